@@ -1,0 +1,224 @@
+//! The component: joins the bindings of `wit/` to the plain functions of this crate. Nothing else
+//! here knows them.
+
+use crate::storage::{self, Storage, Tree, Writer};
+use crate::toolbox;
+
+#[allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
+mod bindings {
+    wit_bindgen::generate!({ path: "../wit", world: "memory" });
+}
+
+use bindings::agent_memory::core::{documents, storage_types};
+use bindings::exports::agent_memory::core::toolbox as exported;
+
+struct Component;
+
+bindings::export!(Component with_types_in bindings);
+
+impl exported::Guest for Component {
+    fn list_tools(settings: String) -> Result<String, exported::Failure> {
+        toolbox::list_tools(&settings).map_err(failure)
+    }
+
+    fn call_tool(
+        name: String,
+        arguments: String,
+        context: String,
+    ) -> Result<exported::Outcome, exported::Failure> {
+        let outcome = toolbox::call_tool(&Granted, &name, &arguments, &context).map_err(failure)?;
+        Ok(exported::Outcome {
+            result: outcome.result,
+            is_error: outcome.is_error,
+            changed: outcome.changed,
+            follow_ups: Vec::new(),
+        })
+    }
+
+    fn list_resources(context: String) -> Result<String, exported::Failure> {
+        toolbox::list_nothing(&context).map_err(failure)
+    }
+
+    fn list_resource_templates(context: String) -> Result<String, exported::Failure> {
+        toolbox::list_nothing(&context).map_err(failure)
+    }
+
+    fn read_resource(
+        uri: String,
+        _context: String,
+    ) -> Result<exported::Outcome, exported::Failure> {
+        Err(nothing("resource", &uri))
+    }
+
+    fn list_prompts(context: String) -> Result<String, exported::Failure> {
+        toolbox::list_nothing(&context).map_err(failure)
+    }
+
+    fn get_prompt(
+        name: String,
+        _arguments: String,
+        _context: String,
+    ) -> Result<String, exported::Failure> {
+        Err(nothing("prompt", &name))
+    }
+
+    fn complete(
+        reference: String,
+        _argument: String,
+        _context: String,
+    ) -> Result<String, exported::Failure> {
+        Err(nothing("prompt or resource template", &reference))
+    }
+
+    fn pending(context: String) -> Result<Vec<exported::FollowUp>, exported::Failure> {
+        toolbox::list_nothing(&context).map(|_| Vec::new()).map_err(failure)
+    }
+
+    fn answer(
+        id: String,
+        _payload: String,
+        _context: String,
+    ) -> Result<exported::Outcome, exported::Failure> {
+        Err(nothing("follow-up", &id))
+    }
+
+    fn parse_registry(_text: String) -> Result<String, exported::Failure> {
+        Err(nothing("toolset", "stores"))
+    }
+
+    fn edit_registry(_text: String, _change: String) -> Result<String, exported::Failure> {
+        Err(nothing("toolset", "stores"))
+    }
+}
+
+fn failure(failure: toolbox::Failure) -> exported::Failure {
+    let code = match failure.code {
+        toolbox::FailureCode::InvalidRequest => exported::FailureCode::InvalidRequest,
+        toolbox::FailureCode::NotFound => exported::FailureCode::NotFound,
+    };
+    exported::Failure { code, message: failure.message }
+}
+
+fn nothing(what: &str, name: &str) -> exported::Failure {
+    let message = format!("no {what} `{name}` is mounted");
+    exported::Failure { code: exported::FailureCode::NotFound, message }
+}
+
+/// The storage that this component's host lends.
+struct Granted;
+
+impl Storage for Granted {
+    fn open(&self, place: &storage::Place) -> Result<Box<dyn Tree + '_>, storage::Error> {
+        let place = documents::Place { kind: place_kind(place.kind), name: place.name.clone() };
+        documents::open(&place).map(|tree| Box::new(tree) as Box<dyn Tree>).map_err(error)
+    }
+}
+
+impl Tree for documents::Tree {
+    fn read(
+        &self,
+        side: storage::Side,
+        path: &str,
+        max_bytes: u64,
+    ) -> Result<Option<storage::Document>, storage::Error> {
+        let document = Self::read(self, self::side(side), path, max_bytes).map_err(error)?;
+        Ok(document.map(|document| storage::Document {
+            contents: document.contents,
+            version: document.version,
+        }))
+    }
+
+    fn list(
+        &self,
+        side: storage::Side,
+        directory: &str,
+    ) -> Result<Option<Vec<storage::Entry>>, storage::Error> {
+        let entries = Self::list(self, self::side(side), directory).map_err(error)?;
+        Ok(entries.map(|entries| entries.into_iter().map(entry).collect()))
+    }
+
+    fn location(&self) -> String {
+        Self::location(self)
+    }
+
+    fn lock(&self) -> Result<Box<dyn Writer + '_>, storage::Error> {
+        Self::lock(self).map(|writer| Box::new(writer) as Box<dyn Writer>).map_err(error)
+    }
+}
+
+impl Writer for documents::Writer {
+    fn commit(&self, changes: &[storage::Change]) -> Result<Vec<String>, storage::CommitError> {
+        let changes: Vec<_> = changes.iter().map(change).collect();
+        Self::commit(self, &changes).map_err(|failed| storage::CommitError {
+            error: error(failed.error),
+            change: failed.change,
+            applied: failed.applied,
+        })
+    }
+}
+
+fn place_kind(kind: storage::PlaceKind) -> documents::PlaceKind {
+    match kind {
+        storage::PlaceKind::Repository => documents::PlaceKind::Repository,
+        storage::PlaceKind::Records => documents::PlaceKind::Records,
+        storage::PlaceKind::Store => documents::PlaceKind::Store,
+        storage::PlaceKind::Data => documents::PlaceKind::Data,
+    }
+}
+
+fn side(side: storage::Side) -> documents::Side {
+    match side {
+        storage::Side::Documents => documents::Side::Documents,
+        storage::Side::Bookkeeping => documents::Side::Bookkeeping,
+    }
+}
+
+fn entry(entry: documents::Entry) -> storage::Entry {
+    let kind = match entry.kind {
+        documents::EntryKind::File => storage::EntryKind::File,
+        documents::EntryKind::Directory => storage::EntryKind::Directory,
+        documents::EntryKind::Other => storage::EntryKind::Other,
+    };
+    storage::Entry { name: entry.name, kind, size: entry.size }
+}
+
+fn change(change: &storage::Change) -> documents::Change {
+    match change {
+        storage::Change::Put { side: on, path, contents, expects } => {
+            documents::Change::Put(documents::Put {
+                side: side(*on),
+                path: path.clone(),
+                contents: contents.clone(),
+                expects: expects.clone(),
+            })
+        }
+        storage::Change::Delete { side: on, path, expects } => {
+            documents::Change::Delete(documents::Delete {
+                side: side(*on),
+                path: path.clone(),
+                expects: expects.clone(),
+            })
+        }
+    }
+}
+
+fn error(error: storage_types::Error) -> storage::Error {
+    use storage::ErrorCode as To;
+    use storage_types::ErrorCode as From;
+    let code = match error.code {
+        From::NotFound => To::NotFound,
+        From::AlreadyExists => To::AlreadyExists,
+        From::VersionMismatch => To::VersionMismatch,
+        From::NotGranted => To::NotGranted,
+        From::NoSpace => To::NoSpace,
+        From::ReadOnly => To::ReadOnly,
+        From::Permission => To::Permission,
+        From::TooLarge => To::TooLarge,
+        From::InvalidPath => To::InvalidPath,
+        From::Busy => To::Busy,
+        From::Nested => To::Nested,
+        From::Cancelled => To::Cancelled,
+        From::Io => To::Io,
+    };
+    storage::Error { code, message: error.message, detail: error.detail }
+}

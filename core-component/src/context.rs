@@ -1,0 +1,32 @@
+//! What a host says about a call: never a model.
+
+use serde::Deserialize;
+
+use crate::time::{Date, Timestamp};
+
+/// Which toolsets are mounted, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Settings {
+    /// The mounted toolsets by name; `all` stands for every one.
+    pub toolsets: Vec<String>,
+}
+
+/// The circumstances of one call.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Context {
+    /// The settings of the host.
+    pub settings: Settings,
+    /// When the call arrived.
+    pub now: Timestamp,
+    /// The local zone's offset from UTC at that moment, in minutes, east positive.
+    pub utc_offset_minutes: i32,
+    /// A number that is new for each call, from which all of the call's randomness comes.
+    pub seed: u64,
+}
+
+impl Context {
+    /// The date that the machine's local calendar shows at the moment of the call.
+    pub(crate) fn today(&self) -> Date {
+        self.now.date_at(self.utc_offset_minutes)
+    }
+}

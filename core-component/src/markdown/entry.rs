@@ -1,0 +1,145 @@
+//! Text that is to become a part of a document, looked at by itself: what of it could change the
+//! document around it, wherever it is put.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
+
+use super::{Outline, open};
+use crate::text::line_of;
+
+/// A text and its own outline.
+#[derive(Debug)]
+pub(crate) struct Entry<'a> {
+    pub outline: Outline<'a>,
+    definitions: Vec<(String, usize)>,
+}
+
+/// What a text holds that no document takes in.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Offence {
+    /// Counted from 1, in the text.
+    pub line: usize,
+    /// Lower case, to follow `line N`.
+    pub what: String,
+}
+
+impl Offence {
+    pub fn new(line: usize, what: impl Into<String>) -> Self {
+        Self { line, what: what.into() }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// # Errors
+    ///
+    /// The first heading of level 1 or 2, at any depth, or the first fence, comment or HTML block
+    /// that is still open at its end.
+    pub fn of(text: &'a str) -> Result<Self, Offence> {
+        let parser = Parser::new(text);
+        let definitions = parser.reference_definitions().iter();
+        let mut definitions: Vec<_> = definitions
+            .map(|(label, definition)| (label.to_owned(), line_of(text, definition.span.start)))
+            .collect();
+        definitions.sort_by_key(|(_, line)| *line);
+
+        let mut depth = 0;
+        for (event, range) in parser.into_offset_iter() {
+            if let Event::Start(tag) = &event {
+                if let Some(what) = offence(tag, &text[range.clone()], depth > 0) {
+                    return Err(Offence::new(first_line(text, range), what));
+                }
+                depth += 1;
+            } else if let Event::End(_) = event {
+                depth -= 1;
+            }
+        }
+        Ok(Self { outline: Outline::of(text), definitions })
+    }
+
+    /// A link definition of this text that would give a meaning to another part of the document,
+    /// or take its meaning from there: its label is used or defined in the document.
+    pub fn meddling_definition(&self, document: &str) -> Option<Offence> {
+        if self.definitions.is_empty() {
+            return None;
+        }
+        let ours = Parser::new(self.outline.source);
+        let mut used = Vec::new();
+        let mut collect = |link: pulldown_cmark::BrokenLink<'_>| {
+            used.push(link.reference.to_string());
+            None
+        };
+        let theirs =
+            Parser::new_with_broken_link_callback(document, Options::empty(), Some(&mut collect));
+        let defined: Vec<String> =
+            theirs.reference_definitions().iter().map(|(label, _)| label.to_owned()).collect();
+        theirs.for_each(drop);
+
+        let ours = ours.reference_definitions();
+        let spans = defined.iter().chain(&used).filter_map(|label| ours.get(label));
+        let at = spans.map(|definition| definition.span.start).min()?;
+        let line = line_of(self.outline.source, at);
+        Some(Offence::new(
+            line,
+            "defines a link label that the log uses or defines elsewhere: choose another label or \
+             write the link in place",
+        ))
+    }
+}
+
+fn offence(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static str> {
+    match tag {
+        Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. } => Some(
+            "is a heading of level 1 or 2, which only the log itself has: use level 3 or deeper, \
+             or a blank line before `---`",
+        ),
+        Tag::CodeBlock(CodeBlockKind::Fenced(_)) if open::is_open_fence(source, in_container) => {
+            Some("opens a code fence that is not closed: close it")
+        }
+        Tag::HtmlBlock if open::is_open_html(source) => {
+            Some("opens a comment or HTML block that is not closed: close it")
+        }
+        _ => None,
+    }
+}
+
+fn first_line(text: &str, range: Range<usize>) -> usize {
+    let blank = text[range.clone()].len() - text[range.clone()].trim_start().len();
+    line_of(text, range.start + blank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_reach_beyond_the_text_is_an_offence() {
+        for (text, line) in [
+            ("fine\n\n# one", 3),
+            ("two\n---", 1),
+            ("- # one", 1),
+            ("> two\n> ===", 1),
+            ("a\n\n```\ncode", 3),
+            ("- ```\n  code", 1),
+            ("<!-- a", 1),
+            ("a\n\n> <script>", 3),
+        ] {
+            assert_eq!(Entry::of(text).err().map(|offence| offence.line), Some(line), "{text}");
+        }
+        for text in
+            ["### three", "```\n# code\n```", "<details>\n\n</details>", "a\n\n---", "#hash"]
+        {
+            assert!(Entry::of(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_definition_may_not_touch_labels_of_the_document() {
+        let entry = Entry::of("see [it]\n\n[it]: /a").expect("no offence");
+        assert_eq!(entry.meddling_definition("a [link](/b) and `[it]`"), None);
+        for document in ["a use of [It]", "[IT]: /other", "- deep\n  - [text][it]"] {
+            let offence = entry.meddling_definition(document);
+            assert_eq!(offence.map(|offence| offence.line), Some(3), "{document}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Markdown as structure: which blocks a document is made of, and whether text that is put into
+//! it leaves them as they are. CommonMark decides; nothing here renders.
+
+mod entry;
+mod insertion;
+mod open;
+mod outline;
+
+pub(crate) use entry::{Entry, Offence};
+pub(crate) use insertion::{Insertion, disturbance};
+pub(crate) use outline::{Block, BlockKind, Outline};

@@ -1,0 +1,77 @@
+//! Whether a block that ends with its end mark has reached it.
+
+/// Whether the source of a fenced code block lacks its closing fence. In a container (a list item,
+/// a quote) the last line may begin with the container's marks.
+pub(super) fn is_open_fence(source: &str, in_container: bool) -> bool {
+    let source = source.trim_start();
+    let Some(mark) = source.chars().next() else {
+        return true;
+    };
+    let width = source.chars().take_while(|c| *c == mark).count();
+    let last = source.trim_end().rsplit(['\n', '\r']).next().unwrap_or_default();
+    let last = if in_container {
+        last.trim_start_matches([' ', '\t', '>'])
+    } else {
+        last.trim_start_matches(' ')
+    };
+    let is_opener = last.len() == source.trim_end().len();
+    is_opener || last.len() < width || last.chars().any(|c| c != mark)
+}
+
+/// Whether an HTML block of a kind that only its end mark ends (a script, a comment, ...) lacks it.
+/// The other kinds end at a blank line (CommonMark 0.31.2, section 4.6).
+pub(super) fn is_open_html(source: &str) -> bool {
+    let source = source.trim_start().to_ascii_lowercase();
+    const RAW: [(&str, &str); 4] = [
+        ("<script", "</script>"),
+        ("<pre", "</pre>"),
+        ("<style", "</style>"),
+        ("<textarea", "</textarea>"),
+    ];
+    let is_raw = RAW.iter().any(|(tag, _)| {
+        source
+            .strip_prefix(tag)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['>', ' ', '\t', '\n', '\r']))
+    });
+    if is_raw {
+        return !RAW.iter().any(|(_, end)| source.contains(end));
+    }
+    let end = if source.starts_with("<!--") {
+        "-->"
+    } else if source.starts_with("<?") {
+        "?>"
+    } else if source.starts_with("<![cdata[") {
+        "]]>"
+    } else if source.starts_with("<!") {
+        ">"
+    } else {
+        return false;
+    };
+    !source.contains(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_open_until_a_line_of_its_mark() {
+        for open in ["```", "```rust\ncode", "````\n```", "~~~\n```", "```\n> ```", "```\n``` x"] {
+            assert!(is_open_fence(open, false), "{open}");
+        }
+        for closed in ["```\n```", "```rust\ncode\n````\n", "~~~\ncode\n  ~~~ "] {
+            assert!(!is_open_fence(closed, false), "{closed}");
+        }
+        assert!(!is_open_fence("```\n> code\n> ```", true));
+    }
+
+    #[test]
+    fn html_is_open_until_its_end_mark() {
+        for open in ["<!-- a", "<SCRIPT>\nx", "<?php", "<!DOCTYPE", "<![CDATA[ ]]", "<pre\n"] {
+            assert!(is_open_html(open), "{open}");
+        }
+        for closed in ["<!-->", "<!-- a\n-->", "<script></style>", "<div>", "<prefix>", "<!X>"] {
+            assert!(!is_open_html(closed), "{closed}");
+        }
+    }
+}

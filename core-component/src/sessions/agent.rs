@@ -1,0 +1,209 @@
+//! One agent's memory in one repository: where its documents are, and the schema that rules them.
+
+use serde::Deserialize;
+
+use super::error::{Code, Error};
+use super::schema::Schema;
+use crate::storage::{self, Document, EntryKind, ErrorCode, Place, Side, Tree};
+use crate::time::Date;
+use crate::tool::Call;
+
+/// The tree's path from the top level of the repository.
+const TREE: &str = ".github/agent-memory";
+
+const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
+
+/// An agent's name. Its pattern and its length stand in each tool's schema.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct AgentName(String);
+
+/// The documents of one agent.
+pub(super) struct Agent<'a> {
+    pub name: &'a str,
+    tree: Box<dyn Tree + 'a>,
+}
+
+impl<'a> Agent<'a> {
+    /// Opens an agent's memory, which need not exist.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a path that is not absolute or leads nowhere and for a name that the
+    /// repository cannot hold; `RepositoryNotAllowed`.
+    pub fn open(call: &Call<'a>, repo_root: &str, name: &'a AgentName) -> Result<Self, Error> {
+        let name = name.0.as_str();
+        check_name(name)?;
+        if !is_absolute(repo_root) {
+            let message = format!("`repo_root` `{repo_root}` is not an absolute path");
+            let accepted = "the absolute path of the repository's top level".to_owned();
+            return Err(Error::at(Code::InvalidInput, message, "repo_root", accepted));
+        }
+        let tree = call.storage.open(&Place::repository(repo_root)).map_err(not_opened)?;
+        let agent = Self { name, tree };
+        agent.check_case()?;
+        Ok(agent)
+    }
+
+    pub fn tree(&self) -> &dyn Tree {
+        &*self.tree
+    }
+
+    /// The paths of the documents in the tree.
+    pub fn schema_path(&self) -> String {
+        format!("{}/_schema.md", self.name)
+    }
+
+    pub fn summary_path(&self) -> String {
+        format!("{}/_summary.md", self.name)
+    }
+
+    pub fn log_path(&self, date: Date) -> String {
+        format!("{}/logs/{date}.md", self.name)
+    }
+
+    /// A document's text; none where there is none.
+    pub fn read(&self, path: &str) -> Result<Option<Text>, Error> {
+        let document = self.tree.read(Side::Documents, path, MAX_DOCUMENT_BYTES)?;
+        document.map(|document| Text::of(document, path)).transpose()
+    }
+
+    /// Whether there is a document, whatever it holds.
+    pub fn exists(&self, path: &str) -> Result<bool, Error> {
+        match self.tree.read(Side::Documents, path, 0) {
+            Ok(document) => Ok(document.is_some()),
+            Err(error) if error.code == ErrorCode::TooLarge => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The schema that rules the agent's logs: its own or, where it has no log, the default.
+    ///
+    /// # Errors
+    ///
+    /// `SchemaMissing` where there are logs without it, `SchemaInvalid`.
+    pub fn schema(&self) -> Result<Governing, Error> {
+        let path = self.schema_path();
+        let invalid = |line: usize, what: &str| {
+            let message = format!("`{}` line {line}: {what}", in_repository(&path));
+            Error::new(Code::SchemaInvalid, message)
+        };
+        let Some(document) = self.tree.read(Side::Documents, &path, MAX_DOCUMENT_BYTES)? else {
+            if self.has_logs()? {
+                let message = format!(
+                    "`{}` is missing although `{}` has session logs: restore it, for example from \
+                     version control",
+                    in_repository(&path),
+                    self.name
+                );
+                return Err(Error::new(Code::SchemaMissing, message));
+            }
+            return Ok(Governing { schema: Schema::default(), exists: false });
+        };
+        let text = std::str::from_utf8(&document.contents)
+            .map_err(|error| invalid(line_of_byte(&document, error.valid_up_to()), "not UTF-8"))?;
+        let schema = Schema::parse(text).map_err(|fault| invalid(fault.line, &fault.what))?;
+        Ok(Governing { schema, exists: true })
+    }
+
+    fn has_logs(&self) -> Result<bool, Error> {
+        let entries = self.tree.list(Side::Documents, &format!("{}/logs", self.name))?;
+        let is_log = |entry: &storage::Entry| {
+            let date = entry.name.strip_suffix(".md").and_then(Date::parse);
+            entry.kind == EntryKind::File && date.is_some()
+        };
+        Ok(entries.unwrap_or_default().iter().any(is_log))
+    }
+
+    /// Version control carries these trees to file systems that would merge two names that differ
+    /// only in case.
+    fn check_case(&self) -> Result<(), Error> {
+        let entries = self.tree.list(Side::Documents, "")?.unwrap_or_default();
+        let twin = entries
+            .iter()
+            .find(|entry| entry.name != self.name && entry.name.eq_ignore_ascii_case(self.name));
+        let Some(twin) = twin else { return Ok(()) };
+        let message = format!(
+            "agent `{}` differs from the existing agent `{}` only in case: use that name",
+            self.name, twin.name
+        );
+        Err(Error::at(Code::InvalidInput, message, "agent_name", format!("`{}`", twin.name)))
+    }
+}
+
+/// The schema in force, and whether it stands in a document.
+pub(super) struct Governing {
+    pub schema: Schema,
+    pub exists: bool,
+}
+
+/// A document that is UTF-8.
+pub(super) struct Text {
+    pub text: String,
+    pub version: String,
+}
+
+impl Text {
+    fn of(document: Document, path: &str) -> Result<Self, Error> {
+        let text = String::from_utf8(document.contents).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
+            let message = format!("`{}` line {line}: not UTF-8", in_repository(path));
+            Error::new(Code::MalformedLog, message)
+        })?;
+        Ok(Self { text, version: document.version })
+    }
+}
+
+/// A path of the tree as a path from the top level of the repository.
+pub(super) fn in_repository(path: &str) -> String {
+    format!("{TREE}/{path}")
+}
+
+fn line_of_byte(document: &Document, at: usize) -> usize {
+    document.contents[..at].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+fn not_opened(error: storage::Error) -> Error {
+    match error.code {
+        ErrorCode::NotGranted => Error::new(Code::RepositoryNotAllowed, error.message),
+        ErrorCode::NotFound | ErrorCode::InvalidPath => {
+            let accepted = "the absolute path of the repository's top level".to_owned();
+            Error::at(Code::InvalidInput, error.message, "repo_root", accepted)
+        }
+        _ => error.into(),
+    }
+}
+
+/// On every platform, so that the same call is refused on every host.
+fn is_absolute(path: &str) -> bool {
+    let windows = |path: &str| {
+        path.get(1..3).is_some_and(|sign| sign == ":\\" || sign == ":/")
+            && path.starts_with(|c: char| c.is_ascii_alphabetic())
+    };
+    path.starts_with('/') || windows(path)
+}
+
+/// What the pattern of the name cannot say.
+fn check_name(name: &str) -> Result<(), Error> {
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
+    let numbered = |device: &str| {
+        stem.strip_prefix(device)
+            .is_some_and(|n| n.len() == 1 && matches!(n.as_bytes()[0], b'1'..=b'9'))
+    };
+    let is_device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL")
+        || numbered("COM")
+        || numbered("LPT");
+    let what = if name.contains("..") {
+        "contains `..`"
+    } else if name.ends_with('.') {
+        "ends in a dot"
+    } else if is_device {
+        "is the name of a device on Windows"
+    } else {
+        return Ok(());
+    };
+    let message = format!("`agent_name` `{name}` {what}: choose another name");
+    let accepted = "a name without `..`, not ending in a dot, that is no device on Windows";
+    Err(Error::at(Code::InvalidInput, message, "agent_name", accepted.into()))
+}

@@ -1,0 +1,89 @@
+//! The errors of this toolset, in the shape that seed 000 gives.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::storage::{self, ErrorCode};
+use crate::tool::{Refusal, Violation};
+
+/// What went wrong, by the names that callers know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Code {
+    InvalidInput,
+    InvalidSection,
+    InvalidContent,
+    RepositoryNotAllowed,
+    SessionNotFound,
+    SchemaMissing,
+    SchemaInvalid,
+    MalformedLog,
+    Busy,
+    PermissionDenied,
+    StorageError,
+    Internal,
+}
+
+/// `{"error", "message", "details"?}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Error {
+    error: Code,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Violation>,
+}
+
+impl Error {
+    pub fn new(error: Code, message: impl Into<String>) -> Self {
+        Self { error, message: message.into(), details: Vec::new() }
+    }
+
+    /// A value of the input that the schema accepts and this state of the repository does not.
+    pub fn at(error: Code, message: impl Into<String>, field: &str, accepted: String) -> Self {
+        let details = vec![Violation { pointer: format!("/{field}"), accepted }];
+        Self { error, message: message.into(), details }
+    }
+}
+
+impl Refusal for Error {
+    fn invalid_input(violations: Vec<Violation>) -> Self {
+        let fields: Vec<_> = violations
+            .iter()
+            .map(|violation| format!("`{}` takes {}", violation.pointer, violation.accepted))
+            .collect();
+        let message = format!("the arguments are not accepted: {}", fields.join("; "));
+        Self { error: Code::InvalidInput, message, details: violations }
+    }
+
+    fn internal(message: String) -> Self {
+        Self::new(Code::Internal, message)
+    }
+
+    fn to_json(&self) -> Value {
+        json!(self)
+    }
+}
+
+impl From<storage::Error> for Error {
+    fn from(error: storage::Error) -> Self {
+        let code = match error.code {
+            ErrorCode::Busy | ErrorCode::Nested | ErrorCode::VersionMismatch => Code::Busy,
+            ErrorCode::Permission | ErrorCode::ReadOnly | ErrorCode::NotGranted => {
+                Code::PermissionDenied
+            }
+            ErrorCode::TooLarge
+            | ErrorCode::NoSpace
+            | ErrorCode::Io
+            | ErrorCode::Cancelled
+            | ErrorCode::NotFound
+            | ErrorCode::AlreadyExists
+            | ErrorCode::InvalidPath => Code::StorageError,
+        };
+        Self::new(code, error.message)
+    }
+}
+
+impl From<storage::CommitError> for Error {
+    fn from(failed: storage::CommitError) -> Self {
+        failed.error.into()
+    }
+}

@@ -1,0 +1,53 @@
+//! The header of a session log: whose it is, of which day, under which schema.
+
+use crate::text::lines;
+
+/// What a header says; a field is none where it is missing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Header {
+    pub agent: Option<String>,
+    pub date: Option<String>,
+    pub session_id: Option<String>,
+    pub schema: Option<String>,
+}
+
+impl Header {
+    /// Reads both forms: `- Agent Name: x`, and the `**Agent Name:** x` of the seed's first
+    /// program. The first line of a name counts.
+    pub fn read(text: &str) -> Self {
+        let mut header = Self::default();
+        for (_, line) in lines(text) {
+            let line = line.trim().trim_start_matches(['-', '*', '+']).trim_start();
+            let Some((name, value)) = line.split_once(':') else {
+                continue;
+            };
+            let value = value.trim_start_matches('*').trim().to_owned();
+            let field = match name.trim_end_matches('*').trim() {
+                "Agent Name" => &mut header.agent,
+                "Date" => &mut header.date,
+                "Session ID" => &mut header.session_id,
+                "Schema" => &mut header.schema,
+                _ => continue,
+            };
+            field.get_or_insert(value);
+        }
+        header
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_read() {
+        let ours = "\n- Agent Name: ada\r\n- Date: 2025-01-20\n- Session ID: s\n- Schema: v1\n";
+        let header = Header::read(ours);
+        assert_eq!(header.agent.as_deref(), Some("ada"));
+        assert_eq!(header.date.as_deref(), Some("2025-01-20"));
+        assert_eq!(header.session_id.as_deref(), Some("s"));
+        assert_eq!(header.schema.as_deref(), Some("v1"));
+        let theirs = "**Agent Name:** ada\n**Date:** 2025-01-20\n**Session ID:** s\n\n---\n";
+        assert_eq!(Header::read(theirs), Header { schema: None, ..header });
+    }
+}

@@ -1,0 +1,27 @@
+//! The `sessions` toolset: an agent's session logs and its summary, in the source repository that
+//! they are about (seed 000).
+//!
+//! ```text
+//! .github/agent-memory/<agent>/_schema.md          decides which sections a log has
+//! .github/agent-memory/<agent>/_summary.md         what lasts
+//! .github/agent-memory/<agent>/logs/YYYY-MM-DD.md  one log a day
+//! ```
+
+mod agent;
+mod append_entry;
+mod error;
+mod header;
+mod log;
+mod read_summary;
+mod schema;
+mod start_session;
+mod summary;
+
+use crate::tool::ErasedTool;
+
+/// The tools, in the order in which an agent uses them.
+pub(crate) const TOOLS: &[ErasedTool] = &[
+    ErasedTool::of::<start_session::StartSession>(),
+    ErasedTool::of::<append_entry::AppendEntry>(),
+    ErasedTool::of::<read_summary::ReadSummary>(),
+];

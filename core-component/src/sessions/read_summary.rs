@@ -1,0 +1,57 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::{Agent, AgentName, in_repository};
+use super::error::Error;
+use super::summary;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct ReadSummary;
+
+/// Reads an agent's summary: what earlier sessions wanted it to know. Call this first in every
+/// session. Writes nothing; without a summary it returns the template.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Read the summary")]
+pub(super) struct Input {
+    /// The agent's name, the same in every session.
+    #[schemars(with = "String", regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
+    agent_name: AgentName,
+    /// The absolute path of the top level of the source repository.
+    #[schemars(length(min = 1, max = 4096))]
+    repo_root: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// The summary's path, relative to `repo_root`.
+    summary_file: String,
+    /// Whether the file exists; otherwise `summary` is the template.
+    exists: bool,
+    /// Markdown.
+    summary: String,
+    /// What differs between the agent's schema and this program.
+    warnings: Vec<String>,
+}
+
+impl Tool for ReadSummary {
+    const NAME: &'static str = "read_summary";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
+        let warnings = agent.schema()?.schema.warning().into_iter().collect();
+        let path = agent.summary_path();
+        let document = agent.read(&path)?;
+        Ok(Output {
+            summary_file: in_repository(&path),
+            exists: document.is_some(),
+            summary: document.map_or_else(|| summary::TEMPLATE.to_owned(), |found| found.text),
+            warnings,
+        })
+    }
+}

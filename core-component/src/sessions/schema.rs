@@ -1,0 +1,171 @@
+//! `_schema.md`: which sections the logs of an agent have.
+
+use crate::markdown::{BlockKind, Outline};
+use crate::text::line_of;
+
+/// The default of seed 000, written where an agent starts its first session.
+pub(super) const DEFAULT: &str = "\
+# Agent Memory Schema v1
+
+## Header
+- Agent Name
+- Date (YYYY-MM-DD)
+- Session ID
+
+## Context
+- Project
+- Focus Area
+- Stage
+
+## Discussion Summary
+- Key topics discussed
+
+## Decisions
+- Explicit decisions made
+
+## Open Questions
+- Unresolved issues or risks
+
+## Next Actions
+- Follow-up actions
+";
+
+/// The section of a log that says whose it is. No entry goes there.
+pub(super) const HEADER: &str = "Header";
+
+const KNOWN_VERSION: u32 = 1;
+const MAX_SECTION_CHARACTERS: usize = 100;
+
+/// A schema, read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Schema {
+    pub version: u32,
+    /// The sections that accept entries, in order.
+    pub sections: Vec<String>,
+}
+
+/// Why a document is not what it should be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// Counted from 1.
+    pub line: usize,
+    pub what: String,
+}
+
+impl Default for Schema {
+    fn default() -> Self {
+        Self::parse(DEFAULT).expect("the default is a schema")
+    }
+}
+
+impl Schema {
+    /// Reads `# Agent Memory Schema vN` and the `## Section` headings below it. What stands under
+    /// a heading is for people.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let outline = Outline::of(text);
+        let fault = |at: usize, what: String| Fault { line: line_of(text, at), what };
+        let mut version = None;
+        let mut sections: Vec<String> = Vec::new();
+        let mut has_header = false;
+        for block in &outline.blocks {
+            let BlockKind::Heading { level, text: name } = &block.kind else {
+                continue;
+            };
+            let (at, name) = (block.range.start, name.trim());
+            match (level, version) {
+                (1, None) => version = Some(parse_title(name).map_err(|what| fault(at, what))?),
+                (1, Some(_)) => return Err(fault(at, "a second heading of level 1".into())),
+                (2, None) => return Err(fault(at, TITLE_EXPECTED.into())),
+                (2, Some(_)) => {
+                    if sections.iter().any(|section| section == name)
+                        || (has_header && name == HEADER)
+                    {
+                        return Err(fault(at, format!("section `{name}` stands twice")));
+                    }
+                    if name.is_empty() || name.chars().count() > MAX_SECTION_CHARACTERS {
+                        let what = format!(
+                            "the name of a section has 1 to {MAX_SECTION_CHARACTERS} characters"
+                        );
+                        return Err(fault(at, what));
+                    }
+                    match name {
+                        HEADER => has_header = true,
+                        name => sections.push(name.to_owned()),
+                    }
+                }
+                _ => {}
+            }
+        }
+        let end = text.trim_end().len();
+        let version = version.ok_or_else(|| fault(0, TITLE_EXPECTED.into()))?;
+        if let Some(open) = outline.open_at_end() {
+            let what = "a fence, comment or HTML block that is not closed";
+            return Err(fault(open.range.start, what.into()));
+        }
+        if sections.is_empty() {
+            return Err(fault(end, "no `## Section` that accepts entries".into()));
+        }
+        Ok(Self { version, sections })
+    }
+
+    /// What a caller should know of a schema that is not the known one.
+    pub fn warning(&self) -> Option<String> {
+        (self.version != KNOWN_VERSION).then(|| {
+            format!(
+                "schema version v{} is not known (known: v{KNOWN_VERSION}): its sections are used \
+                 as they stand",
+                self.version
+            )
+        })
+    }
+}
+
+const TITLE_EXPECTED: &str = "expected the heading `# Agent Memory Schema vN`";
+
+fn parse_title(title: &str) -> Result<u32, String> {
+    let version = title.strip_prefix("Agent Memory Schema v");
+    let digits = version.filter(|version| version.bytes().all(|byte| byte.is_ascii_digit()));
+    digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| TITLE_EXPECTED.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_version_one_with_five_sections() {
+        let schema = Schema::default();
+        assert_eq!(schema.version, 1);
+        assert_eq!(
+            schema.sections,
+            ["Context", "Discussion Summary", "Decisions", "Open Questions", "Next Actions"]
+        );
+        assert_eq!(schema.warning(), None);
+    }
+
+    #[test]
+    fn a_fault_names_its_line() {
+        for (text, line) in [
+            ("", 1),
+            ("## Context\n", 1),
+            ("# Agent Memory Schema\n\n## A\n", 1),
+            ("\n# Agent Memory Schema vx\n\n## A\n", 2),
+            ("# Agent Memory Schema v1\n\n## A\n\n## B\n\n## A\n", 7),
+            ("# Agent Memory Schema v1\n\n## A\n\n# Agent Memory Schema v2\n", 5),
+            ("# Agent Memory Schema v1\n\n## Header\n", 3),
+            ("# Agent Memory Schema v1\n\n## A\n\n```\n## B\n", 5),
+            ("# Agent Memory Schema v1\n\n##\n", 3),
+        ] {
+            assert_eq!(Schema::parse(text).err().map(|fault| fault.line), Some(line), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_team_may_write_its_own() {
+        let text =
+            "\u{feff}# Agent Memory Schema v2\r\n\r\nOurs.\r\n\r\nRisks\r\n---\r\n\r\n## Next\r\n";
+        let schema = Schema::parse(text).expect("a schema");
+        assert_eq!(schema, Schema { version: 2, sections: vec!["Risks".into(), "Next".into()] });
+        assert!(schema.warning().is_some_and(|warning| warning.contains("v2")));
+    }
+}

@@ -1,0 +1,125 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::{Agent, AgentName, in_repository};
+use super::error::{Code, Error};
+use super::log::{Log, Owner, default_session_id, new_log};
+use super::schema::{self, Schema};
+use super::summary;
+use crate::storage::{Change, Side};
+use crate::time::Date;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct StartSession;
+
+/// Opens today's session log of an agent, or that of another day, and creates it where it is
+/// missing, with the agent's schema and summary. Call this once when a session begins, before
+/// `append_entry`. Never changes what is there.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Start a session")]
+pub(super) struct Input {
+    /// The agent's name, the same in every session.
+    #[schemars(with = "String", regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
+    agent_name: AgentName,
+    /// The absolute path of the top level of the source repository.
+    #[schemars(length(min = 1, max = 4096))]
+    repo_root: String,
+    /// The day of the session, `YYYY-MM-DD`. Leave it out for today.
+    #[schemars(extend("format" = "date"))]
+    date: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// The log's path, relative to `repo_root`.
+    session_file: String,
+    /// Whether this call created the log.
+    created: bool,
+    /// The id in the log's header.
+    session_id: String,
+    /// What differs between the log, its schema and this program.
+    warnings: Vec<String>,
+}
+
+impl Tool for StartSession {
+    const NAME: &'static str = "start_session";
+    const HINTS: Hints = Hints::CREATES;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let date = session_date(call, input.date.as_deref());
+        let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
+        let found = Found::read(&agent, date)?;
+        if found.missing.is_empty() {
+            return Ok(found.output);
+        }
+        // Others may have written since: under the lock, what is missing is looked up again.
+        let writer = agent.tree().lock()?;
+        let found = Found::read(&agent, date)?;
+        writer.commit(&found.missing)?;
+        Ok(found.output)
+    }
+}
+
+/// The day that a call is about.
+pub(super) fn session_date(call: &Call<'_>, date: Option<&str>) -> Date {
+    date.and_then(Date::parse).unwrap_or_else(|| call.context.today())
+}
+
+/// What a session has, and the changes that give it what it lacks.
+struct Found {
+    output: Output,
+    missing: Vec<Change>,
+}
+
+impl Found {
+    fn read(agent: &Agent<'_>, date: Date) -> Result<Self, Error> {
+        let owner = Owner { agent: agent.name, date };
+        let governing = agent.schema()?;
+        let path = agent.log_path(date);
+        let mut missing = Vec::new();
+        let mut create = |path: String, text: &str| {
+            let contents = text.as_bytes().to_vec();
+            missing.push(Change::Put { side: Side::Documents, path, contents, expects: None });
+        };
+        if !governing.exists {
+            create(agent.schema_path(), schema::DEFAULT);
+        }
+        if !agent.exists(&agent.summary_path())? {
+            create(agent.summary_path(), summary::TEMPLATE);
+        }
+        let log = agent.read(&path)?;
+        let created = log.is_none();
+        let text = log.map_or_else(|| new_log(owner, &governing.schema), |log| log.text);
+        if created {
+            create(path.clone(), &text);
+        }
+        let log = parse_log(&text, &governing.schema, owner, &path)?;
+        let session_id = log.session_id().map_or_else(|| default_session_id(owner), str::to_owned);
+        let warnings = governing.schema.warning().into_iter().chain(log.warnings()).collect();
+        let session_file = in_repository(&path);
+        Ok(Self { output: Output { session_file, created, session_id, warnings }, missing })
+    }
+}
+
+/// A log, or `MalformedLog` with the place.
+pub(super) fn parse_log<'a>(
+    text: &'a str,
+    schema: &'a Schema,
+    owner: Owner<'_>,
+    path: &str,
+) -> Result<Log<'a>, Error> {
+    Log::parse(text, schema, owner).map_err(|fault| {
+        let message = format!(
+            "`{}` line {}: {}; mend the file, which was left as it is",
+            in_repository(path),
+            fault.line,
+            fault.what
+        );
+        Error::new(Code::MalformedLog, message)
+    })
+}

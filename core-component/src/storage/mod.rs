@@ -1,0 +1,178 @@
+//! The storage that a host lends: the Rust face of `wit/storage.wit`, which says what each
+//! function does, when a thing is absent, and which errors it can answer with.
+
+pub mod memory;
+
+use std::fmt;
+
+/// The kind of a storage error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "`wit/storage.wit` documents each")]
+pub enum ErrorCode {
+    NotFound,
+    AlreadyExists,
+    VersionMismatch,
+    NotGranted,
+    NoSpace,
+    ReadOnly,
+    Permission,
+    TooLarge,
+    InvalidPath,
+    Busy,
+    Nested,
+    Cancelled,
+    Io,
+}
+
+/// What goes wrong in storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The kind, on which code decides.
+    pub code: ErrorCode,
+    /// For a person: what failed, where, and what to do.
+    pub message: String,
+    /// The cause as the host knows it, for a log.
+    pub detail: Option<String>,
+}
+
+impl Error {
+    /// An error without a cause of the host's.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), detail: None }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The kinds of places that a host can grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "`wit/storage.wit` documents each")]
+pub enum PlaceKind {
+    Repository,
+    Records,
+    Store,
+    Data,
+}
+
+/// A tree of documents that a host may grant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// What stands there.
+    pub kind: PlaceKind,
+    /// Which of that kind.
+    pub name: String,
+}
+
+impl Place {
+    /// The agent memory of the source repository at an absolute path.
+    pub fn repository(root: impl Into<String>) -> Self {
+        Self { kind: PlaceKind::Repository, name: root.into() }
+    }
+}
+
+/// Where a document stands in its tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// Where its users look for it.
+    Documents,
+    /// Beside the lock, where no user and no version control sees it.
+    Bookkeeping,
+}
+
+/// A document as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its bytes.
+    pub contents: Vec<u8>,
+    /// Differs whenever the contents do.
+    pub version: String,
+}
+
+/// What an entry of a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum EntryKind {
+    File,
+    Directory,
+    Other,
+}
+
+/// One entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// One path segment.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Bytes; 0 for what is not a file.
+    pub size: u64,
+}
+
+/// One change of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Writes a document whole.
+    Put {
+        /// The side of the tree.
+        side: Side,
+        /// The path on that side.
+        path: String,
+        /// What the document will hold.
+        contents: Vec<u8>,
+        /// The version that it must be at; none where it must not exist.
+        expects: Option<String>,
+    },
+    /// Removes a document.
+    Delete {
+        /// The side of the tree.
+        side: Side,
+        /// The path on that side.
+        path: String,
+        /// The version that it must be at.
+        expects: String,
+    },
+}
+
+/// Why a commit ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitError {
+    /// What went wrong.
+    pub error: Error,
+    /// The index of the change that failed; none where no single one did.
+    pub change: Option<u32>,
+    /// How many changes stand, counted from the first.
+    pub applied: u32,
+}
+
+/// All that a host lends. Each method does what `documents` in `wit/storage.wit` says.
+pub trait Storage {
+    /// Opens a place that the host grants.
+    fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
+}
+
+/// Documents below one root.
+pub trait Tree {
+    /// The document, or none where there is no file of that path.
+    fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error>;
+
+    /// What is directly in a directory, in byte order; none where there is no such directory.
+    fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error>;
+
+    /// Where the tree is, for messages only.
+    fn location(&self) -> String;
+
+    /// Waits for the tree's lock.
+    fn lock(&self) -> Result<Box<dyn Writer + '_>, Error>;
+}
+
+/// The right to change one tree, until it is dropped.
+pub trait Writer {
+    /// Makes the changes in order, durably; returns the version of each document put.
+    fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError>;
+}

@@ -1,0 +1,199 @@
+//! Checks a call's arguments against the very schema that the tool lists: all that is wrong at
+//! once. It knows the keywords that `schema` emits, and a test holds the two together.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::schema::pattern;
+use crate::time::Date;
+
+/// One thing that is wrong with the arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Violation {
+    /// The JSON pointer (RFC 6901) of the value, or of the place where one is missing.
+    pub pointer: String,
+    /// What would be accepted there.
+    pub accepted: String,
+}
+
+/// Everything in `arguments` that the schema does not accept, in the order of the pointers.
+pub(super) fn violations(
+    schema: &Map<String, Value>,
+    arguments: &Map<String, Value>,
+) -> Vec<Violation> {
+    let mut found = Vec::new();
+    check_object(schema, arguments, "", &mut found);
+    found.sort_by(|a, b| a.pointer.cmp(&b.pointer));
+    found
+}
+
+fn check_object(
+    schema: &Map<String, Value>,
+    object: &Map<String, Value>,
+    pointer: &str,
+    found: &mut Vec<Violation>,
+) {
+    let none = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    for (name, value) in object {
+        let pointer = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+        match properties.get(name).and_then(Value::as_object) {
+            Some(property) => check(property, value, &pointer, found),
+            None => {
+                let known: Vec<_> = properties.keys().map(|name| format!("`{name}`")).collect();
+                let accepted = format!("nothing: the fields are {}", known.join(", "));
+                found.push(Violation { pointer, accepted });
+            }
+        }
+    }
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    for name in required.filter_map(Value::as_str).filter(|name| !object.contains_key(*name)) {
+        let property = properties.get(name).and_then(Value::as_object).unwrap_or(&none);
+        let accepted = format!("{}; it is required", accepts(property));
+        found.push(Violation { pointer: format!("{pointer}/{name}"), accepted });
+    }
+}
+
+fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut Vec<Violation>) {
+    let sound = match (kind(schema), value) {
+        ("string", Value::String(text)) => text_is_accepted(schema, text),
+        ("integer", Value::Number(number)) => {
+            (number.is_i64() || number.is_u64()) && number_is_accepted(schema, number)
+        }
+        ("boolean", Value::Bool(_)) => true,
+        _ => false,
+    };
+    if !sound {
+        found.push(Violation { pointer: pointer.into(), accepted: accepts(schema) });
+    }
+}
+
+fn kind(schema: &Map<String, Value>) -> &str {
+    schema.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn text_is_accepted(schema: &Map<String, Value>, text: &str) -> bool {
+    let length = text.chars().count() as u64;
+    let bound = |keyword| schema.get(keyword).and_then(Value::as_u64);
+    let matches = |expression| pattern(expression).is_some_and(|known| (known.matches)(text));
+    bound("minLength").is_none_or(|least| length >= least)
+        && bound("maxLength").is_none_or(|most| length <= most)
+        && schema.get("pattern").and_then(Value::as_str).is_none_or(matches)
+        && (schema.get("format").is_none() || Date::parse(text).is_some())
+        && is_enumerated(schema, text)
+}
+
+fn is_enumerated(schema: &Map<String, Value>, text: &str) -> bool {
+    let values = schema.get("enum").and_then(Value::as_array);
+    values.is_none_or(|values| values.iter().any(|value| value == text))
+}
+
+fn number_is_accepted(schema: &Map<String, Value>, number: &serde_json::Number) -> bool {
+    let number = number.as_i128();
+    let bound = |keyword| schema.get(keyword).and_then(|bound| bound.as_number()?.as_i128());
+    number.is_some_and(|number| {
+        bound("minimum").is_none_or(|least| number >= least)
+            && bound("maximum").is_none_or(|most| number <= most)
+    })
+}
+
+/// What a schema accepts, in words.
+fn accepts(schema: &Map<String, Value>) -> String {
+    let bound = |keyword| schema.get(keyword).and_then(|bound| bound.as_number());
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let values: Vec<_> =
+            values.iter().filter_map(Value::as_str).map(|value| format!("`{value}`")).collect();
+        return format!("one of {}", values.join(", "));
+    }
+    if schema.contains_key("format") {
+        return "a date that exists, as `YYYY-MM-DD`".into();
+    }
+    let mut words = match kind(schema) {
+        "integer" => "an integer".to_owned(),
+        kind => format!("a {kind}"),
+    };
+    match (bound("minLength"), bound("maxLength")) {
+        (Some(least), Some(most)) => words += &format!(" of {least} to {most} characters"),
+        (None, Some(most)) => words += &format!(" of at most {most} characters"),
+        _ => {}
+    }
+    match (bound("minimum"), bound("maximum")) {
+        (Some(least), Some(most)) => words += &format!(" from {least} to {most}"),
+        (Some(least), None) => words += &format!(" of at least {least}"),
+        _ => {}
+    }
+    if let Some(pattern) = schema.get("pattern").and_then(Value::as_str).and_then(pattern) {
+        words = format!("{words} {}", pattern.accepts);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::toolbox::list_tools;
+
+    fn check(schema: Value, arguments: Value) -> Vec<(String, String)> {
+        let object = |value: &Value| value.as_object().expect("an object").clone();
+        let found = violations(&object(&schema), &object(&arguments));
+        found.into_iter().map(|violation| (violation.pointer, violation.accepted)).collect()
+    }
+
+    #[test]
+    fn all_violations_are_found_at_once_in_the_order_of_their_pointers() {
+        let schema = json!({"type": "object", "required": ["name", "day"], "properties": {
+            "name": {"type": "string", "minLength": 1, "maxLength": 3},
+            "day": {"type": "string", "format": "date"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 9},
+            "mode": {"type": "string", "enum": ["append", "replace"]},
+        }});
+        assert_eq!(check(schema.clone(), json!({"name": "é𝒳z", "day": "2024-02-29"})), []);
+        let found =
+            check(schema, json!({"name": "long", "limit": 10, "mode": "prepend", "a/b~c": 1}));
+        let expected = [
+            ("/a~1b~0c", "nothing: the fields are `name`, `day`, `limit`, `mode`"),
+            ("/day", "a date that exists, as `YYYY-MM-DD`; it is required"),
+            ("/limit", "an integer from 1 to 9"),
+            ("/mode", "one of `append`, `replace`"),
+            ("/name", "a string of 1 to 3 characters"),
+        ];
+        assert_eq!(found, expected.map(|(pointer, accepted)| (pointer.into(), accepted.into())));
+    }
+
+    #[test]
+    fn a_number_with_a_fraction_null_and_a_nested_value_are_no_integers() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+        for value in [json!(1.5), json!(1e3), json!(null), json!("1"), json!([1]), json!({})] {
+            assert_eq!(check(schema.clone(), json!({ "n": value })).len(), 1, "{value}");
+        }
+    }
+
+    /// What the check does not know it would let through.
+    #[test]
+    fn the_check_knows_every_keyword_of_every_listed_input_schema() {
+        let tools = list_tools(r#"{"toolsets": ["all"]}"#).expect("a list");
+        let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
+        for tool in &tools {
+            let root = tool["inputSchema"].as_object().expect("a schema");
+            let known = ["type", "properties", "required", "additionalProperties"];
+            assert!(root.keys().all(|key| known.contains(&key.as_str())), "{root:?}");
+            assert_eq!(root["additionalProperties"], false);
+            for property in root["properties"].as_object().expect("properties").values() {
+                let property = property.as_object().expect("a schema");
+                let known = ["type", "description", "minLength", "maxLength", "pattern", "format"]
+                    .into_iter()
+                    .chain(["minimum", "maximum", "enum"])
+                    .collect::<Vec<_>>();
+                assert!(property.keys().all(|key| known.contains(&key.as_str())), "{property:?}");
+                let is = |keyword: &str, wanted: &str| {
+                    property.get(keyword).is_none_or(|value| value == wanted)
+                };
+                assert!(is("format", "date") && !property["type"].is_array(), "{property:?}");
+                let expression = property.get("pattern").and_then(Value::as_str);
+                assert!(expression.is_none_or(|known| pattern(known).is_some()), "{expression:?}");
+            }
+        }
+    }
+}

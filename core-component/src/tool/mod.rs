@@ -1,0 +1,125 @@
+//! What a tool is: one function from an input struct to an output struct. Its name, schemas,
+//! texts and hints come from those types, and nowhere else is there a list of them.
+
+mod check;
+mod schema;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::storage::Storage;
+
+pub(crate) use check::Violation;
+
+/// One tool of a toolset.
+///
+/// The doc comment of `Input` is the tool's description and its `title` attribute the tool's
+/// title; the doc comments of its fields describe the parameters, and their constraints serve both
+/// the listed schema and the check.
+pub(crate) trait Tool {
+    /// In snake case, at most 30 characters: clients prefix names and limit the whole.
+    const NAME: &'static str;
+    const HINTS: Hints;
+    type Input: DeserializeOwned + schemars::JsonSchema;
+    type Output: Serialize + schemars::JsonSchema;
+    type Error: Refusal;
+
+    fn run(call: &Call<'_>, input: Self::Input) -> Result<Self::Output, Self::Error>;
+}
+
+/// What a tool's function gets beside its input.
+pub(crate) struct Call<'a> {
+    pub storage: &'a dyn Storage,
+    pub context: &'a Context,
+}
+
+/// Why a tool did not do what it was asked: the error shape of its toolset.
+pub(crate) trait Refusal {
+    fn invalid_input(violations: Vec<Violation>) -> Self;
+    fn internal(message: String) -> Self;
+    fn to_json(&self) -> Value;
+}
+
+/// How a tool behaves, as clients need to know before they let a model call it.
+#[derive(Clone, Copy)]
+pub(crate) struct Hints {
+    pub read_only: bool,
+    pub destructive: bool,
+    pub idempotent: bool,
+}
+
+impl Hints {
+    pub const READS: Self = Self { read_only: true, destructive: false, idempotent: true };
+    pub const CREATES: Self = Self { read_only: false, destructive: false, idempotent: true };
+    pub const ADDS: Self = Self { read_only: false, destructive: false, idempotent: false };
+}
+
+/// A tool with its types forgotten, so that a toolset can list its tools.
+pub(crate) struct ErasedTool {
+    pub name: &'static str,
+    pub describe: fn(name: &str) -> Value,
+    pub run: fn(&Call<'_>, &Map<String, Value>) -> Answer,
+}
+
+/// What a tool answers, as JSON.
+pub(crate) struct Answer {
+    pub text: String,
+    pub is_error: bool,
+}
+
+impl ErasedTool {
+    pub const fn of<T: Tool>() -> Self {
+        Self { name: T::NAME, describe: describe::<T>, run: run::<T> }
+    }
+}
+
+fn describe<T: Tool>(name: &str) -> Value {
+    let mut input = schema::of::<T::Input>();
+    let mut output = schema::of::<T::Output>();
+    let mut text = |keyword| input.remove(keyword).expect("every input has a title and a doc");
+    let (title, description) = (text("title"), text("description"));
+    output.remove("title");
+    output.remove("description");
+    json!({
+        "name": name,
+        "title": title,
+        "description": description,
+        "inputSchema": input,
+        "outputSchema": output,
+        "annotations": {
+            "readOnlyHint": T::HINTS.read_only,
+            "destructiveHint": T::HINTS.destructive,
+            "idempotentHint": T::HINTS.idempotent,
+            "openWorldHint": false,
+        },
+        "audience": "model",
+    })
+}
+
+fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Answer {
+    let schema = schema::of::<T::Input>();
+    let violations = check::violations(&schema, arguments);
+    let output = if violations.is_empty() {
+        T::Input::deserialize_checked(arguments).and_then(|input| T::run(call, input))
+    } else {
+        Err(T::Error::invalid_input(violations))
+    };
+    let written = output.and_then(|output| {
+        serde_json::to_string(&output).map_err(|error| T::Error::internal(error.to_string()))
+    });
+    match written {
+        Ok(text) => Answer { text, is_error: false },
+        Err(error) => Answer { text: error.to_json().to_string(), is_error: true },
+    }
+}
+
+/// From arguments that passed the schema's check to the struct that the schema came from.
+trait DeserializeChecked: DeserializeOwned {
+    fn deserialize_checked<E: Refusal>(arguments: &Map<String, Value>) -> Result<Self, E> {
+        Self::deserialize(arguments).map_err(|error| E::internal(error.to_string()))
+    }
+}
+
+impl<T: DeserializeOwned> DeserializeChecked for T {}

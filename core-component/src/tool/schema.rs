@@ -1,0 +1,95 @@
+//! JSON Schemas from Rust types, in the one style that every client takes: closed objects, no
+//! references, no type arrays, and a field that may be left out is left out rather than null.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value, json};
+
+/// A regular expression in a schema, and the function that decides in its place: an engine for
+/// regular expressions would be a third of the component.
+pub(super) struct Pattern {
+    expression: &'static str,
+    pub matches: fn(&str) -> bool,
+    /// Follows the words for the type: `a string ...`.
+    pub accepts: &'static str,
+}
+
+const PATTERNS: &[Pattern] = &[
+    Pattern { expression: r"\S", matches: has_text, accepts: "that is not blank" },
+    Pattern {
+        expression: r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        matches: is_name,
+        accepts: "of 1 to 64 letters, digits, `.`, `_` and `-`, the first a letter or digit",
+    },
+];
+
+/// The pattern of that expression; none where no schema uses it.
+pub(super) fn pattern(expression: &str) -> Option<&'static Pattern> {
+    PATTERNS.iter().find(|pattern| pattern.expression == expression)
+}
+
+fn has_text(text: &str) -> bool {
+    text.chars().any(|c| !c.is_whitespace() && c != '\u{feff}')
+}
+
+fn is_name(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    text.len() <= 64
+        && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
+        && text.bytes().all(inner)
+}
+
+/// The schema of a type, in this crate's style.
+pub(super) fn of<T: JsonSchema>() -> Map<String, Value> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+        settings.transforms.push(Box::new(RecursiveTransform(style)));
+    });
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    match schema.to_value() {
+        Value::Object(schema) => schema,
+        _ => unreachable!("the schema of a struct is an object"),
+    }
+}
+
+fn style(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else {
+        return;
+    };
+    if object.get("format").is_some_and(|format| format != "date") {
+        object.remove("format");
+    }
+    let required: Vec<Value> =
+        object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        for (name, property) in properties.iter_mut() {
+            let optional = !required.iter().any(|required| required == name);
+            if let Value::Object(property) = property {
+                without_null(property, optional);
+            }
+        }
+    }
+}
+
+/// Rewrites `"type": [T, "null"]`: without null where the property may be left out, as `anyOf`
+/// where it is always there.
+fn without_null(property: &mut Map<String, Value>, optional: bool) {
+    let Some(Value::Array(types)) = property.get("type") else {
+        return;
+    };
+    let Some(kind) = types.iter().find(|kind| *kind != "null").cloned() else {
+        return;
+    };
+    if optional {
+        property.remove("default");
+        property.insert("type".into(), kind);
+        return;
+    }
+    let description = property.remove("description");
+    let mut value = std::mem::take(property);
+    value.insert("type".into(), kind);
+    property.extend(description.map(|description| ("description".to_owned(), description)));
+    property.insert("anyOf".into(), json!([value, {"type": "null"}]));
+}
