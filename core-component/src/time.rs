@@ -1,9 +1,11 @@
 //! Dates and timestamps: parsed strictly, with one spelling each.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use jiff::civil;
 use jiff::tz::Offset;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 /// A day of the Gregorian calendar, spelled `YYYY-MM-DD`.
@@ -29,6 +31,24 @@ impl Date {
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
+    }
+}
+
+impl<'de> Deserialize<'de> for Date {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let unknown = || de::Error::custom(format_args!("`{text}` is not a date that exists"));
+        Self::parse(&text).ok_or_else(unknown)
+    }
+}
+
+impl JsonSchema for Date {
+    fn schema_name() -> Cow<'static, str> {
+        "Date".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date" })
     }
 }
 

@@ -1,5 +1,6 @@
 //! One agent's memory in one repository: where its documents are, and the schema that rules them.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::{Code, Error};
@@ -13,10 +14,12 @@ const TREE: &str = ".github/agent-memory";
 
 const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 
-/// An agent's name. Its pattern and its length stand in each tool's schema.
-#[derive(Debug, Deserialize)]
+/// An agent's name: the name of its directory.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct AgentName(String);
+pub(super) struct AgentName(
+    #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))] String,
+);
 
 /// The documents of one agent.
 pub(super) struct Agent<'a> {

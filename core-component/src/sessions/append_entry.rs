@@ -5,10 +5,11 @@ use super::agent::{Agent, AgentName, in_repository};
 use super::error::{Code, Error};
 use super::log::Owner;
 use super::schema::Schema;
-use super::start_session::{parse_log, session_date};
+use super::start_session::parse_log;
 use crate::markdown::Offence;
 use crate::storage::{Change, ErrorCode, Side, Writer};
 use crate::text::{self, is_blank};
+use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
 
 /// How often an append is made anew because the log was changed, by a program that takes no lock,
@@ -25,14 +26,12 @@ pub(super) struct AppendEntry;
 #[schemars(title = "Append an entry")]
 pub(super) struct Input {
     /// The agent's name, the same in every session.
-    #[schemars(with = "String", regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
     agent_name: AgentName,
     /// The absolute path of the top level of the source repository.
     #[schemars(length(min = 1, max = 4096))]
     repo_root: String,
     /// The day of the session, `YYYY-MM-DD`. Leave it out for today.
-    #[schemars(extend("format" = "date"))]
-    date: Option<String>,
+    date: Option<Date>,
     /// The section's name, exactly: `Context`, `Discussion Summary`, `Decisions`,
     /// `Open Questions` or `Next Actions`, unless the agent's `_schema.md` names others.
     #[schemars(length(min = 1, max = 100))]
@@ -63,7 +62,7 @@ impl Tool for AppendEntry {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let content = normalise(&input.content)?;
-        let date = session_date(call, input.date.as_deref());
+        let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
         let owner = Owner { agent: agent.name, date };
         let writer = agent.tree().lock()?;

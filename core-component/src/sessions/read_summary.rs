@@ -15,7 +15,6 @@ pub(super) struct ReadSummary;
 #[schemars(title = "Read the summary")]
 pub(super) struct Input {
     /// The agent's name, the same in every session.
-    #[schemars(with = "String", regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
     agent_name: AgentName,
     /// The absolute path of the top level of the source repository.
     #[schemars(length(min = 1, max = 4096))]

@@ -20,14 +20,12 @@ pub(super) struct StartSession;
 #[schemars(title = "Start a session")]
 pub(super) struct Input {
     /// The agent's name, the same in every session.
-    #[schemars(with = "String", regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
     agent_name: AgentName,
     /// The absolute path of the top level of the source repository.
     #[schemars(length(min = 1, max = 4096))]
     repo_root: String,
     /// The day of the session, `YYYY-MM-DD`. Leave it out for today.
-    #[schemars(extend("format" = "date"))]
-    date: Option<String>,
+    date: Option<Date>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -51,7 +49,7 @@ impl Tool for StartSession {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let date = session_date(call, input.date.as_deref());
+        let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
         let found = Found::read(&agent, date)?;
         if found.missing.is_empty() {
@@ -63,11 +61,6 @@ impl Tool for StartSession {
         writer.commit(&found.missing)?;
         Ok(found.output)
     }
-}
-
-/// The day that a call is about.
-pub(super) fn session_date(call: &Call<'_>, date: Option<&str>) -> Date {
-    date.and_then(Date::parse).unwrap_or_else(|| call.context.today())
 }
 
 /// What a session has, and the changes that give it what it lacks.

@@ -61,6 +61,9 @@ fn style(schema: &mut Schema) {
     if object.get("format").is_some_and(|format| format != "date") {
         object.remove("format");
     }
+    if let Some(Value::String(description)) = object.get_mut("description") {
+        *description = unwrapped(description);
+    }
     let required: Vec<Value> =
         object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
@@ -71,6 +74,12 @@ fn style(schema: &mut Schema) {
             }
         }
     }
+}
+
+/// A doc comment's text with each paragraph on one line.
+fn unwrapped(text: &str) -> String {
+    let paragraphs: Vec<_> = text.split("\n\n").map(|text| text.replace('\n', " ")).collect();
+    paragraphs.join("\n\n")
 }
 
 /// Rewrites `"type": [T, "null"]`: without null where the property may be left out, as `anyOf`
