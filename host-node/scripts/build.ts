@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { openComponent } from '../src/memory.ts'
+import { toolTypes } from './tool-types.ts'
+import { transpileTo } from './transpile.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const generated = join(root, 'src/generated/component')
+const dist = join(root, 'dist')
+
+const component =
+  process.env.AGENT_MEMORY_COMPONENT ?? join(root, '../target/component/wasm32-wasip2/component/agent_memory_core.wasm')
+if (!existsSync(component)) {
+  console.error(`error: there is no component at \`${component}\`: run \`cargo build --release\` first`)
+  process.exit(1)
+}
+
+await transpileTo(component, generated)
+const memory = await openComponent(pathToFileURL(`${generated}/`), { allow: [], workers: 1 })
+await memory.close()
+writeFileSync(join(root, 'src/generated/tools.ts'), await toolTypes(memory.tools))
+
+rmSync(dist, { recursive: true, force: true })
+compile('.')
+cpSync(generated, join(dist, 'generated/component'), { recursive: true })
+// The programs use the package as everybody else does, so they come after it.
+compile('programs')
+
+function compile(project: string): void {
+  const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '--project', project], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exit(1)
+}

@@ -1,0 +1,68 @@
+const spent = 0
+const since = 1
+const answer = 4
+
+/** Answers to a worker that asks for a tree's lock. */
+export const Turn = {
+  /** It is this call's turn: take the lock. */
+  now: 1,
+  /** Others are first: end this run, the call is run again when its turn has come. */
+  later: 2,
+  /** The call has waited too long. */
+  never: 3,
+} as const
+export type Turn = (typeof Turn)[keyof typeof Turn]
+
+/**
+ * What a worker shares with the main thread while it runs a call: how much time the guest itself has used,
+ * which the main thread reads to end a runaway, and the main thread's answer to the one question that
+ * a worker asks.
+ */
+export class Control {
+  readonly memory: SharedArrayBuffer
+  readonly #times: BigInt64Array
+  readonly #words: Int32Array
+
+  constructor(memory = new SharedArrayBuffer(24)) {
+    this.memory = memory
+    this.#times = new BigInt64Array(memory, 0, 2)
+    this.#words = new Int32Array(memory)
+  }
+
+  reset(): void {
+    Atomics.store(this.#times, spent, 0n)
+    Atomics.store(this.#times, since, 0n)
+  }
+
+  /** The guest runs from now on. */
+  enterGuest(): void {
+    Atomics.store(this.#times, since, process.hrtime.bigint())
+  }
+
+  /** The host works for the guest, or the call is over. */
+  leaveGuest(): void {
+    const entered = Atomics.exchange(this.#times, since, 0n)
+    if (entered !== 0n) Atomics.add(this.#times, spent, process.hrtime.bigint() - entered)
+  }
+
+  /** Milliseconds that the guest itself has run since `reset`. */
+  guestTime(): number {
+    const entered = Atomics.load(this.#times, since)
+    const running = entered === 0n ? 0n : process.hrtime.bigint() - entered
+    return Number(Atomics.load(this.#times, spent) + running) / 1e6
+  }
+
+  /** On the worker: sends the question and blocks until the main thread answers. */
+  ask(send: () => void): Turn {
+    Atomics.store(this.#words, answer, 0)
+    send()
+    Atomics.wait(this.#words, answer, 0)
+    return Atomics.load(this.#words, answer) as Turn
+  }
+
+  /** On the main thread. */
+  reply(turn: Turn): void {
+    Atomics.store(this.#words, answer, turn)
+    Atomics.notify(this.#words, answer)
+  }
+}

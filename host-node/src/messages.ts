@@ -1,0 +1,41 @@
+import type { Outcome } from './generated/component/interfaces/agent-memory-core-toolbox.js'
+import type { Durability } from './storage/commit.ts'
+import type { Patience } from './storage/lock.ts'
+
+/** What a worker is started with. */
+export interface WorkerSettings {
+  /** The URL of the transpiled component's JavaScript. */
+  readonly component: string
+  readonly modules: Readonly<Record<string, WebAssembly.Module>>
+  /** A `Control`'s memory. */
+  readonly control: SharedArrayBuffer
+  /** Canonical paths. */
+  readonly grants: readonly string[]
+  readonly durability: Durability
+  readonly patience: Patience
+  /** How often a call may ask storage. */
+  readonly storageCalls: number
+}
+
+/** What the main thread asks of a worker, one at a time. */
+export type Request =
+  | { readonly kind: 'list-tools'; readonly settings: string }
+  | {
+      readonly kind: 'call-tool'
+      readonly name: string
+      readonly arguments: string
+      readonly context: string
+      /** When the call first asked for a lock, on the clock `monotonic`; undefined before that. */
+      readonly askedAt: number | undefined
+    }
+
+/** What a worker says. `asks` is answered through its `Control`; everything else ends the request. */
+export type Report =
+  | { readonly kind: 'asks'; readonly tree: string }
+  | { readonly kind: 'tools'; readonly tools: string }
+  | { readonly kind: 'outcome'; readonly outcome: Outcome }
+  /** The request names nothing or has no shape. */
+  | { readonly kind: 'failure'; readonly code: 'invalid-request' | 'not-found'; readonly message: string }
+  /** Nothing was changed: run it again when its turn has come. */
+  | { readonly kind: 'deferred' }
+  | { readonly kind: 'ended'; readonly reason: 'memory' | 'storage-calls' | 'trap'; readonly message: string }

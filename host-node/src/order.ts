@@ -1,0 +1,94 @@
+import { Turn } from './control.ts'
+import { monotonic } from './time.ts'
+
+/** A call's place among the calls of this process that may change something. */
+export interface Place {
+  readonly number: number
+  /** When it first asked for a lock, on the clock `monotonic`. */
+  askedAt?: number
+  /** The lock that it asked for. */
+  tree?: string
+  impatient: boolean
+  wake?: () => void
+}
+
+/**
+ * First come, first served, for every lock of this process.
+ *
+ * A call gets a tree's lock once every earlier call has ended or is known to want some lock, and no earlier
+ * one holds or wants this one. Which lock a call wants is known when its first run asks.
+ */
+export class WriterOrder {
+  readonly #patience: number
+  #next = 0
+  /** In order of arrival; the first is the one that everything after it waits for. */
+  readonly #undecided = new Set<Place>()
+  /** By tree, in order of arrival. */
+  readonly #queues = new Map<string, Place[]>()
+
+  /** `patience`: milliseconds from a call's first request after which its answer is `never`. */
+  constructor(patience: number) {
+    this.#patience = patience
+  }
+
+  enter(): Place {
+    const place: Place = { number: this.#next++, impatient: false }
+    this.#undecided.add(place)
+    return place
+  }
+
+  /** Notes that a running call wants a tree's lock. */
+  ask(place: Place, tree: string): Turn {
+    place.askedAt ??= monotonic()
+    if (place.tree !== tree) {
+      this.#withdraw(place)
+      place.tree = tree
+      const queue = this.#queues.get(tree) ?? []
+      const behind = queue.findLastIndex((other) => other.number < place.number)
+      queue.splice(behind + 1, 0, place)
+      this.#queues.set(tree, queue)
+      this.#wake()
+    }
+    if (place.impatient) return Turn.never
+    return this.#isNext(place) ? Turn.now : Turn.later
+  }
+
+  /** Resolves when it is worth running the call again: its turn has come, or its patience is over. */
+  async turn(place: Place): Promise<void> {
+    if (this.#isNext(place)) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    place.wake = resolve
+    const left = Math.max(0, place.askedAt! + this.#patience - monotonic())
+    const patience = setTimeout(() => {
+      place.impatient = true
+      resolve()
+    }, left)
+    await promise
+    clearTimeout(patience)
+    delete place.wake
+  }
+
+  leave(place: Place): void {
+    this.#withdraw(place)
+    this.#wake()
+  }
+
+  #withdraw(place: Place): void {
+    this.#undecided.delete(place)
+    if (place.tree === undefined) return
+    const queue = this.#queues.get(place.tree)!
+    queue.splice(queue.indexOf(place), 1)
+    if (queue.length === 0) this.#queues.delete(place.tree)
+    delete place.tree
+  }
+
+  #isNext(place: Place): boolean {
+    const [undecided] = this.#undecided
+    const decided = undecided === undefined || place.number < undecided.number
+    return decided && this.#queues.get(place.tree!)?.[0] === place
+  }
+
+  #wake(): void {
+    for (const [head] of this.#queues.values()) if (head!.wake && this.#isNext(head!)) head!.wake()
+  }
+}

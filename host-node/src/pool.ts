@@ -1,0 +1,158 @@
+import { Worker } from 'node:worker_threads'
+import { Control, type Turn } from './control.ts'
+import { MemoryCallError } from './errors.ts'
+import type { Report, Request, WorkerSettings } from './messages.ts'
+
+/** A request's last report. */
+export type Answer = Exclude<Report, { kind: 'asks' }>
+
+export interface Job {
+  readonly request: Request
+  /** Answers a worker that wants a tree's lock. */
+  readonly onAsk: (tree: string) => Turn
+  /** Before everything that waits: a call whose turn has come. */
+  readonly first: boolean
+}
+
+interface Queued extends Job {
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: MemoryCallError) => void
+}
+
+/** Worker threads that run one request each. They start when they are needed and keep no process alive. */
+export class WorkerPool {
+  readonly #settings: Omit<WorkerSettings, 'control'>
+  readonly #size: number
+  readonly #guestTime: number
+  readonly #waiting: Queued[] = []
+  readonly #members = new Set<Member>()
+
+  constructor(settings: Omit<WorkerSettings, 'control'>, size: number, guestTime: number) {
+    this.#settings = settings
+    this.#size = size
+    this.#guestTime = guestTime
+  }
+
+  run(job: Job): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const queued = { ...job, resolve, reject }
+    if (job.first) this.#waiting.unshift(queued)
+    else this.#waiting.push(queued)
+    this.#assign()
+    return promise
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#members].map((member) => member.end()))
+  }
+
+  #assign(): void {
+    while (this.#waiting.length > 0) {
+      const idle = [...this.#members].find((member) => member.idle)
+      if (idle === undefined && this.#members.size === this.#size) return
+      void (idle ?? this.#start()).work(this.#waiting.shift()!)
+    }
+  }
+
+  #start(): Member {
+    const member = new Member(this.#settings, this.#guestTime, {
+      idle: () => this.#assign(),
+      ended: () => {
+        this.#members.delete(member)
+        this.#assign()
+      },
+    })
+    this.#members.add(member)
+    return member
+  }
+}
+
+/** One worker thread, until it ends. */
+class Member {
+  readonly #control = new Control()
+  readonly #worker: Worker
+  readonly #guestTime: number
+  readonly #pool: { idle: () => void; ended: () => void }
+  #job: Queued | undefined
+  #deadline: NodeJS.Timeout | undefined
+  #ending: MemoryCallError | undefined
+
+  constructor(
+    settings: Omit<WorkerSettings, 'control'>,
+    guestTime: number,
+    pool: { idle: () => void; ended: () => void },
+  ) {
+    this.#guestTime = guestTime
+    this.#pool = pool
+    // `.ts` where the sources themselves are run, as the build does.
+    const entry = new URL(
+      import.meta.url.endsWith('.ts') ? './worker/worker.ts' : './worker/worker.js',
+      import.meta.url,
+    )
+    this.#worker = new Worker(entry, {
+      workerData: { ...settings, control: this.#control.memory },
+      env: {},
+      execArgv: [],
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (report: Report) => this.#hear(report))
+    this.#worker.on(
+      'error',
+      (error) => (this.#ending ??= new MemoryCallError('trap', `the worker thread failed: ${error}`)),
+    )
+    this.#worker.on('exit', () => this.#exit())
+  }
+
+  get idle(): boolean {
+    return this.#job === undefined && this.#ending === undefined
+  }
+
+  work(job: Queued): void {
+    this.#job = job
+    this.#control.reset()
+    this.#worker.ref()
+    this.#worker.postMessage(job.request)
+    this.#watch(this.#guestTime)
+  }
+
+  async end(): Promise<void> {
+    this.#ending ??= new MemoryCallError('closed', 'the memory was closed')
+    await this.#worker.terminate()
+  }
+
+  /** Looks again when the guest could have used up its time, and ends the thread once it has. */
+  #watch(left: number): void {
+    this.#deadline = setTimeout(() => {
+      const used = this.#control.guestTime()
+      if (used < this.#guestTime) return this.#watch(this.#guestTime - used)
+      this.#ending = new MemoryCallError(
+        'deadline',
+        `the component ran for more than ${this.#guestTime} ms and was ended`,
+      )
+      void this.#worker.terminate()
+    }, left)
+  }
+
+  #hear(report: Report): void {
+    const job = this.#job!
+    if (report.kind === 'asks') return this.#control.reply(job.onAsk(report.tree))
+    this.#rest()
+    job.resolve(report)
+    this.#pool.idle()
+  }
+
+  /** Only now have the thread's locks been released: the next writer may come. */
+  #exit(): void {
+    const job = this.#job
+    this.#rest()
+    this.#ending ??= new MemoryCallError('trap', 'the worker thread ended by itself')
+    job?.reject(this.#ending)
+    this.#pool.ended()
+  }
+
+  #rest(): void {
+    clearTimeout(this.#deadline)
+    this.#job = undefined
+    this.#worker.unref()
+  }
+}

@@ -1,0 +1,81 @@
+import { lstatSync, realpathSync } from 'node:fs'
+import { dirname, isAbsolute, join, sep } from 'node:path'
+import { StorageFailure } from './failure.ts'
+import { lockDirectoryOf } from './git-directory.ts'
+import type { Root } from './walk.ts'
+
+/** A granted repository: where its documents are, and its lock with its private side. */
+export interface Repository {
+  /** As the caller named it. */
+  readonly name: string
+  readonly documents: Root
+  readonly lock: Root
+}
+
+/**
+ * Finds a repository by the absolute path of its top level, within the granted directories.
+ *
+ * A symbolic link in the name is followed once, here, and what it leads to has to be granted. What is
+ * not granted is refused alike whether it exists or not.
+ */
+export function findRepository(name: string, grants: readonly string[]): Repository {
+  if (!isAbsolute(name)) {
+    throw new StorageFailure(
+      'invalid-path',
+      `\`${name}\` is not an absolute path; name the top level of the repository by its absolute path`,
+    )
+  }
+  const root = canonicalGranted(name, grants)
+  if (!lstatSync(root).isDirectory()) {
+    throw new StorageFailure('invalid-path', `\`${name}\` is not a directory; name the top level of the repository`)
+  }
+  return { name, documents: { anchor: root, segments: ['.github', 'agent-memory'] }, lock: lockDirectoryOf(root) }
+}
+
+/** The granted directories that are repositories themselves, in byte order. */
+export function listRepositories(grants: readonly string[]): string[] {
+  const isRepository = (name: string) => {
+    try {
+      return findRepository(name, grants) !== undefined
+    } catch {
+      return false
+    }
+  }
+  return [...new Set(grants.filter(isRepository))].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+}
+
+function canonicalGranted(name: string, grants: readonly string[]): string {
+  let failure: unknown
+  for (let path = name; ; path = dirname(path)) {
+    let found
+    try {
+      found = realpathSync.native(path)
+    } catch (error) {
+      failure ??= error
+      if (path !== dirname(path)) continue
+      throw StorageFailure.from(failure, `open \`${name}\``)
+    }
+    if (!grants.some((grant) => covers(grant, found))) throw notGranted(name)
+    if (failure === undefined) return found
+    const { code } = failure as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new StorageFailure(
+        'not-found',
+        `\`${name}\` does not exist; name the top level of an existing repository`,
+        code,
+      )
+    }
+    throw StorageFailure.from(failure, `open \`${name}\``)
+  }
+}
+
+function covers(grant: string, path: string): boolean {
+  return path === grant || path.startsWith(grant.endsWith(sep) ? grant : join(grant, sep))
+}
+
+function notGranted(name: string): StorageFailure {
+  return new StorageFailure(
+    'not-granted',
+    `\`${name}\` is not granted; the program that embeds this memory grants a directory with the option \`allow\``,
+  )
+}

@@ -1,0 +1,97 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { StorageFailure, unlessMissing } from './failure.ts'
+
+/** A directory that the host trusts, by its canonical path, and the way down from it, which it does not trust. */
+export interface Root {
+  readonly anchor: string
+  readonly segments: readonly string[]
+}
+
+/** What stands at a path itself, or undefined where nothing does. */
+export function lookAt(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })
+}
+
+/**
+ * The directory `name` in another, or undefined where there is none.
+ *
+ * It is looked at before it is entered: a symbolic link or anything else but a directory is `invalid-path`.
+ * Node has no `openat`, so what is exchanged between this look and its use is followed; the README
+ * states this race.
+ */
+export function enterDirectory(parent: string, name: string): string | undefined {
+  const path = join(parent, name)
+  const stats = lookAt(path)
+  if (stats === undefined) return undefined
+  if (!stats.isDirectory()) throw notA('directory', name, stats)
+  return path
+}
+
+/** The directory at `segments` below a root, or undefined where any of it is missing. */
+export function findDirectory(root: Root, segments: readonly string[]): string | undefined {
+  let directory: string | undefined = root.anchor
+  for (const segment of [...root.segments, ...segments]) {
+    directory = enterDirectory(directory, segment)
+    if (directory === undefined) return undefined
+  }
+  return directory
+}
+
+/** The contents of the regular file `name` in a directory, or undefined where there is none. */
+export function readRegular(directory: string, name: string, limit: number): Buffer | undefined {
+  return withRegular(directory, name, (descriptor, { size }) => {
+    const tooLarge = () =>
+      new StorageFailure('too-large', `\`${name}\` is longer than ${limit} bytes; shorten it or split it`)
+    if (size > limit) throw tooLarge()
+    // One byte more than expected tells a file that grew since.
+    let buffer = Buffer.allocUnsafe(size + 1)
+    let length = 0
+    for (let read; (read = readSync(descriptor, buffer, length, buffer.length - length, null)) > 0;) {
+      length += read
+      if (length > limit) throw tooLarge()
+      if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(length)])
+    }
+    return buffer.subarray(0, length)
+  })
+}
+
+/** The version of a regular file of any length, and what the system says about it. */
+export function hashRegular(directory: string, name: string): { version: string; stats: Stats } | undefined {
+  return withRegular(directory, name, (descriptor, stats) => {
+    const digest = createHash('sha256')
+    const buffer = Buffer.allocUnsafe(64 * 1024)
+    for (let read; (read = readSync(descriptor, buffer)) > 0;) digest.update(buffer.subarray(0, read))
+    return { version: digest.digest('hex'), stats }
+  })
+}
+
+function withRegular<T>(directory: string, name: string, work: (descriptor: number, stats: Stats) => T): T | undefined {
+  const path = join(directory, name)
+  const before = lookAt(path)
+  if (before === undefined) return undefined
+  if (!before.isFile()) throw notA('file', name, before)
+  // O_NONBLOCK: what was exchanged for a FIFO meanwhile must not hold the call.
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const descriptor = unlessMissing(() => openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+  if (descriptor === undefined) return undefined
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) throw notA('file', name, stats)
+    return work(descriptor, stats)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function notA(wanted: string, name: string, stats: Stats): StorageFailure {
+  const found = stats.isSymbolicLink()
+    ? 'a symbolic link'
+    : stats.isDirectory()
+      ? 'a directory'
+      : stats.isFile()
+        ? 'a file'
+        : 'a special file'
+  return new StorageFailure('invalid-path', `\`${name}\` is ${found} where a ${wanted} is expected; move it away`)
+}

@@ -1,0 +1,26 @@
+import { readdir, readFile } from 'node:fs/promises'
+import type * as Toolbox from '../generated/component/interfaces/agent-memory-core-toolbox.js'
+import { capMemory } from './cap-memory.ts'
+
+/** What jco makes of the component. */
+export type Instantiate = (
+  getCoreModule: (name: string) => WebAssembly.Module,
+  imports: object,
+) => { toolbox: typeof Toolbox }
+
+/** Compiles the core modules in a directory that jco wrote, each with its memory capped. */
+export async function compileModules(directory: URL, memoryLimit: number): Promise<Record<string, WebAssembly.Module>> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.wasm'))
+  const modules = names.map(async (name) => {
+    const bytes = capMemory(await readFile(new URL(name, directory)), memoryLimit)
+    return [name, await WebAssembly.compile(bytes)] as const
+  })
+  return Object.fromEntries(await Promise.all(modules))
+}
+
+/** Whether the component answered with a `failure`: it throws the plain record, and a dead guest throws an `Error`. */
+export function isFailure(error: unknown): error is Toolbox.Failure {
+  return (
+    !(error instanceof Error) && typeof error === 'object' && error !== null && 'code' in error && 'message' in error
+  )
+}

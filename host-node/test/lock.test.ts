@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { StorageFailure } from '../dist/storage/failure.js'
+import { Lock } from '../dist/storage/lock.js'
+import { findRepository } from '../dist/storage/repository.js'
+import { monotonic } from '../dist/time.js'
+import { beside, emptyRepository, heldElsewhere, isFree, write } from './scratch.ts'
+
+const patient = { atHead: 10_000, inAll: 30_000 }
+const impatient = { atHead: 0, inAll: 0 }
+
+const acquire = (repository: string, patience = patient) =>
+  Lock.acquire(findRepository(repository, [repository]).lock, patience, monotonic())
+const isCode = (code: string) => (error: unknown) => error instanceof StorageFailure && error.code === code
+
+test('the lock excludes another process and another connection of this one until it is released', () => {
+  const repository = emptyRepository()
+  const lock = acquire(repository)
+  assert.equal(isFree(repository), false)
+  assert.throws(() => acquire(repository, impatient), isCode('busy'))
+  assert.equal(isFree(repository), false)
+  lock.release()
+  assert.equal(isFree(repository), true)
+})
+
+test('a lock that another process holds is waited for at the head of the queue, and then is busy', async () => {
+  const repository = emptyRepository()
+  const other = await heldElsewhere(repository)
+  assert.throws(() => acquire(repository, { atHead: 50, inAll: 10_000 }), isCode('busy'))
+  await other.release()
+  acquire(repository).release()
+})
+
+test('the lock files stay empty and have no journal beside them', () => {
+  const repository = emptyRepository()
+  const directory = join(repository, '.git/agent-memory')
+  const lock = acquire(repository)
+  assert.deepEqual(readdirSync(directory), ['queue.sqlite', 'turn.sqlite'])
+  for (const name of readdirSync(directory)) assert.equal(statSync(join(directory, name)).size, 0)
+  lock.release()
+})
+
+test('a lock file that is a symbolic link is refused', () => {
+  const repository = emptyRepository()
+  write(join(repository, 'away'), '')
+  acquire(repository).release()
+  rmSync(join(repository, '.git/agent-memory/turn.sqlite'))
+  symlinkSync(join(repository, 'away'), join(repository, '.git/agent-memory/turn.sqlite'))
+  assert.throws(() => acquire(repository), isCode('invalid-path'))
+})
+
+test('a lock that was removed while it was held protects nothing any more, and says so', () => {
+  const repository = emptyRepository()
+  const lock = acquire(repository)
+  lock.check()
+  rmSync(join(repository, '.git/agent-memory'), { recursive: true })
+  assert.throws(() => lock.check(), isCode('io'))
+  lock.release()
+})
+
+for (const moment of ['polling', 'holding', 'committing'] as const) {
+  test(`a worker thread that is terminated while it is ${moment} lets go of the lock`, async () => {
+    const repository = emptyRepository()
+    const other = moment === 'polling' ? await heldElsewhere(repository) : undefined
+    const worker = new Worker(beside('lock-worker.ts'), { workerData: { repository, moment } })
+    await new Promise((resolve) => worker.once('message', resolve))
+    // Long enough to be in the midst of it, however slow the machine: it goes on until it is ended.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(isFree(repository), false)
+    await worker.terminate()
+    await other?.release()
+    assert.equal(isFree(repository), true)
+  })
+}

@@ -1,0 +1,48 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+/** The canonical path of a fresh directory with no `.git` above it. It is gone when the tests of the file are over. */
+export function emptyDirectory(): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-memory-')))
+  after(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+export function emptyRepository(): string {
+  const repository = emptyDirectory()
+  write(join(repository, '.git/HEAD'), 'ref: refs/heads/main\n')
+  return repository
+}
+
+export function write(path: string, contents: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, contents)
+}
+
+/** A file beside the tests. */
+export function beside(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+/** Another process that holds a repository's lock until it is released. */
+export async function heldElsewhere(repository: string): Promise<{ release: () => Promise<void> }> {
+  const child = spawn(process.execPath, [beside('hold-lock.ts'), repository], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  return {
+    release: () => {
+      child.stdin.end()
+      return ended
+    },
+  }
+}
+
+/** Whether another process can take the lock at once. */
+export function isFree(repository: string): boolean {
+  const { stdout } = spawnSync(process.execPath, [beside('hold-lock.ts'), repository, 'try'], { encoding: 'utf8' })
+  return stdout === 'held'
+}
