@@ -8,33 +8,41 @@ pub(super) fn is_open_fence(source: &str, in_container: bool) -> bool {
         return true;
     };
     let width = source.chars().take_while(|c| *c == mark).count();
-    let last = source.trim_end().rsplit(['\n', '\r']).next().unwrap_or_default();
+    let source = source.trim_end_matches([' ', '\t', '\n', '\r']);
+    let last = source.rsplit(['\n', '\r']).next().unwrap_or_default();
     let last = if in_container {
         last.trim_start_matches([' ', '\t', '>'])
     } else {
-        last.trim_start_matches(' ')
+        // Four spaces or a tab would make it code.
+        let indentation = last.len() - last.trim_start_matches(' ').len();
+        &last[indentation.min(3)..]
     };
-    let is_opener = last.len() == source.trim_end().len();
+    let is_opener = last.len() == source.len();
     is_opener || last.len() < width || last.chars().any(|c| c != mark)
 }
 
 /// Whether an HTML block of a kind that only its end mark ends (a script, a comment, ...) lacks it.
 /// The other kinds end at a blank line (CommonMark 0.31.2, section 4.6).
+///
+/// A script and its like end at any of four end tags for some readers, and only at their own, in
+/// lower case, for others: closed is what both see closed at the same place.
 pub(super) fn is_open_html(source: &str) -> bool {
-    let source = source.trim_start().to_ascii_lowercase();
+    let exact = source.trim_start();
+    let source = exact.to_ascii_lowercase();
     const RAW: [(&str, &str); 4] = [
         ("<script", "</script>"),
         ("<pre", "</pre>"),
         ("<style", "</style>"),
         ("<textarea", "</textarea>"),
     ];
-    let is_raw = RAW.iter().any(|(tag, _)| {
+    let raw = RAW.iter().find(|(tag, _)| {
         source
             .strip_prefix(tag)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['>', ' ', '\t', '\n', '\r']))
     });
-    if is_raw {
-        return !RAW.iter().any(|(_, end)| source.contains(end));
+    if let Some((_, own_end)) = raw {
+        let first_end = RAW.iter().filter_map(|(_, end)| source.find(end)).min();
+        return first_end.is_none() || exact.find(own_end) != first_end;
     }
     let end = if source.starts_with("<!--") {
         "-->"
@@ -56,7 +64,16 @@ mod tests {
 
     #[test]
     fn a_fence_is_open_until_a_line_of_its_mark() {
-        for open in ["```", "```rust\ncode", "````\n```", "~~~\n```", "```\n> ```", "```\n``` x"] {
+        for open in [
+            "```",
+            "```rust\ncode",
+            "````\n```",
+            "~~~\n```",
+            "```\n> ```",
+            "```\n``` x",
+            "```\n    ```",
+            "```\n\t```",
+        ] {
             assert!(is_open_fence(open, false), "{open}");
         }
         for closed in ["```\n```", "```rust\ncode\n````\n", "~~~\ncode\n  ~~~ "] {
@@ -67,10 +84,19 @@ mod tests {
 
     #[test]
     fn html_is_open_until_its_end_mark() {
-        for open in ["<!-- a", "<SCRIPT>\nx", "<?php", "<!DOCTYPE", "<![CDATA[ ]]", "<pre\n"] {
+        for open in [
+            "<!-- a",
+            "<SCRIPT>\nx",
+            "<?php",
+            "<!DOCTYPE",
+            "<![CDATA[ ]]",
+            "<pre\n",
+            "<script></style>",
+            "<script></SCRIPT>",
+        ] {
             assert!(is_open_html(open), "{open}");
         }
-        for closed in ["<!-->", "<!-- a\n-->", "<script></style>", "<div>", "<prefix>", "<!X>"] {
+        for closed in ["<!-->", "<!-- a\n-->", "<script>\n</script>", "<div>", "<prefix>", "<!X>"] {
             assert!(!is_open_html(closed), "{closed}");
         }
     }

@@ -1,0 +1,132 @@
+//! The least that can run the component: loads the product's image, answers one `read_summary`
+//! from plain files, and prints the result. No protocol, no runtime, no locks, no grants.
+
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+use agent_memory_host::Image;
+use wasmtime::component::{Component, HasSelf, Linker, Resource};
+use wasmtime::{Engine, Store};
+
+mod bindings {
+    #![allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
+    wasmtime::component::bindgen!({ path: "../wit", world: "memory" });
+}
+
+use bindings::Memory;
+use bindings::agent_memory::core::documents::{
+    Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter, Place,
+    PlaceKind, Side, Tree, Writer,
+};
+use bindings::agent_memory::core::storage_types::{self, ErrorCode};
+
+fn main() -> wasmtime::Result<()> {
+    let root = env::args().nth(1).expect("usage: bare-host REPOSITORY");
+    let engine = Engine::new(&agent_memory_image::engine_config())?;
+    // SAFETY: the bytes are the host's own image.
+    let component = unsafe { Component::deserialize(&engine, Image::embedded().bytes())? };
+    let mut linker = Linker::new(&engine);
+    bindings::agent_memory::core::documents::add_to_linker::<_, HasSelf<Files>>(
+        &mut linker,
+        |files| files,
+    )?;
+    linker.define_unknown_imports_as_traps(&component)?;
+    let mut store = Store::new(&engine, Files(PathBuf::new()));
+    store.set_epoch_deadline(u64::MAX / 2);
+    let memory = Memory::instantiate(&mut store, &component, &linker)?;
+    let arguments = serde_json::json!({"agent_name": "ada", "repo_root": root}).to_string();
+    let context = r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
+                      "utc_offset_minutes": 0, "seed": 1}"#;
+    let toolbox = memory.agent_memory_core_toolbox();
+    let outcome = toolbox.call_call_tool(&mut store, "read_summary", &arguments, context)?;
+    println!("{}", outcome.expect("the tool is mounted").result);
+    Ok(())
+}
+
+/// The one tree that is open.
+struct Files(PathBuf);
+
+impl storage_types::Host for Files {}
+
+impl Host for Files {
+    fn open(&mut self, place: Place) -> Result<Resource<Tree>, Error> {
+        self.0 = PathBuf::from(place.name).join(".github/agent-memory");
+        Ok(Resource::new_own(0))
+    }
+
+    fn list_places(&mut self, _: PlaceKind) -> Result<Vec<String>, Error> {
+        Err(unsupported())
+    }
+
+    fn create_place(&mut self, _: Place) -> Result<Resource<Tree>, Error> {
+        Err(unsupported())
+    }
+
+    fn version_of(&mut self, _: Vec<u8>) -> String {
+        String::new()
+    }
+}
+
+impl HostTree for Files {
+    fn read(
+        &mut self,
+        _: Resource<Tree>,
+        _: Side,
+        path: String,
+        _: u64,
+    ) -> Result<Option<Document>, Error> {
+        let document = |contents| Document { contents, version: String::new() };
+        absent_is_none(fs::read(self.0.join(path)).map(document))
+    }
+
+    fn list(
+        &mut self,
+        _: Resource<Tree>,
+        _: Side,
+        directory: String,
+    ) -> Result<Option<Vec<Entry>>, Error> {
+        let entry = |entry: fs::DirEntry| {
+            let kind = match entry.file_type()?.is_dir() {
+                true => EntryKind::Directory,
+                false => EntryKind::File,
+            };
+            Ok(Entry { name: entry.file_name().to_string_lossy().into_owned(), kind, size: 0 })
+        };
+        let entries = fs::read_dir(self.0.join(directory));
+        absent_is_none(entries.and_then(|entries| entries.map(|found| entry(found?)).collect()))
+    }
+
+    fn location(&mut self, _: Resource<Tree>) -> String {
+        self.0.display().to_string()
+    }
+
+    fn lock(&mut self, _: Resource<Tree>) -> Result<Resource<Writer>, Error> {
+        Err(unsupported())
+    }
+
+    fn drop(&mut self, _: Resource<Tree>) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
+impl HostWriter for Files {
+    fn commit(&mut self, _: Resource<Writer>, _: Vec<Change>) -> Result<Vec<String>, CommitError> {
+        Err(CommitError { error: unsupported(), change: None, applied: 0 })
+    }
+
+    fn drop(&mut self, _: Resource<Writer>) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
+fn absent_is_none<T>(read: io::Result<T>) -> Result<Option<T>, Error> {
+    match read {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error { code: ErrorCode::Io, message: error.to_string(), detail: None }),
+    }
+}
+
+fn unsupported() -> Error {
+    Error { code: ErrorCode::NotGranted, message: "not in a bare host".into(), detail: None }
+}

@@ -1,0 +1,95 @@
+//! For build scripts: a package as a component, a component as machine code.
+
+use crate::{TARGET, engine_config};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use wasmtime::Engine;
+
+/// Why there is no image. The message is for the person who builds.
+#[derive(Debug)]
+pub struct CompileError(String);
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// Builds a library package of the workspace as a component and returns the file's path,
+/// `target/component/wasm32-wasip2/component/<package>.wasm`.
+///
+/// It runs cargo in a target directory of its own, because the outer cargo holds the lock of the
+/// usual one, and without what the outer build sets for its own compiler (clippy's wrapper, flags
+/// for the machine).
+///
+/// # Errors
+///
+/// Where the target is not installed, the message is the one line that installs it.
+pub fn build(workspace: &Path, package: &str) -> Result<PathBuf, CompileError> {
+    require_target(workspace)?;
+    let target = workspace.join("target").join("component");
+    let mut cargo = Command::new(environment_or("CARGO", "cargo"));
+    cargo
+        .current_dir(workspace)
+        .args(["rustc", "--package", package, "--lib"])
+        .args(["--crate-type", "cdylib"])
+        .args(["--target", TARGET, "--profile", "component"])
+        .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_BUILD_BUILD_DIR", &target);
+    for name in INHERITED {
+        cargo.env_remove(name);
+    }
+    let status =
+        cargo.status().map_err(|error| CompileError(format!("cannot run cargo: {error}")))?;
+    if !status.success() {
+        return Err(CompileError(format!(
+            "building `{package}` as a component failed; its messages are above"
+        )));
+    }
+    let file = format!("{}.wasm", package.replace('-', "_"));
+    Ok(target.join(TARGET).join("component").join(file))
+}
+
+/// What the outer cargo and its wrappers set, and the component must not be built with.
+const INHERITED: [&str; 4] =
+    ["RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"];
+
+fn require_target(workspace: &Path) -> Result<(), CompileError> {
+    let output = Command::new(environment_or("RUSTC", "rustc"))
+        .current_dir(workspace)
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output()
+        .map_err(|error| CompileError(format!("cannot run rustc: {error}")))?;
+    let libraries = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    if output.status.success() && libraries.is_dir() {
+        Ok(())
+    } else {
+        Err(CompileError(format!("rustup target add {TARGET}")))
+    }
+}
+
+fn environment_or(name: &str, default: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| default.to_owned())
+}
+
+/// Compiles a component to machine code for any processor of a target triple, whatever the
+/// building machine's own can do beyond that.
+///
+/// # Errors
+///
+/// Where the file cannot be read or is no component, and where the compiler does not know the
+/// target.
+pub fn precompile(component: &Path, triple: &str) -> Result<Vec<u8>, CompileError> {
+    let explain = |what: &dyn fmt::Display| {
+        CompileError(format!("cannot compile `{}`: {what}", component.display()))
+    };
+    let wasm = std::fs::read(component).map_err(|error| explain(&error))?;
+    let mut config = engine_config();
+    config.target(triple).map_err(|error| explain(&error))?;
+    Engine::new(&config)
+        .and_then(|engine| engine.precompile_component(&wasm))
+        .map_err(|error| explain(&format!("{error:#}")))
+}

@@ -1,0 +1,60 @@
+//! The agent-memory component as machine code: how it is built, and what its host must agree on.
+//!
+//! The component is compiled once, when the host is built, and embedded in it; the host has no
+//! compiler. Machine code is only accepted by an engine that is configured as its compiler was, so
+//! both take their configuration from [`engine_config`]. The compiler itself, and the nested build
+//! of the component, are behind the feature `compile`, which build scripts alone turn on: in a
+//! normal dependency it would change the host's engine, too.
+
+#[cfg(feature = "compile")]
+mod compile;
+#[cfg(feature = "compile")]
+pub use compile::{CompileError, build, precompile};
+
+use wasmtime::{Config, InstanceAllocationStrategy};
+
+/// The triple that components are compiled for.
+pub const TARGET: &str = "wasm32-wasip2";
+
+const KIB: usize = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// How the compiler and the host configure their engines.
+///
+/// Every option is set whose default depends on wasmtime's cargo features or on the machine, since
+/// the two are built with different features, and perhaps on different machines.
+pub fn engine_config() -> Config {
+    let mut config = Config::new();
+    config
+        // What the component is: one thread, no exceptions, no collector.
+        .wasm_component_model(true)
+        .concurrency_support(false)
+        .gc_support(false)
+        .wasm_memory64(false)
+        .wasm_multi_memory(false)
+        .shared_memory(false)
+        // How it is stopped: it looks at the engine's epoch in every loop and function.
+        .epoch_interruption(true)
+        .consume_fuel(false)
+        // An instance for a call, made when it is needed: a pool would have to be mapped at start.
+        .allocation_strategy(InstanceAllocationStrategy::OnDemand)
+        // All that 32 bits can address is reserved, so that the hardware checks the bounds and no
+        // memory ever moves. What may be used of it is the host's limit.
+        .memory_reservation(4 * GIB)
+        .memory_reservation_for_growth(0)
+        .memory_guard_size(32 * MIB)
+        .guard_before_linear_memory(false)
+        .memory_may_move(false)
+        .memory_init_cow(true)
+        .table_lazy_init(true)
+        .signals_based_traps(true)
+        .max_wasm_stack(512 * KIB)
+        .async_stack_size(1024 * KIB)
+        // No source positions: the image stays small, and a panic says where it was by itself.
+        .debug_info(false)
+        .generate_address_map(false)
+        .native_unwind_info(false)
+        .wasm_backtrace_max_frames(None);
+    config
+}

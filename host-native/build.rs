@@ -1,0 +1,43 @@
+//! Compiles the component to machine code, to be embedded.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Names a component that is there already.
+const GIVEN: &str = "AGENT_MEMORY_COMPONENT";
+
+fn main() {
+    println!("cargo::rerun-if-env-changed={GIVEN}");
+    if let Err(error) = compile() {
+        println!("cargo::error={error}");
+        std::process::exit(1);
+    }
+}
+
+fn compile() -> Result<(), Box<dyn std::error::Error>> {
+    let component = component()?;
+    let image = agent_memory_image::precompile(&component, &env::var("TARGET")?)?;
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("memory.cwasm"), image)?;
+    Ok(())
+}
+
+/// The component that the environment names, or that came with the package, or that the workspace
+/// builds.
+fn component() -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let packaged = here.join("component.wasm");
+    if let Some(given) = env::var_os(GIVEN).filter(|given| !given.is_empty()) {
+        let given = PathBuf::from(given);
+        println!("cargo::rerun-if-changed={}", given.display());
+        return Ok(given);
+    }
+    if packaged.is_file() {
+        println!("cargo::rerun-if-changed={}", packaged.display());
+        return Ok(packaged);
+    }
+    let workspace = here.parent().ok_or("the package is not in its workspace")?;
+    for source in ["core-component", "wit", "Cargo.lock", "Cargo.toml"] {
+        println!("cargo::rerun-if-changed={}", workspace.join(source).display());
+    }
+    Ok(agent_memory_image::build(Path::new(workspace), "agent-memory-core")?)
+}

@@ -1,0 +1,168 @@
+//! How a memory is set up.
+
+use crate::arrival::Arrivals;
+use crate::engine::{Call, Engine, Image};
+use crate::memory::{Memory, Mounted};
+use crate::storage::{self, Storage, StorageOptions};
+use crate::{CallError, Clock, Durability, Limits, Random};
+use serde_json::json;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+/// Sets a [`Memory`] up. Without any setting it mounts the toolset `sessions` and is granted
+/// nothing.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Builder {
+    toolsets: Vec<String>,
+    allowed: Vec<PathBuf>,
+    utc_offset_minutes: Option<i32>,
+    storage: StorageOptions,
+    clock: Clock,
+    random: Random,
+    limits: Limits,
+    image: Image,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Builder {
+        Builder {
+            toolsets: vec!["sessions".to_owned()],
+            allowed: Vec::new(),
+            utc_offset_minutes: None,
+            storage: StorageOptions::default(),
+            clock: Clock::default(),
+            random: Random::default(),
+            limits: Limits::default(),
+            image: Image::embedded(),
+        }
+    }
+
+    /// Mounts these toolsets, instead of `sessions`.
+    pub fn toolsets<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Builder {
+        self.toolsets = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Grants a directory: the repository at it, and those below it. May be called again for
+    /// another.
+    pub fn allow(mut self, directory: impl Into<PathBuf>) -> Builder {
+        self.allowed.push(directory.into());
+        self
+    }
+
+    /// Lets the calls' today be that of this offset from UTC, in minutes east, instead of the
+    /// machine's own zone at the moment of each call.
+    pub fn utc_offset(mut self, minutes: i32) -> Builder {
+        self.utc_offset_minutes = Some(minutes);
+        self
+    }
+
+    /// What an acknowledged change survives: a loss of power, unless this says otherwise.
+    pub fn durability(mut self, durability: Durability) -> Builder {
+        self.storage.durability = durability;
+        self
+    }
+
+    /// How long a writer at the head of its queue waits for another one before its tool answers
+    /// that the memory is busy. 5 s.
+    pub fn lock_wait(mut self, patience: Duration) -> Builder {
+        self.storage.lock_wait = patience;
+        self
+    }
+
+    /// Where the calls' time comes from: the machine's clock, unless a test pins it.
+    pub fn clock(mut self, clock: Clock) -> Builder {
+        self.clock = clock;
+        self
+    }
+
+    /// Where the calls' seeds come from: the operating system, unless a test pins them.
+    pub fn random(mut self, random: Random) -> Builder {
+        self.random = random;
+        self
+    }
+
+    /// What a call may use.
+    pub fn limits(mut self, limits: Limits) -> Builder {
+        self.limits = limits;
+        self
+    }
+
+    /// Runs another component of the same world. For tests of the host.
+    #[doc(hidden)]
+    pub fn image(mut self, image: Image) -> Builder {
+        self.image = image;
+        self
+    }
+
+    /// Loads the component and asks it for its tools.
+    ///
+    /// It takes some milliseconds and needs no tokio; the calls do.
+    ///
+    /// # Errors
+    ///
+    /// A toolset that is unknown, a granted directory that is none, a machine on which the
+    /// component's code cannot run.
+    pub fn build(self) -> Result<Memory, BuildError> {
+        let storage = Storage::new(self.storage);
+        for directory in &self.allowed {
+            let granted = storage.grant(directory);
+            granted.map_err(|error| BuildError::Grant { directory: directory.clone(), error })?;
+        }
+        let engine = Engine::load(&self.image, self.limits)
+            .map_err(|error| BuildError::Component(format!("{error:#}")))?;
+        let settings = json!({ "toolsets": self.toolsets });
+        let call = Call::new(storage.clone(), engine.limits(), None, None);
+        let tools = run_without_storage(engine.list_tools(call, &settings.to_string()))?;
+        let tools = serde_json::from_str(&tools)
+            .map_err(|error| BuildError::Component(format!("its list of tools: {error}")))?;
+        let arrivals = Arrivals::new(self.clock, self.random, self.utc_offset_minutes);
+        Ok(Memory::new(Mounted { engine, storage, settings, tools, arrivals }))
+    }
+}
+
+/// Why there is no [`Memory`].
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A directory cannot be granted.
+    #[error("cannot grant `{}`: {error}", .directory.display())]
+    Grant {
+        /// As it was given.
+        directory: PathBuf,
+        /// Why not.
+        #[source]
+        error: storage::Error,
+    },
+    /// The component refuses the settings: a toolset that it does not have.
+    #[error("{0}")]
+    Settings(#[source] CallError),
+    /// The component does not load or does not answer.
+    #[error("the component cannot be used: {0}")]
+    Component(String),
+}
+
+impl From<CallError> for BuildError {
+    fn from(error: CallError) -> BuildError {
+        match error {
+            CallError::Ended { message, .. } => BuildError::Component(message),
+            refused => BuildError::Settings(refused),
+        }
+    }
+}
+
+/// Runs a call that uses no storage, and so waits for nothing: where it is pending, it only lets
+/// others go first.
+fn run_without_storage<T>(call: impl Future<Output = T>) -> T {
+    let mut call = pin!(call);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(answer) = call.as_mut().poll(&mut context) {
+            return answer;
+        }
+        std::thread::yield_now();
+    }
+}

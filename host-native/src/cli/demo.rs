@@ -1,0 +1,182 @@
+use super::Failure;
+use super::output::print;
+use clap::Args;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+
+/// Show a session in a scratch repository: start it, add an entry, read the summary.
+///
+/// A server is started as an MCP client would start it, and each message that is shown went through
+/// it.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Keep the scratch repository
+    #[arg(long)]
+    keep: bool,
+}
+
+/// The agent that plays.
+const AGENT: &str = "aristotle";
+
+impl Demo {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let scratch = Scratch::new(self.keep).map_err(failed("the scratch repository"))?;
+        let root = scratch.root.display().to_string();
+        print(&format!("A scratch repository: {root}"))?;
+        let mut server = Server::start(&scratch.root).map_err(failed("the server"))?;
+        print("A server, started in it: agent-memory serve\n")?;
+
+        print("An agent starts its session of today:")?;
+        let started =
+            server.call("start_session", json!({"agent_name": AGENT, "repo_root": root}))?;
+        print("\nIt writes down what was decided:")?;
+        let entry = json!({
+            "agent_name": AGENT,
+            "repo_root": root,
+            "section": "Decisions",
+            "content": "- Memory is kept as Markdown, so that people can review it.",
+        });
+        server.call("append_entry", entry)?;
+        print("\nIts next session begins with the summary:")?;
+        server.call("read_summary", json!({"agent_name": AGENT, "repo_root": root}))?;
+        server.end().map_err(failed("the server"))?;
+
+        print("\nThe repository now holds:")?;
+        for file in files(&scratch.root.join(".github")).map_err(failed("the repository"))? {
+            let shown = file.strip_prefix(&scratch.root).unwrap_or(&file);
+            print(&format!("  {}", shown.display()))?;
+        }
+        if let Some(log) = started["session_file"].as_str() {
+            let text = fs::read_to_string(scratch.root.join(log)).map_err(failed("the log"))?;
+            print(&format!("\n{log}:"))?;
+            for line in text.lines() {
+                print(format!("  | {line}").trim_end())?;
+            }
+        }
+        if self.keep {
+            print(&format!("\nKept: {root}"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn failed(what: &str) -> impl FnOnce(io::Error) -> Failure {
+    move |error| Failure::storage(format!("{what} failed: {error}"))
+}
+
+/// A directory that looks like a new Git repository, and is removed in the end.
+struct Scratch {
+    root: PathBuf,
+    keep: bool,
+}
+
+impl Scratch {
+    fn new(keep: bool) -> io::Result<Scratch> {
+        let parent = std::env::temp_dir().canonicalize()?;
+        let root = parent.join(format!("agent-memory-demo-{}", std::process::id()));
+        fs::create_dir(&root)?;
+        let scratch = Scratch { root, keep };
+        let git = scratch.root.join(".git");
+        fs::create_dir_all(git.join("objects"))?;
+        fs::create_dir_all(git.join("refs/heads"))?;
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n")?;
+        fs::write(git.join("config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n")?;
+        Ok(scratch)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+/// A client's view of `agent-memory serve`, in the 2026-07-28 protocol.
+struct Server {
+    process: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    last: u64,
+}
+
+impl Server {
+    fn start(repository: &Path) -> io::Result<Server> {
+        let mut serve = Command::new(std::env::current_exe()?);
+        serve.args(["serve", "--log-level", "error"]);
+        serve.current_dir(repository).env_remove("CLAUDE_PROJECT_DIR");
+        // What was set up for other servers is not meant for this one.
+        let ours = |name: &str| name.starts_with("AGENT_MEMORY_");
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(ours) {
+                serve.env_remove(name);
+            }
+        }
+        let mut process = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        Ok(Server {
+            requests: process.stdin.take().ok_or_else(gone)?,
+            answers: BufReader::new(process.stdout.take().ok_or_else(gone)?),
+            process,
+            last: 0,
+        })
+    }
+
+    /// Calls a tool, shows the request and the answer, and returns the structured result.
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Failure> {
+        print(&format!("  -> {tool} {arguments}"))?;
+        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        let mut answer = answer.map_err(failed("the server"))?;
+        let result = &mut answer["result"];
+        if result["isError"] == true || result["structuredContent"].is_null() {
+            return Err(Failure::tool(format!("`{tool}` answered {answer}")));
+        }
+        let result = result["structuredContent"].take();
+        print(&format!("  <- {result}"))?;
+        Ok(result)
+    }
+
+    fn request(&mut self, method: &str, mut params: Value) -> io::Result<Value> {
+        self.last += 1;
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {
+                "name": "agent-memory demo",
+                "version": env!("CARGO_PKG_VERSION"),
+            },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let request =
+            json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
+        writeln!(self.requests, "{request}")?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        serde_json::from_str(&answer).map_err(io::Error::from)
+    }
+
+    /// Ends its input, as a client does, and waits for it.
+    fn end(self) -> io::Result<()> {
+        let Server { mut process, requests, .. } = self;
+        drop(requests);
+        process.wait().map(drop)
+    }
+}
+
+/// The files below a directory, in order.
+fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut entries: Vec<_> = fs::read_dir(directory)?.collect::<io::Result<_>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let mut found = Vec::new();
+    for entry in entries {
+        if entry.file_type()?.is_dir() {
+            found.extend(files(&entry.path())?);
+        } else {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,42 @@
+use std::fmt;
+use std::process::ExitCode;
+
+/// What ended a command early.
+#[derive(Debug)]
+pub struct Failure {
+    message: String,
+    status: u8,
+}
+
+impl Failure {
+    /// The exit status of a tool that refused what it was asked.
+    pub(super) const TOOL: u8 = 1;
+    /// The exit status of a command line or an environment that cannot be understood.
+    pub(super) const USAGE: u8 = 2;
+    /// The exit status of storage that failed, was busy or denied access.
+    pub(super) const STORAGE: u8 = 3;
+
+    pub(super) fn usage(message: impl fmt::Display) -> Self {
+        Failure { message: message.to_string(), status: Self::USAGE }
+    }
+
+    pub(super) fn storage(message: impl fmt::Display) -> Self {
+        Failure { message: message.to_string(), status: Self::STORAGE }
+    }
+
+    pub(super) fn tool(message: impl fmt::Display) -> Self {
+        Failure { message: message.to_string(), status: Self::TOOL }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl From<Failure> for ExitCode {
+    fn from(failure: Failure) -> Self {
+        failure.status.into()
+    }
+}

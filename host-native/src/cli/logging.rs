@@ -1,0 +1,19 @@
+use std::io::IsTerminal;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{fmt, registry};
+
+/// Logs to standard error from a level up: standard output belongs to results and to MCP.
+pub(super) fn start(level: LevelFilter) {
+    // The protocol library tells at INFO what only its developers want to know.
+    let protocol = if level > LevelFilter::INFO { level } else { level.min(LevelFilter::ERROR) };
+    let targets = Targets::new().with_default(level).with_target("rmcp", protocol);
+    let lines = fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .log_internal_errors(false);
+    registry().with(targets).with(lines).init();
+}

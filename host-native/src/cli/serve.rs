@@ -1,0 +1,52 @@
+use super::Failure;
+use super::settings::{NOTE, Settings};
+use crate::mcp;
+use clap::Args;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Serve the tools over MCP, on standard input and output.
+///
+/// The tools may use the repository around the working directory or around `CLAUDE_PROJECT_DIR`,
+/// the directories given with `--allow`, and the roots of older clients. Logs go to standard error.
+#[derive(Debug, Args)]
+#[command(after_help = NOTE)]
+pub struct Serve {
+    #[command(flatten)]
+    settings: Settings,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let memory = self.settings.memory()?;
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            tools = memory.tools().len(),
+            "serving MCP on standard input and output"
+        );
+        let runtime = super::runtime()?;
+        let served = runtime.block_on(mcp::serve_stdio(memory, told_to_stop()));
+        // A read of standard input that is under way cannot be interrupted: leave it behind.
+        runtime.shutdown_timeout(Duration::from_millis(200));
+        served.map_err(Failure::usage)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Ready when the terminal or the system asks the program to end.
+async fn told_to_stop() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,99 @@
+//! One setting: from its flag or, without one, from the environment.
+
+use super::Failure;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// What was set, and where, so that a message can name it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    source: String,
+    value: OsString,
+}
+
+impl Setting {
+    /// What a flag or, without it, its variable says: `AGENT_MEMORY_LOCK_WAIT` is that of
+    /// `--lock-wait`.
+    pub(super) fn of(flag: &str, given: Option<&OsString>) -> Option<Setting> {
+        let given = given
+            .filter(|value| is_set(value))
+            .map(|value| Setting { source: flag.to_owned(), value: value.clone() });
+        let name = flag.trim_start_matches('-').replace('-', "_");
+        given.or_else(|| Setting::variable(format!("AGENT_MEMORY_{}", name.to_uppercase())))
+    }
+
+    /// What a variable of the environment says.
+    pub(super) fn variable(name: String) -> Option<Setting> {
+        let value = std::env::var_os(&name).filter(|value| is_set(value))?;
+        Some(Setting { source: name, value })
+    }
+
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Its value as `read` understands it; `form` says what that is.
+    pub(super) fn read<T>(
+        &self,
+        form: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let value = self.value.to_str().and_then(read);
+        value.ok_or_else(|| {
+            let (source, value) = (&self.source, self.value.display());
+            Failure::usage(format!("`{source}` is `{value}`, which is not {form}"))
+        })
+    }
+
+    /// Its value as paths, separated as those in `PATH` are.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        let paths = std::env::split_paths(&self.value);
+        paths.filter_map(|path| path_of(path.as_os_str())).collect()
+    }
+}
+
+/// Empty text and a `${...}` that nobody expanded, as plugin manifests leave them, count as not
+/// set.
+pub(super) fn is_set(value: &OsStr) -> bool {
+    let text = value.as_encoded_bytes().trim_ascii();
+    let unexpanded = text.starts_with(b"${") && text.ends_with(b"}");
+    !text.is_empty() && !unexpanded
+}
+
+/// A path, with a leading `~/` for the home directory; none where it is not set.
+pub(super) fn path_of(value: &OsStr) -> Option<PathBuf> {
+    is_set(value).then(|| {
+        let below_home = PathBuf::from(value).strip_prefix("~").map(PathBuf::from);
+        match (below_home, std::env::home_dir()) {
+            (Ok(below), Some(home)) => home.join(below),
+            _ => PathBuf::from(value),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_set, path_of};
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    #[test]
+    fn what_is_empty_or_was_not_expanded_is_not_set() {
+        for unset in ["", "  ", "${HOME}", "${user_config.directory}"] {
+            assert!(!is_set(OsStr::new(unset)), "{unset}");
+        }
+        for set in ["a", "$HOME", "${HOME}/memory", "0"] {
+            assert!(is_set(OsStr::new(set)), "{set}");
+        }
+    }
+
+    #[test]
+    fn a_leading_tilde_is_the_home_directory() {
+        let home = std::env::home_dir().expect("a home directory");
+        let path = |text| path_of(OsStr::new(text)).expect("a path");
+        assert_eq!(path("~/memory"), home.join("memory"));
+        assert_eq!(path("~"), home);
+        assert_eq!(path("/a/~/b"), Path::new("/a/~/b"));
+        assert_eq!(path("~other/b"), Path::new("~other/b"));
+    }
+}

@@ -1,0 +1,176 @@
+use super::setting::{Setting, is_set, path_of};
+use super::value::{self, DURABILITY, DURATION, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, UTC_OFFSET};
+use super::{Failure, logging};
+use crate::starting::repository_around;
+use crate::{Builder, Memory};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use tracing::level_filters::LevelFilter;
+
+/// What the help says below the flags.
+pub(super) const NOTE: &str = "A flag beats its variable. What is empty or an unexpanded ${...} \
+    counts as not set. A leading ~/ of a path is the home directory.";
+
+/// The toolsets that `all` mounts.
+const TOOLSETS: [&str; 1] = ["sessions"];
+
+// Which tools there are. (Doc comments of these two would become the help of each command.)
+#[derive(Debug, Args)]
+pub(super) struct Mounting {
+    /// Toolset to mount; repeatable, or a comma list, or `all` [env: AGENT_MEMORY_TOOLSET]
+    /// [default: sessions]
+    #[arg(long = "toolset", value_name = "NAME")]
+    toolsets: Vec<OsString>,
+}
+
+// What tools may reach, and how they keep it.
+#[derive(Debug, Args)]
+pub(super) struct Settings {
+    #[command(flatten)]
+    mounting: Mounting,
+
+    /// Directory whose repositories the tools may use, besides the repository this is started in;
+    /// repeatable [env: AGENT_MEMORY_ALLOW, separated as PATH is]
+    #[arg(long, value_name = "DIR")]
+    allow: Vec<OsString>,
+
+    /// The local zone's offset from UTC, which decides what today is [env:
+    /// AGENT_MEMORY_UTC_OFFSET] [default: the machine's]
+    #[arg(long, value_name = "±HH:MM", allow_hyphen_values = true)]
+    utc_offset: Option<OsString>,
+
+    /// `full` survives a loss of power; `relaxed` is faster and may lose the last moments then
+    /// [env: AGENT_MEMORY_DURABILITY] [default: full]
+    #[arg(long, value_name = "full|relaxed")]
+    durability: Option<OsString>,
+
+    /// How long a call at the head of the queue waits for others that write [env:
+    /// AGENT_MEMORY_LOCK_WAIT] [default: 5s]
+    #[arg(long, value_name = "DURATION")]
+    lock_wait: Option<OsString>,
+
+    /// DEBUG, INFO, WARNING, ERROR or CRITICAL, on standard error [env: AGENT_MEMORY_LOG_LEVEL,
+    /// LOG_LEVEL] [default: INFO]
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<OsString>,
+
+    /// Directory for what belongs to no repository; no mounted toolset has any of that yet [env:
+    /// AGENT_MEMORY_DATA_DIR] [default: `agent-memory` in the platform's data directory]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<OsString>,
+
+    /// Registry of stores, a YAML file; no mounted toolset has stores yet [env:
+    /// AGENT_MEMORY_STORES_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    stores_config: Option<OsString>,
+
+    /// For tests: call number k, from 0, sees the time T + k * STEP [env:
+    /// AGENT_MEMORY_FIXED_CLOCK]
+    #[arg(long, value_name = "T[+STEP]")]
+    fixed_clock: Option<OsString>,
+
+    /// For tests: call number k, from 0, gets the random seed N + k [env:
+    /// AGENT_MEMORY_FIXED_RANDOM]
+    #[arg(long, value_name = "N")]
+    fixed_random: Option<OsString>,
+}
+
+impl Mounting {
+    fn names(&self) -> Result<Vec<String>, Failure> {
+        let given: Vec<_> = self.toolsets.iter().filter(|name| is_set(name)).collect();
+        let flag = (!given.is_empty()).then(|| given.into_iter().fold(OsString::new(), joined));
+        let names = match Setting::of("--toolset", flag.as_ref()) {
+            Some(setting) => setting.read("a list of toolset names", |list| {
+                let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+                Some(names.map(str::to_owned).collect())
+            })?,
+            None => vec!["sessions".to_owned()],
+        };
+        if names.iter().any(|name| name == "all") {
+            return Ok(TOOLSETS.map(str::to_owned).to_vec());
+        }
+        Ok(names)
+    }
+
+    /// A memory that may reach nothing yet.
+    pub(super) fn builder(&self) -> Result<Builder, Failure> {
+        Ok(Memory::builder().toolsets(self.names()?))
+    }
+}
+
+fn joined(mut list: OsString, name: &OsString) -> OsString {
+    if !list.is_empty() {
+        list.push(",");
+    }
+    list.push(name);
+    list
+}
+
+impl Settings {
+    /// Starts logging, and builds the memory that the settings describe.
+    pub(super) fn memory(&self) -> Result<Memory, Failure> {
+        self.start_logging()?;
+        let mut builder = self.mounting.builder()?;
+        for directory in starting_repositories().chain(self.allowed()) {
+            tracing::debug!(directory = %directory.display(), "granted");
+            builder = builder.allow(directory);
+        }
+        if let Some(offset) = Setting::of("--utc-offset", self.utc_offset.as_ref()) {
+            builder = builder.utc_offset(offset.read(UTC_OFFSET, value::utc_offset)?);
+        }
+        if let Some(durability) = Setting::of("--durability", self.durability.as_ref()) {
+            builder = builder.durability(durability.read(DURABILITY, value::durability)?);
+        }
+        if let Some(patience) = Setting::of("--lock-wait", self.lock_wait.as_ref()) {
+            builder = builder.lock_wait(patience.read(DURATION, value::duration)?);
+        }
+        if let Some(clock) = Setting::of("--fixed-clock", self.fixed_clock.as_ref()) {
+            builder = builder.clock(clock.read(FIXED_CLOCK, value::fixed_clock)?);
+            warn_of_test(&clock);
+        }
+        if let Some(seed) = Setting::of("--fixed-random", self.fixed_random.as_ref()) {
+            builder = builder.random(seed.read(FIXED_RANDOM, value::fixed_random)?);
+            warn_of_test(&seed);
+        }
+        builder.build().map_err(Failure::usage)
+    }
+
+    fn start_logging(&self) -> Result<(), Failure> {
+        if let Some(level) = Setting::of("--log-level", self.log_level.as_ref()) {
+            logging::start(level.read(LOG_LEVEL, value::log_level)?);
+            return Ok(());
+        }
+        let shared = Setting::variable("LOG_LEVEL".to_owned());
+        match shared.map(|level| level.read(LOG_LEVEL, value::log_level)) {
+            Some(Ok(level)) => logging::start(level),
+            None => logging::start(LevelFilter::INFO),
+            Some(Err(failure)) => {
+                // Other programs read this variable too, and have levels of their own.
+                logging::start(LevelFilter::INFO);
+                tracing::warn!("{failure}: taking INFO");
+            }
+        }
+        Ok(())
+    }
+
+    fn allowed(&self) -> Vec<PathBuf> {
+        let flags: Vec<_> = self.allow.iter().filter_map(|dir| path_of(dir)).collect();
+        if !flags.is_empty() {
+            return flags;
+        }
+        let variable = Setting::of("--allow", None);
+        variable.map_or_else(Vec::new, |paths| paths.paths())
+    }
+}
+
+/// The repositories around the working directory and the project that a client names.
+fn starting_repositories() -> impl Iterator<Item = PathBuf> {
+    let project = std::env::var_os("CLAUDE_PROJECT_DIR").and_then(|dir| path_of(&dir));
+    let starts = std::env::current_dir().ok().into_iter().chain(project);
+    starts.filter_map(|start| repository_around(&start))
+}
+
+fn warn_of_test(setting: &Setting) {
+    tracing::warn!("`{}` is for tests: results depend on it", setting.source());
+}

@@ -1,0 +1,79 @@
+//! The clock that running components look at.
+
+use crate::Limits;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use wasmtime::Engine;
+
+/// Advances an engine's epoch once a [`Limits::TICK`] while calls are under way.
+///
+/// It takes a thread, because a component that loops gives its own back to nobody. The thread is
+/// started by a call that finds none, and ends by itself when it has been idle for a while, so that
+/// a host at rest does not wake up.
+#[derive(Clone)]
+pub(super) struct Ticker {
+    engine: Engine,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    calls: usize,
+    running: bool,
+}
+
+/// How many ticks without a call end the thread.
+const IDLE: u32 = 100;
+
+impl Ticker {
+    pub(super) fn new(engine: &Engine) -> Ticker {
+        Ticker { engine: engine.clone(), state: Arc::default() }
+    }
+
+    /// Keeps the epoch going until what it returns is dropped.
+    pub(super) fn tick(&self) -> std::io::Result<Ticking> {
+        let starts = self.with(|state| {
+            state.calls += 1;
+            !std::mem::replace(&mut state.running, true)
+        });
+        let ticking = Ticking(self.clone());
+        if starts {
+            let ticker = self.clone();
+            let thread = thread::Builder::new().name("agent-memory-ticker".to_owned());
+            if let Err(error) = thread.spawn(move || ticker.run()) {
+                self.with(|state| state.running = false);
+                return Err(error);
+            }
+        }
+        Ok(ticking)
+    }
+
+    fn run(&self) {
+        let mut idle = 0;
+        loop {
+            thread::sleep(Limits::TICK);
+            self.engine.increment_epoch();
+            let ends = self.with(|state| {
+                idle = if state.calls == 0 { idle + 1 } else { 0 };
+                state.running = idle < IDLE;
+                !state.running
+            });
+            if ends {
+                return;
+            }
+        }
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A call under way.
+pub(super) struct Ticking(Ticker);
+
+impl Drop for Ticking {
+    fn drop(&mut self) {
+        self.0.with(|state| state.calls -= 1);
+    }
+}

@@ -1,0 +1,60 @@
+use crate::{Annotations, CallError, Outcome, Tool};
+use rmcp::ErrorData;
+use rmcp::model::{self, CallToolResult, ContentBlock, ToolAnnotations};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A tool as `tools/list` shows it: what the component says, and nothing else.
+pub(super) fn listed(tool: &Tool) -> model::Tool {
+    let Annotations { read_only_hint, destructive_hint, idempotent_hint, open_world_hint } =
+        tool.annotations;
+    let annotations = ToolAnnotations::new()
+        .read_only(read_only_hint)
+        .destructive(destructive_hint)
+        .idempotent(idempotent_hint)
+        .open_world(open_world_hint);
+    model::Tool::new(
+        tool.name.clone(),
+        tool.description.clone(),
+        Arc::new(tool.input_schema.clone()),
+    )
+    .with_title(&tool.title)
+    .with_raw_output_schema(Arc::new(tool.output_schema.clone()))
+    .with_annotations(annotations)
+}
+
+/// What a call answered, as MCP says it.
+///
+/// An error has text only: clients check structured content against the output schema, and some
+/// throw where an error does not meet it.
+pub(super) fn answer(outcome: Result<Outcome, CallError>) -> Result<CallToolResult, ErrorData> {
+    match outcome {
+        Ok(outcome) if outcome.is_error => Ok(error(outcome.result)),
+        Ok(outcome) => Ok(success(outcome.result)),
+        Err(CallError::NotFound(message) | CallError::InvalidRequest(message)) => {
+            Err(ErrorData::invalid_params(message, None))
+        }
+        Err(CallError::Ended { reason, message }) => {
+            tracing::error!(?reason, "{message}");
+            Ok(internal(&message))
+        }
+    }
+}
+
+fn success(result: String) -> CallToolResult {
+    let structured = match serde_json::from_str::<Value>(&result) {
+        Ok(structured @ Value::Object(_)) => structured,
+        _ => return internal("the component's result is no JSON object"),
+    };
+    let mut success = CallToolResult::success(vec![ContentBlock::text(result)]);
+    success.structured_content = Some(structured);
+    success
+}
+
+fn error(json: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(json)])
+}
+
+fn internal(message: &str) -> CallToolResult {
+    error(json!({"error": "Internal", "message": message}).to_string())
+}

@@ -1,0 +1,208 @@
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcError, RequestId, ServerJsonRpcMessage};
+use rmcp::service::RoleServer;
+use rmcp::transport::Transport;
+use serde_json::Value;
+use std::io;
+use std::sync::Arc;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+
+/// The longest message that is read, in bytes. Tools take far less.
+const LONGEST: usize = 16 * 1024 * 1024;
+
+/// Messages as lines of JSON, as the stdio transport has them.
+///
+/// Unlike that of `rmcp`, it answers a request whose params are no object, or that is no request at
+/// all, under the request's own id: its client would wait for that in vain.
+pub(super) struct Lines<R, W> {
+    reader: BufReader<R>,
+    /// The line that is being read: kept here, since a read may be given up half way.
+    line: Vec<u8>,
+    writer: Arc<Mutex<W>>,
+    /// The answers to lines that were no messages. They are tasks of their own: reading may be
+    /// given up at any time, and half an answer must not stay.
+    replies: JoinSet<io::Result<()>>,
+}
+
+impl<R: AsyncRead + Unpin, W> Lines<R, W> {
+    pub(super) fn new(reader: R, writer: W) -> Self {
+        Lines {
+            reader: BufReader::new(reader),
+            line: Vec::new(),
+            writer: Arc::new(Mutex::new(writer)),
+            replies: JoinSet::new(),
+        }
+    }
+
+    /// Reads up to the end of a line or of the input. False where the input has ended before. Of a
+    /// line that is too long, enough is kept to tell.
+    async fn read_line(&mut self) -> io::Result<bool> {
+        loop {
+            let read = self.reader.fill_buf().await?;
+            if read.is_empty() {
+                return Ok(!self.line.is_empty());
+            }
+            let newline = read.iter().position(|&byte| byte == b'\n');
+            let length = newline.map_or(read.len(), |at| at + 1);
+            let room = (LONGEST + 1).saturating_sub(self.line.len());
+            self.line.extend_from_slice(&read[..length.min(room)]);
+            self.reader.consume(length);
+            if newline.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// Reads one message. What is none gives the error to answer with, if it wants an answer.
+fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<JsonRpcError>> {
+    if line.len() > LONGEST {
+        let message = format!("the message is longer than {LONGEST} bytes");
+        return Err(Some(error(ErrorData::invalid_request(message, None), None)));
+    }
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    if line.trim_ascii().is_empty() {
+        return Err(None);
+    }
+    serde_json::from_slice(line).map_err(|unreadable| {
+        let Ok(value) = serde_json::from_slice::<Value>(line) else {
+            let message = format!("the message is no JSON: {unreadable}");
+            return Some(error(ErrorData::parse_error(message, None), None));
+        };
+        let id = value.get("id");
+        let Some(method) = value.get("method").and_then(Value::as_str) else {
+            let message = "the message is no JSON-RPC request, notification or response";
+            let error_data = ErrorData::invalid_request(message, None);
+            return Some(error(error_data, id));
+        };
+        // A notification is never answered.
+        let id = id?;
+        Some(match value.get("params") {
+            Some(params) if !params.is_object() => {
+                let message = format!("the params of `{method}` are no object");
+                error(ErrorData::invalid_params(message, None), Some(id))
+            }
+            _ => {
+                let message = format!("the request for `{method}` cannot be read: {unreadable}");
+                error(ErrorData::invalid_request(message, None), Some(id))
+            }
+        })
+    })
+}
+
+fn error(error: ErrorData, id: Option<&Value>) -> JsonRpcError {
+    let id = id.and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
+    JsonRpcError::new(id, error)
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let writer = self.writer.clone();
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut writer = writer.lock().await;
+            writer.write_all(&line).await?;
+            writer.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            match self.read_line().await {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    tracing::error!("the input cannot be read: {error}");
+                    return None;
+                }
+            }
+            let read = message(&self.line);
+            self.line.clear();
+            match read {
+                Ok(message) => return Some(message),
+                Err(Some(reply)) => {
+                    let sent = self.send(ServerJsonRpcMessage::Error(reply));
+                    self.replies.spawn(sent);
+                }
+                Err(None) => {}
+            }
+            while self.replies.try_join_next().is_some() {}
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        while self.replies.join_next().await.is_some() {}
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The code and id of the error that a line is answered with; none where there is no answer.
+    fn answer(line: &str) -> Option<(Value, Value)> {
+        let error = message(line.as_bytes()).expect_err("no message")?;
+        let mut error = serde_json::to_value(error).expect("JSON");
+        Some((error["error"]["code"].take(), error["id"].take()))
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_read_is_answered_under_its_id() {
+        for params in ["7", "[]", "\"x\""] {
+            let line = format!(
+                r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}"#
+            );
+            assert_eq!(answer(&line), Some((json!(-32602), json!(1))), "{line}");
+        }
+        let without_version = r#"{"id": "a", "method": "tools/list"}"#;
+        assert_eq!(answer(without_version), Some((json!(-32600), json!("a"))));
+        let without_method = r#"{"jsonrpc": "2.0", "id": 2}"#;
+        assert_eq!(answer(without_method), Some((json!(-32600), json!(2))));
+    }
+
+    #[test]
+    fn what_is_no_json_is_answered_without_an_id() {
+        assert_eq!(answer("{\"jsonrpc\""), Some((json!(-32700), Value::Null)));
+        assert_eq!(answer("[1]"), Some((json!(-32600), Value::Null)));
+    }
+
+    #[test]
+    fn a_notification_and_an_empty_line_are_not_answered() {
+        let cancelled = r#"{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7}"#;
+        assert_eq!(answer(cancelled), None);
+        assert_eq!(answer("  \r\n"), None);
+    }
+
+    #[tokio::test]
+    async fn a_line_is_read_across_reads_and_one_that_is_too_long_is_passed_over() {
+        let mut input = vec![b' '; LONGEST + 10];
+        let list = br#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#;
+        input.push(b'\n');
+        input.extend_from_slice(list);
+        let (mut client, server) = tokio::io::duplex(1024);
+        let mut lines = Lines::new(input.as_slice(), server);
+        let received = lines.receive().await.expect("a message");
+        assert!(matches!(received, ClientJsonRpcMessage::Request(_)));
+        assert!(lines.receive().await.is_none());
+        lines.close().await.expect("the answer is written");
+        drop(lines);
+        let mut answer = String::new();
+        let read = tokio::io::AsyncReadExt::read_to_string(&mut client, &mut answer).await;
+        read.expect("an answer");
+        assert!(answer.contains("-32600"), "{answer}");
+    }
+}

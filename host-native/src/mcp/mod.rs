@@ -1,0 +1,113 @@
+//! The tools as an MCP server: the only place that knows MCP.
+//!
+//! One server speaks both eras of the protocol: 2026-07-28, where every request stands for itself,
+//! and 2024-11-05 to 2025-11-25, which begin with `initialize`. It lists the component's tools for
+//! models, in the component's order, as they are.
+//!
+//! What a tool refuses is a result with `isError` and the error's JSON as its text, so that a model
+//! can correct itself. A result that succeeds is structured and, for older clients, the same JSON
+//! as text. Only a request that cannot be understood is a JSON-RPC error.
+//!
+//! # Example
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let memory = agent_memory_host::Memory::builder().allow("/srv/repository").build()?;
+//! agent_memory_host::mcp::serve_stdio(memory, std::future::pending()).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod answer;
+mod intake;
+mod lines;
+mod refusal;
+mod roots;
+mod server;
+
+use crate::Memory;
+use intake::Intake;
+use lines::Lines;
+use rmcp::ServiceExt;
+use rmcp::service::{QuitReason, RoleServer, ServerInitializeError};
+use rmcp::transport::{Transport, stdio_pipes};
+use server::Server;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+/// How long the calls under way may take to end once no more requests are read.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Why serving ended before the client did.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The client opened with something that begins neither era.
+    #[error("the client's first message begins no MCP session: {0}")]
+    Opening(String),
+    /// The server itself broke: an error in this program.
+    #[error("the server ended by itself: {0}")]
+    Broken(String),
+}
+
+/// Serves over standard input and output, as [`serve`] does. Nothing else may write to standard
+/// output meanwhile.
+///
+/// # Errors
+///
+/// As [`serve`].
+pub async fn serve_stdio(memory: Memory, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+    let (reader, writer) = stdio_pipes();
+    serve(memory, reader, writer, stop).await
+}
+
+/// Serves one client, whose messages are lines of JSON, until its input ends, its output breaks, or
+/// `stop` is ready.
+///
+/// The calls that are under way then are finished and answered first, for at most 5 s. Open
+/// subscriptions end at once.
+///
+/// # Errors
+///
+/// [`ServeError`]. A client that goes away is none.
+pub async fn serve<R, W>(
+    memory: Memory,
+    reader: R,
+    writer: W,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let end = CancellationToken::new();
+    let intake = Intake::new(Lines::new(reader, writer), memory.clone(), end.clone());
+    let server = Server::new(memory, end.clone());
+    let mut session = pin!(run(server, intake));
+    tokio::select! {
+        result = &mut session => return result,
+        () = stop => end.cancel(),
+        () = end.cancelled() => {}
+    }
+    let closed = tokio::time::timeout(CLOSING, session).await;
+    closed.unwrap_or_else(|_| {
+        tracing::warn!("calls that were under way after {CLOSING:?} were given up");
+        Ok(())
+    })
+}
+
+async fn run(
+    server: Server,
+    messages: impl Transport<RoleServer> + 'static,
+) -> Result<(), ServeError> {
+    let running = match server.serve(messages).await {
+        Ok(running) => running,
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(ServeError::Opening(error.to_string())),
+    };
+    match running.waiting().await {
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::Broken(error.to_string())),
+        Ok(_) => Ok(()),
+    }
+}

@@ -1,0 +1,116 @@
+//! The memory that a program embeds.
+
+use crate::arrival::{Arrival, Arrivals};
+use crate::builder::Builder;
+use crate::engine::{Call, Engine};
+use crate::outcome::{CallError, Outcome, Tool};
+use crate::storage::Storage;
+use serde_json::{Value, json};
+use std::fmt;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A future in a box, which another thread may poll.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Somebody who can name further granted directories when a call needs one: the client of a
+/// server.
+pub trait Roots: Send + Sync {
+    /// The directories that are granted to the call, as [`Builder::allow`] grants them. Asked at
+    /// most once a call, and only where a place is not granted otherwise.
+    fn roots(&self) -> BoxFuture<'_, Vec<PathBuf>>;
+}
+
+/// The component with its settings and grants. A clone is the same memory.
+#[derive(Clone)]
+pub struct Memory(Arc<Mounted>);
+
+/// What a memory is made of.
+pub(crate) struct Mounted {
+    pub(crate) engine: Engine,
+    pub(crate) storage: Storage,
+    pub(crate) settings: Value,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) arrivals: Arrivals,
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Memory").field("settings", &self.0.settings).finish_non_exhaustive()
+    }
+}
+
+impl Memory {
+    /// Begins to set one up.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    pub(crate) fn new(mounted: Mounted) -> Memory {
+        Memory(Arc::new(mounted))
+    }
+
+    /// The mounted tools, in the order that users should see.
+    pub fn tools(&self) -> &[Tool] {
+        &self.0.tools
+    }
+
+    /// Receives a call: gives it its number, its time, its seed and, unless its tool only reads,
+    /// its place among the writers.
+    ///
+    /// Who serves several calls at once receives them in the order in which they came, and then
+    /// runs each by [`call_as`](Memory::call_as) wherever it likes: writers change a tree in the
+    /// order of their arrival.
+    pub fn arrive(&self, tool: &str) -> Arrival {
+        let listed = self.0.tools.iter().find(|listed| listed.name == tool);
+        // A name that is not listed may still be another name of a tool that writes.
+        let writes = listed.is_none_or(|tool| !tool.annotations.read_only_hint);
+        self.0.arrivals.receive(writes)
+    }
+
+    /// Runs a tool; `arguments` is a JSON object, or empty for one without members.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotFound`], [`CallError::InvalidRequest`], and [`CallError::Ended`] where the
+    /// component had to be stopped. What a tool refuses is an [`Outcome`] that `is_error`.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with a timer.
+    pub async fn call(&self, tool: &str, arguments: &str) -> Result<Outcome, CallError> {
+        let arrival = self.arrive(tool);
+        self.call_as(arrival, tool, arguments, None).await
+    }
+
+    /// Runs a call that [has arrived](Memory::arrive), for someone who may name further granted
+    /// directories.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Memory::call).
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Memory::call).
+    pub async fn call_as(
+        &self,
+        arrival: Arrival,
+        tool: &str,
+        arguments: &str,
+        roots: Option<Arc<dyn Roots>>,
+    ) -> Result<Outcome, CallError> {
+        let memory = &*self.0;
+        let context = json!({
+            "settings": memory.settings,
+            "now": format!("{:.3}", arrival.now),
+            "utc_offset_minutes": arrival.utc_offset_minutes,
+            "seed": arrival.seed,
+        });
+        let storage = memory.storage.clone();
+        let call = Call::new(storage, memory.engine.limits(), arrival.turn, roots);
+        let outcome = memory.engine.call_tool(call, tool, arguments, &context.to_string()).await?;
+        Ok(Outcome::from(outcome))
+    }
+}

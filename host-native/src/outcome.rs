@@ -1,0 +1,134 @@
+//! What the toolbox lists and answers.
+
+use crate::capability::toolbox;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A tool, as the component lists it.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// The name that calls it.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// For a model: what it does and when to use it.
+    pub description: String,
+    /// The JSON Schema (2020-12) of its arguments, which are an object.
+    pub input_schema: Map<String, Value>,
+    /// The JSON Schema (2020-12) of its result, unless that is an error.
+    pub output_schema: Map<String, Value>,
+    /// What to expect of a call.
+    pub annotations: Annotations,
+    /// Whom it is for.
+    pub audience: Audience,
+}
+
+/// What to expect of a call of a [`Tool`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "they are four independent hints of a protocol")]
+pub struct Annotations {
+    /// It changes nothing. Such a call takes no place among the writers.
+    pub read_only_hint: bool,
+    /// It may delete or overwrite.
+    pub destructive_hint: bool,
+    /// The same call again changes nothing more.
+    pub idempotent_hint: bool,
+    /// It reaches beyond what it was granted. None does.
+    pub open_world_hint: bool,
+}
+
+/// Whom a [`Tool`] is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Audience {
+    /// A model calls it.
+    Model,
+    /// A person calls it, by a command.
+    Person,
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// JSON: what the tool's output schema says or, with `is_error`, the toolset's error.
+    pub result: String,
+    /// Whether the tool refused or failed. Nothing was changed then.
+    pub is_error: bool,
+    /// The URIs of the resources that the call changed.
+    pub changed: Vec<String>,
+    /// Work that the call leaves to be done.
+    pub follow_ups: Vec<FollowUp>,
+}
+
+/// Work that is wanted but need not be waited for. It stays in storage until it is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowUp {
+    /// Names it in the answer.
+    pub id: String,
+    /// What is wanted.
+    pub kind: String,
+    /// JSON, by kind.
+    pub payload: String,
+}
+
+/// Why a call has no [`Outcome`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// No tool of that name is mounted.
+    #[error("{0}")]
+    NotFound(String),
+    /// The arguments are no JSON object.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// The component did not come to an end of its own. What it held is free again; of what it was
+    /// about to change, at most a prefix of one commit stands.
+    #[error("{message}")]
+    Ended {
+        /// Why it was stopped.
+        reason: Reason,
+        /// For a person: the tool, the reason, and what the component printed last.
+        message: String,
+    },
+}
+
+/// Why a call was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Its own code ran for longer than [`Limits::guest_time`](crate::Limits::guest_time).
+    Deadline,
+    /// It needed more than [`Limits::memory`](crate::Limits::memory).
+    Memory,
+    /// It asked storage more often than
+    /// [`Limits::storage_calls`](crate::Limits::storage_calls).
+    StorageCalls,
+    /// It panicked, went beyond one of the fixed bounds, or did what no component may.
+    Trap,
+}
+
+impl From<toolbox::Outcome> for Outcome {
+    fn from(outcome: toolbox::Outcome) -> Outcome {
+        let follow_up = |wanted: toolbox::FollowUp| FollowUp {
+            id: wanted.id,
+            kind: wanted.kind,
+            payload: wanted.payload,
+        };
+        Outcome {
+            result: outcome.result,
+            is_error: outcome.is_error,
+            changed: outcome.changed,
+            follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
+        }
+    }
+}
+
+impl From<toolbox::Failure> for CallError {
+    fn from(failure: toolbox::Failure) -> CallError {
+        match failure.code {
+            toolbox::FailureCode::NotFound => CallError::NotFound(failure.message),
+            toolbox::FailureCode::InvalidRequest => CallError::InvalidRequest(failure.message),
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! The durable commit: all is checked, written and synced before the first rename, so that a crash
+//! leaves a prefix of the changes, and a failure before it leaves nothing.
+//!
+//! A person's editor takes no lock. What it saves before the last look at a document is found by
+//! the version; what it saves between that look and the rename, a moment later, is lost.
+
+use super::directory::{Directory, Found, Stamp, set_mode};
+use super::tree::{Side, Tree, not_a_document, obstacle};
+use super::{
+    Durability, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, hexadecimal, path, version_of,
+};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Read, Write};
+
+/// So many directories are kept open during a commit: a process may not open many more files.
+const MAX_OPEN_DIRECTORIES: usize = 64;
+
+/// What is to become of one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is to hold these contents.
+    Put {
+        /// Where it stands.
+        side: Side,
+        /// Its path there.
+        path: String,
+        /// Its bytes.
+        contents: Vec<u8>,
+        /// The version that it must be at; none where it must not exist.
+        expects: Option<String>,
+    },
+    /// It is to be gone.
+    Delete {
+        /// Where it stands.
+        side: Side,
+        /// Its path there.
+        path: String,
+        /// The version that it must be at.
+        expects: String,
+    },
+}
+
+impl Change {
+    fn side(&self) -> Side {
+        match self {
+            Change::Put { side, .. } | Change::Delete { side, .. } => *side,
+        }
+    }
+
+    fn path(&self) -> &str {
+        match self {
+            Change::Put { path, .. } | Change::Delete { path, .. } => path,
+        }
+    }
+
+    fn expects(&self) -> Option<&str> {
+        match self {
+            Change::Put { expects, .. } => expects.as_deref(),
+            Change::Delete { expects, .. } => Some(expects),
+        }
+    }
+}
+
+/// Why a commit failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct CommitError {
+    /// What went wrong.
+    pub error: Error,
+    /// The index of the change that failed; none where no single one did.
+    pub change: Option<u32>,
+    /// How many changes stand, counted from the first.
+    pub applied: u32,
+}
+
+/// Makes the changes; the caller holds the lock.
+pub(super) fn commit(tree: &Tree, changes: &[Change]) -> Result<Vec<String>, CommitError> {
+    let mut attempt = Attempt::new(tree);
+    match attempt.run(changes) {
+        Ok(()) => Ok(attempt.steps.into_iter().map(|step| step.version).collect()),
+        Err(error) => {
+            attempt.clean_up();
+            Err(CommitError {
+                error,
+                change: attempt.current.map(|index| index as u32),
+                applied: attempt.applied as u32,
+            })
+        }
+    }
+}
+
+/// A directory: a side, and the names from its base.
+type Location<'a> = (Side, Vec<&'a str>);
+
+struct Step<'a> {
+    change: &'a Change,
+    parent: Location<'a>,
+    name: &'a str,
+    temporary: String,
+    /// Whether the temporary file may be there.
+    written: bool,
+    /// What the check of the version found.
+    found: Option<Stamp>,
+    /// The new version; empty for a deletion.
+    version: String,
+}
+
+struct Attempt<'a> {
+    tree: &'a Tree,
+    steps: Vec<Step<'a>>,
+    /// The change that is worked on.
+    current: Option<usize>,
+    applied: usize,
+    open: BTreeMap<Location<'a>, Directory>,
+    /// The directories made, each after the one that holds it.
+    made: Vec<Location<'a>>,
+    /// The directories to sync, in order.
+    touched: Vec<Location<'a>>,
+}
+
+impl<'a> Attempt<'a> {
+    fn new(tree: &'a Tree) -> Self {
+        Attempt {
+            tree,
+            steps: Vec::new(),
+            current: None,
+            applied: 0,
+            open: BTreeMap::new(),
+            made: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, changes: &'a [Change]) -> Result<(), Error> {
+        self.plan(changes)?;
+        self.each(Self::check_version)?;
+        self.each(Self::make_directories)?;
+        self.each(Self::write_temporary)?;
+        self.each(Self::apply)?;
+        self.current = None;
+        self.sync_directories()
+    }
+
+    fn each(&mut self, stage: fn(&mut Self, usize) -> Result<(), Error>) -> Result<(), Error> {
+        for index in 0..self.steps.len() {
+            self.current = Some(index);
+            stage(self, index)?;
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, changes: &'a [Change]) -> Result<(), Error> {
+        if changes.len() > MAX_CHANGES {
+            return Err(Error::new(
+                ErrorCode::TooLarge,
+                format!("a commit of more than {MAX_CHANGES} changes: split it"),
+            ));
+        }
+        for (index, change) in changes.iter().enumerate() {
+            self.current = Some(index);
+            let segments = path::document(change.path())?;
+            let (name, parents) = segments.split_last().expect("a path has a segment");
+            let mut version = String::new();
+            if let Change::Put { path, contents, .. } = change {
+                if contents.len() as u64 > MAX_DOCUMENT_BYTES {
+                    return Err(Error::new(
+                        ErrorCode::TooLarge,
+                        format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes"),
+                    ));
+                }
+                version = version_of(contents);
+            }
+            let side = change.side();
+            self.steps.push(Step {
+                change,
+                parent: (side, self.tree.base(side).way_to(parents)),
+                name,
+                temporary: path::temporary(name),
+                written: false,
+                found: None,
+                version,
+            });
+        }
+        let mut seen = BTreeSet::new();
+        let mut files = BTreeSet::new();
+        for (index, change) in changes.iter().enumerate() {
+            self.current = Some(index);
+            if !seen.insert((change.side(), change.path())) {
+                return Err(Error::new(
+                    ErrorCode::InvalidPath,
+                    format!("`{}` stands twice in one commit", change.path()),
+                ));
+            }
+            if matches!(change, Change::Put { .. }) {
+                files.insert((change.side(), change.path()));
+            }
+        }
+        for (index, change) in changes.iter().enumerate() {
+            self.current = Some(index);
+            let path = change.path();
+            let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+            if let Some(file) = above.into_iter().find(|dir| files.contains(&(change.side(), *dir)))
+            {
+                return Err(Error::new(
+                    ErrorCode::InvalidPath,
+                    format!("`{file}` cannot be both a document and the directory of `{path}`"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_version(&mut self, index: usize) -> Result<(), Error> {
+        let Step { change, name, .. } = self.steps[index];
+        let path = change.path();
+        let attempt = || format!("read `{path}`");
+        let found = match self.directory(&self.steps[index].parent.clone())? {
+            None => Found::Nothing,
+            Some(parent) => {
+                parent.open_file(name).map_err(|errno| Error::from_errno(errno, &attempt()))?
+            }
+        };
+        let version = match found {
+            Found::Nothing => None,
+            Found::SomethingElse => return Err(not_a_document(path)),
+            Found::File(file, stamp) => {
+                self.steps[index].found = Some(stamp);
+                Some(version_of_file(file).map_err(|error| Error::from_io(&error, &attempt()))?)
+            }
+        };
+        match version.as_deref() == change.expects() {
+            true => Ok(()),
+            false => Err(version_mismatch(path)),
+        }
+    }
+
+    fn make_directories(&mut self, index: usize) -> Result<(), Error> {
+        if matches!(self.steps[index].change, Change::Delete { .. }) {
+            return Ok(());
+        }
+        let mode = if self.tree.0.private { 0o700 } else { 0o777 };
+        let (side, way) = self.steps[index].parent.clone();
+        for depth in 0..way.len() {
+            let location = (side, way[..=depth].to_vec());
+            if self.directory(&location)?.is_some() {
+                continue;
+            }
+            let parent = (side, way[..depth].to_vec());
+            match self.existing(&parent)?.create_directory(way[depth], mode) {
+                Ok(()) => {
+                    self.made.push(location);
+                    self.touch(parent);
+                }
+                // A person made it just now.
+                Err(Errno::EXIST) => {}
+                Err(errno) => {
+                    let shown = way[..=depth].join("/");
+                    return Err(Error::from_errno(
+                        errno,
+                        &format!("create the directory `{shown}`"),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_temporary(&mut self, index: usize) -> Result<(), Error> {
+        let Change::Put { path, contents, .. } = self.steps[index].change else {
+            return Ok(());
+        };
+        let attempt = || format!("write `{path}`");
+        let parent = self.existing(&self.steps[index].parent.clone())?;
+        let step = &mut self.steps[index];
+        let mode = match step.found {
+            Some(found) => found.mode,
+            None if self.tree.0.private => 0o600,
+            None => 0o666,
+        };
+        let mut file = match parent.create_file(&step.temporary, mode) {
+            // Left behind by a writer that died.
+            Err(Errno::EXIST) => parent
+                .remove_file(&step.temporary)
+                .and_then(|()| parent.create_file(&step.temporary, mode)),
+            other => other,
+        }
+        .map_err(|errno| Error::from_errno(errno, &attempt()))?;
+        step.written = true;
+        if step.found.is_some() {
+            set_mode(&file, mode).map_err(|errno| Error::from_errno(errno, &attempt()))?;
+        }
+        file.write_all(contents)
+            .and_then(|()| match self.tree.0.storage.options.durability {
+                Durability::Full => file.sync_data(),
+                Durability::Relaxed => Ok(()),
+            })
+            .map_err(|error| Error::from_io(&error, &attempt()))
+    }
+
+    fn apply(&mut self, index: usize) -> Result<(), Error> {
+        let location = self.steps[index].parent.clone();
+        let parent = self.existing(&location)?;
+        let step = &mut self.steps[index];
+        let path = step.change.path();
+        let failed = |errno| Error::from_errno(errno, &format!("change `{path}`"));
+        if parent.stamp(step.name).map_err(failed)? != step.found {
+            return Err(version_mismatch(path));
+        }
+        match step.change {
+            Change::Put { .. } => parent.rename(&step.temporary, step.name).map_err(failed)?,
+            Change::Delete { .. } => parent.remove_file(step.name).map_err(failed)?,
+        }
+        step.written = false;
+        self.applied += 1;
+        self.touch(location);
+        Ok(())
+    }
+
+    fn sync_directories(&mut self) -> Result<(), Error> {
+        if self.tree.0.storage.options.durability == Durability::Relaxed {
+            return Ok(());
+        }
+        for location in std::mem::take(&mut self.touched) {
+            let shown = location.1.join("/");
+            self.existing(&location)?.sync().map_err(|errno| {
+                Error::from_errno(errno, &format!("sync the directory `{shown}`"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Removes what is not part of the changes that stand, and makes those survive. The error that
+    /// led here is the one to report.
+    fn clean_up(&mut self) {
+        for index in 0..self.steps.len() {
+            if self.steps[index].written
+                && let Ok(parent) = self.existing(&self.steps[index].parent.clone())
+            {
+                let _ = parent.remove_file(&self.steps[index].temporary);
+            }
+        }
+        for (side, way) in std::mem::take(&mut self.made).into_iter().rev() {
+            let (name, parents) = way.split_last().expect("a base is not made");
+            if let Ok(parent) = self.existing(&(side, parents.to_vec())) {
+                // Fails where a change that stands, or a person, put something there.
+                let _ = parent.remove_directory(name);
+            }
+        }
+        if self.applied > 0 {
+            let _ = self.sync_directories();
+        }
+    }
+
+    fn touch(&mut self, location: Location<'a>) {
+        if !self.touched.contains(&location) {
+            self.touched.push(location);
+        }
+    }
+
+    /// None where it, or one on the way, is missing.
+    fn directory(&mut self, location: &Location<'a>) -> Result<Option<Directory>, Error> {
+        let (side, way) = location;
+        let Some((name, parents)) = way.split_last() else {
+            return Ok(Some(self.tree.base(*side).directory.clone()));
+        };
+        if let Some(open) = self.open.get(location) {
+            return Ok(Some(open.clone()));
+        }
+        let Some(parent) = self.directory(&(*side, parents.to_vec()))? else {
+            return Ok(None);
+        };
+        match parent.child(*name) {
+            Ok(directory) => {
+                if self.open.len() >= MAX_OPEN_DIRECTORIES {
+                    self.open.clear();
+                }
+                self.open.insert(location.clone(), directory.clone());
+                Ok(Some(directory))
+            }
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(obstacle(errno, way)),
+        }
+    }
+
+    fn existing(&mut self, location: &Location<'a>) -> Result<Directory, Error> {
+        let missing = || obstacle(Errno::NOENT, &location.1);
+        self.directory(location)?.ok_or_else(missing)
+    }
+}
+
+fn version_of_file(mut file: File) -> std::io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hexadecimal(digest.finalize())),
+            count => digest.update(&buffer[..count]),
+        }
+    }
+}
+
+fn version_mismatch(path: &str) -> Error {
+    Error::new(
+        ErrorCode::VersionMismatch,
+        format!("`{path}` is not as it was when it was read: read it again"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{Place, Storage, StorageOptions};
+
+    #[test]
+    fn what_an_editor_saves_after_the_check_is_seen_before_the_rename() {
+        let repository = tempfile::tempdir().unwrap();
+        let storage = Storage::new(StorageOptions::default());
+        storage.grant(repository.path()).unwrap();
+        let place = Place::repository(repository.path().to_str().unwrap());
+        let tree = storage.open(&place, &[]).unwrap();
+        let document = repository.path().join(".github/agent-memory/a.md");
+        std::fs::create_dir_all(document.parent().unwrap()).unwrap();
+        std::fs::write(&document, "old").unwrap();
+
+        let changes = [Change::Put {
+            side: Side::Documents,
+            path: "a.md".into(),
+            contents: b"ours".to_vec(),
+            expects: Some(version_of(b"old")),
+        }];
+        let mut attempt = Attempt::new(&tree);
+        attempt.plan(&changes).unwrap();
+        attempt.each(Attempt::check_version).unwrap();
+        attempt.each(Attempt::write_temporary).unwrap();
+        std::fs::write(&document, "the editor's").unwrap();
+        let refused = attempt.each(Attempt::apply).unwrap_err();
+        attempt.clean_up();
+        assert_eq!(refused.code, ErrorCode::VersionMismatch);
+        assert_eq!(std::fs::read_to_string(&document).unwrap(), "the editor's");
+        assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
+    }
+}

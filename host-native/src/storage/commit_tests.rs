@@ -1,0 +1,443 @@
+use super::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+/// A repository without Git, granted.
+struct Repository {
+    directory: tempfile::TempDir,
+    tree: Tree,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let tree = open(directory.path());
+        Repository { directory, tree }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.directory.path().join(".github/agent-memory").join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::create_dir_all(self.at(path).parent().unwrap()).unwrap();
+        fs::write(self.at(path), text).unwrap();
+    }
+
+    fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
+        writer(&self.tree).commit(changes)
+    }
+
+    /// The error, once it is sure that nothing was changed.
+    fn refuses(&self, changes: &[Change]) -> CommitError {
+        let writer = writer(&self.tree);
+        let before = snapshot(self.directory.path());
+        let failed = writer.commit(changes).expect_err("it should be refused");
+        assert_eq!(snapshot(self.directory.path()), before);
+        assert_eq!(failed.applied, 0);
+        failed
+    }
+}
+
+fn open(directory: &Path) -> Tree {
+    let storage = Storage::new(StorageOptions::default());
+    storage.grant(directory).unwrap();
+    storage.open(&Place::repository(directory.to_str().unwrap()), &[]).unwrap()
+}
+
+fn writer(tree: &Tree) -> Writer {
+    acquire(tree).unwrap()
+}
+
+fn acquire(tree: &Tree) -> Result<Writer, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.unwrap().block_on(tree.acquire(Patience::new(Duration::from_secs(5))))
+}
+
+fn put(path: &str, text: &str, expects: Option<&str>) -> Change {
+    Change::Put {
+        side: Side::Documents,
+        path: path.to_owned(),
+        contents: text.as_bytes().to_vec(),
+        expects: expects.map(|text| version_of(text.as_bytes())),
+    }
+}
+
+fn delete(path: &str, expects: &str) -> Change {
+    Change::Delete {
+        side: Side::Documents,
+        path: path.to_owned(),
+        expects: version_of(expects.as_bytes()),
+    }
+}
+
+/// Every path below a directory, with the text of the files.
+fn snapshot(directory: &Path) -> BTreeMap<PathBuf, Option<String>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.symlink_metadata().unwrap().is_dir() {
+            all.extend(snapshot(&path));
+            all.insert(path, None);
+        } else {
+            let text = fs::read_to_string(&path).unwrap();
+            all.insert(path, Some(text));
+        }
+    }
+    all
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_commit_makes_its_changes_and_returns_their_versions() {
+    let repository = Repository::new();
+    repository.write("old.md", "old");
+    repository.write("gone.md", "gone");
+    let versions = repository.commit(&[
+        put("a/b/new.md", "new", None),
+        put("old.md", "newer", Some("old")),
+        delete("gone.md", "gone"),
+    ]);
+    assert_eq!(versions.unwrap(), [version_of(b"new"), version_of(b"newer"), String::new()]);
+    let documents = snapshot(&repository.at(""));
+    let text = |path: &str| documents.get(&repository.at(path)).cloned().flatten();
+    assert_eq!(text("a/b/new.md").as_deref(), Some("new"));
+    assert_eq!(text("old.md").as_deref(), Some("newer"));
+    assert_eq!(documents.len(), 4, "{documents:?}");
+}
+
+#[test]
+fn the_private_side_is_kept_beside_the_lock() {
+    let repository = Repository::new();
+    let note = Change::Put {
+        side: Side::Bookkeeping,
+        path: "intent.json".into(),
+        contents: b"{}".to_vec(),
+        expects: None,
+    };
+    repository.commit(&[note]).unwrap();
+    let kept = repository.tree.lock_key().join("bookkeeping/intent.json");
+    assert_eq!(fs::read_to_string(kept).unwrap(), "{}");
+    let read = repository.tree.read(Side::Bookkeeping, "intent.json", 10).unwrap();
+    assert_eq!(read.unwrap().contents, b"{}");
+    assert_eq!(repository.tree.read(Side::Documents, "intent.json", 10).unwrap(), None);
+}
+
+#[test]
+fn a_version_that_differs_stops_the_whole_commit_and_leaves_nothing() {
+    let repository = Repository::new();
+    repository.write("a.md", "saved by an editor");
+    let first = put("new/directory/b.md", "b", None);
+    for second in [
+        put("a.md", "mine", Some("what I read")),
+        put("a.md", "mine", None),
+        put("missing.md", "mine", Some("what I read")),
+        delete("a.md", "what I read"),
+    ] {
+        let failed = repository.refuses(&[first.clone(), second]);
+        assert_eq!((failed.error.code, failed.change), (ErrorCode::VersionMismatch, Some(1)));
+    }
+}
+
+#[test]
+fn a_commit_that_contradicts_itself_is_refused() {
+    let repository = Repository::new();
+    let twice = repository.refuses(&[put("a.md", "1", None), put("a.md", "2", None)]);
+    assert_eq!((twice.error.code, twice.change), (ErrorCode::InvalidPath, Some(1)));
+    for changes in [
+        [put("a", "1", None), put("a/b", "2", None)],
+        [put("a/b/c", "1", None), put("a", "2", None)],
+    ] {
+        assert_eq!(repository.refuses(&changes).error.code, ErrorCode::InvalidPath);
+    }
+    let same_name = [put("a", "1", None), put("b/a", "2", None)];
+    assert!(repository.commit(&same_name).is_ok());
+}
+
+#[test]
+fn what_is_too_large_is_refused_and_what_just_fits_is_not() {
+    let repository = Repository::new();
+    let document = |bytes: u64| Change::Put {
+        side: Side::Documents,
+        path: "large.bin".into(),
+        contents: vec![b'x'; bytes as usize],
+        expects: None,
+    };
+    let failed = repository.refuses(&[document(MAX_DOCUMENT_BYTES + 1)]);
+    assert_eq!((failed.error.code, failed.change), (ErrorCode::TooLarge, Some(0)));
+    repository.commit(&[document(MAX_DOCUMENT_BYTES)]).unwrap();
+    let read = |max| repository.tree.read(Side::Documents, "large.bin", max);
+    assert!(read(u64::MAX).is_ok());
+    assert_eq!(read(MAX_DOCUMENT_BYTES - 1).unwrap_err().code, ErrorCode::TooLarge);
+    fs::write(repository.at("large.bin"), vec![0; MAX_DOCUMENT_BYTES as usize + 1]).unwrap();
+    assert_eq!(read(u64::MAX).unwrap_err().code, ErrorCode::TooLarge);
+
+    let many: Vec<Change> = (0..=MAX_CHANGES).map(|n| put(&format!("{n}"), "", None)).collect();
+    let failed = repository.refuses(&many);
+    assert_eq!((failed.error.code, failed.change), (ErrorCode::TooLarge, None));
+}
+
+#[test]
+fn a_commit_may_touch_more_directories_than_a_process_may_open() {
+    let repository = Repository::new();
+    let changes: Vec<Change> =
+        (0..MAX_CHANGES).map(|n| put(&format!("{n}/a.md"), "text", None)).collect();
+    let storage = Storage::new(StorageOptions {
+        durability: Durability::Relaxed,
+        ..StorageOptions::default()
+    });
+    storage.grant(repository.directory.path()).unwrap();
+    let place = Place::repository(repository.directory.path().to_str().unwrap());
+    let tree = storage.open(&place, &[]).unwrap();
+    assert_eq!(writer(&tree).commit(&changes).unwrap().len(), MAX_CHANGES);
+}
+
+#[test]
+fn permission_bits_are_kept_and_new_files_follow_the_umask() {
+    let repository = Repository::new();
+    repository.write("odd.md", "old");
+    for bits in [0o640, 0o444, 0o666, 0o751] {
+        fs::set_permissions(repository.at("odd.md"), PermissionsExt::from_mode(bits)).unwrap();
+        repository.commit(&[put("odd.md", "old", Some("old"))]).unwrap();
+        assert_eq!(mode(&repository.at("odd.md")), bits);
+    }
+    repository.write("by-hand/plain.md", "");
+    repository.commit(&[put("made/plain.md", "", None)]).unwrap();
+    for path in ["plain.md", ""] {
+        let made = repository.at("made").join(path);
+        assert_eq!(mode(&made), mode(&repository.at("by-hand").join(path)));
+    }
+    let lock = repository.tree.lock_key();
+    assert_eq!(mode(&lock.join("turn.sqlite")), mode(lock) & 0o666);
+}
+
+#[test]
+fn a_private_place_is_for_its_owner_alone() {
+    let mut repository = Repository::new();
+    std::sync::Arc::get_mut(&mut repository.tree.0).unwrap().private = true;
+    repository.commit(&[put("a/b.md", "", None)]).unwrap();
+    assert_eq!(mode(&repository.at("a/b.md")), 0o600);
+    assert_eq!(mode(&repository.at("a")), 0o700);
+    let lock = repository.tree.lock_key();
+    assert_eq!((mode(lock), mode(&lock.join("queue.sqlite"))), (0o700, 0o600));
+}
+
+#[test]
+fn a_directory_in_place_of_the_temporary_file_is_left_alone() {
+    let repository = Repository::new();
+    let taken = repository.at(".b.md.agent-memory-tmp/x");
+    fs::create_dir_all(&taken).unwrap();
+    let failed = repository.refuses(&[put("a.md", "a", None), put("b.md", "b", None)]);
+    assert_eq!((failed.error.code, failed.change), (ErrorCode::InvalidPath, Some(1)));
+}
+
+#[test]
+fn names_that_no_path_can_have_are_not_listed() {
+    use std::os::unix::ffi::OsStrExt;
+    let repository = Repository::new();
+    repository.write("a.md", "");
+    let unnamed = std::ffi::OsStr::from_bytes(b"caf\xe9.md");
+    fs::write(repository.at("").join(unnamed), "").unwrap();
+    let listed = repository.tree.list(Side::Documents, "").unwrap().unwrap();
+    assert_eq!(listed.len(), 1);
+}
+
+#[test]
+fn a_listing_has_a_bound() {
+    let repository = Repository::new();
+    repository.write("0", "");
+    for n in 1..MAX_ENTRIES {
+        fs::hard_link(repository.at(&(n - n % 1000).to_string()), repository.at(&n.to_string()))
+            .or_else(|_| fs::write(repository.at(&n.to_string()), ""))
+            .unwrap();
+    }
+    let list = || repository.tree.list(Side::Documents, "");
+    assert_eq!(list().unwrap().unwrap().len(), MAX_ENTRIES);
+    repository.write("one-more", "");
+    assert_eq!(list().unwrap_err().code, ErrorCode::TooLarge);
+}
+
+#[test]
+fn a_link_that_comes_to_stand_on_the_way_is_not_followed() {
+    let repository = Repository::new();
+    let away = tempfile::tempdir().unwrap();
+    repository.write("a/b.md", "old");
+    let writer = writer(&repository.tree);
+    fs::remove_dir_all(repository.at("a")).unwrap();
+    symlink(away.path(), repository.at("a")).unwrap();
+    let failed = writer.commit(&[put("a/c.md", "x", None)]).unwrap_err();
+    assert_eq!(failed.error.code, ErrorCode::InvalidPath);
+    assert!(snapshot(away.path()).is_empty());
+}
+
+#[test]
+fn places_are_listed_by_name_and_only_repositories_exist() {
+    let base = tempfile::tempdir().unwrap();
+    let storage = Storage::new(StorageOptions::default());
+    let mut names = Vec::new();
+    for name in ["b", "a"] {
+        let directory = base.path().canonicalize().unwrap().join(name);
+        fs::create_dir(&directory).unwrap();
+        storage.grant(&directory).unwrap();
+        names.push(directory.to_str().unwrap().to_owned());
+    }
+    names.sort();
+    assert_eq!(storage.list_places(PlaceKind::Repository).unwrap(), names);
+    for kind in [PlaceKind::Records, PlaceKind::Store, PlaceKind::Data] {
+        let place = Place { kind, name: String::new() };
+        assert_eq!(storage.open(&place, &[]).unwrap_err().code, ErrorCode::NotGranted);
+        assert_eq!(storage.list_places(kind).unwrap_err().code, ErrorCode::NotGranted);
+        assert_eq!(storage.create_place(&place).unwrap_err().code, ErrorCode::NotGranted);
+    }
+}
+
+#[test]
+fn roots_of_one_call_are_granted_for_that_call_alone() {
+    let repository = tempfile::tempdir().unwrap();
+    let storage = Storage::new(StorageOptions::default());
+    let place = Place::repository(repository.path().to_str().unwrap());
+    let roots = [PathBuf::from("/no/such/root"), repository.path().to_owned()];
+    assert!(storage.open(&place, &roots).is_ok());
+    let refused = storage.open(&place, &[]).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::NotGranted);
+    assert!(refused.message.contains("--allow"), "{refused}");
+}
+
+/// What the medium refuses, shown on media made for the test: each part runs in a process with its
+/// own mounts or its own user.
+mod media {
+    use super::*;
+    use std::process::Command;
+
+    const VARIABLE: &str = "AGENT_MEMORY_TEST_REPOSITORY";
+
+    /// Runs a part of a test as `$PART`, in a shell script, with its own mounts.
+    fn run(part: &str, repository: &Path, script: &str) {
+        let possible = Command::new("unshare").args(["--mount", "true"]).output();
+        if !possible.is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: only who may mount (root, with `unshare`) can make such a medium");
+            return;
+        }
+        let test = std::env::current_exe().unwrap();
+        let name = module_path!().split_once("::").unwrap().1;
+        let part = format!("{} --ignored --exact {name}::{part}", test.display());
+        let output = Command::new("unshare")
+            .args(["--mount", "sh", "-ec", script])
+            .env("PART", part)
+            .env(VARIABLE, repository)
+            .current_dir(repository)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
+    }
+
+    fn medium() -> PathBuf {
+        std::env::var_os(VARIABLE).expect("run by another test").into()
+    }
+
+    #[test]
+    fn a_full_medium_gives_no_space_and_keeps_nothing_of_the_commit() {
+        let mount = "mount -t tmpfs -o size=256k none . && cd . && $PART";
+        run("on_a_small_medium", tempfile::tempdir().unwrap().path(), mount);
+    }
+
+    #[test]
+    #[ignore = "run by another test, on a small medium"]
+    fn on_a_small_medium() {
+        let tree = open(&medium());
+        let writer = writer(&tree);
+        writer.commit(&[put("a.md", "old", None)]).unwrap();
+        let before = snapshot(&medium());
+        let large = "x".repeat(1024 * 1024);
+        let failed = writer
+            .commit(&[put("a.md", "new", Some("old")), put("b/c.md", &large, None)])
+            .unwrap_err();
+        assert_eq!((failed.error.code, failed.change), (ErrorCode::NoSpace, Some(1)));
+        assert_eq!(failed.error.detail.as_deref(), Some("ENOSPC"));
+        assert_eq!((failed.applied, snapshot(&medium())), (0, before));
+        writer.commit(&[put("a.md", "new", Some("old"))]).unwrap();
+    }
+
+    #[test]
+    fn a_medium_that_can_only_be_read_is_read_and_refuses_the_lock() {
+        let mount = "mount --bind . . && mount -o remount,ro,bind . && cd \"$PWD\" && $PART";
+        for locked_before in [false, true] {
+            let repository = Repository::new();
+            repository.write("a.md", "text");
+            if locked_before {
+                drop(writer(&repository.tree));
+            }
+            run("on_a_read_only_medium", repository.directory.path(), mount);
+        }
+    }
+
+    #[test]
+    #[ignore = "run by another test, on a medium that can only be read"]
+    fn on_a_read_only_medium() {
+        let tree = open(&medium());
+        let document = tree.read(Side::Documents, "a.md", 10).unwrap().unwrap();
+        assert_eq!(document.contents, b"text");
+        assert_eq!(acquire(&tree).unwrap_err().code, ErrorCode::ReadOnly);
+    }
+
+    #[test]
+    fn who_may_not_write_gets_read_only_for_the_lock_and_permission_for_a_document() {
+        let repository = Repository::new();
+        repository.write("a.md", "text");
+        drop(writer(&repository.tree));
+        let open_lock = "chmod -R a+rwX . && chmod -R go-w .github";
+        let script = format!("{open_lock} && setpriv --reuid 65534 --clear-groups $PART");
+        run("as_someone_else", repository.directory.path(), &script);
+        let script = "chmod -R go-w . && setpriv --reuid 65534 --clear-groups $PART";
+        run("as_someone_who_may_only_read", repository.directory.path(), script);
+    }
+
+    #[test]
+    #[ignore = "run by another test, as another user"]
+    fn as_someone_else() {
+        let before = snapshot(&medium());
+        let failed =
+            writer(&open(&medium())).commit(&[put("a.md", "new", Some("text"))]).unwrap_err();
+        assert_eq!((failed.error.code, failed.change), (ErrorCode::Permission, Some(0)));
+        assert_eq!((failed.applied, snapshot(&medium())), (0, before));
+    }
+
+    #[test]
+    #[ignore = "run by another test, as another user"]
+    fn as_someone_who_may_only_read() {
+        let tree = open(&medium());
+        assert!(tree.read(Side::Documents, "a.md", 10).unwrap().is_some());
+        assert_eq!(acquire(&tree).unwrap_err().code, ErrorCode::ReadOnly);
+    }
+
+    #[test]
+    fn a_rename_that_fails_tells_how_many_changes_stand() {
+        let repository = Repository::new();
+        for path in ["a.md", "b.md", "c.md"] {
+            repository.write(path, "old");
+        }
+        // A file that something is mounted on cannot be replaced.
+        let mount = "cd .github/agent-memory && mount --bind b.md b.md && $PART";
+        run("with_one_that_cannot_be_replaced", repository.directory.path(), mount);
+    }
+
+    #[test]
+    #[ignore = "run by another test, with a document that cannot be replaced"]
+    fn with_one_that_cannot_be_replaced() {
+        let tree = open(&medium());
+        let changes = ["a.md", "b.md", "c.md"].map(|path| put(path, "new", Some("old")));
+        let failed = writer(&tree).commit(&changes).unwrap_err();
+        assert_eq!((failed.change, failed.applied), (Some(1), 1));
+        assert_eq!(failed.error.detail.as_deref(), Some("EBUSY"));
+        let documents = snapshot(&medium().join(".github"));
+        let texts: Vec<_> = documents.values().flatten().collect();
+        assert_eq!(texts, ["new", "old", "old"]);
+    }
+}

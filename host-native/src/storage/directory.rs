@@ -1,0 +1,197 @@
+//! An open directory, in which everything is done by a single name: a name has no separator, none
+//! is followed where it is a symbolic link, so that no sequence of steps leads out. The one module
+//! that knows the system's calls.
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+/// Enough to look up names in a directory without the right to list it, where the system knows
+/// such a thing.
+#[cfg(target_os = "linux")]
+const SEARCH: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const SEARCH: OFlags = OFlags::RDONLY;
+
+/// Does not wait for the other end of a FIFO, nor take a terminal.
+const FILE: OFlags =
+    OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// What stands at a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Directory,
+    Other,
+}
+
+/// What tells whether a file is still the one that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub kind: Kind,
+    pub size: u64,
+    /// The permission bits.
+    pub mode: u32,
+    inode: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+    fn of(stat: &rustix::fs::Stat) -> Self {
+        Stamp {
+            kind: match FileType::from_raw_mode(stat.st_mode) {
+                FileType::RegularFile => Kind::File,
+                FileType::Directory => Kind::Directory,
+                _ => Kind::Other,
+            },
+            size: stat.st_size as u64,
+            mode: stat.st_mode as u32 & 0o777,
+            inode: stat.st_ino as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        }
+    }
+}
+
+/// What opening a file to read it finds.
+pub(super) enum Found {
+    Nothing,
+    File(File, Stamp),
+    /// A directory, a symbolic link, a device, a FIFO, a socket.
+    SomethingElse,
+}
+
+/// A clone is the same handle.
+#[derive(Clone, Debug)]
+pub(super) struct Directory(Arc<OwnedFd>);
+
+impl Directory {
+    /// Opens a canonical path; refuses one that a symbolic link came to stand on since.
+    pub fn open(path: &Path) -> Result<Self, Errno> {
+        let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut directory = Directory(Arc::new(rustix::fs::open("/", flags, Mode::empty())?));
+        for component in path.components() {
+            match component {
+                Component::RootDir => {}
+                Component::Normal(name) => directory = directory.child(name)?,
+                _ => return Err(Errno::INVAL),
+            }
+        }
+        Ok(directory)
+    }
+
+    /// `NOTDIR` or `LOOP` where anything but a directory stands there.
+    pub fn child(&self, name: impl rustix::path::Arg) -> Result<Self, Errno> {
+        let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&*self.0, name, flags, Mode::empty())?;
+        Ok(Directory(Arc::new(opened)))
+    }
+
+    pub fn stamp(&self, name: &str) -> Result<Option<Stamp>, Errno> {
+        match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Stamp::of(&stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    pub fn open_file(&self, name: &str) -> Result<Found, Errno> {
+        // Opening a device can have effects: look first.
+        match self.stamp(name)? {
+            None => return Ok(Found::Nothing),
+            Some(stamp) if stamp.kind != Kind::File => return Ok(Found::SomethingElse),
+            Some(_) => {}
+        }
+        match rustix::fs::openat(&*self.0, name, OFlags::RDONLY | FILE, Mode::empty()) {
+            Ok(file) => {
+                // What was looked at may have been replaced.
+                let stamp = Stamp::of(&rustix::fs::fstat(&file)?);
+                Ok(match stamp.kind {
+                    Kind::File => Found::File(File::from(file), stamp),
+                    _ => Found::SomethingElse,
+                })
+            }
+            Err(Errno::NOENT) => Ok(Found::Nothing),
+            Err(Errno::LOOP | Errno::NXIO) => Ok(Found::SomethingElse),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// `EXIST` where anything stands there.
+    pub fn create_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | FILE;
+        rustix::fs::openat(&*self.0, name, flags, mode_bits(mode)).map(File::from)
+    }
+
+    /// Opens a file to write over it, and creates it where it is missing.
+    pub fn overwrite_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | FILE;
+        rustix::fs::openat(&*self.0, name, flags, mode_bits(mode)).map(File::from)
+    }
+
+    pub fn create_directory(&self, name: &str, mode: u32) -> Result<(), Errno> {
+        rustix::fs::mkdirat(&*self.0, name, mode_bits(mode))
+    }
+
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), Errno> {
+        rustix::fs::renameat(&*self.0, from, &*self.0, to)
+    }
+
+    pub fn remove_file(&self, name: &str) -> Result<(), Errno> {
+        rustix::fs::unlinkat(&*self.0, name, AtFlags::empty())
+    }
+
+    pub fn remove_directory(&self, name: &str) -> Result<(), Errno> {
+        rustix::fs::unlinkat(&*self.0, name, AtFlags::REMOVEDIR)
+    }
+
+    /// Makes what was created, renamed and removed in it survive a loss of power.
+    pub fn sync(&self) -> Result<(), Errno> {
+        let synced = File::from(self.readable()?).sync_all();
+        synced.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    }
+
+    /// The names in it, in no order, but for those that are not UTF-8: no path can name them.
+    pub fn names(&self) -> Result<impl Iterator<Item = Result<String, Errno>>, Errno> {
+        let entries = Dir::new(self.readable()?)?;
+        Ok(entries.filter_map(|entry| match entry {
+            Ok(entry) => {
+                let name = entry.file_name().to_str().ok()?;
+                (name != "." && name != "..").then(|| Ok(name.to_owned()))
+            }
+            Err(errno) => Some(Err(errno)),
+        }))
+    }
+
+    /// Sets the permission bits of a file without opening it.
+    pub fn set_file_mode(&self, name: &str, mode: u32) -> Result<(), Errno> {
+        rustix::fs::chmodat(&*self.0, name, mode_bits(mode), AtFlags::empty())
+    }
+
+    /// Whether this process may create a file in it.
+    pub fn writable(&self) -> Result<(), Errno> {
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        rustix::fs::accessat(&*self.0, ".", access, AtFlags::EACCESS)
+    }
+
+    fn readable(&self) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(&*self.0, ".", flags, Mode::empty())
+    }
+}
+
+/// Sets exactly these permission bits, whatever the umask, where they differ.
+pub(super) fn set_mode(file: &File, mode: u32) -> Result<(), Errno> {
+    if Stamp::of(&rustix::fs::fstat(file)?).mode == mode {
+        return Ok(());
+    }
+    rustix::fs::fchmod(file, mode_bits(mode))
+}
+
+fn mode_bits(mode: u32) -> Mode {
+    #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+    Mode::from_raw_mode(mode as rustix::fs::RawMode)
+}

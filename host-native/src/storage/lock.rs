@@ -1,0 +1,368 @@
+//! The lock of a tree, across threads, processes and hosts.
+//!
+//! Two empty SQLite files in the lock directory, never written, each held by `BEGIN IMMEDIATE`:
+//! `turn.sqlite` is the lock; `queue.sqlite` is a turnstile, held while waiting for the turn, so
+//! that one who takes the lock again at once does not overtake all others. SQLite's own busy
+//! handler is unfair, so both are polled.
+//!
+//! SQLite locks a file with POSIX locks, which a process loses when it closes *any* handle on that
+//! file. Therefore nothing but SQLite ever opens these two.
+
+use super::commit::{self, Change, CommitError};
+use super::directory::{Directory, Kind};
+use super::queue::Place;
+use super::tree::{Tree, TreeParts, obstacle};
+use super::{Durability, Error, ErrorCode, Shared};
+use rusqlite::{Connection, FileControl, OpenFlags, ffi};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+const TURNSTILE_POLL: Duration = Duration::from_millis(2);
+const TURN_POLL: Duration = Duration::from_millis(1);
+
+/// How long a writer waits in all while turns keep changing hands.
+const TOTAL_WAIT: Duration = Duration::from_secs(30);
+
+/// So many lock files stay open between uses.
+const MAX_IDLE: usize = 64;
+
+/// For how long a writer waits, counted from when it was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    asked: Instant,
+    lock_wait: Duration,
+}
+
+impl Patience {
+    /// Begins now: `lock_wait` at the head of the queue, and 30 seconds, or `lock_wait` where that
+    /// is longer, in all.
+    pub fn new(lock_wait: Duration) -> Self {
+        Patience { asked: Instant::now(), lock_wait }
+    }
+
+    /// When it ends, wherever in the queue.
+    pub fn deadline(&self) -> Instant {
+        self.asked + self.lock_wait.max(TOTAL_WAIT)
+    }
+
+    /// Waits for something else that is part of the same wait.
+    ///
+    /// # Errors
+    ///
+    /// `busy` where the patience ends first.
+    pub async fn within<T>(&self, wait: impl Future<Output = T>) -> Result<T, Error> {
+        tokio::time::timeout_at(self.deadline().into(), wait).await.map_err(|_| self.exhausted())
+    }
+
+    fn exhausted(&self) -> Error {
+        Error::new(
+            ErrorCode::Busy,
+            format!(
+                "other writers kept the lock for the {:.1} s that this one waited: \
+                 try again, or wait longer (`--lock-wait`)",
+                self.asked.elapsed().as_secs_f64()
+            ),
+        )
+    }
+}
+
+impl Tree {
+    /// Takes a place in the queue for the tree's lock, now, and waits for the lock when polled.
+    ///
+    /// Dropping the future gives up the wait, and whatever it held, at once. First come, first
+    /// served among those who ask this storage or a clone of it; between processes nobody is
+    /// starved.
+    ///
+    /// # Errors
+    ///
+    /// `busy` where the patience ends; `read-only` where the lock cannot be written; `no-space`;
+    /// `invalid-path` where something else stands in place of its files; `io`.
+    ///
+    /// # Panics
+    ///
+    /// When polled outside a tokio runtime with time.
+    pub fn acquire(
+        &self,
+        patience: Patience,
+    ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
+        let place = self.0.storage.queue.join(self.lock_key());
+        let tree = self.clone();
+        async move {
+            patience.within(place.is_first()).await?;
+            let turn = turn(&tree, patience).await?;
+            Ok(Writer { tree, turn: Mutex::new(turn), _place: place })
+        }
+    }
+}
+
+/// Passes the turnstile and takes the turn.
+async fn turn(tree: &Tree, patience: Patience) -> Result<LockFile, Error> {
+    loop {
+        let parts = tree.0.clone();
+        let (mut turnstile, mut turn) =
+            tokio::task::spawn_blocking(move || open(&parts))
+                .await
+                .map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))??;
+        if !take(&mut turnstile, TURNSTILE_POLL, patience.deadline()).await? {
+            return Err(patience.exhausted());
+        }
+        let at_the_head = Instant::now() + patience.lock_wait;
+        if !take(&mut turn, TURN_POLL, at_the_head.min(patience.deadline())).await? {
+            return Err(patience.exhausted());
+        }
+        if turn.is_in_place() {
+            return Ok(turn);
+        }
+        // The repository was removed, and perhaps made anew, meanwhile.
+        if Instant::now() >= patience.deadline() {
+            return Err(patience.exhausted());
+        }
+    }
+}
+
+/// The right to change one tree: its lock is held until this is dropped or the process dies.
+///
+/// Share it (`Arc`) with the thread that runs a commit, and the lock stays held until that commit
+/// has returned, even if nobody waits for it any more.
+#[derive(Debug)]
+pub struct Writer {
+    tree: Tree,
+    // Dropped before the place is: the next one in the process finds the turn free.
+    turn: Mutex<LockFile>,
+    _place: Place,
+}
+
+impl Writer {
+    /// Makes the changes in their order, and returns the version of each document put and an empty
+    /// string for each one deleted.
+    ///
+    /// With [`Durability::Full`], one changed document in a directory that exists costs one sync of
+    /// a file and one of a directory.
+    ///
+    /// # Errors
+    ///
+    /// `version-mismatch`; `too-large` beyond [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES) a
+    /// document or [`MAX_CHANGES`](super::MAX_CHANGES); `invalid-path`, also where a path stands
+    /// twice; `no-space`, `read-only`, `permission`, `io`. Unless a rename, a deletion or the sync
+    /// of a directory failed, nothing was changed and nothing is left behind.
+    pub fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if !turn.is_in_place() {
+            return Err(CommitError {
+                error: Error::new(
+                    ErrorCode::Io,
+                    format!(
+                        "the lock of `{}` was removed while it was held: try again",
+                        self.tree.location()
+                    ),
+                ),
+                change: None,
+                applied: 0,
+            });
+        }
+        commit::commit(&self.tree, changes)
+    }
+}
+
+/// Lock files that nobody holds now, kept open for the next writer.
+#[derive(Debug, Default)]
+pub(super) struct Connections(Mutex<HashMap<PathBuf, Connection>>);
+
+impl Connections {
+    fn take(&self, path: &Path) -> Option<Connection> {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.remove(path).filter(is_in_place)
+    }
+
+    fn give_back(&self, path: PathBuf, connection: Connection) {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() >= MAX_IDLE {
+            idle.clear();
+        }
+        idle.insert(path, connection);
+    }
+}
+
+/// A connection to one of the two files. Dropping it lets go of the file's lock.
+#[derive(Debug)]
+struct LockFile {
+    storage: Arc<Shared>,
+    path: PathBuf,
+    /// Taken when it is dropped.
+    connection: Option<Connection>,
+}
+
+impl LockFile {
+    fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("taken on drop alone")
+    }
+
+    fn is_in_place(&self) -> bool {
+        is_in_place(self.connection())
+    }
+
+    fn try_take(&mut self) -> Result<bool, Error> {
+        match self.connection().execute_batch("BEGIN IMMEDIATE") {
+            Ok(()) => Ok(true),
+            Err(error) if is_busy(&error) => Ok(false),
+            Err(error) => Err(lock_error(&error)),
+        }
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        let connection = self.connection.take().expect("dropped once");
+        // A connection that cannot roll back is closed, which lets go as well.
+        if (connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok())
+            && is_in_place(&connection)
+        {
+            let path = std::mem::take(&mut self.path);
+            self.storage.connections.give_back(path, connection);
+        }
+    }
+}
+
+/// Whether the file that is open is still the one at its path.
+fn is_in_place(connection: &Connection) -> bool {
+    let mut moved = 0;
+    connection.file_control(None::<&str>, FileControl::HasMoved(&mut moved)).is_ok() && moved == 0
+}
+
+/// Polls until it is taken (true) or the time has come (false); tries at least once.
+async fn take(file: &mut LockFile, every: Duration, until: Instant) -> Result<bool, Error> {
+    loop {
+        if file.try_take()? {
+            return Ok(true);
+        }
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+        tokio::time::sleep(every).await;
+    }
+}
+
+/// Opens the turnstile and the turn, and makes what is missing.
+fn open(tree: &TreeParts) -> Result<(LockFile, LockFile), Error> {
+    let base = &tree.bookkeeping;
+    let name = base.way[0];
+    let failed = |errno| match errno {
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(Error::from_errno(errno, "")),
+        errno => obstacle(errno, &[name]),
+    };
+    let directory = match base.directory.child(name) {
+        Err(Errno::NOENT) => create(tree, name).map_err(failed)?,
+        other => other.map_err(failed)?,
+    };
+    if tree.hide && directory.stamp(".gitignore").map_err(failed)?.is_none_or(|it| it.size == 0) {
+        let mut file = directory.overwrite_file(".gitignore", 0o666).map_err(failed)?;
+        file.write_all(b"*\n")
+            .map_err(|error| Error::from_io(&error, "write `.gitignore` beside the lock"))?;
+    }
+    let open = |file: &str| -> Result<LockFile, Error> {
+        let path = tree.lock_directory.join(file);
+        let lock_file = |connection| LockFile {
+            storage: tree.storage.clone(),
+            path: path.clone(),
+            connection: Some(connection),
+        };
+        if let Some(connection) = tree.storage.connections.take(&path) {
+            return Ok(lock_file(connection));
+        }
+        let before = directory.stamp(file).map_err(failed)?;
+        if before.is_some_and(|stamp| stamp.kind != Kind::File) {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!(
+                    "something other than a file stands in place of the lock's `{file}`: remove it"
+                ),
+            ));
+        }
+        let connection = connect(&path).map_err(|error| match directory.writable() {
+            Err(errno) => failed(errno),
+            Ok(()) => lock_error(&error),
+        })?;
+        // SQLite falls back to reading what it may not write, and `BEGIN IMMEDIATE` then succeeds
+        // without a lock.
+        if connection.is_readonly("main").map_err(|error| lock_error(&error))? {
+            return Err(failed(directory.writable().err().unwrap_or(Errno::ACCESS)));
+        }
+        if before.is_none() {
+            // SQLite's own choice shuts out a group that may use the directory.
+            let mode = base.directory.stamp(name).ok().flatten().map(|stamp| stamp.mode & 0o666);
+            let _ = mode.map(|mode| directory.set_file_mode(file, mode));
+        }
+        Ok(lock_file(connection))
+    };
+    Ok((open("queue.sqlite")?, open("turn.sqlite")?))
+}
+
+fn create(tree: &TreeParts, name: &str) -> Result<Directory, Errno> {
+    let base = &tree.bookkeeping.directory;
+    match base.create_directory(name, if tree.private { 0o700 } else { 0o777 }) {
+        Ok(()) if tree.storage.options.durability == Durability::Full => base.sync()?,
+        // Made by another writer just now.
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(errno),
+    }
+    base.child(name)
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    // `BEGIN IMMEDIATE` prepares the first page of an empty file, and would create a journal.
+    connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
+    Ok(connection)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ffi::ErrorCode::DatabaseBusy | ffi::ErrorCode::DatabaseLocked)
+    )
+}
+
+fn lock_error(error: &rusqlite::Error) -> Error {
+    let (code, message) = match error.sqlite_error_code() {
+        Some(ffi::ErrorCode::ReadOnly | ffi::ErrorCode::PermissionDenied) => {
+            return cannot_write(Error {
+                code: ErrorCode::ReadOnly,
+                message: String::new(),
+                detail: result_code(error),
+            });
+        }
+        Some(ffi::ErrorCode::DiskFull) => {
+            (ErrorCode::NoSpace, "cannot take the lock: the medium is full: free some space")
+        }
+        Some(ffi::ErrorCode::NotADatabase | ffi::ErrorCode::DatabaseCorrupt) => (
+            ErrorCode::Io,
+            "cannot take the lock: its `queue.sqlite` or `turn.sqlite` is damaged: remove both",
+        ),
+        _ => (ErrorCode::Io, "cannot take the lock: the medium reports an error"),
+    };
+    Error { code, message: message.to_owned(), detail: result_code(error) }
+}
+
+fn result_code(error: &rusqlite::Error) -> Option<String> {
+    let code = error.sqlite_error()?.extended_code;
+    Some(format!("SQLite result code {code}"))
+}
+
+fn cannot_write(cause: Error) -> Error {
+    Error {
+        code: ErrorCode::ReadOnly,
+        message: "cannot take the lock: the place where it is kept can only be read by this \
+                  process: check its owner and permissions"
+            .to_owned(),
+        detail: cause.detail,
+    }
+}

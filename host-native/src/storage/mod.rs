@@ -1,0 +1,246 @@
+//! Documents on a file system, without WebAssembly: the native side of `wit/storage.wit`.
+//!
+//! A [`Storage`] holds what was granted. It [opens](Storage::open) a [`Place`] as a [`Tree`], which
+//! can be read; only the [`Writer`] that [`Tree::acquire`] gives can change it. Everything but
+//! `acquire` blocks on the file system, so that an async caller runs it on a thread for blocking
+//! work:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use agent_memory_host::storage::{Change, Patience, Place, Side, Storage, StorageOptions};
+//!
+//! # let repository = tempfile::tempdir()?;
+//! let storage = Storage::new(StorageOptions::default());
+//! storage.grant(repository.path())?;
+//! let tree = storage.open(&Place::repository(repository.path().to_str().unwrap()), &[])?;
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+//! let writer = runtime.block_on(tree.acquire(Patience::new(storage.options().lock_wait)))?;
+//! let versions = writer.commit(&[Change::Put {
+//!     side: Side::Documents,
+//!     path: "aristotle/notes.md".into(),
+//!     contents: b"so far\n".to_vec(),
+//!     expects: None,
+//! }])?;
+//! drop(writer);
+//!
+//! let document = tree.read(Side::Documents, "aristotle/notes.md", 1024)?.unwrap();
+//! assert_eq!((document.contents.as_slice(), &document.version), (&b"so far\n"[..], &versions[0]));
+//! # Ok(())
+//! # }
+//! ```
+
+mod commit;
+#[cfg(test)]
+mod commit_tests;
+mod directory;
+mod error;
+mod git_config;
+#[cfg(test)]
+mod layout_tests;
+mod lock;
+#[cfg(test)]
+mod lock_tests;
+mod path;
+mod queue;
+mod repository;
+mod tree;
+
+pub use commit::{Change, CommitError};
+pub use error::{Error, ErrorCode};
+pub use lock::{Patience, Writer};
+pub use tree::{Document, Entry, EntryKind, Side, Tree};
+
+use lock::Connections;
+use queue::Queue;
+use repository::{Grant, Repository};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+/// The longest document, in bytes: 16 MiB.
+pub const MAX_DOCUMENT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The most changes that one commit makes.
+pub const MAX_CHANGES: usize = 1_000;
+
+/// The most entries that a listing gives.
+pub const MAX_ENTRIES: usize = 100_000;
+
+/// What a commit survives once it was acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// A loss of power: every file and every directory that a commit touches is synced.
+    #[default]
+    Full,
+    /// The end of the process. A loss of power may take the last moments.
+    Relaxed,
+}
+
+/// How a [`Storage`] works.
+#[derive(Clone, Debug)]
+pub struct StorageOptions {
+    /// What an acknowledged commit survives.
+    pub durability: Durability,
+    /// How long a writer waits at the head of the queue while one other holds the lock.
+    pub lock_wait: Duration,
+}
+
+impl Default for StorageOptions {
+    fn default() -> Self {
+        StorageOptions { durability: Durability::default(), lock_wait: Duration::from_secs(5) }
+    }
+}
+
+/// What kind of place is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// The agent memory of a source repository.
+    Repository,
+    /// Typed records.
+    Records,
+    /// A categorised store.
+    Store,
+    /// The host's own data directory.
+    Data,
+}
+
+/// What is to be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its kind.
+    pub kind: PlaceKind,
+    /// Its name: of a repository, the absolute path of its top level.
+    pub name: String,
+}
+
+impl Place {
+    /// The repository with this top level.
+    pub fn repository(top_level: impl Into<String>) -> Self {
+        Place { kind: PlaceKind::Repository, name: top_level.into() }
+    }
+}
+
+/// What a host lends: the directories that were granted to it, and how to work in them.
+///
+/// A clone is the same storage.
+#[derive(Clone, Debug)]
+pub struct Storage(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    options: StorageOptions,
+    grants: RwLock<Vec<Grant>>,
+    connections: Connections,
+    queue: Queue,
+}
+
+impl Storage {
+    /// A storage that grants nothing yet.
+    pub fn new(options: StorageOptions) -> Self {
+        Storage(Arc::new(Shared {
+            options,
+            grants: RwLock::default(),
+            connections: Connections::default(),
+            queue: Queue::default(),
+        }))
+    }
+
+    /// How it works.
+    pub fn options(&self) -> &StorageOptions {
+        &self.0.options
+    }
+
+    /// Grants a directory and what is below it.
+    ///
+    /// Symbolic links in its name are followed now: where they lead later does not matter.
+    ///
+    /// # Errors
+    ///
+    /// `not-found`, `permission`, or `invalid-path` where it is no directory.
+    pub fn grant(&self, directory: &Path) -> Result<(), Error> {
+        let grant = Grant::new(directory)?;
+        let mut grants = self.0.grants.write().unwrap_or_else(PoisonError::into_inner);
+        grants.push(grant);
+        Ok(())
+    }
+
+    /// Opens a place; makes nothing.
+    ///
+    /// `more_roots` are granted for this time only; those that are no directories are left out.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` where no grant covers it (the message says how to grant it), where it is not
+    /// the top level of its repository (the message names that), and where the repository's `.git`
+    /// is none whose lock can be trusted; `not-found`, `permission`, `invalid-path`.
+    pub fn open(&self, place: &Place, more_roots: &[PathBuf]) -> Result<Tree, Error> {
+        if place.kind != PlaceKind::Repository {
+            return Err(not_granted_kind(place.kind));
+        }
+        let mut grants = self.grants();
+        grants.extend(more_roots.iter().filter_map(|root| Grant::new(root).ok()));
+        Tree::of_repository(self, Repository::resolve(&place.name, &grants)?)
+    }
+
+    /// The names of the granted places of a kind, in byte order: of repositories, the granted
+    /// directories that can be opened as one.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` for a kind of which this host has none.
+    pub fn list_places(&self, kind: PlaceKind) -> Result<Vec<String>, Error> {
+        if kind != PlaceKind::Repository {
+            return Err(not_granted_kind(kind));
+        }
+        let grants = self.grants();
+        let mut names: Vec<String> = grants
+            .iter()
+            .filter_map(|grant| grant.canonical.to_str())
+            .filter(|name| Repository::resolve(name, &grants).is_ok())
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// Creates a place below the host's data directory.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted`: this host has no data directory.
+    pub fn create_place(&self, place: &Place) -> Result<Tree, Error> {
+        Err(not_granted_kind(place.kind))
+    }
+
+    fn grants(&self) -> Vec<Grant> {
+        let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
+        grants.clone()
+    }
+}
+
+fn not_granted_kind(kind: PlaceKind) -> Error {
+    let places = match kind {
+        PlaceKind::Repository => "a repository is not created here: create it with Git",
+        PlaceKind::Records => "this host keeps no records",
+        PlaceKind::Store => "this host keeps no stores",
+        PlaceKind::Data => "this host has no data directory",
+    };
+    Error::new(ErrorCode::NotGranted, places)
+}
+
+/// The version of a document with these contents: their SHA-256 in lower-case hexadecimal.
+pub fn version_of(contents: &[u8]) -> String {
+    hexadecimal(Sha256::digest(contents))
+}
+
+fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for byte in digest.as_ref() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

@@ -1,0 +1,271 @@
+//! Which directory is a repository that was granted, and where its lock is: the rules that
+//! `tests/layouts.json` holds for every host. They depend on the file system alone, so that no two
+//! processes ever use two locks for one repository.
+
+use super::directory::{Directory, Found};
+use super::git_config;
+use super::{Error, ErrorCode};
+use rustix::io::Errno;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// No `.git` file, pointer or configuration that is longer is read.
+const MAX_GIT_FILE_BYTES: u64 = 1024 * 1024;
+
+/// A granted directory.
+#[derive(Clone, Debug)]
+pub(super) struct Grant {
+    /// As the person who granted it named it.
+    named: PathBuf,
+    pub canonical: PathBuf,
+}
+
+impl Grant {
+    pub fn new(directory: &Path) -> Result<Self, Error> {
+        let attempt = format!("grant `{}`", directory.display());
+        let canonical = directory.canonicalize().map_err(|error| unresolved(&error, &attempt))?;
+        if !canonical.is_dir() {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("cannot {attempt}: it is not a directory"),
+            ));
+        }
+        Ok(Grant { named: directory.to_owned(), canonical })
+    }
+}
+
+/// A repository that is granted.
+#[derive(Debug)]
+pub(super) struct Repository {
+    /// The canonical path of its top level.
+    pub top_level: PathBuf,
+    /// As the caller named it.
+    pub named: String,
+    /// The directory that holds the lock directory: the verified git directory, or the top level
+    /// where there is no Git.
+    pub lock_parent: PathBuf,
+    /// The name of the lock directory.
+    pub lock_name: &'static str,
+    /// Whether the lock directory is seen by a Git that comes later, and hides itself from it.
+    pub hide: bool,
+}
+
+impl Repository {
+    pub fn resolve(name: &str, grants: &[Grant]) -> Result<Self, Error> {
+        let path = Path::new(name);
+        if !path.is_absolute() || name.contains('\0') {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!(
+                    "`{}` is not an absolute path: name the repository's top level",
+                    name.escape_debug()
+                ),
+            ));
+        }
+        let top_level = path.canonicalize().map_err(|error| {
+            // What is there outside the grants is nobody's business.
+            match covers_name(grants, path) {
+                true => unresolved(&error, &format!("open `{name}`")),
+                false => not_granted(name),
+            }
+        })?;
+        if !grants.iter().any(|grant| top_level.starts_with(&grant.canonical)) {
+            return Err(not_granted(name));
+        }
+        if top_level.to_str().is_none() {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("`{name}` leads to a path that is not UTF-8"),
+            ));
+        }
+        if !top_level.is_dir() {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("`{name}` is not a directory: name the repository's top level"),
+            ));
+        }
+        let repository = match dot_git(&top_level, name)? {
+            Some(kind) => {
+                let lock_parent = git_directory(&top_level, kind, name)?;
+                Repository {
+                    top_level,
+                    named: name.to_owned(),
+                    lock_parent,
+                    lock_name: "agent-memory",
+                    hide: false,
+                }
+            }
+            None => {
+                refuse_below_a_repository(&top_level, name)?;
+                Repository {
+                    lock_parent: top_level.clone(),
+                    top_level,
+                    named: name.to_owned(),
+                    lock_name: ".agent-memory",
+                    hide: true,
+                }
+            }
+        };
+        match repository.lock_directory().symlink_metadata() {
+            Ok(metadata) if !metadata.is_dir() => Err(refused(
+                name,
+                "something other than a directory stands where its lock directory belongs: remove it",
+            )),
+            _ => Ok(repository),
+        }
+    }
+
+    pub fn lock_directory(&self) -> PathBuf {
+        self.lock_parent.join(self.lock_name)
+    }
+}
+
+/// Whether a name that does not exist would lie in a grant.
+fn covers_name(grants: &[Grant], path: &Path) -> bool {
+    !path.components().any(|part| part == Component::ParentDir)
+        && grants
+            .iter()
+            .any(|grant| path.starts_with(&grant.named) || path.starts_with(&grant.canonical))
+}
+
+fn dot_git(directory: &Path, name: &str) -> Result<Option<std::fs::FileType>, Error> {
+    match directory.join(".git").symlink_metadata() {
+        Ok(metadata) => Ok(Some(metadata.file_type())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::from_io(&error, &format!("open `{name}`"))),
+    }
+}
+
+/// The git directory that a `.git` leads to, if it can be trusted to be this repository's.
+fn git_directory(top_level: &Path, kind: std::fs::FileType, name: &str) -> Result<PathBuf, Error> {
+    let dot_git = top_level.join(".git");
+    if kind.is_dir() {
+        if has_head(&dot_git) {
+            return Ok(dot_git);
+        }
+        return Err(refused(name, "its `.git` has no `HEAD`: repair or remove it"));
+    }
+    if !kind.is_file() {
+        return Err(refused(
+            name,
+            "its `.git` is neither a directory nor a file, and is not followed",
+        ));
+    }
+    let target = read_small(top_level, ".git")
+        .as_deref()
+        .and_then(|text| text.strip_prefix("gitdir: "))
+        .and_then(|target| resolve_pointer(top_level, target))
+        .filter(|target| has_head(target));
+    let Some(target) = target else {
+        return Err(refused(
+            name,
+            "its `.git` file leads to no git directory: repair it (`git worktree repair`)",
+        ));
+    };
+    if !points_back(&target, top_level, &dot_git) {
+        return Err(refused(
+            name,
+            "its `.git` file leads to a git directory that does not point back: \
+             repair it (`git worktree repair`, or `git config core.worktree` for a submodule)",
+        ));
+    }
+    Ok(target)
+}
+
+/// A worktree's git directory names the `.git` file; a submodule's configuration names the top
+/// level.
+fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> bool {
+    if git_directory.join("gitdir").symlink_metadata().is_ok() {
+        return read_small(git_directory, "gitdir")
+            .and_then(|pointer| resolve_pointer(git_directory, &pointer))
+            .is_some_and(|pointer| pointer == dot_git);
+    }
+    ["config.worktree", "config"]
+        .iter()
+        .filter_map(|file| read_small(git_directory, file))
+        .find_map(|text| git_config::core_worktree(&text))
+        .and_then(|worktree| git_directory.join(worktree).canonicalize().ok())
+        .is_some_and(|worktree| worktree == top_level)
+}
+
+/// The one line of a pointer's file, relative to where the file is.
+fn resolve_pointer(base: &Path, pointer: &str) -> Option<PathBuf> {
+    let pointer = pointer.trim_end_matches(['\r', '\n']);
+    if pointer.is_empty() || pointer.contains(['\n', '\0']) {
+        return None;
+    }
+    let path = base.join(pointer).canonicalize().ok()?;
+    path.to_str().is_some().then_some(path)
+}
+
+/// None for whatever cannot be read as a regular file of moderate size.
+fn read_small(directory: &Path, name: &str) -> Option<String> {
+    let Ok(Found::File(file, stamp)) = Directory::open(directory).ok()?.open_file(name) else {
+        return None;
+    };
+    if stamp.size > MAX_GIT_FILE_BYTES {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(MAX_GIT_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// `HEAD` may be a symbolic link, as old versions of Git made it, and may dangle.
+fn has_head(git_directory: &Path) -> bool {
+    git_directory
+        .join("HEAD")
+        .symlink_metadata()
+        .is_ok_and(|head| head.is_file() || head.is_symlink())
+}
+
+fn is_bare(directory: &Path) -> bool {
+    has_head(directory) && directory.join("objects").is_dir() && directory.join("refs").is_dir()
+}
+
+fn refuse_below_a_repository(top_level: &Path, name: &str) -> Result<(), Error> {
+    for directory in top_level.ancestors() {
+        if is_bare(directory) {
+            return Err(refused(
+                name,
+                "it is in a bare repository, which has no work tree: name a worktree of it",
+            ));
+        }
+        if directory != top_level && dot_git(directory, name)?.is_some() {
+            return Err(refused(
+                name,
+                &format!(
+                    "it is not the top level of its repository: name `{}`",
+                    directory.display()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn refused(name: &str, reason: &str) -> Error {
+    Error::new(ErrorCode::NotGranted, format!("cannot open `{name}`: {reason}"))
+}
+
+fn not_granted(name: &str) -> Error {
+    Error::new(
+        ErrorCode::NotGranted,
+        format!(
+            "`{name}` is not granted: start the server with `--allow {name}`, \
+             or allow it in the program that embeds this host"
+        ),
+    )
+}
+
+fn unresolved(error: &std::io::Error, attempt: &str) -> Error {
+    let errno = Errno::from_io_error(error);
+    if matches!(errno, Some(Errno::NOENT | Errno::NOTDIR)) {
+        return Error {
+            code: ErrorCode::NotFound,
+            message: format!("cannot {attempt}: there is no such directory"),
+            detail: None,
+        };
+    }
+    Error::from_io(error, attempt)
+}

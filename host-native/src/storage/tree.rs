@@ -1,0 +1,234 @@
+//! A tree of documents: reading it, and walking to where a path leads.
+
+use super::directory::{Directory, Found, Kind};
+use super::repository::Repository;
+use super::{Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Shared, Storage, path, version_of};
+use rustix::io::Errno;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where a document stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// Where its users look for it.
+    Documents,
+    /// Beside the lock, where no user and no version control sees it.
+    Bookkeeping,
+}
+
+/// What a document holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its bytes.
+    pub contents: Vec<u8>,
+    /// Their [version](super::version_of).
+    pub version: String,
+}
+
+/// What stands at a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A document.
+    File,
+    /// A directory.
+    Directory,
+    /// Anything else, a symbolic link too: it cannot be read.
+    Other,
+}
+
+/// What a listing tells of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// One path segment.
+    pub name: String,
+    /// What stands there.
+    pub kind: EntryKind,
+    /// Bytes; 0 for what is not a file.
+    pub size: u64,
+}
+
+/// Documents that were granted. A clone is the same tree.
+#[derive(Clone, Debug)]
+pub struct Tree(pub(super) Arc<TreeParts>);
+
+#[derive(Debug)]
+pub(super) struct TreeParts {
+    pub storage: Arc<Shared>,
+    documents: Base,
+    pub bookkeeping: Base,
+    pub lock_directory: PathBuf,
+    /// Whether the lock directory hides itself from Git.
+    pub hide: bool,
+    location: String,
+    /// Whether what is created is for its owner alone (700, 600), whatever the umask.
+    pub private: bool,
+}
+
+/// A directory that exists, and the way from there to a side's root, which need not.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub directory: Directory,
+    pub way: [&'static str; 2],
+}
+
+impl Tree {
+    pub(super) fn of_repository(storage: &Storage, repository: Repository) -> Result<Self, Error> {
+        let open = |path: &Path| {
+            Directory::open(path)
+                .map_err(|errno| Error::from_errno(errno, &format!("open `{}`", repository.named)))
+        };
+        Ok(Tree(Arc::new(TreeParts {
+            documents: Base {
+                directory: open(&repository.top_level)?,
+                way: [".github", "agent-memory"],
+            },
+            bookkeeping: Base {
+                directory: open(&repository.lock_parent)?,
+                way: [repository.lock_name, "bookkeeping"],
+            },
+            lock_directory: repository.lock_directory(),
+            hide: repository.hide,
+            location: format!("{}/.github/agent-memory", repository.named.trim_end_matches('/')),
+            storage: storage.0.clone(),
+            private: false,
+        })))
+    }
+
+    /// Where the tree is, for messages only: by the name under which it was opened.
+    pub fn location(&self) -> &str {
+        &self.0.location
+    }
+
+    /// The lock directory, canonical: trees with the same one share one lock.
+    pub fn lock_key(&self) -> &Path {
+        &self.0.lock_directory
+    }
+
+    /// The document, or none where there is no file of that path.
+    ///
+    /// # Errors
+    ///
+    /// `too-large` where it is longer than `max_bytes` or [`MAX_DOCUMENT_BYTES`]; `invalid-path`
+    /// where the path is none of a tree, or where it, or what leads there, is anything but a file
+    /// in directories; `permission`, `io`.
+    pub fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        let segments = path::document(path)?;
+        let (name, parents) = segments.split_last().expect("a path has a segment");
+        let Some(parent) = self.find_directory(side, parents)? else {
+            return Ok(None);
+        };
+        let attempt = || format!("read `{path}`");
+        let (file, stamp) = match parent.open_file(name) {
+            Ok(Found::Nothing) => return Ok(None),
+            Ok(Found::File(file, stamp)) => (file, stamp),
+            Ok(Found::SomethingElse) => return Err(not_a_document(path)),
+            Err(errno) => return Err(Error::from_errno(errno, &attempt())),
+        };
+        let bound = max_bytes.min(MAX_DOCUMENT_BYTES);
+        let mut contents = Vec::new();
+        if stamp.size <= bound {
+            contents.reserve_exact(stamp.size as usize);
+            file.take(bound + 1)
+                .read_to_end(&mut contents)
+                .map_err(|error| Error::from_io(&error, &attempt()))?;
+        }
+        if stamp.size.max(contents.len() as u64) > bound {
+            return Err(Error::new(
+                ErrorCode::TooLarge,
+                format!("`{path}` is longer than {bound} bytes: shorten it, or split it"),
+            ));
+        }
+        let version = version_of(&contents);
+        Ok(Some(Document { contents, version }))
+    }
+
+    /// What is directly in a directory (`""` is the root), in byte order of the names; none where
+    /// there is no such directory.
+    ///
+    /// The host's temporary files and names that are not UTF-8 are left out.
+    ///
+    /// # Errors
+    ///
+    /// `too-large` beyond [`MAX_ENTRIES`]; `invalid-path` as for reading, and where anything but a
+    /// directory stands there; `permission`, `io`.
+    pub fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        let Some(found) = self.find_directory(side, &path::directory(directory)?)? else {
+            return Ok(None);
+        };
+        let failed = |errno| Error::from_errno(errno, &format!("list `{directory}`"));
+        let mut entries = Vec::new();
+        for name in found.names().map_err(failed)? {
+            let name = name.map_err(failed)?;
+            if path::is_temporary(&name) {
+                continue;
+            }
+            // None: it went away since the directory was read.
+            let Some(stamp) = found.stamp(&name).map_err(failed)? else {
+                continue;
+            };
+            let (kind, size) = match stamp.kind {
+                Kind::File => (EntryKind::File, stamp.size),
+                Kind::Directory => (EntryKind::Directory, 0),
+                Kind::Other => (EntryKind::Other, 0),
+            };
+            if entries.len() == MAX_ENTRIES {
+                return Err(Error::new(
+                    ErrorCode::TooLarge,
+                    format!("`{directory}` has more than {MAX_ENTRIES} entries"),
+                ));
+            }
+            entries.push(Entry { name, kind, size });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Some(entries))
+    }
+
+    pub(super) fn base(&self, side: Side) -> &Base {
+        match side {
+            Side::Documents => &self.0.documents,
+            Side::Bookkeeping => &self.0.bookkeeping,
+        }
+    }
+
+    /// None where a directory on the way is missing.
+    fn find_directory(&self, side: Side, segments: &[&str]) -> Result<Option<Directory>, Error> {
+        let base = self.base(side);
+        let way = base.way_to(segments);
+        let mut directory = base.directory.clone();
+        for depth in 0..way.len() {
+            directory = match directory.child(way[depth]) {
+                Ok(child) => child,
+                Err(Errno::NOENT) => return Ok(None),
+                Err(errno) => return Err(obstacle(errno, &way[..=depth])),
+            };
+        }
+        Ok(Some(directory))
+    }
+}
+
+impl Base {
+    /// The names from the directory that exists to the one that the segments of a path lead to.
+    pub fn way_to<'a>(&self, segments: &[&'a str]) -> Vec<&'a str> {
+        self.way.iter().chain(segments).copied().collect()
+    }
+}
+
+/// What keeps a directory from being opened.
+pub(super) fn obstacle(errno: Errno, way: &[&str]) -> Error {
+    let shown = way.join("/");
+    if matches!(errno, Errno::NOTDIR | Errno::LOOP) {
+        return Error::new(
+            ErrorCode::InvalidPath,
+            format!("`{shown}` is not a directory (a symbolic link is not followed): move it away"),
+        );
+    }
+    Error::from_errno(errno, &format!("open the directory `{shown}`"))
+}
+
+pub(super) fn not_a_document(path: &str) -> Error {
+    Error::new(
+        ErrorCode::InvalidPath,
+        format!("`{path}` is not a file (a symbolic link is not followed): move it away"),
+    )
+}

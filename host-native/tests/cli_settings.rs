@@ -1,0 +1,172 @@
+//! Flags, variables, and the commands that show what there is.
+
+mod process;
+
+use process::{Repository, agent_memory};
+use serde_json::{Value, json};
+use std::process::Output;
+
+/// Starts a session with these flags and variables.
+fn start(repository: &Repository, flags: &[&str], variables: &[(&str, &str)]) -> Output {
+    let arguments = repository.arguments(json!({})).to_string();
+    let mut call = agent_memory(&repository.root());
+    call.args(["call", "start_session", &arguments]).args(flags);
+    call.envs(variables.iter().copied());
+    call.output().expect("it runs")
+}
+
+/// The file of the session that was started: its date shows which clock and zone were set.
+fn session_file(output: &Output) -> String {
+    let result: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    let file = result["session_file"].as_str();
+    let file = file.unwrap_or_else(|| panic!("{output:?}"));
+    file.rsplit('/').next().expect("a name").to_owned()
+}
+
+const CLOCK: &str = "AGENT_MEMORY_FIXED_CLOCK";
+const OFFSET: &str = "AGENT_MEMORY_UTC_OFFSET";
+const NOON: &str = "2025-01-20T12:00:00Z";
+
+#[test]
+fn a_flag_beats_its_variable() {
+    let flags = ["--utc-offset", "+00:00", "--fixed-clock", "2030-05-06T12:00:00Z"];
+    let variables = [(CLOCK, NOON)];
+    let by_variable = start(&Repository::new(), &flags[..2], &variables);
+    assert_eq!(session_file(&by_variable), "2025-01-20.md");
+    let by_flag = start(&Repository::new(), &flags, &variables);
+    assert_eq!(session_file(&by_flag), "2030-05-06.md");
+}
+
+#[test]
+fn what_is_empty_or_was_not_expanded_counts_as_not_set() {
+    let variables = [
+        (CLOCK, NOON),
+        (OFFSET, "+12:00"),
+        ("AGENT_MEMORY_TOOLSET", ""),
+        ("AGENT_MEMORY_LOCK_WAIT", "${lock_wait}"),
+        ("AGENT_MEMORY_LOG_LEVEL", " "),
+        ("AGENT_MEMORY_ALLOW", "${user_config.directory}"),
+        ("AGENT_MEMORY_DATA_DIR", ""),
+    ];
+    let unset_flags = ["--utc-offset", "${offset}", "--fixed-clock=", "--allow", ""];
+    let output = start(&Repository::new(), &unset_flags, &variables);
+    assert_eq!(session_file(&output), "2025-01-21.md");
+}
+
+#[test]
+fn a_value_that_cannot_be_read_is_named_with_the_place_it_was_set_in() {
+    let wrong = [
+        ("--utc-offset", OFFSET, "2 hours"),
+        ("--fixed-clock", CLOCK, "yesterday"),
+        ("--fixed-random", "AGENT_MEMORY_FIXED_RANDOM", "-1"),
+        ("--durability", "AGENT_MEMORY_DURABILITY", "some"),
+        ("--lock-wait", "AGENT_MEMORY_LOCK_WAIT", "5"),
+        ("--log-level", "AGENT_MEMORY_LOG_LEVEL", "loud"),
+    ];
+    for (flag, variable, value) in wrong {
+        let repository = Repository::new();
+        let by_flag = start(&repository, &[&format!("{flag}={value}")], &[]);
+        let by_variable = start(&repository, &[], &[(variable, value)]);
+        for (output, place) in [(by_flag, flag), (by_variable, variable)] {
+            assert_eq!(output.status.code(), Some(2), "{place}: {output:?}");
+            let message = String::from_utf8_lossy(&output.stderr);
+            for part in [place, value] {
+                assert!(message.contains(&format!("`{part}`")), "{place}: {message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_log_level_meant_for_other_programs_is_passed_over() {
+    let output = start(&Repository::new(), &[], &[("LOG_LEVEL", "verbose")]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let level = |level| {
+        let variables = [("LOG_LEVEL", level), (CLOCK, NOON)];
+        start(&Repository::new(), &[], &variables).stderr
+    };
+    assert!(!level("Info").is_empty(), "a fixed clock is warned of");
+    assert!(level("error").is_empty());
+}
+
+#[test]
+fn directories_are_granted_by_flag_or_as_a_list_in_the_environment() {
+    let (here, first, second) = (Repository::new(), Repository::new(), Repository::new());
+    let read = |repository: &Repository, flags: &[&str], list: Option<&str>| {
+        let arguments = repository.arguments(json!({})).to_string();
+        let mut call = agent_memory(&here.root());
+        call.args(["call", "read_summary", &arguments]).args(flags);
+        call.envs(list.map(|list| ("AGENT_MEMORY_ALLOW", list)));
+        call.output().expect("it runs").status.code()
+    };
+    let (one, two) = (first.path(), second.path());
+    assert_eq!(read(&second, &[], None), Some(1));
+    assert_eq!(read(&second, &["--allow", &one, "--allow", &two], None), Some(0));
+    let list = std::env::join_paths([&one, &two]).expect("a list");
+    let list = list.to_str().expect("UTF-8");
+    assert_eq!(read(&second, &[], Some(list)), Some(0));
+    assert_eq!(read(&second, &["--allow", &one], Some(list)), Some(1));
+}
+
+#[test]
+fn all_and_a_comma_list_mount_toolsets() {
+    let repository = Repository::new();
+    let tools = |flags: &[&str]| {
+        let mut tools = agent_memory(&repository.root());
+        let output = tools.args(["tools", "--json"]).args(flags).output();
+        output.expect("it runs").stdout
+    };
+    let default = tools(&[]);
+    assert!(!default.is_empty());
+    assert_eq!(tools(&["--toolset", "all"]), default);
+    assert_eq!(tools(&["--toolset", "sessions, sessions"]), default);
+}
+
+#[test]
+fn the_readable_list_names_each_tool_and_its_parameters() {
+    let repository = Repository::new();
+    let run = |flags: &[&str]| {
+        let output = agent_memory(&repository.root()).arg("tools").args(flags).output();
+        String::from_utf8(output.expect("it runs").stdout).expect("UTF-8")
+    };
+    let readable = run(&[]);
+    let tools: Value = serde_json::from_str(&run(&["--json"])).expect("JSON");
+    for tool in tools.as_array().expect("a list") {
+        let name = tool["name"].as_str().expect("a name");
+        assert!(readable.contains(name), "{readable}");
+        let parameters = tool["inputSchema"]["properties"].as_object();
+        for parameter in parameters.expect("parameters").keys() {
+            assert!(readable.contains(&format!("    {parameter}")), "{readable}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let repository = Repository::new();
+    let output = agent_memory(&repository.root()).arg("--version").output();
+    let version = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
+    assert_eq!(version.trim(), concat!("agent-memory ", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_demo_shows_what_it_wrote_and_leaves_nothing() {
+    let scratch = tempfile::tempdir().expect("a temporary directory");
+    let mut demo = agent_memory(scratch.path());
+    let demo = demo.arg("demo").env("TMPDIR", scratch.path());
+    let output = demo.output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let shown = String::from_utf8(output.stdout).expect("UTF-8");
+    for part in [
+        "-> start_session",
+        "-> append_entry",
+        "-> read_summary",
+        ".github/agent-memory/aristotle/_schema.md",
+        "  | ## Decisions",
+    ] {
+        assert!(shown.contains(part), "`{part}` in: {shown}");
+    }
+    let left = std::fs::read_dir(scratch.path()).expect("it is there").count();
+    assert_eq!(left, 0, "{shown}");
+}

@@ -1,0 +1,221 @@
+//! What each era of MCP requires of an answer.
+
+mod process;
+
+use process::{Client, ERAS, Era, Repository, agent_memory};
+use serde_json::{Value, json};
+
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+fn code(answer: &Value) -> i64 {
+    answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}"))
+}
+
+#[test]
+fn the_listed_tools_are_those_of_the_component_in_its_order() {
+    let repository = Repository::new();
+    let listed =
+        agent_memory(&repository.root()).args(["tools", "--json"]).output().expect("the list");
+    let mut expected: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    for tool in expected.as_array_mut().expect("a list") {
+        let audience = tool.as_object_mut().expect("a tool").shift_remove("audience");
+        assert_eq!(audience, Some(json!("model")));
+    }
+    for era in ERAS {
+        let mut client = Client::start(&repository, era);
+        let answer = client.request("tools/list", json!({}));
+        // As text, since the order of a schema's properties is part of the list.
+        let tools = answer["result"]["tools"].to_string();
+        assert_eq!(tools, expected.to_string(), "{era:?}");
+    }
+}
+
+#[test]
+fn a_success_is_structured_and_the_same_json_as_one_text() {
+    let repository = Repository::new();
+    for era in ERAS {
+        let mut client = Client::start(&repository, era);
+        let answer = client.call("read_summary", repository.arguments(json!({})));
+        let result = &answer["result"];
+        assert_eq!(result["isError"], false, "{answer}");
+        let content = result["content"].as_array().expect("content");
+        assert_eq!(content.len(), 1, "{answer}");
+        let text = content[0]["text"].as_str().expect("a text");
+        let text: Value = serde_json::from_str(text).expect("JSON");
+        assert_eq!(result["structuredContent"], text);
+    }
+}
+
+#[test]
+fn an_error_of_a_tool_is_a_result_with_nothing_but_its_text() {
+    let repository = Repository::new();
+    for era in ERAS {
+        let mut client = Client::start(&repository, era);
+        client.call("start_session", repository.arguments(json!({})));
+        let entry = repository.arguments(json!({"section": "Thoughts", "content": "x"}));
+        let answer = client.call("append_entry", entry);
+        let result = &answer["result"];
+        assert_eq!(result["isError"], true, "{answer}");
+        assert_eq!(result.get("structuredContent"), None, "{answer}");
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        let error: Value = serde_json::from_str(text).expect("JSON");
+        assert_eq!(error["error"], "InvalidSection", "{answer}");
+    }
+}
+
+#[test]
+fn an_unknown_tool_and_malformed_params_are_invalid_params() {
+    let repository = Repository::new();
+    for era in ERAS {
+        let mut client = Client::start(&repository, era);
+        assert_eq!(code(&client.call("no_such_tool", json!({}))), -32602);
+        for params in
+            [json!({}), json!({"name": 7}), json!({"name": "read_summary", "arguments": []})]
+        {
+            let answer = client.request("tools/call", params);
+            assert_eq!(code(&answer), -32602, "{era:?}: {answer}");
+        }
+        let no_such_page = client.request("tools/list", json!({"cursor": "2"}));
+        assert_eq!(code(&no_such_page), -32602);
+        client.send(json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": [1]}));
+        let answer = client.receive();
+        assert_eq!((code(&answer), &answer["id"]), (-32602, &json!("x")));
+    }
+}
+
+#[test]
+fn an_unknown_method_is_none_in_either_era() {
+    let repository = Repository::new();
+    for era in ERAS {
+        let mut client = Client::start(&repository, era);
+        // The session of the stateless era begins with its first request.
+        client.request("tools/list", json!({}));
+        for method in ["no/such", "resources/list", "prompts/list", "completion/complete"] {
+            let answer = client.request(method, json!({}));
+            assert_eq!(code(&answer), -32601, "{era:?}: {method}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn methods_that_an_era_does_not_have_are_none() {
+    let repository = Repository::new();
+    let mut client = Client::start(&repository, Era::Stateless);
+    client.request("tools/list", json!({}));
+    let initialize = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    for (method, params) in [
+        ("initialize", initialize),
+        ("initialize", json!({})),
+        ("ping", json!({})),
+        ("logging/setLevel", json!({"level": "info"})),
+        ("logging/setLevel", json!({})),
+        ("resources/subscribe", json!({"uri": "memory://recent"})),
+        ("resources/unsubscribe", json!({"uri": "memory://recent"})),
+        ("resources/unsubscribe", json!({})),
+    ] {
+        let answer = client.request(method, params);
+        assert_eq!(code(&answer), -32601, "{method}: {answer}");
+    }
+    let mut client = Client::start(&repository, Era::Initialized);
+    let listen = client.request("subscriptions/listen", json!({"notifications": {}}));
+    assert_eq!(code(&listen), -32601);
+    assert_eq!(client.request("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn every_result_of_the_stateless_era_names_the_server() {
+    let repository = Repository::new();
+    let mut client = Client::start(&repository, Era::Stateless);
+    let refused = repository.arguments(json!({"section": "Thoughts", "content": "x"}));
+    let answers = [
+        client.request("server/discover", json!({})),
+        client.request("tools/list", json!({})),
+        client.call("read_summary", repository.arguments(json!({}))),
+        client.call("append_entry", refused),
+    ];
+    for answer in answers {
+        let result = &answer["result"];
+        assert_eq!(result["_meta"][SERVER_INFO]["name"], "agent-memory", "{answer}");
+        assert_eq!(result["resultType"], "complete", "{answer}");
+    }
+}
+
+#[test]
+fn a_request_of_the_stateless_era_has_to_say_its_version() {
+    let repository = Repository::new();
+    let mut client = Client::start(&repository, Era::Stateless);
+    client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}));
+    assert_eq!(code(&client.receive()), -32602);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "1999-12-31",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"_meta": meta});
+    client.send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": params}));
+    let answer = client.receive();
+    let supported = answer["error"]["data"]["supported"].as_array();
+    let newest = supported.and_then(|versions| versions.last());
+    assert_eq!(newest, Some(&json!("2026-07-28")), "{answer}");
+}
+
+#[test]
+fn a_session_takes_the_version_that_the_client_asks_for() {
+    let repository = Repository::new();
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let serve = &mut agent_memory(&repository.root());
+        let mut client = Client::unopened(serve.arg("serve"), Era::Initialized);
+        let answer = client.initialize(version, json!({}));
+        let result = &answer["result"];
+        assert_eq!(result["protocolVersion"], version, "{answer}");
+        assert_eq!(result["serverInfo"]["name"], "agent-memory", "{answer}");
+        assert_eq!(result["capabilities"], json!({"tools": {}}), "{answer}");
+        let length = result["instructions"].as_str().map_or(0, str::len);
+        assert!((1..2048).contains(&length), "{answer}");
+    }
+}
+
+#[test]
+fn a_client_may_discover_and_then_open_a_session() {
+    let repository = Repository::new();
+    let mut client = Client::start(&repository, Era::Stateless);
+    client.request("server/discover", json!({}));
+    client.send(json!({
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": 1},
+    }));
+    let answer = client.initialize("2025-06-18", json!({}));
+    assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
+}
+
+#[test]
+fn what_is_no_message_does_not_end_the_server() {
+    let repository = Repository::new();
+    for era in ERAS {
+        let mut client = Client::start(&repository, era);
+        client.send_text("{not json\n\n[1]\n");
+        assert_eq!(code(&client.receive()), -32700);
+        assert_eq!(code(&client.receive()), -32600);
+        let answer = client.request("tools/list", json!({}));
+        assert!(answer["result"]["tools"].is_array(), "{answer}");
+    }
+}
+
+#[test]
+fn nothing_but_messages_is_printed_at_any_log_level() {
+    let repository = Repository::new();
+    for era in ERAS {
+        let serve = &mut agent_memory(&repository.root());
+        serve.args(["serve", "--log-level", "DEBUG"]);
+        let mut client = Client::of(serve, era);
+        client.call("start_session", repository.arguments(json!({})));
+        client.call("no_such_tool", json!({}));
+        let (rest, status) = client.end();
+        assert!(rest.is_empty(), "{rest:?}");
+        assert!(status.success(), "{status}");
+    }
+}

@@ -1,0 +1,201 @@
+//! How a server and its client begin, overlap and end.
+
+mod process;
+
+use process::{Client, ERAS, Era, Repository, agent_memory};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn structured(answer: &Value) -> &Value {
+    let result = &answer["result"]["structuredContent"];
+    assert!(result.is_object(), "{answer}");
+    result
+}
+
+#[test]
+fn calls_that_are_sent_together_arrive_in_their_order() {
+    const CALLS: u64 = 20;
+    for era in ERAS {
+        let repository = Repository::new();
+        let serve = &mut agent_memory(&repository.root());
+        serve.args(["serve", "--fixed-clock", "2025-01-01T00:00:00Z+24h"]);
+        let mut client = Client::of(serve.args(["--utc-offset", "+00:00"]), era);
+        // Each call has its own today, so that the file it begins says which number it got.
+        let mut together = Vec::new();
+        for _ in 0..CALLS {
+            let arguments = repository.arguments(json!({}));
+            let call = json!({"name": "start_session", "arguments": arguments});
+            together.push(client.ask("tools/call", call));
+        }
+        let answers: BTreeMap<_, _> = (0..CALLS)
+            .map(|_| client.receive())
+            .map(|answer| (answer["id"].as_u64(), structured(&answer).clone()))
+            .collect();
+        for (day, id) in (1..).zip(together) {
+            let file = answers[&Some(id)]["session_file"].as_str().expect("a file");
+            let expected = format!("2025-01-{day:02}.md");
+            assert!(file.ends_with(&expected), "{era:?}: {file}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn calls_under_way_at_the_end_of_input_are_answered() {
+    for era in ERAS {
+        let repository = Repository::new();
+        let mut client = Client::start(&repository, era);
+        let arguments = repository.arguments(json!({}));
+        let call = json!({"name": "start_session", "arguments": arguments});
+        let mut asked: Vec<_> = (0..10).map(|_| client.ask("tools/call", call.clone())).collect();
+        let (answers, status) = client.end();
+        let mut answered: Vec<_> =
+            answers.iter().filter_map(|answer| answer["id"].as_u64()).collect();
+        answered.sort_unstable();
+        asked.sort_unstable();
+        assert_eq!(answered, asked, "{era:?}");
+        assert!(status.success(), "{status}");
+    }
+}
+
+/// A subscription that nobody ended would be cut off without its result, after a long wait.
+#[test]
+fn an_open_subscription_ends_with_its_result_at_the_end_of_input() {
+    let repository = Repository::new();
+    let mut client = Client::start(&repository, Era::Stateless);
+    let wanted = json!({"notifications": {"toolsListChanged": true}});
+    let open = client.ask("subscriptions/listen", wanted.clone());
+    let acknowledged = client.receive();
+    let method = "notifications/subscriptions/acknowledged";
+    assert_eq!(acknowledged["method"], method, "{acknowledged}");
+    // A second one has only been asked for.
+    let late = client.ask("subscriptions/listen", wanted);
+    let (rest, status) = client.end();
+    for id in [open, late] {
+        let result = rest.iter().find(|message| message["id"] == id);
+        assert_eq!(
+            result.map(|message| &message["result"]["resultType"]),
+            Some(&json!("complete"))
+        );
+    }
+    assert!(status.success(), "{status}");
+}
+
+#[test]
+fn a_server_that_hears_nothing_ends_well() {
+    let repository = Repository::new();
+    let serve = &mut agent_memory(&repository.root());
+    let client = Client::unopened(serve.arg("serve"), Era::Initialized);
+    let (rest, status) = client.end();
+    assert!(rest.is_empty(), "{rest:?}");
+    assert!(status.success(), "{status}");
+}
+
+#[test]
+fn a_last_line_without_its_newline_is_read() {
+    let repository = Repository::new();
+    let mut client = Client::start(&repository, Era::Initialized);
+    client.send_text(r#"{"jsonrpc": "2.0", "id": "last", "method": "tools/list"}"#);
+    let (rest, _) = client.end();
+    assert_eq!(rest.len(), 1, "{rest:?}");
+    assert_eq!(rest[0]["id"], "last");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_told_to_stop_ends_well_with_its_input_open() {
+    for era in ERAS {
+        let repository = Repository::new();
+        let mut client = Client::start(&repository, era);
+        client.request("tools/list", json!({}));
+        let server = rustix::process::Pid::from_raw(client.id().cast_signed()).expect("a process");
+        rustix::process::kill_process(server, rustix::process::Signal::TERM).expect("it is there");
+        let status = client.wait();
+        assert!(status.success(), "{era:?}: {status}");
+    }
+}
+
+#[test]
+fn a_client_that_cancels_a_call_gets_no_answer_and_can_go_on() {
+    let repository = Repository::new();
+    let lock = HeldLock::of(&repository);
+    let mut client = Client::start(&repository, Era::Initialized);
+    let arguments = repository.arguments(json!({}));
+    let call = json!({"name": "start_session", "arguments": arguments});
+    let waiting = client.ask("tools/call", call.clone());
+    client.send(json!({
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": waiting, "reason": "test"},
+    }));
+    let answer = client.request("ping", json!({}));
+    assert_eq!(answer["result"], json!({}));
+    drop(lock);
+    let answer = client.request("tools/call", call);
+    assert_eq!(structured(&answer)["created"], true, "{answer}");
+}
+
+/// The lock of a repository's tree, held as another process would hold it.
+struct HeldLock(#[expect(dead_code, reason = "held until it is dropped")] rusqlite::Connection);
+
+impl HeldLock {
+    fn of(repository: &Repository) -> Self {
+        let directory = repository.root().join(".git/agent-memory");
+        std::fs::create_dir(&directory).expect("the lock's directory");
+        let turn = rusqlite::Connection::open(directory.join("turn.sqlite")).expect("the lock");
+        turn.execute_batch("BEGIN IMMEDIATE").expect("it is free");
+        HeldLock(turn)
+    }
+}
+
+#[test]
+fn an_older_client_is_asked_for_its_roots_once_until_they_change() {
+    let (started_in, root) = (Repository::new(), Repository::new());
+    let serve = &mut agent_memory(&started_in.root());
+    let mut client = Client::unopened(serve.arg("serve"), Era::Initialized);
+    client.initialize("2025-06-18", json!({"roots": {"listChanged": true}}));
+
+    let arguments = root.arguments(json!({}));
+    let call = json!({"name": "start_session", "arguments": arguments});
+    let asked = client.ask("tools/call", call.clone());
+    let question = client.receive();
+    assert_eq!(question["method"], "roots/list", "{question}");
+    // Below the repository: the one around it is meant.
+    let below = root.root().join("a b");
+    std::fs::create_dir(&below).expect("a directory");
+    let uri = format!("file://{}", below.display()).replace(' ', "%20");
+    let roots = json!({"roots": [{"uri": uri}, {"uri": "https://example.org"}]});
+    client.send(json!({"jsonrpc": "2.0", "id": question["id"], "result": roots}));
+    let answer = client.receive();
+    assert_eq!(answer["id"], asked);
+    assert_eq!(structured(&answer)["created"], true, "{answer}");
+
+    let again = client.request("tools/call", call.clone());
+    assert_eq!(structured(&again)["created"], false, "{again}");
+
+    client.send(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+    client.request("ping", json!({}));
+    let asked = client.ask("tools/call", call);
+    let question = client.receive();
+    assert_eq!(question["method"], "roots/list", "{question}");
+    client.send(json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}}));
+    let answer = client.receive();
+    assert_eq!(answer["id"], asked);
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("RepositoryNotAllowed"), "{answer}");
+}
+
+#[test]
+fn nobody_is_asked_for_roots_that_are_not_needed_or_not_there() {
+    let (started_in, elsewhere) = (Repository::new(), Repository::new());
+    let serve = &mut agent_memory(&started_in.root());
+    let mut client = Client::unopened(serve.arg("serve"), Era::Initialized);
+    client.initialize("2025-06-18", json!({"roots": {}}));
+    let answer = client.call("start_session", started_in.arguments(json!({})));
+    assert_eq!(structured(&answer)["created"], true, "{answer}");
+
+    let serve = &mut agent_memory(&started_in.root());
+    let mut client = Client::of(serve.arg("serve"), Era::Initialized);
+    let answer = client.call("start_session", elsewhere.arguments(json!({})));
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("RepositoryNotAllowed"), "{answer}");
+}

@@ -1,0 +1,183 @@
+//! The built binary as its users see it: a process with arguments, an environment and pipes.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+
+/// A new source repository.
+pub struct Repository {
+    directory: tempfile::TempDir,
+}
+
+impl Repository {
+    pub fn new() -> Self {
+        let repository =
+            Repository { directory: tempfile::tempdir().expect("a temporary directory") };
+        let git = repository.root().join(".git");
+        fs::create_dir(&git).expect("a .git");
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").expect("a HEAD");
+        repository
+    }
+
+    pub fn root(&self) -> PathBuf {
+        let root = self.directory.path().canonicalize();
+        root.expect("the temporary directory is there")
+    }
+
+    pub fn path(&self) -> String {
+        self.root().into_os_string().into_string().expect("UTF-8")
+    }
+
+    /// Arguments for `aristotle`, who works in this repository.
+    pub fn arguments(&self, more: Value) -> Value {
+        let mut arguments = json!({"agent_name": "aristotle", "repo_root": self.path()});
+        for (name, value) in more.as_object().expect("an object") {
+            arguments[name] = value.clone();
+        }
+        arguments
+    }
+}
+
+/// The binary, in a directory and with nothing of ours in its environment.
+pub fn agent_memory(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agent-memory"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("AGENT_MEMORY_") {
+            command.env_remove(name);
+        }
+    }
+    command.env_remove("LOG_LEVEL");
+    command.env_remove("CLAUDE_PROJECT_DIR");
+    command.current_dir(directory);
+    command
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    Stateless,
+    Initialized,
+}
+
+pub const ERAS: [Era; 2] = [Era::Stateless, Era::Initialized];
+
+/// An MCP client that talks to `agent-memory serve` in lines of JSON.
+pub struct Client {
+    server: Child,
+    requests: Option<ChildStdin>,
+    lines: BufReader<ChildStdout>,
+    era: Era,
+    last: u64,
+}
+
+impl Client {
+    /// Starts a server in a repository, and opens a session in an era that has them.
+    pub fn start(repository: &Repository, era: Era) -> Self {
+        Client::of(agent_memory(&repository.root()).arg("serve"), era)
+    }
+
+    pub fn of(serve: &mut Command, era: Era) -> Self {
+        let mut client = Client::unopened(serve, era);
+        if era == Era::Initialized {
+            client.initialize("2025-11-25", json!({}));
+        }
+        client
+    }
+
+    pub fn unopened(serve: &mut Command, era: Era) -> Self {
+        serve.stdin(Stdio::piped()).stdout(Stdio::piped());
+        serve.stderr(Stdio::null());
+        let mut server = serve.spawn().expect("the server starts");
+        Client {
+            requests: server.stdin.take(),
+            lines: BufReader::new(server.stdout.take().expect("its output")),
+            server,
+            era,
+            last: 0,
+        }
+    }
+
+    pub fn initialize(&mut self, version: &str, capabilities: Value) -> Value {
+        let answer = self.request(
+            "initialize",
+            json!({
+                "protocolVersion": version,
+                "capabilities": capabilities,
+                "clientInfo": {"name": "test", "version": "1"},
+            }),
+        );
+        self.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        answer
+    }
+
+    pub fn send_text(&mut self, text: &str) {
+        let requests = self.requests.as_mut().expect("the input is open");
+        requests.write_all(text.as_bytes()).expect("it is read");
+        requests.flush().expect("it is read");
+    }
+
+    pub fn send(&mut self, message: Value) {
+        self.send_text(&format!("{message}\n"));
+    }
+
+    /// Sends a request as the era has it, and returns its id.
+    pub fn ask(&mut self, method: &str, mut params: Value) -> u64 {
+        self.last += 1;
+        if self.era == Era::Stateless {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
+        self.send(json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}));
+        self.last
+    }
+
+    /// The next message. Whatever the server prints has to be one.
+    pub fn receive(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("its output");
+        read_message(&line)
+    }
+
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.ask(method, params);
+        let answer = self.receive();
+        assert_eq!(answer["id"], id, "the answer to `{method}`: {answer}");
+        answer
+    }
+
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.request("tools/call", json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Ends the input, and returns what else is printed and how the server ended.
+    pub fn end(mut self) -> (Vec<Value>, ExitStatus) {
+        drop(self.requests.take());
+        let mut rest = String::new();
+        self.lines.read_to_string(&mut rest).expect("its output");
+        let status = self.server.wait().expect("it ends");
+        (rest.lines().map(read_message).collect(), status)
+    }
+
+    pub fn id(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// Waits for a server that ends by itself, with its input still open.
+    pub fn wait(mut self) -> ExitStatus {
+        self.server.wait().expect("it ends")
+    }
+}
+
+fn read_message(line: &str) -> Value {
+    let message: Value = serde_json::from_str(line).unwrap_or_else(|error| {
+        panic!("the server printed what is no JSON ({error}): {line:?}");
+    });
+    assert_eq!(message["jsonrpc"], "2.0", "no JSON-RPC: {line}");
+    message
+}

@@ -1,0 +1,49 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const built = fileURLToPath(new URL("../../target/release/agent-memory", import.meta.url));
+const binary = resolve(process.env.AGENT_MEMORY_BIN || built);
+
+/** The tools as the component lists them to models. Whom a tool is for is no matter of MCP. */
+export async function componentTools() {
+  const { stdout } = await promisify(execFile)(binary, ["tools", "--json"]);
+  return JSON.parse(stdout)
+    .filter(({ audience }) => audience === "model")
+    .map(({ audience, ...tool }) => tool);
+}
+
+/**
+ * A new directory with an empty repository in it, and the command that starts a server there. With
+ * `granted: false`, the command line does not grant the repository.
+ *
+ * Clients do not tell how a server ended. A shell between the two writes its exit status down, and
+ * dies without a word when the client loses patience: that is 2 s after closing the server's input.
+ */
+export async function workplace({ granted = true } = {}) {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "agent-memory-clients-")));
+  const repository = join(directory, "repository");
+  await mkdir(join(repository, ".git"), { recursive: true });
+  await writeFile(join(repository, ".git", "HEAD"), "ref: refs/heads/main\n");
+
+  const exitStatus = join(directory, "exit-status");
+  const serve = [binary, "serve", "--log-level", "ERROR"];
+  const grant = granted ? ["--allow", repository] : [];
+  return {
+    directory,
+    repository,
+    server: {
+      command: "/bin/sh",
+      args: ["-c", '"$@"; echo $? >"$0"', exitStatus, ...serve, ...grant],
+      cwd: directory,
+    },
+    exitStatus: async () => {
+      const status = await readFile(exitStatus, "utf8").catch(() => "none: the client killed it");
+      return status.trim();
+    },
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
+  };
+}

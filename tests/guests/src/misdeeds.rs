@@ -1,0 +1,121 @@
+//! What the tools do, one function each.
+
+use crate::agent_memory::core::database;
+use crate::agent_memory::core::documents::{self, Change, Place, PlaceKind, Put, Side, Tree};
+use crate::agent_memory::core::storage_types::Error;
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::hint::black_box;
+
+/// The document that `append`, `read` and `storm` work on.
+const DOCUMENT: &str = "guest/lines.txt";
+const ENOUGH: u64 = 1 << 24;
+
+/// Runs the tool of this name, or none where there is none.
+pub fn commit(
+    name: &str,
+    argument: impl Fn(&str) -> String,
+    context: &Value,
+) -> Option<Result<Value, Error>> {
+    let open = || open(argument("repo_root"));
+    Some(match name {
+        "append" => open().and_then(|tree| append(&tree, &argument("line"), context)),
+        "append-without-lock" => open().and_then(|tree| append(&tree, &argument("line"), context)),
+        "count" => Ok(json!({ "count": count() })),
+        "flood" => Ok(json!({ "version": flood() })),
+        "grow" => Ok(json!({ "pages": grow() })),
+        "hoard" => hoard(argument("repo_root")),
+        "lock-twice" => open().and_then(|tree| lock_twice(&tree)),
+        "panic" => panic!("the guest panics"),
+        "probe-database" => database::open("memories", true).map(|_| json!({})),
+        "read" => open().and_then(|tree| read(&tree)).map(|lines| json!({ "lines": lines })),
+        "spin" => spin(),
+        "spin-locked" => open().and_then(|tree| tree.lock()).and_then(|_writer| spin()),
+        "storm" => open().and_then(|tree| storm(&tree)),
+        "trap" => core::arch::wasm32::unreachable(),
+        "trap-while-locked" => open().and_then(|tree| trap_while_locked(&tree)),
+        "wait" => open().and_then(|tree| tree.lock()).map(|_writer| json!({})),
+        _ => return None,
+    })
+}
+
+fn open(repository: String) -> Result<Tree, Error> {
+    documents::open(&Place { kind: PlaceKind::Repository, name: repository })
+}
+
+fn read(tree: &Tree) -> Result<String, Error> {
+    let document = tree.read(Side::Documents, DOCUMENT, ENOUGH)?;
+    let contents = document.map(|document| document.contents);
+    Ok(String::from_utf8_lossy(&contents.unwrap_or_default()).into_owned())
+}
+
+/// Well behaved: a line at the end of the document, with the time of the call. It shows that the
+/// lock was free, and in what order the calls went.
+fn append(tree: &Tree, line: &str, context: &Value) -> Result<Value, Error> {
+    let writer = tree.lock()?;
+    let before = tree.read(Side::Documents, DOCUMENT, ENOUGH)?;
+    let (mut contents, expects) = match before {
+        Some(document) => (document.contents, Some(document.version)),
+        None => (Vec::new(), None),
+    };
+    contents.extend_from_slice(line.as_bytes());
+    contents.push(b'\n');
+    let put = Put { side: Side::Documents, path: DOCUMENT.to_owned(), contents, expects };
+    writer.commit(&[Change::Put(put)]).map_err(|failed| failed.error)?;
+    Ok(json!({ "now": context["now"], "seed": context["seed"] }))
+}
+
+/// Counts the calls that this instance's memory has seen.
+fn count() -> u32 {
+    thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
+    CALLS.set(CALLS.get() + 1);
+    CALLS.get()
+}
+
+fn spin() -> Result<Value, Error> {
+    let mut turns = 0_u64;
+    loop {
+        turns = black_box(turns.wrapping_add(1));
+    }
+}
+
+fn trap_while_locked(tree: &Tree) -> Result<Value, Error> {
+    let _writer = tree.lock()?;
+    core::arch::wasm32::unreachable()
+}
+
+fn lock_twice(tree: &Tree) -> Result<Value, Error> {
+    let _first = tree.lock()?;
+    tree.lock().map(|_second| json!({}))
+}
+
+/// Takes memory as long as there is any.
+fn grow() -> usize {
+    loop {
+        let pages = core::arch::wasm32::memory_grow(0, 1024);
+        if pages == usize::MAX {
+            return core::arch::wasm32::memory_size(0);
+        }
+    }
+}
+
+/// Hands the host more than a call may at once.
+fn flood() -> String {
+    documents::version_of(&vec![0; 100 << 20])
+}
+
+/// Opens trees and never lets go of them.
+fn hoard(repository: String) -> Result<Value, Error> {
+    for _ in 0..1_000_000 {
+        core::mem::forget(open(repository.clone())?);
+    }
+    Ok(json!({}))
+}
+
+/// Asks storage a million times.
+fn storm(tree: &Tree) -> Result<Value, Error> {
+    for _ in 0..1_000_000 {
+        black_box(tree.location());
+    }
+    Ok(json!({}))
+}

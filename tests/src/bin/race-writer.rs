@@ -1,0 +1,49 @@
+//! One writer of a race: appends entries to a session log and says what was acknowledged. The Node
+//! host has a program of the same name that takes and prints the same.
+//!
+//! `race-writer REPOSITORY AGENT COUNT ID` prints `ok ID-N MILLISECONDS` or `error ...` for each
+//! entry `ID-N`, N from 0 to COUNT - 1.
+
+use std::env;
+use std::io::{Write, stdout};
+use std::time::Instant;
+
+use agent_memory_host::{Memory, Outcome};
+use serde_json::json;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [repository, agent, count, id] = arguments.as_slice() else {
+        panic!("usage: race-writer REPOSITORY AGENT COUNT ID");
+    };
+    let count: u32 = count.parse().expect("COUNT is a number");
+    let memory = Memory::builder().allow(repository).build().expect("the memory opens");
+    let mut arguments = json!({"agent_name": agent, "repo_root": repository, "date": "2025-01-20"});
+    let started = memory.call("start_session", &arguments.to_string()).await;
+    if let Some(error) = error(started) {
+        say(&error);
+    }
+    arguments["section"] = json!("Context");
+    for n in 0..count {
+        arguments["content"] = json!(format!("{id}-{n}"));
+        let before = Instant::now();
+        let outcome = memory.call("append_entry", &arguments.to_string()).await;
+        let took = before.elapsed().as_millis();
+        say(&error(outcome).unwrap_or_else(|| format!("ok {id}-{n} {took}")));
+    }
+}
+
+fn error<E: std::fmt::Display>(outcome: Result<Outcome, E>) -> Option<String> {
+    match outcome {
+        Ok(outcome) if outcome.is_error => Some(format!("error {}", outcome.result)),
+        Ok(_) => None,
+        Err(error) => Some(format!("error {error}")),
+    }
+}
+
+/// Prints a line at once: who is killed must not have acknowledged in vain.
+fn say(line: &str) {
+    let mut out = stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).expect("standard output is read");
+}

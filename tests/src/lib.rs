@@ -1,0 +1,17 @@
+//! What looks at the product from outside: the conformance suite's cases and runners, and what the
+//! other tests share.
+//!
+//! `tests/conformance/README.md` tells what a case is and how a runner works.
+
+pub mod case;
+pub mod expectations;
+pub mod faults;
+pub mod json_schema;
+pub mod markdown;
+pub mod medium;
+pub mod product;
+pub mod random;
+pub mod report;
+pub mod runner;
+pub mod runners;
+pub mod scratch;

@@ -1,0 +1,48 @@
+//! A small generator of numbers that are the same for the same seed, and the seed of a test.
+
+use std::env;
+
+/// SplitMix64.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below a bound that is not 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.number() % bound as u64) as usize
+    }
+
+    /// One of some items.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+}
+
+/// The seed that `AGENT_MEMORY_TEST_SEED` names, else the given one.
+pub fn seed_or(default: u64) -> u64 {
+    match env::var("AGENT_MEMORY_TEST_SEED") {
+        Ok(text) => text.parse().expect("AGENT_MEMORY_TEST_SEED is a number"),
+        Err(_) => default,
+    }
+}
+
+/// The command that runs a test of this crate again with a seed.
+pub fn replay(file: &str, test: &str, seed: u64) -> String {
+    format!(
+        "AGENT_MEMORY_TEST_SEED={seed} cargo test --release -p agent-memory-tests --test {file} {test}"
+    )
+}

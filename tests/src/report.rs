@@ -1,0 +1,174 @@
+//! Which case ran where, and how it ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use agent_memory_core::storage::memory::version_of;
+use serde::{Deserialize, Serialize};
+
+use crate::case::Documents;
+use crate::expectations::Expectations;
+use crate::product::target_directory;
+
+/// What one runner reports.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Report {
+    /// The runner's name.
+    pub runner: String,
+    /// Every case, by name.
+    pub cases: BTreeMap<String, CaseReport>,
+}
+
+/// What came of one case.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct CaseReport {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why, unless it passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The SHA-256 of each document that storage held at the end.
+    #[serde(default)]
+    pub documents: BTreeMap<String, String>,
+}
+
+/// How a case ended.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Outcome {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+/// Where a runner's report is written.
+pub fn report_file(runner: &str) -> PathBuf {
+    target_directory().join("conformance").join(format!("{runner}.json"))
+}
+
+impl CaseReport {
+    /// A case that was run.
+    pub fn ran(fault: Option<String>, documents: &Documents) -> Self {
+        let outcome = if fault.is_none() { Outcome::Passed } else { Outcome::Failed };
+        let hash = |(path, bytes): (&String, &Vec<u8>)| (path.clone(), version_of(bytes));
+        Self { outcome, reason: fault, documents: documents.iter().map(hash).collect() }
+    }
+
+    /// A case that was not run.
+    pub fn skipped(reason: &str) -> Self {
+        let reason = Some(reason.to_owned());
+        Self { outcome: Outcome::Skipped, reason, documents: BTreeMap::new() }
+    }
+}
+
+impl Report {
+    /// Reads a report that a runner wrote.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))
+    }
+
+    /// Writes it where it belongs.
+    pub fn write(&self) {
+        write_json(&report_file(&self.runner), self);
+    }
+
+    /// What is not as it should be: `cases` are all there are, with whether each has faults.
+    pub fn complaints(
+        &self,
+        cases: &BTreeMap<String, bool>,
+        expected: &Expectations,
+    ) -> Vec<String> {
+        let mut complaints = Vec::new();
+        let mut complain = |name: &str, what: String| {
+            complaints.push(format!("{}: {name}: {what}", self.runner));
+        };
+        let names: BTreeSet<_> = self.cases.keys().chain(cases.keys()).collect();
+        for name in names {
+            let (Some(report), Some(&has_faults)) = (self.cases.get(name), cases.get(name)) else {
+                complain(name, "the runner's cases are not those of the suite".into());
+                continue;
+            };
+            let reason = report.reason.as_deref().unwrap_or("no reason given");
+            let may_skip = has_faults && expected.faults.is_some();
+            match (report.outcome, expected.fails.contains_key(name)) {
+                (Outcome::Passed, false) | (Outcome::Failed, true) => {}
+                (Outcome::Skipped, _) if may_skip => {}
+                (Outcome::Skipped, _) => complain(name, format!("skipped: {reason}")),
+                (Outcome::Failed, false) => complain(name, reason.to_owned()),
+                (Outcome::Passed, true) => complain(name, "passes, but is expected to fail".into()),
+            }
+        }
+        for name in expected.fails.keys().filter(|name| !cases.contains_key(*name)) {
+            complain(name, "is expected to fail, but there is no such case".into());
+        }
+        complaints
+    }
+}
+
+/// Writes how each case ended on each runner, as one file beside the reports.
+pub fn write_overview(reports: &[Report]) {
+    let mut overview: BTreeMap<&str, BTreeMap<&str, Outcome>> = BTreeMap::new();
+    for report in reports {
+        for (name, case) in &report.cases {
+            overview.entry(name).or_default().insert(&report.runner, case.outcome);
+        }
+    }
+    write_json(&report_file("overview"), &overview);
+}
+
+fn write_json(file: &Path, value: &impl Serialize) {
+    let text = serde_json::to_string_pretty(value).expect("a report is JSON");
+    fs::create_dir_all(file.parent().expect("it is in a directory"))
+        .and_then(|()| fs::write(file, text + "\n"))
+        .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+}
+
+/// Where two runners that both ran a case left different documents.
+pub fn differences(reports: &[Report]) -> Vec<String> {
+    let mut found = Vec::new();
+    let ran = |report: &&Report, name: &str| {
+        report.cases.get(name).is_some_and(|case| case.outcome != Outcome::Skipped)
+    };
+    let names: BTreeSet<_> = reports.iter().flat_map(|report| report.cases.keys()).collect();
+    for name in names {
+        let mut reports = reports.iter().filter(|report| ran(report, name));
+        let Some(first) = reports.next() else { continue };
+        for other in reports.filter(|o| o.cases[name].documents != first.cases[name].documents) {
+            found.push(format!("{name}: `{}` and `{}` differ", first.runner, other.runner));
+        }
+    }
+    found
+}
+
+/// All reports as a table: a row for each topic, a column for each runner.
+#[derive(Debug)]
+pub struct Table<'a>(pub &'a [Report]);
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let topic = |name: &str| name.rsplit_once('/').map_or(name, |(topic, _)| topic).to_owned();
+        let names = self.0.iter().flat_map(|report| report.cases.keys());
+        let topics: BTreeSet<String> = names.map(|name| topic(name)).collect();
+        write!(f, "{:32}", "passed/failed/skipped")?;
+        self.0.iter().try_for_each(|report| write!(f, "{:>14}", report.runner))?;
+        writeln!(f)?;
+        for of in topics.iter().map(String::as_str).chain(["all"]) {
+            write!(f, "{of:32}")?;
+            for report in self.0 {
+                let count = |outcome| {
+                    let cases = report.cases.iter().filter(|(name, case)| {
+                        case.outcome == outcome && (of == "all" || topic(name) == of)
+                    });
+                    cases.count()
+                };
+                let counts = [Outcome::Passed, Outcome::Failed, Outcome::Skipped].map(count);
+                write!(f, "{:>14}", counts.map(|count| count.to_string()).join("/"))?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! The built binary over real MCP: raw JSON lines on its standard input and output, in both of the
+//! protocol's eras. One process a case.
+
+use serde_json::{Value, json};
+
+use crate::case::{Case, Documents, Places};
+use crate::runner::{Answer, Session};
+use crate::runners::mcp_client::{Client, Era};
+use crate::scratch::Scratch;
+
+/// A case over MCP.
+pub struct McpSession {
+    scratch: Scratch,
+    client: Client,
+}
+
+impl McpSession {
+    /// Starts a case.
+    pub fn start(case: &Case, era: Era) -> Result<Box<dyn Session>, String> {
+        let scratch = Scratch::new(&case.given());
+        let clock = &case.text.clock;
+        let offset = clock.utc_offset_minutes;
+        let sign = if offset < 0 { '-' } else { '+' };
+        let minutes = offset.unsigned_abs();
+        let repo = scratch.places().repo;
+        let arguments = [
+            format!("--toolset={}", case.text.toolsets.join(",")),
+            format!("--fixed-clock={}+{}ms", clock.now, clock.step_ms),
+            format!("--fixed-random={}", case.text.seed),
+            format!("--utc-offset={sign}{:02}:{:02}", minutes / 60, minutes % 60),
+            format!("--allow={repo}"),
+        ];
+        let client = Client::start(&arguments, &scratch.elsewhere(), era)?;
+        Ok(Box::new(Self { scratch, client }))
+    }
+}
+
+impl Session for McpSession {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
+        let answer =
+            self.client.ask("tools/call", json!({"name": tool, "arguments": arguments}))?;
+        if let Some(error) = answer.get("error") {
+            return match error["code"].as_i64() {
+                Some(-32602) => Ok(Answer::Refused(&["not-found", "invalid-request"])),
+                _ => Err(format!("the request failed: {error}")),
+            };
+        }
+        tool_answer(&answer["result"])
+    }
+
+    fn places(&self) -> Places {
+        self.scratch.places()
+    }
+
+    fn finish(self: Box<Self>) -> Result<Documents, String> {
+        self.client.end()?;
+        self.scratch.end()
+    }
+}
+
+/// A `tools/call` result as an answer, after the rules that clients hold servers to.
+fn tool_answer(result: &Value) -> Result<Answer, String> {
+    let text = match result["content"].as_array().map(Vec::as_slice) {
+        Some([block]) if block["type"] == "text" => block["text"].as_str(),
+        _ => None,
+    };
+    let text = text.ok_or_else(|| format!("not one block of text: {result}"))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| format!("the text is not JSON: {error}"))?;
+    let structured = result.get("structuredContent");
+    if result["isError"] == true {
+        return match structured {
+            None => Ok(Answer::Error(value)),
+            Some(_) => Err(format!("an error with structured content: {result}")),
+        };
+    }
+    if structured != Some(&value) {
+        return Err(format!("text and structured content differ: {result}"));
+    }
+    Ok(Answer::Result(value))
+}

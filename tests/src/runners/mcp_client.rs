@@ -1,0 +1,119 @@
+//! A small MCP client: one server process, one question at a time.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::product::program;
+
+/// The protocol's two eras.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// With `initialize`: here 2025-06-18.
+    Initialize,
+    /// Without: 2026-07-28.
+    Stateless,
+}
+
+/// How long a hang is waited for before it is called one.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running `agent-memory serve` and what it has written.
+#[derive(Debug)]
+pub struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    era: Era,
+    questions: u64,
+}
+
+impl Client {
+    /// Starts the built binary in a directory, with nothing of this process's environment that
+    /// would grant or configure anything.
+    pub fn start(arguments: &[String], directory: &Path, era: Era) -> Result<Self, String> {
+        let mut command = Command::new(program("agent-memory"));
+        command.arg("serve").args(arguments).current_dir(directory).env_clear();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| error.to_string())?;
+        let input = child.stdin.take();
+        let output = child.stdout.take().ok_or("no standard output")?;
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            let lines = BufReader::new(output).lines().map_while(Result::ok);
+            lines.into_iter().try_for_each(|line| sender.send(line))
+        });
+        let mut client = Self { child, input, lines, era, questions: 0 };
+        if era == Era::Initialize {
+            let hello = json!({
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "conformance", "version": "1"},
+            });
+            client.ask("initialize", hello)?;
+            client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        }
+        Ok(client)
+    }
+
+    /// Sends a request and returns the whole response.
+    pub fn ask(&mut self, method: &str, mut parameters: Value) -> Result<Value, String> {
+        if self.era == Era::Stateless {
+            parameters["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": "conformance", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
+        self.questions += 1;
+        let id = self.questions;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self
+                .lines
+                .recv_timeout(left)
+                .map_err(|error| format!("no answer to `{method}`: {error}"))?;
+            let message: Value = serde_json::from_str(&line)
+                .map_err(|error| format!("standard output holds {line:?}: {error}"))?;
+            if message["id"] == id {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// Closes the input and waits for the process to end by itself, with success.
+    pub fn end(mut self) -> Result<(), String> {
+        self.input = None;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.child.try_wait().map_err(|error| error.to_string())? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(format!("the server ended with {status}")),
+                None if Instant::now() > deadline => {
+                    return Err("the server does not end when its input does".into());
+                }
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+
+    fn send(&mut self, message: &Value) -> Result<(), String> {
+        let input = self.input.as_mut().ok_or("the input is closed")?;
+        writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|error| error.to_string())
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // Both fail where the process has ended, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,48 @@
+//! The Node host's own runner, a program of `host-node`: it runs the same cases and writes the same
+//! report.
+
+use std::env;
+use std::fs;
+use std::process::Command;
+
+use crate::case;
+use crate::product::node_program;
+use crate::report::{Report, report_file};
+
+/// The variable that lets the suite pass on a machine where `host-node` is not built.
+pub const WITHOUT_NODE: &str = "AGENT_MEMORY_TEST_WITHOUT_NODE";
+
+/// The file name of its conformance runner, below `dist`.
+pub const RUNNER: &str = "conformance.js";
+
+/// Whether the Node host may be left out: only where it is not built and the variable is set.
+///
+/// # Panics
+///
+/// Where it is not built and the variable is not set.
+pub fn left_out(program: &str) -> bool {
+    if node_program(program).is_some() {
+        return false;
+    }
+    assert!(
+        env::var_os(WITHOUT_NODE).is_some(),
+        "host-node is not built: run `npm ci && npm run build` in host-node, or set \
+         {WITHOUT_NODE}=1 to go on without it"
+    );
+    true
+}
+
+/// Runs all cases on the Node host.
+pub fn report() -> Result<Report, String> {
+    let (node, runner) = node_program(RUNNER).ok_or("host-node is not built")?;
+    let file = report_file("node");
+    // A report of an earlier run must not pass for this one's.
+    let _ = fs::remove_file(&file);
+    let status = Command::new(node)
+        .arg(runner)
+        .arg(case::directory())
+        .arg(&file)
+        .status()
+        .map_err(|error| error.to_string())?;
+    Report::read(&file).map_err(|error| format!("the runner ended with {status}: {error}"))
+}

@@ -1,0 +1,210 @@
+//! The conformance suite on every runner, and one report of which case ran where.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::{env, fs};
+
+use agent_memory_core::toolbox;
+use agent_memory_tests::case::{Case, directory, load_all};
+use agent_memory_tests::expectations::Expectations;
+use agent_memory_tests::json_schema::violations;
+use agent_memory_tests::product::source;
+use agent_memory_tests::report::{CaseReport, Report, Table, differences, write_overview};
+use agent_memory_tests::runner::{Answer, Session, run};
+use agent_memory_tests::runners::component::ComponentSession;
+use agent_memory_tests::runners::core::CoreSession;
+use agent_memory_tests::runners::mcp::McpSession;
+use agent_memory_tests::runners::mcp_client::Era;
+use agent_memory_tests::runners::node;
+use serde_json::{Value, json};
+
+type Start = fn(&Case) -> Result<Box<dyn Session>, String>;
+
+/// The runners of this crate: a name for the report, one for the expectations, and how a case
+/// starts. The Node host brings its own.
+const RUNNERS: &[(&str, &str, Start)] = &[
+    ("core", "core", |case| Ok(CoreSession::start(case))),
+    ("component", "component", ComponentSession::start),
+    ("mcp-2025", "mcp", |case| McpSession::start(case, Era::Initialize)),
+    ("mcp-2026", "mcp", |case| McpSession::start(case, Era::Stateless)),
+];
+
+fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -> Report {
+    let run_case = |case: &Case| match &expected.faults {
+        Some(reason) if !case.text.faults.is_empty() => CaseReport::skipped(reason),
+        _ => match start(case) {
+            Ok(session) => {
+                let ended = run(case, session, runner == "core");
+                CaseReport::ran(ended.fault, &ended.documents)
+            }
+            Err(error) => CaseReport::ran(Some(error), &BTreeMap::new()),
+        },
+    };
+    let cases = cases.iter().map(|case| (case.name.clone(), run_case(case))).collect();
+    Report { runner: runner.to_owned(), cases }
+}
+
+#[test]
+fn every_case_holds_on_every_runner_with_the_same_documents() {
+    let cases = load_all();
+    let all: BTreeMap<String, bool> =
+        cases.iter().map(|case| (case.name.clone(), !case.text.faults.is_empty())).collect();
+    let mut reports = Vec::new();
+    let mut complaints = Vec::new();
+    for (runner, expectations, start) in RUNNERS {
+        let expected = Expectations::of(expectations);
+        let report = report(runner, *start, &expected, &cases);
+        complaints.extend(report.complaints(&all, &expected));
+        report.write();
+        reports.push(report);
+    }
+    if node::left_out(node::RUNNER) {
+        println!("the Node host is not built and is left out, as {} asks", node::WITHOUT_NODE);
+    } else {
+        match node::report() {
+            Ok(report) => {
+                complaints.extend(report.complaints(&all, &Expectations::of("node")));
+                reports.push(report);
+            }
+            Err(error) => complaints.push(format!("node: {error}")),
+        }
+    }
+    complaints.extend(differences(&reports));
+    write_overview(&reports);
+    println!("{}", Table(&reports));
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// The inner loop: seconds, with nothing built but the core. With `BLESS=1` it writes the message
+/// texts of the core into the cases.
+#[test]
+fn every_case_holds_on_the_core() {
+    let mut complaints = Vec::new();
+    for case in load_all() {
+        if env::var_os("BLESS").is_some() {
+            bless(&case);
+            continue;
+        }
+        let ended = run(&case, CoreSession::start(&case), true);
+        complaints.extend(ended.fault.map(|fault| format!("{}: {fault}", case.name)));
+    }
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Replaces the message texts of a case, and nothing else, by what the core says.
+fn bless(case: &Case) {
+    let session = CoreSession::start(case);
+    let places = session.places();
+    let ended = run(case, session, false);
+    let text = fs::read_to_string(&case.file).expect("a case is readable");
+    let (mut blessed, mut rest) = (String::new(), text.as_str());
+    for (step, answer) in case.text.steps.iter().zip(&ended.answers) {
+        let old = step.error.as_ref().and_then(|error| error["message"].as_str());
+        let (Some(old), Answer::Error(error)) = (old, answer) else { continue };
+        let key = format!("\"message\": {}", json!(old));
+        let (before, after) = rest.split_once(&key).expect("the message stands in the case");
+        let new = places.hide(error["message"].as_str().unwrap_or_default());
+        blessed += &format!("{before}\"message\": {}", json!(new));
+        rest = after;
+    }
+    blessed += rest;
+    fs::write(&case.file, blessed).expect("a case is writable");
+}
+
+#[test]
+fn every_case_follows_the_schema_of_cases() {
+    let schema: Value =
+        serde_json::from_str(&source("tests/conformance/case.schema.json")).expect("JSON");
+    for case in load_all() {
+        let text = fs::read_to_string(&case.file).expect("a case is readable");
+        let value: Value = serde_json::from_str(&text).expect("JSON");
+        let found = violations(&schema, &schema, &value);
+        assert!(found.is_empty(), "{}: {found:#?}", case.name);
+    }
+}
+
+#[test]
+fn every_result_of_a_case_follows_the_output_schema_of_its_tool() {
+    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
+    let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
+    for case in load_all() {
+        let places = CoreSession::start(&case).places();
+        for step in &case.text.steps {
+            let Some(result) = &step.result else { continue };
+            let named = |tool: &&Value| {
+                let name = tool["name"].as_str().expect("a name");
+                step.call == name || step.call.ends_with(&format!("_{name}"))
+            };
+            let schema = &tools.iter().find(named).expect("a mounted tool")["outputSchema"];
+            let found = violations(schema, schema, &places.fill(result));
+            assert!(found.is_empty(), "{}: {found:#?}", case.name);
+        }
+    }
+}
+
+#[test]
+fn every_shared_document_is_used() {
+    let text: String = load_all()
+        .iter()
+        .map(|case| fs::read_to_string(&case.file).expect("a case is readable"))
+        .collect();
+    for entry in fs::read_dir(directory().join("documents")).expect("the shared documents") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        assert!(text.contains(&format!("\"file\": \"{name}\"")), "`{name}` is not used");
+    }
+}
+
+/// The codes that are covered elsewhere, or by nothing that a case could say.
+const BEYOND_CASES: &[(&str, &str)] =
+    &[("Internal", "a defect of the program itself, which no input is known to reach")];
+
+#[test]
+fn every_tool_error_code_and_storage_error_is_covered_by_a_case() {
+    let cases = load_all();
+    let steps = || cases.iter().flat_map(|case| &case.text.steps);
+    let mut uncovered = Vec::new();
+
+    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
+    let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
+    for tool in tools.iter().filter_map(|tool| tool["name"].as_str()) {
+        if !steps().any(|step| step.call == tool && step.result.is_some()) {
+            uncovered.push(format!("tool `{tool}`"));
+        }
+    }
+
+    let codes: BTreeSet<&str> =
+        steps().filter_map(|step| step.error.as_ref()?["error"].as_str()).collect();
+    let known = variants("core-component/src/sessions/error.rs", "enum Code {");
+    assert!(known.contains(&"StorageError".to_owned()), "the list of codes is not found");
+    for code in known {
+        let beyond = BEYOND_CASES.iter().any(|(beyond, _)| *beyond == code);
+        match (codes.contains(code.as_str()), beyond) {
+            (true, false) | (false, true) => {}
+            (false, false) => uncovered.push(format!("error code `{code}`")),
+            (true, true) => uncovered.push(format!("`{code}` is covered, and listed as beyond")),
+        }
+    }
+
+    let faults: BTreeSet<&str> =
+        cases.iter().flat_map(|case| &case.text.faults).map(|fault| fault.error.as_str()).collect();
+    let wit = source("wit/storage.wit");
+    let list = wit.split_once("enum error-code {").and_then(|(_, rest)| rest.split_once('}'));
+    let lines = list.expect("the storage errors").0.lines().map(str::trim);
+    let errors: Vec<_> = lines.filter_map(|line| line.strip_suffix(',')).collect();
+    assert!(errors.len() == 13, "{errors:?}");
+    uncovered.extend(
+        errors
+            .into_iter()
+            .filter(|error| !faults.contains(error))
+            .map(|error| format!("storage error `{error}`")),
+    );
+    assert!(uncovered.is_empty(), "no case covers: {}", uncovered.join(", "));
+}
+
+/// The names in an enum of a source file.
+fn variants(file: &str, head: &str) -> Vec<String> {
+    let text = source(file);
+    let (_, rest) = text.split_once(head).expect("the enum is there");
+    let (body, _) = rest.split_once('}').expect("an enum ends");
+    let lines = body.lines().map(str::trim).filter_map(|line| line.strip_suffix(','));
+    lines.map(str::to_owned).collect()
+}

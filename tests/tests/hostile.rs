@@ -1,0 +1,274 @@
+//! What the native host makes of a component that misbehaves: `tests/guests`, built and compiled as
+//! the product is.
+
+use agent_memory_host::storage::{Patience, Place, Storage, StorageOptions};
+use agent_memory_host::{CallError, Clock, Image, Limits, Memory, Outcome, Random, Reason};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A scratch directory that is a repository to the host, and a memory that it is granted to.
+struct Scene {
+    repository: TempDir,
+    memory: Memory,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        Scene::with(Limits::default(), Duration::from_secs(5))
+    }
+
+    fn with(limits: Limits, lock_wait: Duration) -> Scene {
+        let repository = tempfile::tempdir().unwrap();
+        let image = include_bytes!(concat!(env!("OUT_DIR"), "/guests.cwasm")).as_slice();
+        let memory = Memory::builder()
+            // SAFETY: the build script has it from `precompile`.
+            .image(unsafe { Image::from_bytes(image) })
+            .allow(repository.path())
+            .clock(Clock::Fixed {
+                start: "2025-01-20T10:00:00Z".parse().unwrap(),
+                step: Duration::from_secs(1),
+            })
+            .random(Random::Fixed(1))
+            .utc_offset(0)
+            .limits(limits)
+            .lock_wait(lock_wait)
+            .build()
+            .unwrap();
+        Scene { repository, memory }
+    }
+
+    fn arguments(&self, line: &str) -> String {
+        json!({ "repo_root": self.repository.path(), "line": line }).to_string()
+    }
+
+    async fn call(&self, tool: &str) -> Result<Outcome, CallError> {
+        self.memory.call(tool, &self.arguments(tool)).await
+    }
+
+    /// Calls a tool that has to be stopped, and says why it was.
+    async fn stopped(&self, tool: &str) -> (Reason, String) {
+        match self.call(tool).await {
+            Err(CallError::Ended { reason, message }) => (reason, message),
+            other => panic!("`{tool}` ended with {other:?}"),
+        }
+    }
+
+    /// Shows that the lock is free and the memory works.
+    async fn assert_sound(&self) {
+        let outcome = self.call("append").await.unwrap();
+        assert!(!outcome.is_error, "{}", outcome.result);
+    }
+
+    async fn lines(&self) -> Vec<String> {
+        let outcome = self.call("read").await.unwrap();
+        let result: Value = serde_json::from_str(&outcome.result).unwrap();
+        let lines = result["lines"].as_str().unwrap();
+        lines.lines().map(str::to_owned).collect()
+    }
+
+    /// Holds the repository's lock as another writer would.
+    async fn hold(&self) -> agent_memory_host::storage::Writer {
+        let storage = Storage::new(StorageOptions::default());
+        storage.grant(self.repository.path()).unwrap();
+        let place = Place::repository(self.repository.path().to_str().unwrap());
+        let tree = storage.open(&place, &[]).unwrap();
+        let patience = Patience::new(Duration::from_secs(5));
+        tree.acquire(patience).await.unwrap()
+    }
+}
+
+fn error_code(outcome: &Outcome) -> String {
+    assert!(outcome.is_error, "{}", outcome.result);
+    let result: Value = serde_json::from_str(&outcome.result).unwrap();
+    result["error"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_trap_while_the_lock_is_held_leaves_it_free() {
+    let scene = Scene::new();
+    let (reason, message) = scene.stopped("trap-while-locked").await;
+    assert_eq!(reason, Reason::Trap);
+    assert!(message.contains("`trap-while-locked`"), "{message}");
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
+async fn a_call_that_loops_is_stopped_and_its_lock_is_free() {
+    let scene = Scene::new();
+    let started = Instant::now();
+    let (reason, message) = scene.stopped("spin-locked").await;
+    assert_eq!(reason, Reason::Deadline, "{message}");
+    assert!(started.elapsed() >= Limits::default().guest_time);
+    scene.assert_sound().await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_call_that_loops_lets_others_run_on_its_only_thread() {
+    let scene = Scene::new();
+    let spins = scene.call("spin");
+    let others = async {
+        for _ in 0..20 {
+            scene.assert_sound().await;
+        }
+    };
+    tokio::select! {
+        ended = spins => panic!("it ended before the others: {ended:?}"),
+        () = others => {}
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_leaves_its_lock_free() {
+    let scene = Scene::new();
+    let given_up = tokio::time::timeout(Duration::from_millis(300), scene.call("spin-locked"));
+    given_up.await.unwrap_err();
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_while_it_waits_leaves_its_place() {
+    let scene = Scene::new();
+    let held = scene.hold().await;
+    let given_up = tokio::time::timeout(Duration::from_millis(100), scene.call("append"));
+    given_up.await.unwrap_err();
+    drop(held);
+    scene.assert_sound().await;
+    assert_eq!(scene.lines().await, ["append"]);
+}
+
+#[tokio::test]
+async fn waiting_for_a_lock_does_not_count_toward_the_deadline() {
+    let scene = Scene::new();
+    let held = scene.hold().await;
+    let (outcome, ()) = tokio::join!(scene.call("append"), async {
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        drop(held);
+    });
+    assert!(!outcome.unwrap().is_error);
+    assert_eq!(scene.lines().await, ["append"]);
+}
+
+#[tokio::test]
+async fn a_writer_whose_patience_ends_is_told_that_the_memory_is_busy() {
+    let scene = Scene::with(Limits::default(), Duration::from_millis(200));
+    let held = scene.hold().await;
+    assert_eq!(error_code(&scene.call("append").await.unwrap()), "ErrorCode::Busy");
+    drop(held);
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_much_memory_is_stopped() {
+    let scene = Scene::new();
+    let (reason, message) = scene.stopped("grow").await;
+    assert_eq!(reason, Reason::Memory, "{message}");
+    assert!(message.contains("256 MiB"), "{message}");
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
+async fn a_call_that_storms_storage_is_stopped() {
+    let scene = Scene::new();
+    let (reason, message) = scene.stopped("storm").await;
+    assert_eq!(reason, Reason::StorageCalls, "{message}");
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
+async fn a_call_that_hoards_what_it_opens_is_stopped() {
+    let scene = Scene::new();
+    assert_eq!(scene.stopped("hoard").await.0, Reason::Trap);
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
+async fn a_call_that_floods_the_host_with_data_is_stopped() {
+    let scene = Scene::new();
+    assert_eq!(scene.stopped("flood").await.0, Reason::Trap);
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
+async fn a_panic_ends_one_call_and_says_what_the_component_printed() {
+    let scene = Scene::new();
+    let (reason, message) = scene.stopped("panic").await;
+    assert_eq!(reason, Reason::Trap);
+    assert!(message.contains("the guest panics"), "{message}");
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
+async fn no_two_calls_share_memory() {
+    let scene = Scene::new();
+    for _ in 0..3 {
+        let outcome = scene.call("count").await.unwrap();
+        assert_eq!(outcome.result, r#"{"count":1}"#);
+    }
+}
+
+#[tokio::test]
+async fn no_database_is_granted() {
+    let scene = Scene::new();
+    let outcome = scene.call("probe-database").await.unwrap();
+    assert_eq!(error_code(&outcome), "ErrorCode::NotGranted");
+}
+
+#[tokio::test]
+async fn a_second_lock_in_one_call_is_refused_at_once() {
+    let scene = Scene::new();
+    let outcome = scene.call("lock-twice").await.unwrap();
+    assert_eq!(error_code(&outcome), "ErrorCode::Nested");
+    scene.assert_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_change_a_tree_in_the_order_of_their_arrival() {
+    let scene = Scene::new();
+    let expected: Vec<String> = (0..40).map(|number| number.to_string()).collect();
+    let mut calls = Vec::new();
+    for line in &expected {
+        let arrival = scene.memory.arrive("append");
+        let (memory, arguments) = (scene.memory.clone(), scene.arguments(line));
+        calls.push(async move {
+            let outcome = memory.call_as(arrival, "append", &arguments, None).await;
+            assert!(!outcome.unwrap().is_error);
+        });
+    }
+    // Begun in the opposite order, they still ask in that of their arrival.
+    let running: Vec<_> = calls.into_iter().rev().map(tokio::spawn).collect();
+    for call in running {
+        call.await.unwrap();
+    }
+    assert_eq!(scene.lines().await, expected);
+}
+
+#[tokio::test]
+async fn a_writer_that_never_begins_gives_way_when_it_is_dropped() {
+    let scene = Scene::new();
+    let never = scene.memory.arrive("append");
+    let waits = scene.call("append");
+    tokio::pin!(waits);
+    let early = tokio::time::timeout(Duration::from_millis(100), &mut waits);
+    early.await.unwrap_err();
+    drop(never);
+    assert!(!waits.await.unwrap().is_error);
+}
+
+#[tokio::test]
+async fn pinned_calls_see_the_clock_and_the_seed_of_their_arrival() {
+    let scene = Scene::new();
+    scene.call("count").await.unwrap();
+    let outcome = scene.call("append").await.unwrap();
+    let result: Value = serde_json::from_str(&outcome.result).unwrap();
+    assert_eq!(result, json!({ "now": "2025-01-20T10:00:01.000Z", "seed": 2 }));
+}
+
+#[tokio::test]
+async fn an_unknown_tool_and_broken_arguments_are_no_outcomes() {
+    let scene = Scene::new();
+    let unknown = scene.memory.call("no-such-tool", "{}").await;
+    assert!(matches!(unknown, Err(CallError::NotFound(_))), "{unknown:?}");
+    let broken = scene.memory.call("count", "{").await;
+    assert!(matches!(broken, Err(CallError::InvalidRequest(_))), "{broken:?}");
+}

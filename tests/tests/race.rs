@@ -1,0 +1,265 @@
+//! Many processes of both hosts append to one log at once, and some are killed: nothing that was
+//! acknowledged is lost or doubled, nothing is torn, and nobody hangs or fails.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent_memory_host::Memory;
+use agent_memory_tests::case::Documents;
+use agent_memory_tests::medium::Medium;
+use agent_memory_tests::product::{node_program, program};
+use agent_memory_tests::runners::node::{WITHOUT_NODE, left_out};
+use agent_memory_tests::scratch::Scratch;
+use serde_json::{Value, json};
+
+const AGENT: &str = "aristotle";
+const WRITERS: usize = 8;
+const ENTRIES: usize = 250;
+/// After how many acknowledgements which writers are killed: two of each host.
+const KILLS: [(usize, usize); 4] = [(0, 40), (2, 160), (4, 80), (6, 120)];
+/// How long a hang is waited for before it is called one.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The races take the whole machine, one after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn nothing_is_lost_between_processes_of_both_hosts_in_memory() {
+    race(Medium::Memory);
+}
+
+#[test]
+fn nothing_is_lost_between_processes_of_both_hosts_on_disk() {
+    race(Medium::Disk);
+}
+
+/// The program that a writer is.
+#[derive(Clone, Copy)]
+enum Host {
+    Native,
+    Node,
+}
+
+impl Host {
+    fn command(self) -> Command {
+        match self {
+            Self::Native => Command::new(program("race-writer")),
+            Self::Node => {
+                let (node, writer) = node_program("race-writer.js").expect("it is built");
+                let mut command = Command::new(node);
+                command.arg(writer);
+                command
+            }
+        }
+    }
+}
+
+/// What a writer has said and how it ended.
+#[derive(Default)]
+struct Record {
+    acknowledged: Vec<usize>,
+    errors: Vec<String>,
+    killed: bool,
+    longest: u64,
+}
+
+enum Event {
+    Said(String, String),
+    Closed(String),
+}
+
+struct Race<'a> {
+    repository: &'a Path,
+    events: Sender<Event>,
+    running: BTreeMap<String, Child>,
+    records: BTreeMap<String, Record>,
+}
+
+impl Race<'_> {
+    fn start(&mut self, host: Host, id: &str, count: usize) {
+        let mut command = host.command();
+        command.arg(self.repository).args([AGENT, &count.to_string(), id]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a writer starts");
+        let lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
+        let (events, name) = (self.events.clone(), id.to_owned());
+        thread::spawn(move || {
+            let said = lines.map_while(Result::ok).map(|line| Event::Said(name.clone(), line));
+            said.chain([Event::Closed(name.clone())]).try_for_each(|event| events.send(event))
+        });
+        self.running.insert(id.to_owned(), child);
+        self.records.insert(id.to_owned(), Record::default());
+    }
+
+    fn hear(&mut self, id: &str, line: &str) {
+        let record = self.records.get_mut(id).expect("a writer that was started");
+        let said = line.strip_prefix("ok ").and_then(|rest| rest.split_once(' '));
+        let entry = said.and_then(|(entry, took)| {
+            let number = entry.strip_prefix(id)?.strip_prefix('-')?.parse().ok()?;
+            Some((number, took.parse().ok()?))
+        });
+        match entry {
+            Some((number, took)) => {
+                record.acknowledged.push(number);
+                record.longest = record.longest.max(took);
+            }
+            None => record.errors.push(line.to_owned()),
+        }
+    }
+
+    /// Kills a writer that has said enough, and starts another for the rest of its entries.
+    fn kill(&mut self, host: Host, id: &str) {
+        self.running.get_mut(id).expect("it is running").kill().expect("a process can be killed");
+        let record = self.records.get_mut(id).expect("it was started");
+        record.killed = true;
+        let rest = ENTRIES - record.acknowledged.len();
+        self.start(host, &format!("{id}x"), rest);
+    }
+}
+
+fn host_of(writer: usize, with_node: bool) -> Host {
+    if with_node && writer % 2 == 1 { Host::Node } else { Host::Native }
+}
+
+fn race(medium: Medium) {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let with_node = !left_out("race-writer.js");
+    let (directory, kind) = medium.directory();
+    println!("{medium:?}: {} (file system {kind:#x})", directory.path().display());
+    if !with_node {
+        println!("native writers only, as {WITHOUT_NODE} asks");
+    }
+    let scratch = Scratch::within(directory, &Documents::new());
+    let began = Instant::now();
+    let records = run(&scratch, with_node);
+    let took = began.elapsed();
+    check(&scratch, &records);
+    let longest = records.values().map(|record| record.longest).max().unwrap_or_default();
+    println!(
+        "{} entries in {took:.1?}; the lock passed from one host to the other {} times; the \
+         longest call took {longest} ms",
+        entries(&scratch).len(),
+        handovers(&scratch)
+    );
+}
+
+fn run(scratch: &Scratch, with_node: bool) -> BTreeMap<String, Record> {
+    let (events, heard) = channel();
+    let repository = scratch.repo();
+    let (running, records) = (BTreeMap::new(), BTreeMap::new());
+    let mut race = Race { repository: &repository, events, running, records };
+    let name = |writer: usize| match host_of(writer, with_node) {
+        Host::Native => format!("native{writer}"),
+        Host::Node => format!("node{writer}"),
+    };
+    for writer in 0..WRITERS {
+        race.start(host_of(writer, with_node), &name(writer), ENTRIES);
+    }
+    let kills = KILLS.map(|(writer, after)| (name(writer), host_of(writer, with_node), after));
+    follow(&mut race, &heard, &kills);
+    race.records
+}
+
+/// Hears the writers until the last has ended.
+fn follow(race: &mut Race<'_>, heard: &Receiver<Event>, kills: &[(String, Host, usize)]) {
+    let deadline = Instant::now() + PATIENCE;
+    while !race.running.is_empty() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Ok(event) = heard.recv_timeout(left) else {
+            for child in race.running.values_mut() {
+                let _ = child.kill();
+            }
+            panic!("these writers hang: {:?}", race.running.keys());
+        };
+        match event {
+            Event::Said(id, line) => {
+                race.hear(&id, &line);
+                let record = &race.records[&id];
+                let due = |(name, _, after): &&(String, Host, usize)| {
+                    *name == id && !record.killed && record.acknowledged.len() >= *after
+                };
+                if let Some((_, host, _)) = kills.iter().find(due) {
+                    race.kill(*host, &id);
+                }
+            }
+            Event::Closed(id) => {
+                let mut child = race.running.remove(&id).expect("it was running");
+                let status = child.wait().expect("a child can be waited for");
+                let killed = race.records[&id].killed;
+                assert!(status.success() || killed, "`{id}` ended with {status}");
+            }
+        }
+    }
+}
+
+/// The entries of the log in their order.
+fn entries(scratch: &Scratch) -> Vec<(String, usize)> {
+    let documents = scratch.documents();
+    let log = documents.get(&format!("{AGENT}/logs/2025-01-20.md")).expect("the log is there");
+    let log = std::str::from_utf8(log).expect("the log is UTF-8");
+    let (_, rest) = log.split_once("## Context\n").expect("the section is there");
+    let (section, _) = rest.split_once("\n## ").expect("another section follows");
+    let lines = section.lines().filter(|line| !line.is_empty());
+    let entry = |line: &str| {
+        let (id, number) = line.rsplit_once('-')?;
+        Some((id.to_owned(), number.parse().ok()?))
+    };
+    lines.map(|line| entry(line).unwrap_or_else(|| panic!("a torn entry: `{line}`"))).collect()
+}
+
+fn handovers(scratch: &Scratch) -> usize {
+    let entries = entries(scratch);
+    let host = |(id, _): &(String, usize)| id.starts_with("node");
+    entries.windows(2).filter(|pair| host(&pair[0]) != host(&pair[1])).count()
+}
+
+fn check(scratch: &Scratch, records: &BTreeMap<String, Record>) {
+    let mut written: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (id, number) in entries(scratch) {
+        written.entry(id).or_default().push(number);
+    }
+    for (id, record) in records {
+        assert!(record.errors.is_empty(), "calls of `{id}` failed: {:?}", record.errors);
+        let written = written.remove(id).unwrap_or_default();
+        let in_order: Vec<usize> = (0..written.len()).collect();
+        assert_eq!(written, in_order, "`{id}`: an entry is lost, doubled or out of order");
+        // Who is killed may have written one entry that it did not come to acknowledge.
+        let more = written.len().checked_sub(record.acknowledged.len());
+        let allowed = if record.killed { 1 } else { 0 };
+        assert!(
+            more.is_some_and(|more| more <= allowed),
+            "`{id}` acknowledged {}, and {} are written",
+            record.acknowledged.len(),
+            written.len()
+        );
+    }
+    assert!(written.is_empty(), "nobody has written {written:?}");
+    let acknowledged: usize = records.values().map(|record| record.acknowledged.len()).sum();
+    assert!(acknowledged >= WRITERS * ENTRIES, "only {acknowledged} were acknowledged");
+
+    let documents = scratch.documents();
+    let names: Vec<_> = documents.keys().map(String::as_str).collect();
+    let expected = ["_schema.md", "_summary.md", "logs/2025-01-20.md"];
+    assert_eq!(names, expected.map(|name| format!("{AGENT}/{name}")));
+    assert_eq!(validated(scratch)["warnings"], json!([]));
+    assert_eq!(scratch.strays(), Vec::<String>::new());
+}
+
+/// What the log's own tool says about it.
+fn validated(scratch: &Scratch) -> Value {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let memory = Memory::builder().allow(scratch.repo()).build().expect("the memory opens");
+    let arguments =
+        json!({"agent_name": AGENT, "repo_root": scratch.places().repo, "date": "2025-01-20"})
+            .to_string();
+    let call = memory.call("start_session", &arguments);
+    let outcome = runtime.expect("a runtime").block_on(call).expect("a call");
+    assert!(!outcome.is_error, "the log is malformed: {}", outcome.result);
+    serde_json::from_str(&outcome.result).expect("JSON")
+}

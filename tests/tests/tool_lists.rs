@@ -1,0 +1,139 @@
+//! The list of tools is what clients can take, and the same from everywhere.
+
+use std::process::Command;
+
+use agent_memory_core::toolbox;
+use agent_memory_host::Memory;
+use agent_memory_tests::product::program;
+use agent_memory_tests::runners::mcp_client::{Client, Era};
+use serde_json::{Map, Value, json};
+
+/// The toolsets that there are, and each one's bound: Claude Code and others cut what is longer.
+const TOOLSETS: [&str; 1] = ["sessions"];
+const MOST_TOKENS: usize = 1700;
+const MOST_NAME: usize = 30;
+const MOST_DESCRIPTION: usize = 2048;
+const MOST_TOOLS: usize = 25;
+
+fn tools(toolset: &str) -> Vec<Value> {
+    let settings = json!({"toolsets": [toolset]}).to_string();
+    serde_json::from_str(&toolbox::list_tools(&settings).expect("the tools")).expect("JSON")
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_else(|| panic!("no text `{field}` in {value}"))
+}
+
+/// Compact JSON, four bytes a token.
+fn tokens(values: &[Value]) -> usize {
+    values.iter().map(|value| value.to_string().len()).sum::<usize>() / 4
+}
+
+#[test]
+fn every_toolset_is_within_its_tokens() {
+    for toolset in TOOLSETS {
+        let tools = tools(toolset);
+        let input = |tool: &Value| json!({"name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"]});
+        let output = |tool: &Value| tool["outputSchema"].clone();
+        let inputs = tokens(&tools.iter().map(input).collect::<Vec<_>>());
+        let outputs = tokens(&tools.iter().map(output).collect::<Vec<_>>());
+        println!("{toolset}: {} tools, {inputs} tokens, output schemas {outputs}", tools.len());
+        assert!(inputs < MOST_TOKENS && outputs < MOST_TOKENS, "{toolset}: {inputs}, {outputs}");
+        assert!(!tools.is_empty() && tools.len() <= MOST_TOOLS);
+    }
+}
+
+#[test]
+fn every_tool_can_be_taken_by_every_client() {
+    for tool in tools("all") {
+        let name = text(&tool, "name");
+        let snake = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        assert!(name.len() <= MOST_NAME && name.bytes().all(snake), "`{name}`");
+        assert!(!text(&tool, "title").is_empty(), "`{name}` has no title");
+        let description = text(&tool, "description");
+        assert!((20..=MOST_DESCRIPTION).contains(&description.len()), "`{name}`: {description}");
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "`{name}` has no `{hint}`");
+        }
+        assert!(["model", "person"].contains(&text(&tool, "audience")), "`{name}`");
+        for schema in ["inputSchema", "outputSchema"] {
+            let root = tool[schema].as_object().expect("a schema is an object");
+            assert_eq!(root.get("type"), Some(&json!("object")), "{name}: {schema}");
+            for combined in ["oneOf", "anyOf", "allOf"] {
+                assert!(!root.contains_key(combined), "`{name}`: `{combined}` at a root");
+            }
+            lint(root, &format!("{name} {schema}"));
+        }
+    }
+}
+
+fn lint(schema: &Map<String, Value>, at: &str) {
+    for keyword in ["$ref", "$defs", "definitions", "$dynamicRef", "$schema"] {
+        assert!(!schema.contains_key(keyword), "{at}: `{keyword}`");
+    }
+    if schema.contains_key("type") {
+        assert!(schema["type"].is_string(), "{at}: the type is {}", schema["type"]);
+    } else {
+        assert!(schema.contains_key("anyOf"), "{at}: no type");
+    }
+    let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+    if is_object {
+        assert_eq!(schema.get("additionalProperties"), Some(&json!(false)), "{at}: not closed");
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let at = format!("{at}/{name}");
+        let property = property.as_object().expect("a schema is an object");
+        let described = property.get("description").and_then(Value::as_str);
+        assert!(described.is_some_and(|text| text.len() > 5), "{at}: no description");
+        lint(property, &at);
+    }
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    for name in required.filter_map(Value::as_str) {
+        let known = properties.is_some_and(|properties| properties.contains_key(name));
+        assert!(known, "{at}: `{name}` is required and no property");
+    }
+    let items = schema.get("items").into_iter();
+    let variants = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    for inner in items.chain(variants).filter_map(Value::as_object) {
+        lint(inner, at);
+    }
+}
+
+/// What MCP knows of a tool.
+fn as_listed(tool: &Value) -> Value {
+    let fields = ["name", "title", "description", "inputSchema", "outputSchema"];
+    let mut listed: Map<String, Value> =
+        fields.iter().map(|field| ((*field).to_owned(), tool[field].clone())).collect();
+    let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+    let annotations: Map<String, Value> =
+        hints.iter().map(|hint| ((*hint).to_owned(), tool["annotations"][hint].clone())).collect();
+    listed.insert("annotations".into(), annotations.into());
+    listed.into()
+}
+
+#[test]
+fn every_way_to_list_the_tools_gives_the_same() {
+    let core = tools("sessions");
+    let embedded = Memory::builder().build().expect("the memory opens");
+    let embedded = serde_json::to_value(embedded.tools()).expect("JSON");
+    assert_eq!(embedded, json!(core), "the embedding library");
+
+    let printed = Command::new(program("agent-memory"))
+        .args(["tools", "--json"])
+        .output()
+        .expect("a program that starts");
+    let printed: Value = serde_json::from_slice(&printed.stdout).expect("JSON");
+    assert_eq!(printed, json!(core), "`agent-memory tools --json`");
+
+    let listed: Vec<Value> = core.iter().map(as_listed).collect();
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    for era in [Era::Initialize, Era::Stateless] {
+        let mut client = Client::start(&[], elsewhere.path(), era).expect("a server");
+        let answer = client.ask("tools/list", json!({})).expect("an answer");
+        let tools = answer["result"]["tools"].as_array().expect("the tools");
+        let tools: Vec<Value> = tools.iter().map(as_listed).collect();
+        assert_eq!(tools, listed, "over MCP, {era:?}");
+        client.end().expect("the server ends");
+    }
+}
