@@ -50,7 +50,7 @@ pub fn engine_config() -> Config {
         .table_lazy_init(true)
         .signals_based_traps(true)
         .max_wasm_stack(512 * KIB)
-        .async_stack_size(1024 * KIB)
+        .async_stack_size(2048 * KIB)
         // No source positions: the image stays small, and a panic says where it was by itself.
         .debug_info(false)
         .generate_address_map(false)

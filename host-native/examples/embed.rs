@@ -13,7 +13,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     for (tool, mut arguments) in [
         ("start_session", json!({})),
-        ("append_entry", json!({ "section": "Notes", "content": "Began to embed the memory." })),
+        ("append_entry", json!({ "section": "Decisions", "content": "- Embed the memory." })),
         ("read_summary", json!({})),
     ] {
         arguments["agent_name"] = "aristotle".into();

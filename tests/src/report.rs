@@ -172,3 +172,64 @@ impl fmt::Display for Table<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RAN: &str = "ran";
+    const WITH_FAULTS: &str = "with-faults";
+
+    fn complaints(ran: CaseReport, with_faults: CaseReport, expected: &Expectations) -> usize {
+        let cases = BTreeMap::from([(RAN.to_owned(), false), (WITH_FAULTS.to_owned(), true)]);
+        let report = Report {
+            runner: "r".into(),
+            cases: BTreeMap::from([(RAN.into(), ran), (WITH_FAULTS.into(), with_faults)]),
+        };
+        report.complaints(&cases, expected).len()
+    }
+
+    fn passed() -> CaseReport {
+        CaseReport::ran(None, &Documents::new())
+    }
+
+    fn failed() -> CaseReport {
+        CaseReport::ran(Some("it differs".into()), &Documents::new())
+    }
+
+    #[test]
+    fn only_a_case_with_faults_may_be_skipped_and_only_for_a_written_reason() {
+        let none = Expectations::default();
+        let faults = Expectations { faults: Some("no seam".into()), ..Expectations::default() };
+        let skipped = || CaseReport::skipped("no seam");
+        assert_eq!(complaints(passed(), passed(), &none), 0);
+        assert_eq!(complaints(passed(), skipped(), &none), 1);
+        assert_eq!(complaints(passed(), skipped(), &faults), 0);
+        assert_eq!(complaints(skipped(), skipped(), &faults), 1);
+    }
+
+    #[test]
+    fn an_expected_failure_has_to_be_one() {
+        let fails = |name: &str| Expectations {
+            faults: None,
+            fails: BTreeMap::from([(name.to_owned(), "known".to_owned())]),
+        };
+        assert_eq!(complaints(failed(), passed(), &Expectations::default()), 1);
+        assert_eq!(complaints(failed(), passed(), &fails(RAN)), 0);
+        assert_eq!(complaints(passed(), passed(), &fails(RAN)), 1);
+        assert_eq!(complaints(passed(), passed(), &fails("no-such-case")), 1);
+    }
+
+    #[test]
+    fn documents_that_differ_between_runners_are_found() {
+        let report = |runner: &str, text: &str| Report {
+            runner: runner.into(),
+            cases: BTreeMap::from([(
+                RAN.to_owned(),
+                CaseReport::ran(None, &BTreeMap::from([("a".to_owned(), text.into())])),
+            )]),
+        };
+        assert_eq!(differences(&[report("x", "1"), report("y", "1")]), Vec::<String>::new());
+        assert_eq!(differences(&[report("x", "1"), report("y", "2")]), ["ran: `x` and `y` differ"]);
+    }
+}

@@ -12,9 +12,6 @@ use tracing::level_filters::LevelFilter;
 pub(super) const NOTE: &str = "A flag beats its variable. What is empty or an unexpanded ${...} \
     counts as not set. A leading ~/ of a path is the home directory.";
 
-/// The toolsets that `all` mounts.
-const TOOLSETS: [&str; 1] = ["sessions"];
-
 // Which tools there are. (Doc comments of these two would become the help of each command.)
 #[derive(Debug, Args)]
 pub(super) struct Mounting {
@@ -80,17 +77,13 @@ impl Mounting {
     fn names(&self) -> Result<Vec<String>, Failure> {
         let given: Vec<_> = self.toolsets.iter().filter(|name| is_set(name)).collect();
         let flag = (!given.is_empty()).then(|| given.into_iter().fold(OsString::new(), joined));
-        let names = match Setting::of("--toolset", flag.as_ref()) {
+        match Setting::of("--toolset", flag.as_ref()) {
             Some(setting) => setting.read("a list of toolset names", |list| {
                 let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
                 Some(names.map(str::to_owned).collect())
-            })?,
-            None => vec!["sessions".to_owned()],
-        };
-        if names.iter().any(|name| name == "all") {
-            return Ok(TOOLSETS.map(str::to_owned).to_vec());
+            }),
+            None => Ok(vec!["sessions".to_owned()]),
         }
-        Ok(names)
     }
 
     /// A memory that may reach nothing yet.

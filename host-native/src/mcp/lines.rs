@@ -57,7 +57,7 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
 }
 
 /// Reads one message. What is none gives the error to answer with, if it wants an answer.
-fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<JsonRpcError>> {
+fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>>> {
     if line.len() > LONGEST {
         let message = format!("the message is longer than {LONGEST} bytes");
         return Err(Some(error(ErrorData::invalid_request(message, None), None)));
@@ -92,9 +92,9 @@ fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<JsonRpcError>> {
     })
 }
 
-fn error(error: ErrorData, id: Option<&Value>) -> JsonRpcError {
+fn error(error: ErrorData, id: Option<&Value>) -> Box<JsonRpcError> {
     let id = id.and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
-    JsonRpcError::new(id, error)
+    Box::new(JsonRpcError::new(id, error))
 }
 
 impl<R, W> Transport<RoleServer> for Lines<R, W>
@@ -133,7 +133,7 @@ where
             match read {
                 Ok(message) => return Some(message),
                 Err(Some(reply)) => {
-                    let sent = self.send(ServerJsonRpcMessage::Error(reply));
+                    let sent = self.send(ServerJsonRpcMessage::Error(*reply));
                     self.replies.spawn(sent);
                 }
                 Err(None) => {}

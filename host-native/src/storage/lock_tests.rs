@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_secs(60);
 
-/// A storage of its own shares no queue with another: to the lock it is another process.
+/// A storage of its own shares no queue with another: only the lock files keep them apart.
 fn open(repository: &Path) -> Tree {
     let storage = Storage::new(StorageOptions {
         durability: Durability::Relaxed,
@@ -45,7 +45,7 @@ fn count(tree: &Tree, writer: &Writer) {
 }
 
 #[tokio::test]
-async fn one_writer_excludes_another_process_until_it_is_dropped() {
+async fn one_writer_excludes_another_storage_until_it_is_dropped() {
     let repository = tempfile::tempdir().unwrap();
     let (one, other) = (open(repository.path()), open(repository.path()));
     let writer = acquire(&one, SHORT).await.unwrap();
@@ -145,7 +145,7 @@ fn is_taken(tree: &Tree, file: &str) -> bool {
 }
 
 #[test]
-fn nothing_is_lost_between_processes_and_threads() {
+fn nothing_is_lost_between_storages_that_share_no_queue() {
     const TURNS: usize = 100;
     let repository = tempfile::tempdir().unwrap();
     let holders = AtomicUsize::new(0);

@@ -15,7 +15,7 @@ use exports::agent_memory::core::toolbox::{Failure, FailureCode, FollowUp, Guest
 use serde_json::{Value, json};
 
 /// Each tool, and whether it says that it only reads.
-const TOOLS: [(&str, bool); 16] = [
+const TOOLS: [(&str, bool); 15] = [
     ("append", false),
     ("append-without-lock", true),
     ("count", true),
@@ -31,7 +31,6 @@ const TOOLS: [(&str, bool); 16] = [
     ("storm", true),
     ("trap", true),
     ("trap-while-locked", false),
-    ("wait", false),
 ];
 
 struct Component;

@@ -34,7 +34,6 @@ pub fn commit(
         "storm" => open().and_then(|tree| storm(&tree)),
         "trap" => core::arch::wasm32::unreachable(),
         "trap-while-locked" => open().and_then(|tree| trap_while_locked(&tree)),
-        "wait" => open().and_then(|tree| tree.lock()).map(|_writer| json!({})),
         _ => return None,
     })
 }
