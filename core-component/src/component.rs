@@ -199,6 +199,14 @@ fn change(change: &storage::Change) -> documents::Change {
                 expects: expects.clone(),
             })
         }
+        storage::Change::Copy { side: on, from, to, expects } => {
+            documents::Change::Copy(documents::Backup {
+                side: side(*on),
+                from: from.clone(),
+                to: to.clone(),
+                expects: expects.clone(),
+            })
+        }
     }
 }
 

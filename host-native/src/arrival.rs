@@ -1,6 +1,6 @@
 //! What a call gets when it arrives: its number, its time, its seed, and its place among writers.
 
-use crate::order::{Order, Turn};
+use crate::queue::{Place, Queue};
 use jiff::{Timestamp, tz::TimeZone};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -53,6 +53,13 @@ impl fmt::Debug for Arrival {
     }
 }
 
+/// A writer's place among those that have arrived and have not yet asked for a lock. It is given up
+/// when this is dropped.
+///
+/// A call reads before it asks, and calls read at different speeds; without this, two calls of one
+/// client could change a tree in the opposite order of their arrival.
+pub(crate) type Turn = Place<()>;
+
 /// Receives calls.
 pub(crate) struct Arrivals {
     clock: Clock,
@@ -60,7 +67,7 @@ pub(crate) struct Arrivals {
     /// Instead of the machine's own zone.
     utc_offset_minutes: Option<i32>,
     arrived: Mutex<u64>,
-    writers: Order,
+    writers: Queue<()>,
 }
 
 impl Arrivals {
@@ -70,7 +77,7 @@ impl Arrivals {
             random,
             utc_offset_minutes,
             arrived: Mutex::new(0),
-            writers: Order::default(),
+            writers: Queue::default(),
         }
     }
 
@@ -86,7 +93,7 @@ impl Arrivals {
                 start.saturating_add(elapsed).unwrap_or(Timestamp::MAX)
             }
         };
-        let turn = writes.then(|| self.writers.join(number));
+        let turn = writes.then(|| self.writers.join(()));
         drop(arrived);
 
         let utc_offset_minutes = self

@@ -28,8 +28,8 @@ mod builder;
 mod capability;
 mod engine;
 mod memory;
-mod order;
 mod outcome;
+mod queue;
 #[cfg(feature = "mcp")]
 mod starting;
 pub mod storage;

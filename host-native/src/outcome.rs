@@ -54,7 +54,8 @@ pub enum Audience {
 pub struct Outcome {
     /// JSON: what the tool's output schema says or, with `is_error`, the toolset's error.
     pub result: String,
-    /// Whether the tool refused or failed. Nothing was changed then.
+    /// Whether the tool refused or failed. Nothing was changed then, unless storage failed during a
+    /// commit: of its changes the first may stand.
     pub is_error: bool,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
@@ -82,8 +83,8 @@ pub enum CallError {
     /// The arguments are no JSON object.
     #[error("{0}")]
     InvalidRequest(String),
-    /// The component did not come to an end of its own. What it held is free again; of what it was
-    /// about to change, at most a prefix of one commit stands.
+    /// The component did not come to an end of its own. What it held is free again; what it
+    /// committed stands, and of a commit that it was about to make at most the first changes.
     #[error("{message}")]
     Ended {
         /// Why it was stopped.

@@ -20,15 +20,21 @@ interface CaseReport {
 }
 
 const { faults } = JSON.parse(readFileSync(join(directory, 'expectations/node.json'), 'utf8'))
+const tools = await listedTools()
 const cases: Record<string, CaseReport> = {}
 for (const each of readCases(directory)) cases[each.name] = await run(each)
 
 mkdirSync(dirname(report), { recursive: true })
-writeFileSync(report, `${JSON.stringify({ runner: 'node', cases }, null, 2)}\n`)
+writeFileSync(report, `${JSON.stringify({ runner: 'node', tools, cases }, null, 2)}\n`)
 const outcomes = Object.entries(cases).map(([name, { outcome, reason }]) => ({ name, outcome, reason }))
 for (const { name, outcome, reason } of outcomes) if (outcome === 'failed') console.error(`${name}: ${reason}`)
 const count = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).length
 console.log(`node: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
+
+async function listedTools(): Promise<Memory['tools']> {
+  await using memory = await openMemory({ allow: [], toolsets: ['all'], workers: 1 })
+  return memory.tools
+}
 
 async function run(each: Case): Promise<CaseReport> {
   if (each.faults.length > 0) return { outcome: 'skipped', reason: faults, documents: {} }

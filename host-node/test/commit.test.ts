@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import fs, { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { commit } from '../dist/storage/commit.js'
 import { CommitFailure } from '../dist/storage/failure.js'
 import { findRepository } from '../dist/storage/repository.js'
@@ -23,6 +24,10 @@ const remove = (path: string, expects: string) => ({
   tag: 'delete' as const,
   val: { side: 'documents' as const, path, expects },
 })
+const copy = (from: string, to: string, expects: string) => ({
+  tag: 'copy' as const,
+  val: { side: 'documents' as const, from, to, expects },
+})
 const version = (text: string) => versionOf(Buffer.from(text))
 
 function failure(work: () => unknown): CommitFailure {
@@ -33,6 +38,20 @@ function failure(work: () => unknown): CommitFailure {
     return error
   }
   return assert.fail('the commit succeeded')
+}
+
+/** Lets `before` run, or throw, before each call of a function of `node:fs` as long as the test lasts. */
+function intercept(context: TestContext, name: 'mkdirSync' | 'renameSync', before: (...paths: unknown[]) => void) {
+  const original = fs[name] as (...paths: unknown[]) => unknown
+  context.mock.method(fs, name, (...paths: unknown[]) => {
+    before(...paths)
+    return original(...paths)
+  })
+  syncBuiltinESMExports()
+  context.after(() => {
+    context.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
 }
 
 test('a version is the SHA-256 of the contents in lower-case hexadecimal', () => {
@@ -67,10 +86,12 @@ test('one version that does not match stops all changes and names the change', (
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.md'])
 })
 
-test('a path that stands twice, too many changes and a document that is too long are refused', () => {
+test('a path that stands twice or below another, too many changes and a document that is too long are refused', () => {
   const { repository, sides } = setup()
   const codeOf = (changes: Parameters<typeof commit>[1]) => failure(() => commit(sides, changes, 'full')).failure.code
   assert.equal(codeOf([put('a.md', 'a'), put('a.md', 'b')]), 'invalid-path')
+  assert.equal(codeOf([put('a', 'a'), put('a/b', 'b')]), 'invalid-path')
+  assert.equal(codeOf([put('a/b/c', 'a'), put('a', 'b')]), 'invalid-path')
   assert.equal(codeOf(Array.from({ length: 1001 }, (_, n) => put(`${n}`, ''))), 'too-large')
   assert.equal(codeOf([put('a.md', 'x'.repeat(16 * 1024 * 1024 + 1))]), 'too-large')
   assert.ok(!existsSync(join(repository, '.github')))
@@ -88,10 +109,13 @@ test('a failure before the first rename takes back temporary files and new direc
   assert.deepEqual(readdirSync(join(repository, tree)), ['b'])
 })
 
-test('a failure after the first rename leaves the changes before it and says how many', () => {
+test('a failure after the first rename leaves the changes before it and says how many', (context) => {
   const { repository, sides } = setup()
+  intercept(context, 'renameSync', (_, to) => {
+    if (String(to).endsWith('/b.md')) throw Object.assign(new Error('busy'), { code: 'EBUSY', errno: -16 })
+  })
   const { change, applied } = failure(() =>
-    commit(sides, [put('a.md', 'a'), put('b', 'b'), put('b/c.md', 'c')], 'full'),
+    commit(sides, [put('a.md', 'a'), put('b.md', 'b'), put('c/d.md', 'd')], 'full'),
   )
   assert.deepEqual([change, applied], [1, 1])
   assert.equal(readFileSync(join(repository, tree, 'a.md'), 'utf8'), 'a')
@@ -113,4 +137,118 @@ test('a document longer than asked for is too large, also where the host has the
   assert.throws(() => readDocument(sides, 'documents', 'a.md', 2n), { code: 'too-large' })
   write(join(repository, tree, 'b.md'), 'x'.repeat(16 * 1024 * 1024 + 1))
   assert.throws(() => readDocument(sides, 'documents', 'b.md', 2n ** 64n - 1n), { code: 'too-large' })
+})
+
+test('a backup is what stood there before the commit, wherever in it the copy stands', () => {
+  const keep = () => copy('a.json', 'kept/a.json', version('old'))
+  const change = () => put('a.json', 'new', version('old'))
+  for (const changes of [
+    [keep(), change()],
+    [change(), keep()],
+  ]) {
+    const { repository, sides } = setup()
+    write(join(repository, tree, 'a.json'), 'old')
+    const expected = changes.map(({ tag }) => version(tag === 'copy' ? 'old' : 'new'))
+    assert.deepEqual(commit(sides, changes, 'full'), expected)
+    assert.equal(readFileSync(join(repository, tree, 'a.json'), 'utf8'), 'new')
+    assert.equal(readFileSync(join(repository, tree, 'kept/a.json'), 'utf8'), 'old')
+    assert.deepEqual(readdirSync(join(repository, tree, 'kept')), ['a.json'])
+  }
+})
+
+test('a backup replaces the one before, whatever that holds', () => {
+  const { repository, sides } = setup()
+  const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'a.json.backup')]
+  write(document, '1')
+  for (const [old, next] of [
+    ['1', '2'],
+    ['2', '3'],
+    ['3', '4'],
+  ] as const) {
+    commit(sides, [copy('a.json', 'a.json.backup', version(old)), put('a.json', next, version(old))], 'full')
+    assert.deepEqual([readFileSync(backup, 'utf8'), readFileSync(document, 'utf8')], [old, next])
+    write(backup, 'written by hand')
+  }
+})
+
+test('a backup has the permission bits of the document', () => {
+  const { repository, sides } = setup()
+  write(join(repository, tree, 'a.json'), 'text')
+  write(join(repository, tree, 'replaced.json'), '')
+  chmodSync(join(repository, tree, 'a.json'), 0o600)
+  for (const to of ['new.json', 'replaced.json']) {
+    commit(sides, [copy('a.json', to, version('text'))], 'full')
+    assert.equal(statSync(join(repository, tree, to)).mode & 0o7777, 0o600)
+  }
+})
+
+for (const [from, to, code] of [
+  ['missing.json', 'c.json', 'version-mismatch'],
+  ['missing/a.json', 'c.json', 'version-mismatch'],
+  ['b.json', 'c.json', 'version-mismatch'],
+  ['a.json', 'directory', 'invalid-path'],
+  ['a.json', 'link.json', 'invalid-path'],
+  ['a.json', 'a.json/below', 'invalid-path'],
+  ['a.json', '../a.json', 'invalid-path'],
+  ['a.json', 'first', 'invalid-path'],
+  ['a.json', 'first/b.md/below', 'invalid-path'],
+  ['directory', 'c.json', 'invalid-path'],
+  ['link.json', 'c.json', 'invalid-path'],
+  ['../a.json', 'c.json', 'invalid-path'],
+  ['long.json', 'c.json', 'too-large'],
+]) {
+  test(`a copy of \`${from}\` to \`${to}\` is refused with \`${code}\` and leaves nothing`, () => {
+    const { repository, sides } = setup()
+    const long = 'x'.repeat(16 * 1024 * 1024 + 1)
+    for (const [name, text] of [
+      ['a.json', 'text'],
+      ['b.json', 'saved by an editor'],
+      ['long.json', long],
+    ] as const) {
+      write(join(repository, tree, name), text)
+    }
+    mkdirSync(join(repository, tree, 'directory'))
+    symlinkSync('a.json', join(repository, tree, 'link.json'))
+    const before = readdirSync(join(repository, tree))
+    const expects = version(from === 'long.json' ? long : 'text')
+    const changes = [put('first/b.md', 'b'), copy(from!, to!, expects)]
+    const { failure: why, applied } = failure(() => commit(sides, changes, 'full'))
+    assert.deepEqual([why.code, applied], [code, 0])
+    assert.deepEqual(readdirSync(join(repository, tree)), before)
+  })
+}
+
+test('what an editor saves after the check is not kept as what was checked', (context) => {
+  const { repository, sides } = setup()
+  write(join(repository, tree, 'a.json'), 'old')
+  // The directory is made between the check and the copy.
+  intercept(context, 'mkdirSync', (path) => {
+    if (String(path).endsWith('/kept')) fs.writeFileSync(join(repository, tree, 'a.json'), "the editor's")
+  })
+  const { failure: why } = failure(() => commit(sides, [copy('a.json', 'kept/a.json', version('old'))], 'full'))
+  assert.equal(why.code, 'version-mismatch')
+  assert.deepEqual(readdirSync(join(repository, tree)), ['a.json'])
+})
+
+test('a failure before the first rename leaves no backup', () => {
+  const { repository, sides } = setup()
+  write(join(repository, tree, 'a.json'), 'old')
+  write(join(repository, tree, 'a.json.backup'), 'older')
+  mkdirSync(join(repository, tree, '.b.md.agent-memory-tmp'))
+  const before = readdirSync(join(repository, tree))
+  const { change, applied } = failure(() =>
+    commit(
+      sides,
+      [
+        copy('a.json', 'a.json.backup', version('old')),
+        copy('a.json', 'new/a.json.backup', version('old')),
+        put('a.json', 'new', version('old')),
+        put('b.md', 'b'),
+      ],
+      'full',
+    ),
+  )
+  assert.deepEqual([change, applied], [3, 0])
+  assert.deepEqual(readdirSync(join(repository, tree)), before)
+  assert.equal(readFileSync(join(repository, tree, 'a.json.backup'), 'utf8'), 'older')
 })

@@ -49,7 +49,7 @@ for (const [tool, code, options] of misdeeds) {
 test('waiting for a lock does not count as time of the guest', async () => {
   const { repository, memory, call } = await guests({ limits: { guestTime: 200 } })
   const other = await heldElsewhere(repository)
-  const waiting = call('wait')
+  const waiting = call('append', { line: 'waited' })
   await new Promise((resolve) => setTimeout(resolve, 1000))
   await other.release()
   assert.equal((await waiting).isError, false)
@@ -94,6 +94,17 @@ test('no database is granted', async () => {
   const outcome = await call('probe-database')
   assert.ok(outcome.isError)
   assert.match(String(outcome.error.error), /not-?granted/i)
+  await memory.close()
+})
+
+test('a backup is made in the commit that changes the document', async () => {
+  const { repository, memory, call } = await guests()
+  const missing = await call('keep')
+  assert.match(String(missing.isError && missing.error.error), /version-?mismatch/i)
+  await call('append', { line: 'kept' })
+  assert.equal((await call('keep')).isError, false)
+  const text = (name: string) => readFileSync(join(repository, '.github/agent-memory/guest', name), 'utf8')
+  assert.deepEqual([text('lines.txt.backup'), text('lines.txt')], ['kept\n', ''])
   await memory.close()
 })
 

@@ -1,5 +1,6 @@
-// Holds a repository's lock until the standard input ends; with `try`, tells whether it could.
+// Holds a repository's lock until the standard input ends; with `try`, tells whether it could, or why not.
 import { monotonic } from '../dist/time.js'
+import { StorageFailure } from '../dist/storage/failure.js'
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
 
@@ -10,6 +11,6 @@ try {
   process.stdout.write('held')
   if (once) lock.release()
   else process.stdin.resume().once('end', () => lock.release())
-} catch {
-  process.stdout.write('busy')
+} catch (error) {
+  process.stdout.write(error instanceof StorageFailure ? error.code : String(error))
 }

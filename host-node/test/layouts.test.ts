@@ -15,6 +15,7 @@ interface Creation {
   dir?: string
   file?: string
   text?: string
+  latin1?: string
   symlink?: string
   to?: string
   fifo?: string
@@ -113,11 +114,11 @@ function isFailure(error: unknown, code: string, names?: string): boolean {
 }
 
 function create(base: string, creations: Creation[]): void {
-  for (const { dir, file, text, symlink, to, fifo } of creations) {
+  for (const { dir, file, text, latin1, symlink, to, fifo } of creations) {
     const path = join(base, (dir ?? file ?? symlink ?? fifo)!)
     mkdirSync(dirname(path), { recursive: true })
     if (dir !== undefined) mkdirSync(path, { recursive: true })
-    if (file !== undefined) write(path, text!)
+    if (file !== undefined) write(path, text ?? Buffer.from(latin1!, 'latin1'))
     if (symlink !== undefined) symlinkSync(to!, path)
     if (fifo !== undefined) assert.equal(spawnSync('mkfifo', [path]).status, 0)
   }

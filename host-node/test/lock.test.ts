@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
@@ -51,6 +52,26 @@ test('a lock file that is a symbolic link is refused', () => {
   symlinkSync(join(repository, 'away'), join(repository, '.git/agent-memory/turn.sqlite'))
   assert.throws(() => acquire(repository), isCode('invalid-path'))
 })
+
+/** Runs a program as a user to whom nothing belongs. */
+const asNobody = (...command: string[]) =>
+  spawnSync('setpriv', ['--reuid', '65534', '--clear-groups', ...command], { encoding: 'utf8' })
+const canBeNobody = asNobody('test', '-r', beside('hold-lock.ts')).status === 0
+const whyNot = 'only root, with `setpriv` and a checkout that all may read, can run it as another user'
+
+for (const name of ['queue.sqlite', 'turn.sqlite']) {
+  test(`who may read \`${name}\` but not write it does not take the lock`, { skip: !canBeNobody && whyNot }, () => {
+    const repository = emptyRepository()
+    acquire(repository).release()
+    const directory = join(repository, '.git/agent-memory')
+    chmodSync(repository, 0o755)
+    for (const file of readdirSync(directory)) chmodSync(join(directory, file), 0o666)
+    const take = () => asNobody(process.execPath, beside('hold-lock.ts'), repository, 'try').stdout
+    assert.equal(take(), 'held')
+    chmodSync(join(directory, name), 0o644)
+    assert.equal(take(), 'read-only')
+  })
+}
 
 test('a lock that was removed while it was held protects nothing any more, and says so', () => {
   const repository = emptyRepository()

@@ -18,7 +18,7 @@ export function emptyRepository(): string {
   return repository
 }
 
-export function write(path: string, contents: string): void {
+export function write(path: string, contents: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, contents)
 }

@@ -9,6 +9,7 @@ pub mod faults;
 pub mod json_schema;
 pub mod markdown;
 pub mod medium;
+pub mod mixture;
 pub mod product;
 pub mod random;
 pub mod report;

@@ -16,9 +16,14 @@ pub struct Block {
 
 /// The top-level blocks of a text.
 pub fn blocks(text: &str) -> Vec<Block> {
+    // The end of a file ends its last line; the parser shows a line end only where one is.
+    let text = match text.ends_with('\n') {
+        true => text.to_owned(),
+        false => format!("{text}\n"),
+    };
     let mut blocks: Vec<Block> = Vec::new();
     let mut depth = 0;
-    for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&text, Options::empty()).into_offset_iter() {
         let source = text[range].trim_end();
         if depth == 0 {
             blocks.push(Block { source: source.into(), ..Block::default() });
@@ -46,20 +51,45 @@ fn great_headings(text: &str) -> Vec<(usize, &str)> {
     great.map(|(_, range)| (range.start, text[range].trim_end())).collect()
 }
 
-/// What an append to the section with this heading did to a document beyond adding to the end of
-/// that section: nothing, or what it was.
-pub fn damage(before: &str, after: &str, heading: &str) -> Option<String> {
+/// Where in a document an entry belongs: at the end of a section. Headings are given in source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The section below this heading, which the document has once.
+    Below(String),
+    /// A section that the document lacks: its heading comes at the end of another's section.
+    New {
+        /// The heading that has to be added.
+        heading: String,
+        /// The heading of the other section.
+        after: String,
+    },
+}
+
+/// What an append did to a document beyond adding to it where the target says: nothing, or what it
+/// was.
+pub fn damage(before: &str, after: &str, target: &Target) -> Option<String> {
     let at = insertion(before, after);
     if !after.ends_with(&before[at..]) {
         return Some("the bytes that were there are not all there, in their order".into());
     }
-    let (headings, headings_after) = (great_headings(before), great_headings(after));
+    let (headings, mut headings_after) = (great_headings(before), great_headings(after));
+    let (own, section) = match target {
+        Target::Below(heading) => (None, heading),
+        Target::New { heading, after } => (Some(heading.as_str()), after),
+    };
+    if let Some(own) = own {
+        let index = headings.iter().filter(|(start, _)| *start < at).count();
+        if headings_after.get(index).is_none_or(|(_, source)| *source != own) {
+            return Some(format!("`{own}` is not added"));
+        }
+        headings_after.remove(index);
+    }
     if !headings.iter().map(|(_, source)| source).eq(headings_after.iter().map(|(_, s)| s)) {
         return Some("the headings of level 1 and 2 differ".into());
     }
-    let section = headings.iter().rfind(|(start, _)| *start < at).map(|(_, source)| *source);
-    if section != Some(heading) {
-        return Some(format!("the text is below {section:?}"));
+    let above = headings.iter().rfind(|(start, _)| *start < at).map(|(_, source)| *source);
+    if above != Some(section) {
+        return Some(format!("the text is below {above:?}"));
     }
     let next = before.len() - before[at..].trim_start().len();
     if next < before.len() && !headings.iter().any(|(start, _)| *start == next) {
@@ -70,6 +100,9 @@ pub fn damage(before: &str, after: &str, heading: &str) -> Option<String> {
     let most = old.len().min(new.len()) - head;
     let tail = common(old.iter().rev(), new.iter().rev()).min(most);
     let added = &new[head..new.len() - tail];
+    if own.is_some() && added.first().is_none_or(|block| Some(block.source.as_str()) != own) {
+        return Some(format!("the heading is not the first of what was added: {added:#?}"));
+    }
     match &old[head..old.len() - tail] {
         [] => None,
         [list] if added.first().is_some_and(|grown| has_grown(list, grown)) => None,
@@ -103,18 +136,29 @@ fn common<T: PartialEq>(a: impl Iterator<Item = T>, b: impl Iterator<Item = T>) 
 
 #[cfg(test)]
 mod tests {
-    use super::damage;
+    use super::{Target, damage};
 
     const LOG: &str = "# t\n\n## One\n\n- a\n\n## Two\n\nsee [x]\n";
 
+    fn below(heading: &str) -> Target {
+        Target::Below(heading.into())
+    }
+
     fn insert(text: &str) -> Option<String> {
-        damage(LOG, &LOG.replace("- a\n\n", &format!("- a\n\n{text}\n\n")), "## One")
+        damage(LOG, &LOG.replace("- a\n\n", &format!("- a\n\n{text}\n\n")), &below("## One"))
+    }
+
+    /// Whether the text, put before `## Two`, is a new section `## New` after `## One`.
+    fn insert_section(text: &str) -> Option<String> {
+        let target = Target::New { heading: "## New".into(), after: "## One".into() };
+        damage(LOG, &LOG.replace("## Two", &format!("{text}\n\n## Two")), &target)
     }
 
     #[test]
     fn additions_that_keep_the_structure_are_no_damage() {
         for text in ["b", "- b", "- b\n\nc", "### three", "```\n# no\n```", "- b\n  - c"] {
             assert_eq!(insert(text), None, "{text}");
+            assert_eq!(insert_section(&format!("## New\n\n{text}")), None, "{text}");
         }
     }
 
@@ -125,8 +169,14 @@ mod tests {
         {
             assert!(insert(text).is_some(), "{text:?}");
         }
-        assert!(damage(LOG, &LOG.replace("- a", "- b"), "## One").is_some());
-        assert!(damage(LOG, &LOG.replace("see", "also\n\nsee"), "## Two").is_some());
-        assert!(damage(LOG, &format!("{LOG}\nmore\n"), "## One").is_some());
+        for text in ["b", "- b\n\n## New", "## Other\n\nb", "## New\n\n```", "## New\n\n[x]: /y"] {
+            assert!(insert_section(text).is_some(), "{text:?}");
+        }
+        let one = below("## One");
+        assert!(damage(LOG, &LOG.replace("- a", "- b"), &one).is_some());
+        assert!(damage(LOG, &LOG.replace("see", "also\n\nsee"), &below("## Two")).is_some());
+        assert!(damage(LOG, &format!("{LOG}\nmore\n"), &one).is_some());
+        let new = Target::New { heading: "## New".into(), after: "## One".into() };
+        assert!(damage(LOG, &format!("{LOG}\n## New\n\nmore\n"), &new).is_some());
     }
 }

@@ -70,3 +70,16 @@ pub fn source(path: &str) -> String {
     let path = repository_root().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
+
+/// The names in an enum of a source file, which begins with this text.
+///
+/// # Panics
+///
+/// Where the file has no such enum.
+pub fn variants(file: &str, head: &str) -> Vec<String> {
+    let text = source(file);
+    let (_, rest) = text.split_once(head).expect("the enum is there");
+    let (body, _) = rest.split_once('}').expect("an enum ends");
+    let lines = body.lines().map(str::trim).filter_map(|line| line.strip_suffix(','));
+    lines.map(str::to_owned).collect()
+}

@@ -6,6 +6,7 @@ use std::{fmt, fs};
 
 use agent_memory_core::storage::memory::version_of;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::case::Documents;
 use crate::expectations::Expectations;
@@ -16,6 +17,9 @@ use crate::product::target_directory;
 pub struct Report {
     /// The runner's name.
     pub runner: String,
+    /// The tools that its host lists, with the toolsets `all`; empty for a runner of this crate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Value>,
     /// Every case, by name.
     pub cases: BTreeMap<String, CaseReport>,
 }
@@ -184,6 +188,7 @@ mod tests {
         let cases = BTreeMap::from([(RAN.to_owned(), false), (WITH_FAULTS.to_owned(), true)]);
         let report = Report {
             runner: "r".into(),
+            tools: Vec::new(),
             cases: BTreeMap::from([(RAN.into(), ran), (WITH_FAULTS.into(), with_faults)]),
         };
         report.complaints(&cases, expected).len()
@@ -224,6 +229,7 @@ mod tests {
     fn documents_that_differ_between_runners_are_found() {
         let report = |runner: &str, text: &str| Report {
             runner: runner.into(),
+            tools: Vec::new(),
             cases: BTreeMap::from([(
                 RAN.to_owned(),
                 CaseReport::ran(None, &BTreeMap::from([("a".to_owned(), text.into())])),

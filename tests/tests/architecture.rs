@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agent_memory_tests::product::{component, repository_root, source};
+use agent_memory_core::toolbox;
+use agent_memory_tests::product::{component, repository_root, source, variants};
+use serde_json::Value;
 use wasmparser::{Parser, Payload};
 
 /// What Rust's standard library brings along on this target. None of it reaches anything: hosts
@@ -97,27 +99,38 @@ fn the_core_depends_on_no_clock_file_database_or_protocol() {
     assert!(found.contains("pulldown-cmark"), "the table of dependencies is not found");
 }
 
-/// The Rust sources below a directory, with their paths from the top level.
-fn sources(directory: &str) -> Vec<(String, String)> {
-    fn find(directory: &Path, files: &mut Vec<PathBuf>) {
+/// The paths of what people wrote below a directory, from the top level.
+fn files(directory: &str) -> Vec<String> {
+    fn find(directory: &Path, found: &mut Vec<PathBuf>) {
+        const MADE: [&str; 4] = ["target", "node_modules", "dist", "generated"];
         for entry in fs::read_dir(directory).expect("a directory of sources") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                find(&path, files);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
+            let entry = entry.expect("an entry");
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if !path.is_dir() {
+                found.push(path);
+            } else if !name.starts_with('.') && !MADE.contains(&&*name) {
+                find(&path, found);
             }
         }
     }
-    let mut files = Vec::new();
-    find(&repository_root().join(directory), &mut files);
-    assert!(!files.is_empty(), "no sources in `{directory}`");
-    let named = files.into_iter().map(|path| {
-        let name = path.strip_prefix(repository_root()).expect("below the root");
-        let name = name.to_str().expect("sources have ASCII names").to_owned();
-        (name.clone(), source(&name))
-    });
-    named.collect()
+    let (root, mut found) = (repository_root(), Vec::new());
+    find(&root.join(directory), &mut found);
+    found.sort();
+    let name = |path: PathBuf| {
+        let name = path.strip_prefix(&root).expect("below the root").to_str().map(str::to_owned);
+        name.expect("sources have ASCII names")
+    };
+    found.into_iter().map(name).collect()
+}
+
+/// The sources below a directory, in Rust or TypeScript, with their paths from the top level.
+fn sources(directory: &str) -> Vec<(String, String)> {
+    let is_source = |name: &String| name.ends_with(".rs") || name.ends_with(".ts");
+    let named = files(directory).into_iter().filter(is_source);
+    let sources: Vec<_> = named.map(|name| (name.clone(), source(&name))).collect();
+    assert!(!sources.is_empty(), "no sources in `{directory}`");
+    sources
 }
 
 /// The sources of some directories that hold one of the words.
@@ -157,26 +170,193 @@ fn one_file_of_the_core_knows_the_bindings() {
     assert_eq!(holding(&["core-component/src"], &words), ["core-component/src/component.rs"]);
 }
 
+/// All that is no test.
+const SOURCES: [&str; 4] =
+    ["component-image/src", "core-component/src", "host-native/src", "host-node/src"];
+
+/// A file that may say what its neighbours may not, and why.
+type Exception = (&'static str, &'static str);
+
+/// Where a word stands that only the excepted files may say; and exceptions that none needs.
+fn misplaced(directories: &[&str], words: &[&str], exceptions: &[Exception]) -> Vec<String> {
+    let found = holding(directories, words);
+    let is_excepted = |name: &str| exceptions.iter().any(|(file, _)| name.starts_with(file));
+    let is_needed = |file: &str| found.iter().any(|name| name.starts_with(file));
+    let misplaced = found.iter().filter(|name| !is_excepted(name)).cloned();
+    let needless = exceptions.iter().filter(|(file, _)| !is_needed(file));
+    misplaced.chain(needless.map(|(file, _)| format!("{file}: needs no exception"))).collect()
+}
+
 #[test]
 fn one_module_of_the_native_host_knows_mcp() {
-    let found = holding(&["host-native/src", "core-component/src"], &["rmcp::", "use rmcp"]);
-    assert!(found.iter().any(|name| name.starts_with("host-native/src/mcp/")), "{found:?}");
-    let outside: Vec<_> =
-        found.iter().filter(|name| !name.starts_with("host-native/src/mcp/")).collect();
-    assert!(outside.is_empty(), "{outside:?}");
+    let words = ["rmcp", "jsonrpc", "JSON-RPC", "modelcontextprotocol", "\"tools/", "initialize\""];
+    let exceptions = [
+        ("host-native/src/mcp/", "it is the module"),
+        ("host-native/src/cli/demo.rs", "it plays a client"),
+        ("host-native/src/cli/logging.rs", "it makes the protocol's library less talkative"),
+    ];
+    assert_eq!(misplaced(&SOURCES, &words, &exceptions), [""; 0]);
 }
 
 #[test]
 fn no_host_knows_what_a_memory_means() {
-    let words = ["_schema.md", "_summary.md", "Discussion Summary", "append_entry"];
-    let found = holding(
-        &[
-            "host-native/src/storage",
-            "host-native/src/capability",
-            "host-native/src/engine",
-            "host-native/src/mcp",
-        ],
-        &words,
-    );
-    assert!(found.is_empty(), "{found:?}");
+    let hosts = ["host-native/src", "host-node/src"];
+    let demo = ("host-native/src/cli/demo.rs", "it plays an agent");
+
+    // The names of tools, of what they take and return, and of the documents that they keep.
+    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
+    let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
+    let mut names: BTreeSet<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    for schema in tools.iter().flat_map(|tool| [&tool["inputSchema"], &tool["outputSchema"]]) {
+        let properties = schema["properties"].as_object().expect("properties");
+        // One word, as `content`, says nothing about who means it.
+        names.extend(properties.keys().map(String::as_str).filter(|name| name.contains('_')));
+    }
+    assert!(names.contains("append_entry") && names.contains("agent_name"), "{names:?}");
+    names.extend(["_schema.md", "_summary.md", "logs/", "Session ID"]);
+    let schema = source("tests/conformance/documents/schema-v1.md");
+    let sections = schema.lines().filter_map(|line| line.strip_prefix("## "));
+    // The context of a call and the header of a file are no sections of a log.
+    names.extend(sections.filter(|section| !["Context", "Header"].contains(section)));
+    assert!(names.contains("Decisions"), "{names:?}");
+    let names: Vec<&str> = names.into_iter().collect();
+    assert_eq!(misplaced(&hosts, &names, &[demo]), [""; 0]);
+
+    let in_quotes = |name: &str| [format!("\"{name}\""), format!("'{name}'")];
+    let planned = ["sessions", "records", "layers", "stores"];
+    let toolsets: Vec<String> = planned.iter().flat_map(|name| in_quotes(name)).collect();
+    let toolsets: Vec<&str> = toolsets.iter().map(String::as_str).collect();
+    let exceptions = [
+        ("host-native/src/builder.rs", "the toolset of a host without settings"),
+        ("host-native/src/cli/settings.rs", "the same, of a command without options"),
+        ("host-node/src/options.ts", "the same, in Node"),
+    ];
+    assert_eq!(misplaced(&hosts, &toolsets, &exceptions), [""; 0]);
+
+    let codes = variants("core-component/src/sessions/error.rs", "enum Code {");
+    assert!(codes.contains(&"MalformedLog".to_owned()), "the list of codes is not found");
+    let codes: Vec<String> = codes.iter().flat_map(|code| in_quotes(code)).collect();
+    let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
+    let exceptions = [
+        ("host-native/src/cli/call.rs", "the exit status tells errors of storage from others"),
+        ("host-native/src/mcp/answer.rs", "a call that was ended answers in a tool's place"),
+    ];
+    assert_eq!(misplaced(&hosts, &codes, &exceptions), [""; 0]);
+}
+
+const PAGE: &str = "ARCHITECTURE.md";
+
+/// A part of the page: from its heading to the next.
+fn part(heading: &str) -> String {
+    let page = source(PAGE);
+    let (_, rest) = page.split_once(&format!("\n## {heading}\n")).expect("the heading is there");
+    rest.split("\n## ").next().unwrap_or_default().to_owned()
+}
+
+/// What stands in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
+fn spelled_out(path: &str) -> Vec<String> {
+    let braces =
+        path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    match braces {
+        Some((before, (names, after))) => {
+            names.split(',').map(|name| format!("{before}{name}{after}")).collect()
+        }
+        None => vec![path.to_owned()],
+    }
+}
+
+/// The paths that a text names: directories end with a slash, files with the ending of a source.
+fn paths(text: &str) -> Vec<String> {
+    const ENDINGS: [&str; 6] = ["/", ".rs", ".ts", ".wit", ".json", ".md"];
+    // A name such as `_schema.md` is a document's.
+    let is_path =
+        |text: &&str| ENDINGS.iter().any(|ending| text.ends_with(ending)) && !text.starts_with('_');
+    quoted(text).filter(is_path).flat_map(spelled_out).collect()
+}
+
+#[test]
+fn every_path_of_the_code_map_exists() {
+    let root = repository_root();
+    let (mut top, mut known, mut missing) = (root.clone(), Vec::new(), Vec::new());
+    let map = part("Code map");
+    for line in map.lines() {
+        let cells: Vec<&str> = line.split('|').collect();
+        let [_, place, about, _] = cells.as_slice() else {
+            // A table's paths are relative to what the line above it names.
+            let base = paths(line).into_iter().next().unwrap_or_default();
+            top = if line.is_empty() { top } else { root.join(base) };
+            continue;
+        };
+        let places: Vec<PathBuf> = paths(place).iter().map(|path| top.join(path)).collect();
+        let beside = places.iter().flat_map(|place| [Some(place.as_path()), place.parent()]);
+        let beside: Vec<&Path> = beside.flatten().chain([root.as_path()]).collect();
+        for path in paths(about) {
+            let is_there = beside.iter().any(|directory| directory.join(&path).exists());
+            let is_known = known.iter().any(|known: &PathBuf| known.ends_with(&path));
+            if !is_there && !is_known {
+                missing.push(path);
+            }
+        }
+        missing.extend(
+            places.iter().filter(|place| !place.exists()).map(|place| place.display().to_string()),
+        );
+        known.extend(places);
+    }
+    assert!(known.len() > 30, "the tables of the code map are not found: {known:?}");
+    assert!(missing.is_empty(), "{PAGE} names what is not there: {missing:?}");
+}
+
+#[test]
+fn every_path_that_the_page_names_from_the_top_level_exists() {
+    let root = repository_root();
+    let begins = |path: &String| {
+        let (first, rest) = path.split_once('/').unwrap_or_default();
+        !rest.is_empty() && root.join(first).is_dir()
+    };
+    // The code map has bases of its own.
+    let page = source(PAGE).replace(&part("Code map"), "");
+    let named: Vec<_> = paths(&page).into_iter().filter(begins).collect();
+    assert!(!named.is_empty(), "no path is found");
+    let missing: Vec<_> = named.iter().filter(|path| !root.join(path).exists()).collect();
+    assert!(missing.is_empty(), "{PAGE} names what is not there: {missing:?}");
+}
+
+#[test]
+fn every_dependency_is_named_with_its_reason() {
+    let table = part("Dependencies");
+    let named: BTreeSet<&str> = quoted(&table).collect();
+    let mut found = BTreeSet::new();
+    for file in files("") {
+        if file.ends_with("Cargo.toml") {
+            found.extend(dependencies(&file));
+        } else if file.ends_with("package.json") {
+            let package: Value = serde_json::from_str(&source(&file)).expect("JSON");
+            let tables = ["dependencies", "devDependencies", "optionalDependencies"];
+            let tables = tables.iter().filter_map(|table| package[table].as_object());
+            found.extend(tables.flat_map(|table| table.keys().cloned()));
+        }
+    }
+    assert!(found.contains("wasmtime") && found.contains("typescript"), "{found:?}");
+    let ours = |name: &&String| name.starts_with("agent-memory-");
+    let unnamed: Vec<_> =
+        found.iter().filter(|name| !ours(name) && !named.contains(name.as_str())).collect();
+    assert!(unnamed.is_empty(), "say in {PAGE} why there is {unnamed:?}");
+
+    let first = table.lines().filter_map(|line| line.split('|').nth(1)).flat_map(quoted);
+    let gone: Vec<_> = first.filter(|name| !found.contains(*name)).collect();
+    assert!(gone.is_empty(), "{PAGE} gives reasons for what is not there: {gone:?}");
+}
+
+#[test]
+fn every_dependency_of_the_workspace_is_used_by_a_member() {
+    let manifests = files("").into_iter().filter(|file| file.ends_with("/Cargo.toml"));
+    let used: BTreeSet<String> = manifests.flat_map(|file| dependencies(&file)).collect();
+    let shared = dependencies("Cargo.toml");
+    let unused: Vec<_> = shared.difference(&used).collect();
+    assert!(unused.is_empty(), "nothing uses {unused:?}");
 }

@@ -222,6 +222,18 @@ async fn a_second_lock_in_one_call_is_refused_at_once() {
     scene.assert_sound().await;
 }
 
+#[tokio::test]
+async fn a_backup_is_made_in_the_commit_that_changes_the_document() {
+    let scene = Scene::new();
+    assert_eq!(error_code(&scene.call("keep").await.unwrap()), "ErrorCode::VersionMismatch");
+    scene.assert_sound().await;
+    let outcome = scene.call("keep").await.unwrap();
+    assert!(!outcome.is_error, "{}", outcome.result);
+    let directory = scene.repository.path().join(".github/agent-memory/guest");
+    let text = |name| std::fs::read_to_string(directory.join(name)).unwrap();
+    assert_eq!((text("lines.txt.backup"), text("lines.txt")), ("append\n".into(), String::new()));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn writers_change_a_tree_in_the_order_of_their_arrival() {
     let scene = Scene::new();

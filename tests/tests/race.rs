@@ -1,5 +1,6 @@
 //! Many processes of both hosts append to one log at once, and some are killed: nothing that was
-//! acknowledged is lost or doubled, nothing is torn, and nobody hangs or fails.
+//! acknowledged is lost or doubled, nothing is torn, and nobody hangs or fails, nor does who has to
+//! wait for long.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -11,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent_memory_host::Memory;
+use agent_memory_host::storage::{Patience, Place, Storage, StorageOptions, Writer};
 use agent_memory_tests::case::Documents;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::product::{node_program, program};
@@ -22,9 +24,11 @@ const AGENT: &str = "aristotle";
 const WRITERS: usize = 8;
 const ENTRIES: usize = 250;
 /// After how many acknowledgements which writers are killed: two of each host.
-const KILLS: [(usize, usize); 4] = [(0, 40), (2, 160), (4, 80), (6, 120)];
+const KILLS: [(usize, usize); 4] = [(0, 40), (1, 160), (4, 80), (5, 120)];
 /// How long a hang is waited for before it is called one.
 const PATIENCE: Duration = Duration::from_secs(300);
+/// How long another holds the lock, which is less than a writer waits unless it is told otherwise.
+const HELD: Duration = Duration::from_secs(4);
 
 /// The races take the whole machine, one after the other.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -39,8 +43,20 @@ fn nothing_is_lost_between_processes_of_both_hosts_on_disk() {
     race(Medium::Disk);
 }
 
+#[test]
+fn a_writer_of_either_host_that_has_to_wait_for_four_seconds_succeeds() {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let with_node = !left_out("race-writer.js");
+    thread::scope(|scope| {
+        scope.spawn(|| wait(Host::Native));
+        if with_node {
+            scope.spawn(|| wait(Host::Node));
+        }
+    });
+}
+
 /// The program that a writer is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Host {
     Native,
     Node,
@@ -81,7 +97,13 @@ struct Race<'a> {
     records: BTreeMap<String, Record>,
 }
 
-impl Race<'_> {
+impl<'a> Race<'a> {
+    fn new(repository: &'a Path) -> (Self, Receiver<Event>) {
+        let (events, heard) = channel();
+        let (running, records) = (BTreeMap::new(), BTreeMap::new());
+        (Self { repository, events, running, records }, heard)
+    }
+
     fn start(&mut self, host: Host, id: &str, count: usize) {
         let mut command = host.command();
         command.arg(self.repository).args([AGENT, &count.to_string(), id]);
@@ -140,20 +162,23 @@ fn race(medium: Medium) {
     let records = run(&scratch, with_node);
     let took = began.elapsed();
     check(&scratch, &records);
+    let killed =
+        |host: &str| records.iter().any(|(id, record)| record.killed && id.starts_with(host));
+    assert!(killed("native"), "no writer of the native host was killed");
+    assert!(killed("node") || !with_node, "no writer of the Node host was killed");
     let longest = records.values().map(|record| record.longest).max().unwrap_or_default();
+    let handovers = handovers(&scratch);
     println!(
-        "{} entries in {took:.1?}; the lock passed from one host to the other {} times; the \
-         longest call took {longest} ms",
+        "{} entries in {took:.1?}; the lock passed from one host to the other {handovers} times; \
+         the longest call took {longest} ms",
         entries(&scratch).len(),
-        handovers(&scratch)
     );
+    assert!(handovers > 0 || !with_node, "the hosts wrote one after the other");
 }
 
 fn run(scratch: &Scratch, with_node: bool) -> BTreeMap<String, Record> {
-    let (events, heard) = channel();
     let repository = scratch.repo();
-    let (running, records) = (BTreeMap::new(), BTreeMap::new());
-    let mut race = Race { repository: &repository, events, running, records };
+    let (mut race, heard) = Race::new(&repository);
     let name = |writer: usize| match host_of(writer, with_node) {
         Host::Native => format!("native{writer}"),
         Host::Node => format!("node{writer}"),
@@ -192,10 +217,52 @@ fn follow(race: &mut Race<'_>, heard: &Receiver<Event>, kills: &[(String, Host, 
                 let mut child = race.running.remove(&id).expect("it was running");
                 let status = child.wait().expect("a child can be waited for");
                 let killed = race.records[&id].killed;
-                assert!(status.success() || killed, "`{id}` ended with {status}");
+                assert_eq!(status.success(), !killed, "`{id}` ended with {status}");
             }
         }
     }
+}
+
+/// Takes the lock from a writer at work, and hears what comes of the call that has to wait for it.
+fn wait(host: Host) {
+    const ID: &str = "waiting";
+    let scratch = Scratch::new(&Documents::new());
+    let repository = scratch.repo();
+    let (mut race, heard) = Race::new(&repository);
+    race.start(host, ID, 1_000_000);
+    let hear = |race: &mut Race<'_>| match heard.recv_timeout(PATIENCE) {
+        Ok(Event::Said(_, line)) => {
+            race.hear(ID, &line);
+            assert_eq!(race.records[ID].errors, Vec::<String>::new(), "{host:?}");
+        }
+        _ => panic!("{host:?}: the writer hangs or has ended"),
+    };
+    hear(&mut race);
+    let lock = hold(&repository);
+    thread::sleep(HELD);
+    // All that can have been written by now was written before: one call is under way.
+    let written = entries(&scratch).len();
+    drop(lock);
+    while race.records[ID].acknowledged.len() <= written {
+        hear(&mut race);
+    }
+    let longest = Duration::from_millis(race.records[ID].longest);
+    println!("{host:?}: the call that had to wait took {longest:?}");
+    // It may have begun a little after the lock was taken.
+    assert!(longest > HELD - Duration::from_secs(1), "{host:?}: no call has waited: {longest:?}");
+    let mut writer = race.running.remove(ID).expect("it is running");
+    writer.kill().and_then(|()| writer.wait()).expect("a process can be killed");
+}
+
+/// Holds a repository's lock, as a writer in another process does.
+fn hold(repository: &Path) -> Writer {
+    let storage = Storage::new(StorageOptions::default());
+    storage.grant(repository).expect("the repository can be granted");
+    let place = Place::repository(repository.to_str().expect("scratch paths are UTF-8"));
+    let tree = storage.open(&place, &[]).expect("the repository opens");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let lock = tree.acquire(Patience::new(Duration::from_secs(5)));
+    runtime.expect("a runtime").block_on(lock).expect("the lock is passed on")
 }
 
 /// The entries of the log in their order.

@@ -3,7 +3,8 @@
 
 use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
 use agent_memory_core::toolbox::{self, Outcome};
-use agent_memory_tests::markdown::damage;
+use agent_memory_tests::markdown::{Target, damage};
+use agent_memory_tests::mixture::mixture;
 use agent_memory_tests::random::{Random, replay, seed_or};
 use agent_memory_tests::{case, product};
 use serde_json::{Value, json};
@@ -13,182 +14,53 @@ const SECTIONS: [&str; 5] =
     ["Context", "Discussion Summary", "Decisions", "Open Questions", "Next Actions"];
 const LOG: &str = "aristotle/logs/2025-01-20.md";
 
-/// What may stand in an entry, good and bad.
-const BLOCKS: &[&str] = &[
-    "A paragraph.",
-    "Two lines\nof a paragraph.",
-    "  an indented paragraph",
-    "see [spec] and [it][ref]",
-    "- an item",
-    "- one\n- two",
-    "* star\n\n* loose",
-    "+ plus",
-    "1. first\n2. second",
-    "7) seventh",
-    "- outer\n  - inner\n\n    paragraph of the inner",
-    "- [ ] a task",
-    "-",
-    "1.",
-    "  - indented item",
-    "   continued",
-    "    continued or code",
-    "\tafter a tab",
-    "    code\n\n    more code",
-    "# one",
-    "## two",
-    "## Decisions",
-    "   ## two",
-    "    ## code",
-    "### three",
-    "###### six",
-    "####### text",
-    "#not a heading",
-    "##",
-    "## two ##",
-    "- # in an item",
-    "> # in a quote",
-    "> ## two",
-    "- - ## deep",
-    "over\n===",
-    "over\n---",
-    "over\n-",
-    "over\n =",
-    "> over\n> ---",
-    "> over\n---",
-    "- over\n---",
-    "- over\n  ---",
-    "===",
-    "---",
-    "***",
-    "___",
-    "- - -",
-    "--",
-    "=",
-    "```\ncode\n```",
-    "```rust\n## no heading\n```",
-    "```",
-    "```\ncode",
-    "~~~\ncode\n~~~",
-    "~~~",
-    "~~~\n```",
-    "````\n```\n````",
-    "````\n```",
-    "``` a`b",
-    "- ```\n  code\n  ```",
-    "- ```\n  code",
-    "> ```\n> code",
-    "> ```\n> c\n> ```",
-    "   ```\n   code\n   ```",
-    "    ```",
-    "```\ncode\n    ```",
-    "```\ncode\n``` x",
-    "```\ncode\n```\u{a0}",
-    "```\n\t```",
-    "- ```\n  c\n      ```",
-    ">\t```\n>\tc",
-    "1. ```\n   c\n```",
-    "<!-- a comment -->",
-    "<!-- open",
-    "-->",
-    "<!-->",
-    "<!--->",
-    "text <!-- inline",
-    "<div>\n## in html\n</div>",
-    "<div>",
-    "</div>",
-    "<details>\n\ntext\n\n</details>",
-    "<script>\n\n## s\n\n</script>",
-    "<script>",
-    "<SCRIPT",
-    "<pre>",
-    "<pre>\n\n</pre>",
-    "<style>\nx",
-    "<script>\n</pre>\n\n## h\n</script>",
-    "<script>\n</SCRIPT>",
-    "</script>",
-    "</pre>",
-    "<textarea>",
-    "<?php",
-    "<?php ?>",
-    "<!DOCTYPE html>",
-    "<!DOCTYPE",
-    "<![CDATA[",
-    "<![CDATA[ ]]>",
-    "<a href='x'>",
-    "<b>bold</b> text",
-    "<br/>",
-    "<x-y>\nz",
-    "- <!-- in an item",
-    "> <script>",
-    "- <div>",
-    "<table>",
-    "<p",
-    "[spec]: /elsewhere",
-    "[SPEC]: <x> 'title'",
-    "[new]: /n\n\nsee [new]",
-    "[other]: /o",
-    "[ref]:\n/r",
-    "[a\nb]: /c",
-    "[known]: /again",
-    "- [spec]: /in-an-item",
-    "> [it]: /q",
-    "[x]: /x\n===",
-    "[ref",
-    "[spec]",
-    "]: /x",
-    "[^1]: note",
-    "> quoted",
-    "> quoted\nlazily",
-    ">",
-    "> - item\n> - item",
-    "> a\n>\n> b",
-    ">\tcode",
-    "> > > deep",
-    "| a | b |\n|---|---|\n| 1 | 2 |",
-    "hard  \nbreak",
-    "back\\\nslash",
-    "\\# escaped",
-    "&#35; entity",
-    "`code`",
-    "`` open",
-    "*emphasis*",
-    "**open",
-    "![image](x)",
-    "<https://example.org>",
-    "Term\n: definition",
-    "$$",
-    ":::",
-    "+++",
-    "\u{a0}",
-    "\u{3000}text",
-    "é𝒳",
-    "\\",
-    "a\\",
-    "- a\\",
-];
-
-const ENDS: &[&str] =
-    &["\n\n", "\n\n", "\n\n", "\n", "\n", "\r\n", "\r", "\n\n\n", "\n \n", "\n\t\n", "", " "];
-
-fn mixture(random: &mut Random) -> String {
-    let mut text = String::new();
-    for _ in 0..=random.below(5) {
-        if random.below(12) == 0 {
-            text.extend(
-                (0..random.below(12))
-                    .map(|_| *random.pick(b"#-=`~<>![]: \t\n\r*_+1.)a/|\\") as char),
-            );
-        } else {
-            text += *random.pick(BLOCKS);
-        }
-        text += *random.pick(ENDS);
-    }
-    text
+/// A log to append to, under its schema.
+#[derive(Clone, Debug)]
+struct Log {
+    sections: &'static [&'static str],
+    text: String,
 }
 
-/// Logs to append to: empty ones, full ones, of both header forms and line ends.
-fn logs() -> Vec<String> {
-    let document = |name| product::source(&format!("tests/conformance/documents/{name}"));
+impl Log {
+    fn new(text: String) -> Self {
+        Self { sections: &SECTIONS, text }
+    }
+
+    fn schema(&self) -> String {
+        let sections = self.sections.iter().map(|section| format!("\n## {section}\n"));
+        format!("# Agent Memory Schema v1\n{}", sections.collect::<String>())
+    }
+
+    fn has(&self, section: &str) -> bool {
+        self.text.lines().any(|line| line.strip_prefix("## ") == Some(section))
+    }
+
+    fn is_of_the_first_form(&self) -> bool {
+        self.text.starts_with("# Agent Memory Session")
+    }
+
+    /// Where an entry to the section has to stand, in the words of ARCHITECTURE.md.
+    fn target(&self, section: &str) -> Target {
+        let heading = format!("## {section}");
+        if self.has(section) {
+            return Target::Below(heading);
+        }
+        let earlier = self.sections.iter().take_while(|earlier| **earlier != section);
+        let after = match earlier.filter(|earlier| self.has(earlier)).last() {
+            Some(nearest) => format!("## {nearest}"),
+            None if self.is_of_the_first_form() => "# Agent Memory Session".into(),
+            None => "## Header".into(),
+        };
+        Target::New { heading, after }
+    }
+}
+
+fn document(name: &str) -> String {
+    product::source(&format!("tests/conformance/documents/{name}"))
+}
+
+/// Empty logs and full ones, of both forms and line ends, with all sections and without some.
+fn logs() -> Vec<Log> {
     let full = document("log-v1.md")
         .replace("## Discussion", "See [spec], [it][ref] and [a\nb].\n\n## Discussion")
         .replace("## Decisions", "- one\n- two\n\n## Decisions")
@@ -201,8 +73,60 @@ fn logs() -> Vec<String> {
         .replace("## Open", "* a\n  * b\n\n## Open")
         .replace("## Next", "text\n***\n## Next")
         + "\n-";
-    let windows = full.replace('\n', "\r\n");
-    vec![document("log-v1.md"), full, ends, document("log-first-program.md"), windows]
+    let lacking = full.replace("## Context\n", "").replace("## Decisions\n", "");
+    let first = document("log-first-program.md");
+    let windows = [&full, &lacking, &first].map(|log| log.replace('\n', "\r\n"));
+    let logs = [document("log-v1.md"), full, ends, lacking, first].into_iter().chain(windows);
+    logs.map(Log::new).collect()
+}
+
+/// What stands in a section that people and agents have filled.
+const FILLINGS: &[&str] = &[
+    "A paragraph.",
+    "hard  \nbreak",
+    "see [spec], [it][ref] and [a\nb]",
+    "[known]: /k",
+    "- one\n- two",
+    "* a\n  * b",
+    "+ loose\n\n+ list",
+    "1. first\n\n   more of it",
+    "-",
+    "### Three",
+    "over\n***",
+    "> quoted",
+    "    code",
+    "```\ncode\n```",
+    "<div>\nhtml\n</div>\n",
+    "<!-- a comment -->",
+    "| a |\n|---|\n| 1 |",
+];
+
+/// A log of either form, of either schema, with some of its sections, filled or empty, and now and
+/// then one that the schema does not know.
+fn generated(random: &mut Random) -> Log {
+    let head = *random.pick(&["log-v1.md", "log-first-program.md"]);
+    let sections = *random.pick(&[SECTIONS.as_slice(), &["Risks", "Q & A", "Décisions"]]);
+    let head = document(head);
+    let (head, _) = head.split_once("## Context").expect("the first section");
+    let mut text = head.to_owned();
+    for section in sections.iter().flat_map(|section| [*section, "Ours"]) {
+        let most = if section == "Ours" { 1 } else { 3 };
+        if random.below(4) >= most || text.contains(&format!("## {section}\n")) {
+            continue;
+        }
+        text += &format!("## {section}\n");
+        for _ in 0..random.below(3) {
+            text += &format!("\n{}\n", random.pick(FILLINGS));
+        }
+        text += *random.pick(&["", "\n", "\n", "\n\n"]);
+    }
+    let end = *random.pick(&["", "\n", "\n\n"]);
+    text.truncate(text.trim_end().len());
+    text += end;
+    if random.below(2) == 0 {
+        text = text.replace('\n', "\r\n");
+    }
+    Log { sections, text }
 }
 
 struct Repository {
@@ -211,11 +135,10 @@ struct Repository {
 }
 
 impl Repository {
-    fn with_log(log: &str) -> Self {
+    fn with_log(log: &Log) -> Self {
         let (storage, place) = (MemoryStorage::new(), Place::repository("/project"));
-        let schema = product::source("tests/conformance/documents/schema-v1.md");
-        storage.put(&place, Side::Documents, "aristotle/_schema.md", schema);
-        storage.put(&place, Side::Documents, LOG, log);
+        storage.put(&place, Side::Documents, "aristotle/_schema.md", log.schema());
+        storage.put(&place, Side::Documents, LOG, log.text.as_str());
         Self { storage, place }
     }
 
@@ -244,19 +167,19 @@ fn code(outcome: &Outcome) -> String {
 }
 
 /// Appends and judges; whether the text was accepted, or what is wrong.
-fn try_append(log: &str, section: &str, content: &str) -> Result<bool, String> {
+fn try_append(log: &Log, section: &str, content: &str) -> Result<bool, String> {
     let repository = Repository::with_log(log);
     let outcome = repository.append(section, content);
     let after = repository.log();
     if outcome.is_error {
         let code = code(&outcome);
-        return match (code.as_str(), after == log) {
+        return match (code.as_str(), after == log.text) {
             ("InvalidContent" | "InvalidInput", true) => Ok(false),
             (_, true) => Err(format!("refused as {code}: {}", outcome.result)),
             (_, false) => Err("refused, and yet the log has changed".into()),
         };
     }
-    if let Some(damage) = damage(log, &after, &format!("## {section}")) {
+    if let Some(damage) = damage(&log.text, &after, &log.target(section)) {
         return Err(format!("{damage}\nthe log afterwards: {after:?}"));
     }
     let again = repository.append(section, "and on");
@@ -270,13 +193,16 @@ fn try_append(log: &str, section: &str, content: &str) -> Result<bool, String> {
 fn no_mixture_of_blocks_changes_a_log() {
     let seed = seed_or(20_250_120);
     let logs = logs();
-    let mut accepted = 0;
+    let mut accepted = Accepted::default();
     for number in 0..MIXTURES {
         let mut random = Random::new(seed.wrapping_add(number));
-        let (log, section) = (random.pick(&logs).clone(), *random.pick(&SECTIONS));
-        let content = mixture(&mut random);
+        let log = match random.below(3) {
+            0 => random.pick(&logs).clone(),
+            _ => generated(&mut random),
+        };
+        let (section, content) = (*random.pick(log.sections), mixture(&mut random));
         match try_append(&log, section, &content) {
-            Ok(true) => accepted += 1,
+            Ok(true) => accepted.count(&log, section),
             Ok(false) => {}
             Err(error) => panic!(
                 "mixture {number}, {content:?} to {section} of\n{log:?}\n{error}\nreplay: {}",
@@ -284,8 +210,28 @@ fn no_mixture_of_blocks_changes_a_log() {
             ),
         }
     }
-    println!("{accepted} of {MIXTURES} mixtures were accepted, from seed {seed}");
-    assert!(accepted > MIXTURES / 10, "so few accepted texts show nothing: {accepted}");
+    println!("of {MIXTURES} mixtures from seed {seed}: {accepted:?}");
+    let Accepted { all, below_a_new_heading, first_form, windows } = accepted;
+    let least = all.min(below_a_new_heading).min(first_form).min(windows);
+    assert!(least > MIXTURES / 20, "so few accepted texts show nothing: {least}");
+}
+
+/// How many texts were accepted, of all and of some kinds.
+#[derive(Debug, Default)]
+struct Accepted {
+    all: u64,
+    below_a_new_heading: u64,
+    first_form: u64,
+    windows: u64,
+}
+
+impl Accepted {
+    fn count(&mut self, log: &Log, section: &str) {
+        self.all += 1;
+        self.below_a_new_heading += u64::from(!log.has(section));
+        self.first_form += u64::from(log.is_of_the_first_form());
+        self.windows += u64::from(log.text.contains('\r'));
+    }
 }
 
 #[test]
@@ -312,7 +258,7 @@ fn whatever_is_harmless_is_accepted() {
         "https://example.org/#fragment",
         "a — b … 𝒳",
     ];
-    let seed = seed_or(7);
+    let (seed, logs) = (seed_or(7), logs());
     for number in 0..1000 {
         let mut random = Random::new(seed.wrapping_add(number));
         let texts: Vec<&str> = (0..=random.below(4)).map(|_| *random.pick(HARMLESS)).collect();
@@ -321,8 +267,11 @@ fn whatever_is_harmless_is_accepted() {
         if own > 1 {
             continue;
         }
-        let (content, section) = (texts.join("\n\n"), *random.pick(&SECTIONS));
-        let log = random.pick(&logs()).clone();
+        let log = match random.below(3) {
+            0 => random.pick(&logs).clone(),
+            _ => generated(&mut random),
+        };
+        let (content, section) = (texts.join("\n\n"), *random.pick(log.sections));
         assert_eq!(
             try_append(&log, section, &content),
             Ok(true),
@@ -343,7 +292,7 @@ fn no_hostile_text_of_a_case_changes_any_section_of_any_log() {
         .collect();
     assert!(contents.len() >= 24, "only {} hostile texts", contents.len());
     for log in logs() {
-        for section in SECTIONS {
+        for section in log.sections {
             for content in &contents {
                 let judged = try_append(&log, section, content);
                 // A text may be harmless elsewhere, as one that joins a list is where none stands.

@@ -12,7 +12,7 @@ use crate::text::line_of;
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub outline: Outline<'a>,
-    definitions: Vec<(String, usize)>,
+    defines_links: bool,
 }
 
 /// What a text holds that no document takes in.
@@ -37,30 +37,17 @@ impl<'a> Entry<'a> {
     /// that is still open at its end.
     pub fn of(text: &'a str) -> Result<Self, Offence> {
         let parser = Parser::new(text);
-        let definitions = parser.reference_definitions().iter();
-        let mut definitions: Vec<_> = definitions
-            .map(|(label, definition)| (label.to_owned(), line_of(text, definition.span.start)))
-            .collect();
-        definitions.sort_by_key(|(_, line)| *line);
-
-        let mut depth = 0;
-        for (event, range) in parser.into_offset_iter() {
-            if let Event::Start(tag) = &event {
-                if let Some(what) = offence(tag, &text[range.clone()], depth > 0) {
-                    return Err(Offence::new(first_line(text, range), what));
-                }
-                depth += 1;
-            } else if let Event::End(_) = event {
-                depth -= 1;
-            }
+        let defines_links = parser.reference_definitions().iter().next().is_some();
+        match first_offence(parser, text) {
+            Some(offence) => Err(offence),
+            None => Ok(Self { outline: Outline::of(text), defines_links }),
         }
-        Ok(Self { outline: Outline::of(text), definitions })
     }
 
     /// A link definition of this text that would give a meaning to another part of the document,
     /// or take its meaning from there: its label is used or defined in the document.
     pub fn meddling_definition(&self, document: &str) -> Option<Offence> {
-        if self.definitions.is_empty() {
+        if !self.defines_links {
             return None;
         }
         let ours = Parser::new(self.outline.source);
@@ -81,23 +68,46 @@ impl<'a> Entry<'a> {
         let line = line_of(self.outline.source, at);
         Some(Offence::new(
             line,
-            "defines a link label that the log uses or defines elsewhere: choose another label or \
-             write the link in place",
+            "defines a link label that the document uses or defines elsewhere: choose another \
+             label or write the link in place",
         ))
     }
+}
+
+fn first_offence(parser: Parser<'_>, text: &str) -> Option<Offence> {
+    let mut depth = 0;
+    for (event, range) in parser.into_offset_iter() {
+        if let Event::Start(tag) = &event {
+            if let Some(what) = offence(tag, &text[range.clone()], depth > 0) {
+                return Some(Offence::new(first_line(text, range), what));
+            }
+            depth += 1;
+        } else if let Event::End(_) = event {
+            depth -= 1;
+        }
+    }
+    None
 }
 
 fn offence(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static str> {
     match tag {
         Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. } => Some(
-            "is a heading of level 1 or 2, which only the log itself has: use level 3 or deeper, \
-             or a blank line before `---`",
+            "is a heading of level 1 or 2, which only the document itself has: use level 3 or \
+             deeper, or a blank line before `---`",
         ),
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) if open::is_open_fence(source, in_container) => {
             Some("opens a code fence that is not closed: close it")
         }
         Tag::HtmlBlock if open::is_open_html(source) => {
             Some("opens a comment or HTML block that is not closed: close it")
+        }
+        Tag::HtmlBlock if !open::is_settled_html(source) => {
+            // As a reader sees it for whom the tag begins no block.
+            let text = &source.trim_start()[1..];
+            first_offence(Parser::new(text), text).map(|_| {
+                "begins HTML in which some readers find a heading of level 1 or 2 or a block that \
+                 is not closed: take those out"
+            })
         }
         _ => None,
     }
@@ -123,12 +133,21 @@ mod tests {
             ("- ```\n  code", 1),
             ("<!-- a", 1),
             ("a\n\n> <script>", 3),
+            ("<!x\n## two\n>", 1),
+            ("<search\ntwo\n---", 1),
+            ("<search\n```", 1),
+            ("<textarea>\n\n## two\n</textarea>", 1),
         ] {
             assert_eq!(Entry::of(text).err().map(|offence| offence.line), Some(line), "{text}");
         }
-        for text in
-            ["### three", "```\n# code\n```", "<details>\n\n</details>", "a\n\n---", "#hash"]
-        {
+        for text in [
+            "### three",
+            "```\n# code\n```",
+            "<details>\n\n</details>",
+            "<!--\n# a\n-->",
+            "a\n\n---",
+            "#hash",
+        ] {
             assert!(Entry::of(text).is_ok(), "{text}");
         }
     }

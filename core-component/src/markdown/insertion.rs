@@ -20,74 +20,70 @@ pub(crate) struct Insertion<'a> {
 /// block before and after it is the same, in kind and source, as it was. A list may gain the items
 /// of an entry that begins with a list.
 pub(crate) fn disturbance(insertion: &Insertion<'_>) -> Option<Offence> {
-    let Insertion { before, after, added, .. } = insertion;
-    let split = before.blocks.partition_point(|block| block.range.start < added.start);
-    let (head, tail) = before.blocks.split_at(split);
-    let blocks: Vec<Seen<'_>> = after.blocks.iter().map(|block| Seen::of(after, block)).collect();
+    let Insertion { before, after, entry, .. } = insertion;
+    let head = before.blocks.partition_point(|block| block.range.start < insertion.added.start);
+    let tail = before.blocks.len() - head;
+    let joined = usize::from(insertion.joins(head));
+    let own = &entry.outline.blocks[joined..];
+    let heading = usize::from(insertion.heading.is_some());
 
-    let joins = insertion.joins(head.last());
-    let mut expected: Vec<Seen<'_>> = head.iter().map(|block| Seen::of(before, block)).collect();
-    let heading = insertion.heading.map(|text| Seen {
-        kind: BlockKind::Heading { level: 2, text: text.to_owned() },
-        source: blocks.get(split).map_or("", |seen| seen.source),
-    });
-    expected.extend(heading);
-    let mut own = insertion.entry.outline.blocks.iter();
-    if let (Some(items), Some(joined)) = (joins, blocks.get(split.wrapping_sub(1))) {
-        let list = expected.pop().expect("an entry joins the block before it");
-        let kind = BlockKind::List { items };
-        let grows = joined.source.starts_with(list.source);
-        expected.push(Seen { kind, source: if grows { joined.source } else { list.source } });
-        own.next();
-    }
-    expected.extend(own.map(|block| Seen::of(&insertion.entry.outline, block)));
-    let own_end = expected.len();
-    expected.extend(tail.iter().map(|block| Seen::of(before, block)));
-
-    if blocks == expected {
-        return None;
-    }
-    let kept = blocks.iter().zip(&expected).take_while(|(seen, wanted)| seen == wanted).count();
-    if kept < split || (kept == split && kept < own_end) {
+    let is_same =
+        |(was, is): (&Block, &Block)| before.text(was) == after.text(is) && was.kind == is.kind;
+    let is_own = |(own, is): (&Block, &Block)| {
+        entry.outline.text(own) == after.text(is) && own.kind == is.kind
+    };
+    let kept = head - joined;
+    let begins_apart = after.blocks.len() >= head + heading
+        && before.blocks[..kept].iter().zip(&after.blocks).all(is_same)
+        && after.blocks[head..].iter().take(heading).all(|block| insertion.is_heading(block))
+        && own.iter().zip(&after.blocks[head + heading..]).take(1).all(is_own);
+    if !begins_apart {
         return Some(Offence::new(
             1,
             "would become a part of the block before it: begin with a line that is not indented",
         ));
     }
-    let last = insertion.entry.outline.source.lines().count();
-    Some(Offence::new(
-        last,
-        "ends in a block that would take in what follows: end with a paragraph that is not \
-         indented",
-    ))
+    let added = &after.blocks[head + heading..];
+    let ends_apart = added.len() == own.len() + tail
+        && own.iter().zip(added).all(is_own)
+        && before.blocks[head..].iter().zip(&added[own.len()..]).all(is_same);
+    if !ends_apart {
+        return Some(Offence::new(
+            entry.outline.source.lines().count(),
+            "ends in a block that would take in what follows: end with a paragraph that is not \
+             indented",
+        ));
+    }
+    None
 }
 
 impl Insertion<'_> {
-    /// How many items the list before the insertion has in the end, where the entry joins it.
-    fn joins(&self, last: Option<&Block>) -> Option<usize> {
-        let (BlockKind::List { items }, None) = (&last?.kind, self.heading) else {
-            return None;
+    /// Whether the entry begins with a list that has become a part of the list before it: the one
+    /// that `head` blocks end with. That list is then as it was, with the entry's items after it.
+    fn joins(&self, head: usize) -> bool {
+        let (Some(was), Some(is), Some(own)) = (
+            self.before.blocks[..head].last(),
+            self.after.blocks[..head.min(self.after.blocks.len())].last(),
+            self.entry.outline.blocks.first(),
+        ) else {
+            return false;
         };
-        let BlockKind::List { items: own } = &self.entry.outline.blocks.first()?.kind else {
-            return None;
+        let (
+            BlockKind::List { items: before },
+            BlockKind::List { items: after },
+            BlockKind::List { items: added },
+        ) = (&was.kind, &is.kind, &own.kind)
+        else {
+            return false;
         };
-        let reaches = |block: &Block| {
-            block.range.start == last.map_or(0, |last| last.range.start)
-                && block.range.end > self.added.start
-        };
-        self.after.blocks.iter().any(reaches).then_some(items + own)
+        let (was, is) = (self.before.text(was), self.after.text(is));
+        self.heading.is_none()
+            && *after == before + added
+            && is.starts_with(was)
+            && is.ends_with(self.entry.outline.text(own))
     }
-}
 
-/// A block as the comparison sees it.
-#[derive(PartialEq)]
-struct Seen<'a> {
-    kind: BlockKind,
-    source: &'a str,
-}
-
-impl<'a> Seen<'a> {
-    fn of(outline: &Outline<'a>, block: &Block) -> Self {
-        Self { kind: block.kind.clone(), source: outline.text(block) }
+    fn is_heading(&self, block: &Block) -> bool {
+        matches!(&block.kind, BlockKind::Heading { level: 2, text } if Some(&**text) == self.heading)
     }
 }

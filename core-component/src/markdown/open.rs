@@ -58,6 +58,16 @@ pub(super) fn is_open_html(source: &str) -> bool {
     !source.contains(end)
 }
 
+/// Whether every version of CommonMark takes the block for raw HTML up to the same end. Versions
+/// differ in which tags begin one (`<search>` since 0.31, `<textarea>` up to its end tag since
+/// 0.30) and in declarations (lower case since 0.31), and GitHub reads an old one.
+pub(super) fn is_settled_html(source: &str) -> bool {
+    let source = source.trim_start().to_ascii_lowercase();
+    ["<script", "<pre", "<style", "<!--", "<?", "<![cdata["]
+        .iter()
+        .any(|tag| source.starts_with(tag))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

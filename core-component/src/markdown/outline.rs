@@ -62,14 +62,12 @@ impl<'a> Outline<'a> {
                 Event::Rule if depth == 0 => {
                     blocks.push(Block::new(BlockKind::Rule, range, source));
                 }
-                Event::Text(inline) | Event::Code(inline) if depth > 0 => {
-                    if let Some(BlockKind::Heading { text, .. }) =
-                        blocks.last_mut().map(|block| &mut block.kind)
-                    {
-                        text.push_str(&inline);
+                inline => {
+                    let block = blocks.last_mut().map(|block| &mut block.kind);
+                    if let Some(BlockKind::Heading { text, .. }) = block.filter(|_| depth > 0) {
+                        text.push_str(plain(&inline));
                     }
                 }
-                _ => {}
             }
         }
         Self { source, blocks }
@@ -111,5 +109,14 @@ fn kind(tag: &Tag<'_>) -> BlockKind {
         Tag::HtmlBlock => BlockKind::Html,
         Tag::BlockQuote(_) => BlockKind::Quote,
         _ => BlockKind::Paragraph,
+    }
+}
+
+/// What an inline event adds to the plain text.
+fn plain<'a>(event: &'a Event<'_>) -> &'a str {
+    match event {
+        Event::Text(text) | Event::Code(text) => text,
+        Event::SoftBreak | Event::HardBreak => " ",
+        _ => "",
     }
 }

@@ -4,8 +4,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::{Code, Error};
+use super::log::{Log, Owner};
 use super::schema::Schema;
-use crate::storage::{self, Document, EntryKind, ErrorCode, Place, Side, Tree};
+use crate::storage::{
+    self, CommitError, Document, EntryKind, ErrorCode, Place, Side, Tree, Writer,
+};
 use crate::time::Date;
 use crate::tool::Call;
 
@@ -13,6 +16,16 @@ use crate::tool::Call;
 const TREE: &str = ".github/agent-memory";
 
 const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
+
+/// The longest log: what can be parsed, before and after an entry, well within the time and the
+/// memory of a call, whatever it holds.
+pub(super) const MAX_LOG_BYTES: u64 = 2 << 20;
+
+/// How often a change is made anew because a program that takes no lock changed a document
+/// between our reading and our writing.
+const ATTEMPTS: usize = 4;
+
+const ROOT_ACCEPTED: &str = "the absolute path of the repository's top level";
 
 /// An agent's name: the name of its directory.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -37,19 +50,25 @@ impl<'a> Agent<'a> {
     pub fn open(call: &Call<'a>, repo_root: &str, name: &'a AgentName) -> Result<Self, Error> {
         let name = name.0.as_str();
         check_name(name)?;
-        if !is_absolute(repo_root) {
-            let message = format!("`repo_root` `{repo_root}` is not an absolute path");
-            let accepted = "the absolute path of the repository's top level".to_owned();
-            return Err(Error::at(Code::InvalidInput, message, "repo_root", accepted));
-        }
+        check_root(repo_root)?;
         let tree = call.storage.open(&Place::repository(repo_root)).map_err(not_opened)?;
         let agent = Self { name, tree };
         agent.check_case()?;
         Ok(agent)
     }
 
-    pub fn tree(&self) -> &dyn Tree {
-        &*self.tree
+    /// Runs a change that reads, decides and commits, as the only writer; anew where what it had
+    /// read was changed meanwhile.
+    pub fn change<T>(&self, change: impl Fn(&dyn Writer) -> Result<T, Failed>) -> Result<T, Error> {
+        let writer = self.tree.lock()?;
+        let mut attempt = 1;
+        loop {
+            match change(&*writer) {
+                Err(Failed::Overtaken(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(Failed::Overtaken(error) | Failed::For(error)) => return Err(error),
+                Ok(done) => return Ok(done),
+            }
+        }
     }
 
     /// The paths of the documents in the tree.
@@ -65,9 +84,18 @@ impl<'a> Agent<'a> {
         format!("{}/logs/{date}.md", self.name)
     }
 
-    /// A document's text; none where there is none.
-    pub fn read(&self, path: &str) -> Result<Option<Text>, Error> {
-        let document = self.tree.read(Side::Documents, path, MAX_DOCUMENT_BYTES)?;
+    /// The summary's text; none where there is none.
+    pub fn summary(&self) -> Result<Option<Text>, Error> {
+        self.read(&self.summary_path(), MAX_DOCUMENT_BYTES)
+    }
+
+    /// A log's text; none where there is none.
+    pub fn log(&self, date: Date) -> Result<Option<Text>, Error> {
+        self.read(&self.log_path(date), MAX_LOG_BYTES)
+    }
+
+    fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Text>, Error> {
+        let document = self.tree.read(Side::Documents, path, max_bytes)?;
         document.map(|document| Text::of(document, path)).transpose()
     }
 
@@ -103,8 +131,9 @@ impl<'a> Agent<'a> {
             }
             return Ok(Governing { schema: Schema::default(), exists: false });
         };
-        let text = std::str::from_utf8(&document.contents)
-            .map_err(|error| invalid(line_of_byte(&document, error.valid_up_to()), "not UTF-8"))?;
+        let text = std::str::from_utf8(&document.contents).map_err(|error| {
+            invalid(line_of_byte(&document.contents, error.valid_up_to()), "not UTF-8")
+        })?;
         let schema = Schema::parse(text).map_err(|fault| invalid(fault.line, &fault.what))?;
         Ok(Governing { schema, exists: true })
     }
@@ -134,6 +163,46 @@ impl<'a> Agent<'a> {
     }
 }
 
+/// Why a change was not made.
+pub(super) enum Failed {
+    /// A document was not at the version that was read.
+    Overtaken(Error),
+    For(Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::For(error)
+    }
+}
+
+impl From<CommitError> for Failed {
+    fn from(failed: CommitError) -> Self {
+        match failed.error.code {
+            ErrorCode::VersionMismatch => Self::Overtaken(failed.into()),
+            _ => Self::For(failed.into()),
+        }
+    }
+}
+
+/// A log, or `MalformedLog` with the place.
+pub(super) fn parse_log<'a>(
+    text: &'a str,
+    schema: &'a Schema,
+    owner: Owner<'_>,
+    path: &str,
+) -> Result<Log<'a>, Error> {
+    Log::parse(text, schema, owner).map_err(|fault| {
+        let message = format!(
+            "`{}` line {}: {}; mend the file, which was left as it is",
+            in_repository(path),
+            fault.line,
+            fault.what
+        );
+        Error::new(Code::MalformedLog, message)
+    })
+}
+
 /// The schema in force, and whether it stands in a document.
 pub(super) struct Governing {
     pub schema: Schema,
@@ -149,8 +218,7 @@ pub(super) struct Text {
 impl Text {
     fn of(document: Document, path: &str) -> Result<Self, Error> {
         let text = String::from_utf8(document.contents).map_err(|error| {
-            let valid = error.utf8_error().valid_up_to();
-            let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
+            let line = line_of_byte(error.as_bytes(), error.utf8_error().valid_up_to());
             let message = format!("`{}` line {line}: not UTF-8", in_repository(path));
             Error::new(Code::MalformedLog, message)
         })?;
@@ -163,28 +231,41 @@ pub(super) fn in_repository(path: &str) -> String {
     format!("{TREE}/{path}")
 }
 
-fn line_of_byte(document: &Document, at: usize) -> usize {
-    document.contents[..at].iter().filter(|byte| **byte == b'\n').count() + 1
+fn line_of_byte(contents: &[u8], at: usize) -> usize {
+    contents[..at].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
 fn not_opened(error: storage::Error) -> Error {
     match error.code {
         ErrorCode::NotGranted => Error::new(Code::RepositoryNotAllowed, error.message),
         ErrorCode::NotFound | ErrorCode::InvalidPath => {
-            let accepted = "the absolute path of the repository's top level".to_owned();
-            Error::at(Code::InvalidInput, error.message, "repo_root", accepted)
+            Error::at(Code::InvalidInput, error.message, "repo_root", ROOT_ACCEPTED.to_owned())
         }
         _ => error.into(),
     }
 }
 
-/// On every platform, so that the same call is refused on every host.
-fn is_absolute(path: &str) -> bool {
-    let windows = |path: &str| {
+/// Every host refuses the same paths, so this is not left to them.
+fn check_root(path: &str) -> Result<(), Error> {
+    let drive = |path: &str| {
         path.get(1..3).is_some_and(|sign| sign == ":\\" || sign == ":/")
             && path.starts_with(|c: char| c.is_ascii_alphabetic())
     };
-    path.starts_with('/') || windows(path)
+    let what = if !path.starts_with('/') && !drive(path) {
+        "is not an absolute path"
+    } else if path.split(['/', '\\']).any(|segment| matches!(segment, "." | "..")) {
+        "has a `.` or `..` segment"
+    } else if path.chars().any(char::is_control) {
+        "holds a control character"
+    } else {
+        return Ok(());
+    };
+    Err(Error::at(
+        Code::InvalidInput,
+        format!("`repo_root` `{}` {what}", path.escape_debug()),
+        "repo_root",
+        ROOT_ACCEPTED.to_owned(),
+    ))
 }
 
 /// What the pattern of the name cannot say.

@@ -1,20 +1,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, AgentName, in_repository};
+use super::agent::{Agent, AgentName, Failed, MAX_LOG_BYTES, in_repository, parse_log};
 use super::error::{Code, Error};
 use super::log::Owner;
 use super::schema::Schema;
-use super::start_session::parse_log;
 use crate::markdown::Offence;
-use crate::storage::{Change, ErrorCode, Side, Writer};
+use crate::storage::{Change, Side, Writer};
 use crate::text::{self, is_blank};
 use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
-
-/// How often an append is made anew because the log was changed, by a program that takes no lock,
-/// between our reading and our writing.
-const ATTEMPTS: usize = 4;
 
 pub(super) struct AppendEntry;
 
@@ -65,27 +60,7 @@ impl Tool for AppendEntry {
         let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
         let owner = Owner { agent: agent.name, date };
-        let writer = agent.tree().lock()?;
-        let mut attempt = 1;
-        loop {
-            match append(&agent, &*writer, owner, &input.section, &content) {
-                Err(Failed::Changed(_)) if attempt < ATTEMPTS => attempt += 1,
-                Err(Failed::Changed(error) | Failed::For(error)) => return Err(error),
-                Ok(output) => return Ok(output),
-            }
-        }
-    }
-}
-
-enum Failed {
-    /// Somebody else changed the log meanwhile.
-    Changed(Error),
-    For(Error),
-}
-
-impl<E: Into<Error>> From<E> for Failed {
-    fn from(error: E) -> Self {
-        Self::For(error.into())
+        agent.change(|writer| append(&agent, writer, owner, &input.section, &content))
     }
 }
 
@@ -99,11 +74,14 @@ fn append(
     let schema = agent.schema()?.schema;
     check_section(&schema, section)?;
     let path = agent.log_path(owner.date);
-    let Some(document) = agent.read(&path)? else {
+    let Some(document) = agent.log(owner.date)? else {
         return Err(not_started(owner).into());
     };
     let log = parse_log(&document.text, &schema, owner, &path)?;
     let text = log.append(section, content, owner).map_err(invalid_content)?;
+    if text.len() as u64 > MAX_LOG_BYTES {
+        return Err(too_long(owner).into());
+    }
     let warnings = schema.warning().into_iter().chain(log.warnings()).collect();
     let put = Change::Put {
         side: Side::Documents,
@@ -111,10 +89,7 @@ fn append(
         contents: text.into_bytes(),
         expects: Some(document.version),
     };
-    writer.commit(&[put]).map_err(|failed| match failed.error.code {
-        ErrorCode::VersionMismatch => Failed::Changed(failed.into()),
-        _ => Failed::For(failed.into()),
-    })?;
+    writer.commit(&[put])?;
     Ok(Output { session_file: in_repository(&path), section: section.to_owned(), warnings })
 }
 
@@ -146,6 +121,15 @@ fn not_started(owner: Owner<'_>) -> Error {
     let Owner { agent, date } = owner;
     let message = format!("`{agent}` has no session log of {date}: call `start_session` first");
     Error::new(Code::SessionNotFound, message)
+}
+
+fn too_long(owner: Owner<'_>) -> Error {
+    let Owner { agent, date } = owner;
+    let message = format!(
+        "with this entry `{agent}`'s log of {date} would be longer than {MAX_LOG_BYTES} bytes: \
+         write less, or go on in the log of another day"
+    );
+    Error::new(Code::StorageError, message)
 }
 
 fn invalid_content(offence: Offence) -> Error {

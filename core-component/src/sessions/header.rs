@@ -5,10 +5,18 @@ use crate::text::lines;
 /// What a header says; a field is none where it is missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
-    pub agent: Option<String>,
-    pub date: Option<String>,
-    pub session_id: Option<String>,
-    pub schema: Option<String>,
+    pub agent: Option<Field>,
+    pub date: Option<Field>,
+    pub session_id: Option<Field>,
+    pub schema: Option<Field>,
+}
+
+/// One line of a header.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub value: String,
+    /// Where the line begins.
+    pub at: usize,
 }
 
 impl Header {
@@ -16,11 +24,9 @@ impl Header {
     /// program. The first line of a name counts.
     pub fn read(text: &str) -> Self {
         let mut header = Self::default();
-        for (_, line) in lines(text) {
+        for (at, line) in lines(text) {
             let line = line.trim().trim_start_matches(['-', '*', '+']).trim_start();
-            let Some((name, value)) = line.split_once(':') else {
-                continue;
-            };
+            let Some((name, value)) = line.split_once(':') else { continue };
             let value = value.trim_start_matches('*').trim().to_owned();
             let field = match name.trim_end_matches('*').trim() {
                 "Agent Name" => &mut header.agent,
@@ -29,7 +35,7 @@ impl Header {
                 "Schema" => &mut header.schema,
                 _ => continue,
             };
-            field.get_or_insert(value);
+            field.get_or_insert(Field { value, at });
         }
         header
     }
@@ -41,13 +47,18 @@ mod tests {
 
     #[test]
     fn both_forms_are_read() {
+        let field = |value: &str, at| Some(Field { value: value.into(), at });
         let ours = "\n- Agent Name: ada\r\n- Date: 2025-01-20\n- Session ID: s\n- Schema: v1\n";
         let header = Header::read(ours);
-        assert_eq!(header.agent.as_deref(), Some("ada"));
-        assert_eq!(header.date.as_deref(), Some("2025-01-20"));
-        assert_eq!(header.session_id.as_deref(), Some("s"));
-        assert_eq!(header.schema.as_deref(), Some("v1"));
+        assert_eq!(header.agent, field("ada", 1));
+        assert_eq!(header.date, field("2025-01-20", 20));
+        assert_eq!(header.session_id, field("s", 39));
+        assert_eq!(header.schema, field("v1", 55));
         let theirs = "**Agent Name:** ada\n**Date:** 2025-01-20\n**Session ID:** s\n\n---\n";
-        assert_eq!(Header::read(theirs), Header { schema: None, ..header });
+        let header = Header::read(theirs);
+        assert_eq!(header.agent, field("ada", 0));
+        assert_eq!(header.date, field("2025-01-20", 20));
+        assert_eq!(header.session_id, field("s", 41));
+        assert_eq!(header.schema, None);
     }
 }

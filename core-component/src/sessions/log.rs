@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::header::Header;
+use super::header::{Field, Header};
 use super::schema::{Fault, HEADER, Schema};
 use crate::markdown::{BlockKind, Entry, Insertion, Offence, Outline, disturbance};
 use crate::text::{is_blank, line_of, lines};
@@ -61,7 +61,10 @@ impl<'a> Log<'a> {
     /// What makes it malformed: no header, a header of another agent or date, a section of the
     /// schema twice, a block that is open at the end or where a section should stand.
     pub fn parse(text: &'a str, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Fault> {
-        let outline = Outline::of(text);
+        Self::read(Outline::of(text), schema, owner)
+    }
+
+    fn read(outline: Outline<'a>, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Fault> {
         let sections = sections(&outline);
         let log = Self { header: Header::default(), outline, schema, sections };
         log.check_open_blocks()?;
@@ -72,14 +75,15 @@ impl<'a> Log<'a> {
 
     /// The session id that the header gives.
     pub fn session_id(&self) -> Option<&str> {
-        self.header.session_id.as_deref()
+        self.header.session_id.as_ref().map(|field| field.value.as_str())
     }
 
     /// Where the log and the schema differ in ways that do not stop anyone.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let current = format!("v{}", self.schema.version);
-        if let Some(started) = self.header.schema.as_ref().filter(|started| **started != current) {
+        if let Some(started) = self.header.schema.as_ref().filter(|field| field.value != current) {
+            let started = &started.value;
             warnings.push(format!(
                 "the log was started under schema {started}; the schema is now {current}"
             ));
@@ -124,7 +128,7 @@ impl<'a> Log<'a> {
         if let Some(offence) = disturbance(&insertion) {
             return Err(offence);
         }
-        Log::parse(&after, self.schema, owner).map_err(|fault| {
+        Log::read(outline, self.schema, owner).map_err(|fault| {
             Offence::new(1, format!("would make the log malformed: {}", fault.what))
         })?;
         Ok(after)
@@ -204,14 +208,14 @@ impl<'a> Log<'a> {
         for (field, value, wanted) in
             [("Agent Name", &header.agent, owner.agent), ("Date", &header.date, &date)]
         {
-            let what = match value {
-                Some(value) if value == wanted => continue,
-                Some(value) => {
-                    format!("the header's `{field}` is `{value}`, its path's `{wanted}`")
+            let (at, what) = match value {
+                Some(field) if field.value == wanted => continue,
+                Some(Field { value, at }) => {
+                    (*at, format!("the header's `{field}` is `{value}`, its path's `{wanted}`"))
                 }
-                None => format!("the header has no `{field}`"),
+                None => (0, format!("the header has no `{field}`")),
             };
-            return Err(self.fault(range.start, what));
+            return Err(self.fault(range.start + at, what));
         }
         Ok(header)
     }
@@ -357,8 +361,8 @@ mod tests {
             (String::new(), 1),
             ("# t\n\n## Context\n".into(), 1),
             ("## Header\n- Date: 2025-01-20\n".into(), 1),
-            (head.replace("ada", "bob"), 3),
-            (head.replace("01-20", "01-21"), 3),
+            (head.replace("ada", "bob"), 5),
+            (head.replace("01-20", "01-21"), 6),
             (format!("{head}## Context\n\n## Context\n"), 10),
             (format!("{head}## Header\n"), 8),
             (format!("{head}## Context\n\n```\n\n## Decisions\n"), 10),

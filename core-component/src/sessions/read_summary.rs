@@ -45,7 +45,7 @@ impl Tool for ReadSummary {
         let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
         let warnings = agent.schema()?.schema.warning().into_iter().collect();
         let path = agent.summary_path();
-        let document = agent.read(&path)?;
+        let document = agent.summary()?;
         Ok(Output {
             summary_file: in_repository(&path),
             exists: document.is_some(),

@@ -1,6 +1,6 @@
 //! `_schema.md`: which sections the logs of an agent have.
 
-use crate::markdown::{BlockKind, Outline};
+use crate::markdown::{Block, BlockKind, Outline};
 use crate::text::line_of;
 
 /// The default of seed 000, written where an agent starts its first session.
@@ -88,6 +88,13 @@ impl Schema {
                         );
                         return Err(fault(at, what));
                     }
+                    if !is_plain(name) {
+                        let what = format!(
+                            "section `{name}` has a name that Markdown would read as something \
+                             else: use plain words"
+                        );
+                        return Err(fault(at, what));
+                    }
                     match name {
                         HEADER => has_header = true,
                         name => sections.push(name.to_owned()),
@@ -118,6 +125,14 @@ impl Schema {
             )
         })
     }
+}
+
+/// Whether `## name` is read as a heading of that very text: so it will stand in logs.
+fn is_plain(name: &str) -> bool {
+    let heading = format!("## {name}");
+    let blocks = Outline::of(&heading).blocks;
+    let is_read = |block: &Block| matches!(&block.kind, BlockKind::Heading { level: 2, text } if text == name);
+    blocks.len() == 1 && blocks.iter().all(is_read)
 }
 
 const TITLE_EXPECTED: &str = "expected the heading `# Agent Memory Schema vN`";
@@ -155,6 +170,8 @@ mod tests {
             ("# Agent Memory Schema v1\n\n## Header\n", 3),
             ("# Agent Memory Schema v1\n\n## A\n\n```\n## B\n", 5),
             ("# Agent Memory Schema v1\n\n##\n", 3),
+            ("# Agent Memory Schema v1\n\n## What \\*not\\* to do\n", 3),
+            ("# Agent Memory Schema v1\n\n## C \\#\n", 3),
         ] {
             assert_eq!(Schema::parse(text).err().map(|fault| fault.line), Some(line), "{text}");
         }

@@ -1,10 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, AgentName, in_repository};
-use super::error::{Code, Error};
-use super::log::{Log, Owner, default_session_id, new_log};
-use super::schema::{self, Schema};
+use super::agent::{Agent, AgentName, in_repository, parse_log};
+use super::error::Error;
+use super::log::{Owner, default_session_id, new_log};
+use super::schema;
 use super::summary;
 use crate::storage::{Change, Side};
 use crate::time::Date;
@@ -56,10 +56,11 @@ impl Tool for StartSession {
             return Ok(found.output);
         }
         // Others may have written since: under the lock, what is missing is looked up again.
-        let writer = agent.tree().lock()?;
-        let found = Found::read(&agent, date)?;
-        writer.commit(&found.missing)?;
-        Ok(found.output)
+        agent.change(|writer| {
+            let found = Found::read(&agent, date)?;
+            writer.commit(&found.missing)?;
+            Ok(found.output)
+        })
     }
 }
 
@@ -85,7 +86,7 @@ impl Found {
         if !agent.exists(&agent.summary_path())? {
             create(agent.summary_path(), summary::TEMPLATE);
         }
-        let log = agent.read(&path)?;
+        let log = agent.log(date)?;
         let created = log.is_none();
         let text = log.map_or_else(|| new_log(owner, &governing.schema), |log| log.text);
         if created {
@@ -97,22 +98,4 @@ impl Found {
         let session_file = in_repository(&path);
         Ok(Self { output: Output { session_file, created, session_id, warnings }, missing })
     }
-}
-
-/// A log, or `MalformedLog` with the place.
-pub(super) fn parse_log<'a>(
-    text: &'a str,
-    schema: &'a Schema,
-    owner: Owner<'_>,
-    path: &str,
-) -> Result<Log<'a>, Error> {
-    Log::parse(text, schema, owner).map_err(|fault| {
-        let message = format!(
-            "`{}` line {}: {}; mend the file, which was left as it is",
-            in_repository(path),
-            fault.line,
-            fault.what
-        );
-        Error::new(Code::MalformedLog, message)
-    })
 }

@@ -139,49 +139,83 @@ impl Drop for MemoryWriter<'_> {
 impl Writer for MemoryWriter<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
         self.tree.with(|documents| {
+            let mut effects = Vec::new();
             for (index, change) in changes.iter().enumerate() {
-                check(documents, change).map_err(|error| CommitError {
+                let checked = check_consistent(changes, index);
+                let effect = checked.and_then(|()| effect(documents, change));
+                effects.push(effect.map_err(|error| CommitError {
                     error,
                     change: Some(index as u32),
                     applied: 0,
-                })?;
+                })?);
             }
-            Ok(changes.iter().map(|change| apply(documents, change)).collect())
+            Ok(effects.into_iter().map(|effect| apply(documents, effect)).collect())
         })
     }
 }
 
-fn check(documents: &Documents, change: &Change) -> Result<(), Error> {
-    let (side, path, expects) = match change {
-        Change::Put { side, path, contents, expects } => {
-            if contents.len() > MAX_DOCUMENT_BYTES {
-                let message = format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes");
-                return Err(Error::new(ErrorCode::TooLarge, message));
-            }
-            (side, path, expects.as_ref())
+/// Refuses a change of a path that another one writes too, or below one that another writes.
+fn check_consistent(changes: &[Change], index: usize) -> Result<(), Error> {
+    let (side, path, _) = target(&changes[index]);
+    for (other, change) in changes.iter().enumerate() {
+        let (of, at, is_written) = target(change);
+        let is_twice = other < index && at == path;
+        let is_below =
+            is_written && path.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'));
+        if of == side && (is_twice || is_below) {
+            let message = format!("`{path}` and `{at}` cannot both be changed in one commit");
+            return Err(Error::new(ErrorCode::InvalidPath, message));
         }
-        Change::Delete { side, path, expects } => (side, path, Some(expects)),
-    };
-    check_path(path)?;
-    let version = documents.get(&(*side, path.clone())).map(|contents| version_of(contents));
-    if version.as_ref() != expects {
-        let message = format!("`{path}` is not at the version that was read");
-        return Err(Error::new(ErrorCode::VersionMismatch, message));
     }
     Ok(())
 }
 
-fn apply(documents: &mut Documents, change: &Change) -> String {
+/// The path that a change writes or deletes, and whether it writes.
+fn target(change: &Change) -> (Side, &str, bool) {
     match change {
-        Change::Put { side, path, contents, .. } => {
-            documents.insert((*side, path.clone()), contents.clone());
-            version_of(contents)
-        }
-        Change::Delete { side, path, .. } => {
-            documents.remove(&(*side, path.clone()));
-            String::new()
-        }
+        Change::Put { side, path, .. } => (*side, path, true),
+        Change::Delete { side, path, .. } => (*side, path, false),
+        Change::Copy { side, to, .. } => (*side, to, true),
     }
+}
+
+/// What a change leaves at a path: contents, or none.
+type Effect = ((Side, String), Option<Vec<u8>>);
+
+/// Checks a change against the documents before the commit.
+fn effect(documents: &Documents, change: &Change) -> Result<Effect, Error> {
+    let (side, path, checked, expects) = match change {
+        Change::Put { side, path, expects, .. } => (side, path, path, expects.as_ref()),
+        Change::Delete { side, path, expects } => (side, path, path, Some(expects)),
+        Change::Copy { side, from, to, expects } => (side, to, from, Some(expects)),
+    };
+    check_path(path)?;
+    check_path(checked)?;
+    let before = documents.get(&(*side, checked.clone()));
+    let contents = match change {
+        Change::Put { contents, .. } => Some(contents),
+        Change::Delete { .. } => None,
+        Change::Copy { .. } => before,
+    };
+    if contents.is_some_and(|contents| contents.len() > MAX_DOCUMENT_BYTES) {
+        let message = format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes");
+        return Err(Error::new(ErrorCode::TooLarge, message));
+    }
+    if before.map(|contents| version_of(contents)).as_ref() != expects {
+        let message = format!("`{checked}` is not at the version that was read");
+        return Err(Error::new(ErrorCode::VersionMismatch, message));
+    }
+    Ok(((*side, path.clone()), contents.cloned()))
+}
+
+fn apply(documents: &mut Documents, (document, contents): Effect) -> String {
+    let Some(contents) = contents else {
+        documents.remove(&document);
+        return String::new();
+    };
+    let version = version_of(&contents);
+    documents.insert(document, contents);
+    version
 }
 
 fn check_path(path: &str) -> Result<(), Error> {
@@ -190,4 +224,63 @@ fn check_path(path: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::new(ErrorCode::InvalidPath, format!("`{path}` is not a path of a document")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_changed_twice_or_below_a_written_one_is_refused() {
+        let put = |path: &str| Change::Put {
+            side: Side::Documents,
+            path: path.into(),
+            contents: b"new".to_vec(),
+            expects: None,
+        };
+        let place = Place::repository("/repo");
+        let storage = MemoryStorage::new();
+        storage.grant(place.clone());
+        let tree = storage.open(&place).unwrap();
+        let writer = tree.lock().unwrap();
+        for (changes, refused) in
+            [([put("a"), put("a")], 1), ([put("a"), put("a/b")], 1), ([put("a/b/c"), put("a")], 0)]
+        {
+            let failed = writer.commit(&changes).unwrap_err();
+            assert_eq!(failed.error.code, ErrorCode::InvalidPath);
+            assert_eq!((failed.change, failed.applied), (Some(refused), 0));
+            assert!(storage.documents(&place, Side::Documents).is_empty());
+        }
+        writer.commit(&[put("a/b"), put("a/bc")]).unwrap();
+    }
+
+    #[test]
+    fn a_backup_is_what_stood_there_before_the_commit_wherever_in_it_the_copy_stands() {
+        let place = Place::repository("/repo");
+        let copy = || Change::Copy {
+            side: Side::Documents,
+            from: "a.json".into(),
+            to: "a.json.backup".into(),
+            expects: version_of(b"old"),
+        };
+        let put = || Change::Put {
+            side: Side::Documents,
+            path: "a.json".into(),
+            contents: b"new".to_vec(),
+            expects: Some(version_of(b"old")),
+        };
+        for changes in [[copy(), put()], [put(), copy()]] {
+            let storage = MemoryStorage::new();
+            storage.put(&place, Side::Documents, "a.json", "old");
+            storage.put(&place, Side::Documents, "a.json.backup", "older");
+            let tree = storage.open(&place).unwrap();
+            let writer = tree.lock().unwrap();
+            writer.commit(&changes).unwrap();
+            let documents = storage.documents(&place, Side::Documents);
+            assert_eq!(documents["a.json"], b"new");
+            assert_eq!(documents["a.json.backup"], b"old");
+            let failed = writer.commit(&changes).unwrap_err();
+            assert_eq!(failed.error.code, ErrorCode::VersionMismatch);
+        }
+    }
 }

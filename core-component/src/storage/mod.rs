@@ -137,6 +137,18 @@ pub enum Change {
         /// The version that it must be at.
         expects: String,
     },
+    /// Keeps a document as it is before the commit under another path as well, whatever document
+    /// stood there: a backup.
+    Copy {
+        /// The side of the tree.
+        side: Side,
+        /// The path of the document on that side.
+        from: String,
+        /// The path of the backup on that side.
+        to: String,
+        /// The version that the document at `from` must be at.
+        expects: String,
+    },
 }
 
 /// Why a commit ended early.
@@ -173,6 +185,7 @@ pub trait Tree {
 
 /// The right to change one tree, until it is dropped.
 pub trait Writer {
-    /// Makes the changes in order, durably; returns the version of each document put.
+    /// Makes the changes in order, durably; returns the version of each document put or copied,
+    /// and an empty string for each one deleted.
     fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError>;
 }

@@ -4,8 +4,8 @@
 mod check;
 mod schema;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
@@ -102,7 +102,9 @@ fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Answer {
     let schema = schema::of::<T::Input>();
     let violations = check::violations(&schema, arguments);
     let output = if violations.is_empty() {
-        T::Input::deserialize_checked(arguments).and_then(|input| T::run(call, input))
+        T::Input::deserialize(arguments)
+            .map_err(|error| T::Error::internal(error.to_string()))
+            .and_then(|input| T::run(call, input))
     } else {
         Err(T::Error::invalid_input(violations))
     };
@@ -114,12 +116,3 @@ fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Answer {
         Err(error) => Answer { text: error.to_json().to_string(), is_error: true },
     }
 }
-
-/// From arguments that passed the schema's check to the struct that the schema came from.
-trait DeserializeChecked: DeserializeOwned {
-    fn deserialize_checked<E: Refusal>(arguments: &Map<String, Value>) -> Result<Self, E> {
-        Self::deserialize(arguments).map_err(|error| E::internal(error.to_string()))
-    }
-}
-
-impl<T: DeserializeOwned> DeserializeChecked for T {}

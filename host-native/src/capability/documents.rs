@@ -85,7 +85,7 @@ impl Call {
         let patience = storage::Patience::new(self.storage.options().lock_wait);
         let turn = self.turn.take();
         if let Some(turn) = &turn {
-            patience.within(turn.comes()).await?;
+            patience.within(turn.is_first()).await?;
         }
         // This joins the tree's own queue; only then may the next writer ask.
         let acquiring = tree.acquire(patience);
@@ -200,6 +200,12 @@ impl From<Change> for storage::Change {
                 side: delete.side.into(),
                 path: delete.path,
                 expects: delete.expects,
+            },
+            Change::Copy(backup) => storage::Change::Copy {
+                side: backup.side.into(),
+                from: backup.from,
+                to: backup.to,
+                expects: backup.expects,
             },
         }
     }

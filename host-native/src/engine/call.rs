@@ -2,8 +2,8 @@
 
 use super::limits::{Exceeded, Size};
 use crate::Limits;
+use crate::arrival::Turn;
 use crate::memory::Roots;
-use crate::order::Turn;
 use crate::storage::Storage;
 use std::path::PathBuf;
 use std::sync::Arc;

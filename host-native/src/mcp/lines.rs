@@ -2,6 +2,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcError, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
+use serde::Deserialize;
 use serde_json::Value;
 use std::io;
 use std::sync::Arc;
@@ -68,8 +69,13 @@ fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>
     }
     serde_json::from_slice(line).map_err(|unreadable| {
         let Ok(value) = serde_json::from_slice::<Value>(line) else {
-            let message = format!("the message is no JSON: {unreadable}");
-            return Some(error(ErrorData::parse_error(message, None), None));
+            // Half an emoji, a number beyond all bounds: its sender still waits for an answer.
+            let envelope = serde_json::from_slice::<Envelope>(line).unwrap_or_default();
+            let message = format!("the message cannot be read as JSON: {unreadable}");
+            return Some(match &envelope.id {
+                Some(id) => error(ErrorData::invalid_params(message, None), Some(id)),
+                None => error(ErrorData::parse_error(message, None), None),
+            });
         };
         let id = value.get("id");
         let Some(method) = value.get("method").and_then(Value::as_str) else {
@@ -90,6 +96,12 @@ fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>
             }
         })
     })
+}
+
+/// What can be read of a message whose params cannot.
+#[derive(Default, Deserialize)]
+struct Envelope {
+    id: Option<Value>,
 }
 
 fn error(error: ErrorData, id: Option<&Value>) -> Box<JsonRpcError> {

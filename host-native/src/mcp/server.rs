@@ -64,7 +64,7 @@ fn instructions(tools: &[model::Tool]) -> String {
         "Memory that outlives this conversation, in files that people can read. Read what earlier \
          sessions left before you begin, and write down what later ones will need while you work. \
          Nothing is remembered by itself. Tools, in the order of use: {}. A result with `isError` \
-         has changed nothing; its message says what to do instead.",
+         says what to do instead; unless it failed midway, it has changed nothing.",
         names.collect::<Vec<_>>().join(", ")
     )
 }

@@ -4,77 +4,20 @@
 //! A person's editor takes no lock. What it saves before the last look at a document is found by
 //! the version; what it saves between that look and the rename, a moment later, is lost.
 
-use super::directory::{Directory, Found, Stamp, set_mode};
+use super::change::{Change, CommitError, check_consistent};
+use super::directory::{Directory, Found, Kind, Stamp, set_mode};
 use super::tree::{Side, Tree, not_a_document, obstacle};
 use super::{
     Durability, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, hexadecimal, path, version_of,
 };
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 /// So many directories are kept open during a commit: a process may not open many more files.
 const MAX_OPEN_DIRECTORIES: usize = 64;
-
-/// What is to become of one document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// It is to hold these contents.
-    Put {
-        /// Where it stands.
-        side: Side,
-        /// Its path there.
-        path: String,
-        /// Its bytes.
-        contents: Vec<u8>,
-        /// The version that it must be at; none where it must not exist.
-        expects: Option<String>,
-    },
-    /// It is to be gone.
-    Delete {
-        /// Where it stands.
-        side: Side,
-        /// Its path there.
-        path: String,
-        /// The version that it must be at.
-        expects: String,
-    },
-}
-
-impl Change {
-    fn side(&self) -> Side {
-        match self {
-            Change::Put { side, .. } | Change::Delete { side, .. } => *side,
-        }
-    }
-
-    fn path(&self) -> &str {
-        match self {
-            Change::Put { path, .. } | Change::Delete { path, .. } => path,
-        }
-    }
-
-    fn expects(&self) -> Option<&str> {
-        match self {
-            Change::Put { expects, .. } => expects.as_deref(),
-            Change::Delete { expects, .. } => Some(expects),
-        }
-    }
-}
-
-/// Why a commit failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{error}")]
-pub struct CommitError {
-    /// What went wrong.
-    pub error: Error,
-    /// The index of the change that failed; none where no single one did.
-    pub change: Option<u32>,
-    /// How many changes stand, counted from the first.
-    pub applied: u32,
-}
 
 /// Makes the changes; the caller holds the lock.
 pub(super) fn commit(tree: &Tree, changes: &[Change]) -> Result<Vec<String>, CommitError> {
@@ -99,6 +42,8 @@ struct Step<'a> {
     change: &'a Change,
     parent: Location<'a>,
     name: &'a str,
+    /// The directory and the name of the document whose version is checked.
+    checked: (Location<'a>, &'a str),
     temporary: String,
     /// Whether the temporary file may be there.
     written: bool,
@@ -161,84 +106,96 @@ impl<'a> Attempt<'a> {
         }
         for (index, change) in changes.iter().enumerate() {
             self.current = Some(index);
-            let segments = path::document(change.path())?;
-            let (name, parents) = segments.split_last().expect("a path has a segment");
-            let mut version = String::new();
-            if let Change::Put { path, contents, .. } = change {
-                if contents.len() as u64 > MAX_DOCUMENT_BYTES {
-                    return Err(Error::new(
-                        ErrorCode::TooLarge,
-                        format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes"),
-                    ));
-                }
-                version = version_of(contents);
-            }
             let side = change.side();
+            let (parent, name) = self.locate(side, change.path())?;
+            let version = match change {
+                Change::Put { path, contents, .. } => {
+                    check_size(path, contents.len() as u64)?;
+                    version_of(contents)
+                }
+                Change::Delete { .. } => String::new(),
+                Change::Copy { expects, .. } => expects.clone(),
+            };
             self.steps.push(Step {
                 change,
-                parent: (side, self.tree.base(side).way_to(parents)),
+                parent,
                 name,
+                checked: self.locate(side, change.checked_path())?,
                 temporary: path::temporary(name),
                 written: false,
                 found: None,
                 version,
             });
         }
-        let mut seen = BTreeSet::new();
-        let mut files = BTreeSet::new();
-        for (index, change) in changes.iter().enumerate() {
+        check_consistent(changes).map_err(|(index, error)| {
             self.current = Some(index);
-            if !seen.insert((change.side(), change.path())) {
-                return Err(Error::new(
-                    ErrorCode::InvalidPath,
-                    format!("`{}` stands twice in one commit", change.path()),
-                ));
-            }
-            if matches!(change, Change::Put { .. }) {
-                files.insert((change.side(), change.path()));
-            }
-        }
-        for (index, change) in changes.iter().enumerate() {
-            self.current = Some(index);
-            let path = change.path();
-            let above = path.match_indices('/').map(|(end, _)| &path[..end]);
-            if let Some(file) = above.into_iter().find(|dir| files.contains(&(change.side(), *dir)))
-            {
-                return Err(Error::new(
-                    ErrorCode::InvalidPath,
-                    format!("`{file}` cannot be both a document and the directory of `{path}`"),
-                ));
-            }
-        }
-        Ok(())
+            error
+        })
+    }
+
+    fn locate(&self, side: Side, path: &'a str) -> Result<(Location<'a>, &'a str), Error> {
+        let segments = path::document(path)?;
+        let (name, parents) = segments.split_last().expect("a path has a segment");
+        Ok(((side, self.tree.base(side).way_to(parents)), name))
     }
 
     fn check_version(&mut self, index: usize) -> Result<(), Error> {
+        let change = self.steps[index].change;
+        let version = match self.open_checked(index)? {
+            None => None,
+            Some((file, stamp)) => {
+                self.steps[index].found = Some(stamp);
+                let read = pass_on(file, io::sink());
+                let attempt = || format!("read `{}`", change.checked_path());
+                Some(read.map_err(|error| Error::from_io(&error, &attempt()))?)
+            }
+        };
+        if version.as_deref() != change.expects() {
+            return Err(version_mismatch(change.checked_path()));
+        }
+        match change {
+            Change::Copy { .. } => self.check_target(index),
+            Change::Put { .. } | Change::Delete { .. } => Ok(()),
+        }
+    }
+
+    /// Opens the document whose version the change expects.
+    fn open_checked(&mut self, index: usize) -> Result<Option<(File, Stamp)>, Error> {
+        let change = self.steps[index].change;
+        let path = change.checked_path();
+        let (parent, name) = self.steps[index].checked.clone();
+        let Some(parent) = self.directory(&parent)? else {
+            return Ok(None);
+        };
+        let found = parent.open_file(name);
+        match found.map_err(|errno| Error::from_errno(errno, &format!("read `{path}`")))? {
+            Found::Nothing => Ok(None),
+            Found::SomethingElse => Err(not_a_document(path)),
+            Found::File(file, stamp) => {
+                if matches!(change, Change::Copy { .. }) {
+                    check_size(change.path(), stamp.size)?;
+                }
+                Ok(Some((file, stamp)))
+            }
+        }
+    }
+
+    /// Whatever version a copy replaces, it has to be a document.
+    fn check_target(&mut self, index: usize) -> Result<(), Error> {
         let Step { change, name, .. } = self.steps[index];
         let path = change.path();
-        let attempt = || format!("read `{path}`");
-        let found = match self.directory(&self.steps[index].parent.clone())? {
-            None => Found::Nothing,
-            Some(parent) => {
-                parent.open_file(name).map_err(|errno| Error::from_errno(errno, &attempt()))?
-            }
+        let Some(parent) = self.directory(&self.steps[index].parent.clone())? else {
+            return Ok(());
         };
-        let version = match found {
-            Found::Nothing => None,
-            Found::SomethingElse => return Err(not_a_document(path)),
-            Found::File(file, stamp) => {
-                self.steps[index].found = Some(stamp);
-                Some(version_of_file(file).map_err(|error| Error::from_io(&error, &attempt()))?)
-            }
-        };
-        match version.as_deref() == change.expects() {
-            true => Ok(()),
-            false => Err(version_mismatch(path)),
+        let found = parent.stamp(name);
+        match found.map_err(|errno| Error::from_errno(errno, &format!("write `{path}`")))? {
+            Some(stamp) if stamp.kind != Kind::File => Err(not_a_document(path)),
+            _ => Ok(()),
         }
     }
 
     fn make_directories(&mut self, index: usize) -> Result<(), Error> {
-        if matches!(self.steps[index].change, Change::Delete { .. }) {
+        if self.steps[index].change.is_delete() {
             return Ok(());
         }
         let mode = if self.tree.0.private { 0o700 } else { 0o777 };
@@ -269,12 +226,14 @@ impl<'a> Attempt<'a> {
     }
 
     fn write_temporary(&mut self, index: usize) -> Result<(), Error> {
-        let Change::Put { path, contents, .. } = self.steps[index].change else {
+        let change = self.steps[index].change;
+        if change.is_delete() {
             return Ok(());
-        };
-        let attempt = || format!("write `{path}`");
+        }
+        let attempt = || format!("write `{}`", change.path());
         let parent = self.existing(&self.steps[index].parent.clone())?;
         let step = &mut self.steps[index];
+        // A backup is for nobody who may not read the document.
         let mode = match step.found {
             Some(found) => found.mode,
             None if self.tree.0.private => 0o600,
@@ -292,12 +251,25 @@ impl<'a> Attempt<'a> {
         if step.found.is_some() {
             set_mode(&file, mode).map_err(|errno| Error::from_errno(errno, &attempt()))?;
         }
-        file.write_all(contents)
-            .and_then(|()| match self.tree.0.storage.options.durability {
-                Durability::Full => file.sync_data(),
-                Durability::Relaxed => Ok(()),
-            })
-            .map_err(|error| Error::from_io(&error, &attempt()))
+        match change {
+            Change::Put { contents, .. } => file.write_all(contents),
+            Change::Delete { .. } => Ok(()),
+            Change::Copy { from, expects, .. } => {
+                // An editor may have saved it since its version was checked.
+                let Some((source, _)) = self.open_checked(index)? else {
+                    return Err(version_mismatch(from));
+                };
+                match pass_on(source.take(MAX_DOCUMENT_BYTES), &mut file) {
+                    Ok(version) if version != *expects => return Err(version_mismatch(from)),
+                    copied => copied.map(drop),
+                }
+            }
+        }
+        .and_then(|()| match self.tree.0.storage.options.durability {
+            Durability::Full => file.sync_data(),
+            Durability::Relaxed => Ok(()),
+        })
+        .map_err(|error| Error::from_io(&error, &attempt()))
     }
 
     fn apply(&mut self, index: usize) -> Result<(), Error> {
@@ -306,13 +278,15 @@ impl<'a> Attempt<'a> {
         let step = &mut self.steps[index];
         let path = step.change.path();
         let failed = |errno| Error::from_errno(errno, &format!("change `{path}`"));
-        if parent.stamp(step.name).map_err(failed)? != step.found {
+        let is_copy = matches!(step.change, Change::Copy { .. });
+        if !is_copy && parent.stamp(step.name).map_err(failed)? != step.found {
             return Err(version_mismatch(path));
         }
         match step.change {
-            Change::Put { .. } => parent.rename(&step.temporary, step.name).map_err(failed)?,
-            Change::Delete { .. } => parent.remove_file(step.name).map_err(failed)?,
+            Change::Put { .. } | Change::Copy { .. } => parent.rename(&step.temporary, step.name),
+            Change::Delete { .. } => parent.remove_file(step.name),
         }
+        .map_err(failed)?;
         step.written = false;
         self.applied += 1;
         self.touch(location);
@@ -391,15 +365,29 @@ impl<'a> Attempt<'a> {
     }
 }
 
-fn version_of_file(mut file: File) -> std::io::Result<String> {
+/// Writes what it reads, and returns the version of that.
+fn pass_on(mut from: impl Read, mut to: impl Write) -> io::Result<String> {
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        match file.read(&mut buffer)? {
+        match from.read(&mut buffer)? {
             0 => return Ok(hexadecimal(digest.finalize())),
-            count => digest.update(&buffer[..count]),
+            count => {
+                digest.update(&buffer[..count]);
+                to.write_all(&buffer[..count])?;
+            }
         }
     }
+}
+
+fn check_size(path: &str, bytes: u64) -> Result<(), Error> {
+    if bytes <= MAX_DOCUMENT_BYTES {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::TooLarge,
+        format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes"),
+    ))
 }
 
 fn version_mismatch(path: &str) -> Error {
@@ -413,9 +401,10 @@ fn version_mismatch(path: &str) -> Error {
 mod tests {
     use super::*;
     use crate::storage::{Place, Storage, StorageOptions};
+    use std::path::{Path, PathBuf};
 
-    #[test]
-    fn what_an_editor_saves_after_the_check_is_seen_before_the_rename() {
+    /// A repository with the document `a.md`, and where that is.
+    fn scene() -> (tempfile::TempDir, Tree, PathBuf) {
         let repository = tempfile::tempdir().unwrap();
         let storage = Storage::new(StorageOptions::default());
         storage.grant(repository.path()).unwrap();
@@ -424,7 +413,18 @@ mod tests {
         let document = repository.path().join(".github/agent-memory/a.md");
         std::fs::create_dir_all(document.parent().unwrap()).unwrap();
         std::fs::write(&document, "old").unwrap();
+        (repository, tree, document)
+    }
 
+    /// Only the document is there, and as the editor saved it.
+    fn assert_saved(document: &Path) {
+        assert_eq!(std::fs::read_to_string(document).unwrap(), "the editor's");
+        assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_an_editor_saves_after_the_check_is_seen_before_the_rename() {
+        let (_repository, tree, document) = scene();
         let changes = [Change::Put {
             side: Side::Documents,
             path: "a.md".into(),
@@ -439,7 +439,25 @@ mod tests {
         let refused = attempt.each(Attempt::apply).unwrap_err();
         attempt.clean_up();
         assert_eq!(refused.code, ErrorCode::VersionMismatch);
-        assert_eq!(std::fs::read_to_string(&document).unwrap(), "the editor's");
-        assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
+        assert_saved(&document);
+    }
+
+    #[test]
+    fn what_an_editor_saves_after_the_check_is_not_kept_as_what_was_checked() {
+        let (_repository, tree, document) = scene();
+        let changes = [Change::Copy {
+            side: Side::Documents,
+            from: "a.md".into(),
+            to: "b.md".into(),
+            expects: version_of(b"old"),
+        }];
+        let mut attempt = Attempt::new(&tree);
+        attempt.plan(&changes).unwrap();
+        attempt.each(Attempt::check_version).unwrap();
+        std::fs::write(&document, "the editor's").unwrap();
+        let refused = attempt.each(Attempt::write_temporary).unwrap_err();
+        attempt.clean_up();
+        assert_eq!(refused.code, ErrorCode::VersionMismatch);
+        assert_saved(&document);
     }
 }

@@ -1,3 +1,5 @@
+mod copies;
+
 use super::*;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,114 +1,146 @@
-//! As much of Git's configuration as tells where a submodule's work tree is.
+//! As much of Git's configuration files as tells where a submodule's work tree is, in Git's own
+//! form: a host must not understand `core.worktree` differently from Git.
 
-use std::iter::Peekable;
+use std::collections::BTreeMap;
 use std::str::Chars;
 
-/// The value of `core.worktree`: the last one, as for Git. None where there is none, it has no
-/// value, or the text is not a configuration.
-pub(super) fn core_worktree(text: &str) -> Option<String> {
-    let text = text.replace("\r\n", "\n");
-    let mut rest = text.chars().peekable();
-    let mut in_core = false;
-    let mut found = None;
+/// Settings by `section.name`, both in lower case, or `section.subsection.name`: none where one
+/// stands without `=`.
+pub(super) type Settings = BTreeMap<String, Option<String>>;
+
+/// Of several settings of one name the last counts. None where the text is not in Git's form.
+pub(super) fn parse(text: &str) -> Option<Settings> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let mut rest = text.chars();
+    let mut section = String::new();
+    let mut settings = Settings::new();
+    while let Some(c) = rest.next() {
+        match c {
+            c if is_space(c) => {}
+            '#' | ';' => skip_line(&mut rest),
+            '[' => section = header(&mut rest)?,
+            c if c.is_ascii_alphabetic() => {
+                let (name, value) = setting(c, &mut rest)?;
+                settings.insert(format!("{section}.{name}"), value);
+            }
+            _ => return None,
+        }
+    }
+    Some(settings)
+}
+
+/// Whether a setting is switched on. Git's other spellings of numbers, such as `0x1`, are not known.
+pub(super) fn is_true(value: Option<&str>) -> bool {
+    let Some(value) = value else { return true };
+    let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    ["true", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word))
+        || (is_number && digits.bytes().any(|byte| byte != b'0'))
+}
+
+/// The end of the text ends its last line.
+fn next(rest: &mut Chars) -> char {
+    rest.next().unwrap_or('\n')
+}
+
+fn skip_line(rest: &mut Chars) {
+    while next(rest) != '\n' {}
+}
+
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r' | '\n')
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-'
+}
+
+/// What stands between the brackets.
+fn header(rest: &mut Chars) -> Option<String> {
+    let mut name = String::new();
     loop {
-        match rest.peek().copied() {
-            None => return found,
-            Some(c) if c.is_ascii_whitespace() => {
-                rest.next();
-            }
-            Some('#' | ';') => skip_line(&mut rest),
-            Some('[') => in_core = section(&mut rest)?.eq_ignore_ascii_case("core"),
-            Some(c) if c.is_ascii_alphabetic() => {
-                let (key, value) = setting(&mut rest)?;
-                if in_core && key.eq_ignore_ascii_case("worktree") {
-                    found = value;
-                }
-            }
-            Some(_) => return None,
+        match next(rest) {
+            ']' => return (!name.is_empty()).then_some(name),
+            '\n' => return None,
+            c if is_space(c) => return Some(format!("{name}.{}", subsection(rest)?)),
+            c if is_of_name(c) || c == '.' => name.push(c.to_ascii_lowercase()),
+            _ => return None,
         }
     }
 }
 
-fn skip_line(rest: &mut Peekable<Chars>) {
-    while rest.peek().is_some_and(|&c| c != '\n') {
-        rest.next();
-    }
-}
-
-/// What stands between the brackets.
-fn section(rest: &mut Peekable<Chars>) -> Option<String> {
-    rest.next();
+/// In quotes, up to the closing bracket.
+fn subsection(rest: &mut Chars) -> Option<String> {
     let mut name = String::new();
-    let mut quoted = false;
     loop {
-        match rest.next()? {
+        match next(rest) {
+            '"' => break,
+            c if is_space(c) && c != '\n' => {}
+            _ => return None,
+        }
+    }
+    loop {
+        match next(rest) {
+            '"' => return (next(rest) == ']').then_some(name),
             '\n' => return None,
-            '\\' if quoted => name.push(rest.next()?),
-            '"' => {
-                quoted = !quoted;
-                name.push('"');
-            }
-            ']' if !quoted => return Some(name),
+            '\\' => match next(rest) {
+                '\n' => return None,
+                c => name.push(c),
+            },
             c => name.push(c),
         }
     }
 }
 
-fn setting(rest: &mut Peekable<Chars>) -> Option<(String, Option<String>)> {
-    let mut key = String::new();
-    while let Some(c) = rest.next_if(|c| c.is_ascii_alphanumeric() || *c == '-') {
-        key.push(c);
+fn setting(first: char, rest: &mut Chars) -> Option<(String, Option<String>)> {
+    let mut name = String::new();
+    let mut c = first;
+    while is_of_name(c) {
+        name.push(c.to_ascii_lowercase());
+        c = next(rest);
     }
-    while rest.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
-    match rest.next() {
-        None | Some('\n') => Some((key, None)),
-        Some('#' | ';') => {
-            skip_line(rest);
-            Some((key, None))
-        }
-        Some('=') => Some((key, Some(value(rest)?))),
-        Some(_) => None,
+    while matches!(c, ' ' | '\t') {
+        c = next(rest);
+    }
+    match c {
+        '\n' => Some((name, None)),
+        '=' => Some((name, Some(value(rest)?))),
+        _ => None,
     }
 }
 
-/// Up to the end of the line: white space around it goes, unless it is quoted.
-fn value(rest: &mut Peekable<Chars>) -> Option<String> {
+/// Up to the end of the line, which may be continued: white space around it goes, unless it is
+/// quoted.
+fn value(rest: &mut Chars) -> Option<String> {
     let mut value = String::new();
     let mut kept = 0;
     let mut quoted = false;
     loop {
-        match rest.next() {
-            None | Some('\n') if quoted => return None,
-            None | Some('\n') => break,
-            Some('"') => {
-                quoted = !quoted;
-                kept = value.len();
-            }
-            Some('\\') => {
-                match rest.next()? {
-                    '\n' => continue,
-                    'n' => value.push('\n'),
-                    't' => value.push('\t'),
-                    'b' => value.push('\u{8}'),
-                    c @ ('\\' | '"') => value.push(c),
-                    _ => return None,
-                }
-                kept = value.len();
-            }
-            Some('#' | ';') if !quoted => {
+        match next(rest) {
+            '\n' if quoted => return None,
+            '\n' => break,
+            '#' | ';' if !quoted => {
                 skip_line(rest);
                 break;
             }
-            Some(c) if c.is_ascii_whitespace() && !quoted => {
-                if kept > 0 {
+            c if is_space(c) && !quoted => {
+                if !value.is_empty() {
                     value.push(c);
                 }
+                continue;
             }
-            Some(c) => {
-                value.push(c);
-                kept = value.len();
-            }
+            '"' => quoted = !quoted,
+            '\\' => match next(rest) {
+                '\n' => {}
+                'n' => value.push('\n'),
+                't' => value.push('\t'),
+                'b' => value.push('\u{8}'),
+                c @ ('\\' | '"') => value.push(c),
+                _ => return None,
+            },
+            c => value.push(c),
         }
+        kept = value.len();
     }
     value.truncate(kept);
     Some(value)

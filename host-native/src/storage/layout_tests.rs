@@ -28,7 +28,8 @@ fn create(base: &str, case: &Value) {
             fs::create_dir_all(path).unwrap();
         } else if let Some(path) = at("file") {
             make_parent(&path);
-            fs::write(path, text("text").unwrap()).unwrap();
+            let latin1 = || text("latin1").unwrap().chars().map(|c| c as u8).collect();
+            fs::write(path, text("text").map_or_else(latin1, String::into_bytes)).unwrap();
         } else if let Some(path) = at("symlink") {
             make_parent(&path);
             symlink(text("to").unwrap(), path).unwrap();
@@ -58,7 +59,7 @@ fn everything_below(directory: &Path) -> BTreeMap<String, String> {
         let path = entry.unwrap().path();
         let kind = path.symlink_metadata().unwrap().file_type();
         let holds = match kind.is_file() {
-            true => fs::read_to_string(&path).unwrap(),
+            true => String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned(),
             false => format!("{kind:?}"),
         };
         all.insert(path.to_str().unwrap().to_owned(), holds);

@@ -8,11 +8,12 @@
 //! SQLite locks a file with POSIX locks, which a process loses when it closes *any* handle on that
 //! file. Therefore nothing but SQLite ever opens these two.
 
-use super::commit::{self, Change, CommitError};
+use super::change::{Change, CommitError};
+use super::commit;
 use super::directory::{Directory, Kind};
-use super::queue::Place;
 use super::tree::{Tree, TreeParts, obstacle};
 use super::{Durability, Error, ErrorCode, Shared};
+use crate::queue::Place;
 use rusqlite::{Connection, FileControl, OpenFlags, ffi};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -89,7 +90,7 @@ impl Tree {
         &self,
         patience: Patience,
     ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
-        let place = self.0.storage.queue.join(self.lock_key());
+        let place = self.0.storage.queue.join(self.lock_key().to_owned());
         let tree = self.clone();
         async move {
             patience.within(place.is_first()).await?;
@@ -133,12 +134,12 @@ pub struct Writer {
     tree: Tree,
     // Dropped before the place is: the next one in the process finds the turn free.
     turn: Mutex<LockFile>,
-    _place: Place,
+    _place: Place<PathBuf>,
 }
 
 impl Writer {
-    /// Makes the changes in their order, and returns the version of each document put and an empty
-    /// string for each one deleted.
+    /// Makes the changes in their order, and returns the version of each document put or copied
+    /// and an empty string for each one deleted.
     ///
     /// With [`Durability::Full`], one changed document in a directory that exists costs one sync of
     /// a file and one of a directory.
@@ -146,8 +147,8 @@ impl Writer {
     /// # Errors
     ///
     /// `version-mismatch`; `too-large` beyond [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES) a
-    /// document or [`MAX_CHANGES`](super::MAX_CHANGES); `invalid-path`, also where a path stands
-    /// twice; `no-space`, `read-only`, `permission`, `io`. Unless a rename, a deletion or the sync
+    /// document or [`MAX_CHANGES`](super::MAX_CHANGES); `invalid-path`, also where a path is
+    /// written twice, or one below another; `no-space`, `read-only`, `permission`, `io`. Unless a rename, a deletion or the sync
     /// of a directory failed, nothing was changed and nothing is left behind.
     pub fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);

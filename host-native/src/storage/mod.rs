@@ -30,6 +30,7 @@
 //! # }
 //! ```
 
+mod change;
 mod commit;
 #[cfg(test)]
 mod commit_tests;
@@ -42,17 +43,16 @@ mod lock;
 #[cfg(test)]
 mod lock_tests;
 mod path;
-mod queue;
 mod repository;
 mod tree;
 
-pub use commit::{Change, CommitError};
+pub use change::{Change, CommitError};
 pub use error::{Error, ErrorCode};
 pub use lock::{Patience, Writer};
 pub use tree::{Document, Entry, EntryKind, Side, Tree};
 
+use crate::queue::Queue;
 use lock::Connections;
-use queue::Queue;
 use repository::{Grant, Repository};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -133,7 +133,8 @@ struct Shared {
     options: StorageOptions,
     grants: RwLock<Vec<Grant>>,
     connections: Connections,
-    queue: Queue,
+    /// By their lock directories.
+    queue: Queue<PathBuf>,
 }
 
 impl Storage {

@@ -7,7 +7,7 @@ use super::git_config;
 use super::{Error, ErrorCode};
 use rustix::io::Errno;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// No `.git` file, pointer or configuration that is longer is read.
 const MAX_GIT_FILE_BYTES: u64 = 1024 * 1024;
@@ -15,8 +15,6 @@ const MAX_GIT_FILE_BYTES: u64 = 1024 * 1024;
 /// A granted directory.
 #[derive(Clone, Debug)]
 pub(super) struct Grant {
-    /// As the person who granted it named it.
-    named: PathBuf,
     pub canonical: PathBuf,
 }
 
@@ -30,7 +28,7 @@ impl Grant {
                 format!("cannot {attempt}: it is not a directory"),
             ));
         }
-        Ok(Grant { named: directory.to_owned(), canonical })
+        Ok(Grant { canonical })
     }
 }
 
@@ -53,23 +51,28 @@ pub(super) struct Repository {
 impl Repository {
     pub fn resolve(name: &str, grants: &[Grant]) -> Result<Self, Error> {
         let path = Path::new(name);
-        if !path.is_absolute() || name.contains('\0') {
+        if name.contains('\0') {
             return Err(Error::new(
                 ErrorCode::InvalidPath,
-                format!(
-                    "`{}` is not an absolute path: name the repository's top level",
-                    name.escape_debug()
-                ),
+                format!("`{}` contains a NUL character: leave it out", name.escape_debug()),
+            ));
+        }
+        if !path.is_absolute() {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("`{name}` is not an absolute path: name the repository's top level"),
             ));
         }
         let top_level = path.canonicalize().map_err(|error| {
             // What is there outside the grants is nobody's business.
-            match covers_name(grants, path) {
-                true => unresolved(&error, &format!("open `{name}`")),
-                false => not_granted(name),
+            match path.ancestors().find_map(|above| above.canonicalize().ok()) {
+                Some(above) if covers(grants, &above) => {
+                    unresolved(&error, &format!("open `{name}`"))
+                }
+                _ => not_granted(name),
             }
         })?;
-        if !grants.iter().any(|grant| top_level.starts_with(&grant.canonical)) {
+        if !covers(grants, &top_level) {
             return Err(not_granted(name));
         }
         if top_level.to_str().is_none() {
@@ -120,12 +123,8 @@ impl Repository {
     }
 }
 
-/// Whether a name that does not exist would lie in a grant.
-fn covers_name(grants: &[Grant], path: &Path) -> bool {
-    !path.components().any(|part| part == Component::ParentDir)
-        && grants
-            .iter()
-            .any(|grant| path.starts_with(&grant.named) || path.starts_with(&grant.canonical))
+fn covers(grants: &[Grant], canonical: &Path) -> bool {
+    grants.iter().any(|grant| canonical.starts_with(&grant.canonical))
 }
 
 fn dot_git(directory: &Path, name: &str) -> Result<Option<std::fs::FileType>, Error> {
@@ -180,12 +179,21 @@ fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> bool {
             .and_then(|pointer| resolve_pointer(git_directory, &pointer))
             .is_some_and(|pointer| pointer == dot_git);
     }
-    ["config.worktree", "config"]
-        .iter()
-        .filter_map(|file| read_small(git_directory, file))
-        .find_map(|text| git_config::core_worktree(&text))
+    configured_worktree(git_directory)
         .and_then(|worktree| git_directory.join(worktree).canonicalize().ok())
         .is_some_and(|worktree| worktree == top_level)
+}
+
+/// `core.worktree`, as Git reads it: `config.worktree` counts only where an extension says so.
+fn configured_worktree(git_directory: &Path) -> Option<String> {
+    let mut settings = git_config::parse(&read_small(git_directory, "config")?)?;
+    let has_own = settings
+        .get("extensions.worktreeconfig")
+        .is_some_and(|value| git_config::is_true(value.as_deref()));
+    if has_own && git_directory.join("config.worktree").symlink_metadata().is_ok() {
+        settings.extend(git_config::parse(&read_small(git_directory, "config.worktree")?)?);
+    }
+    settings.remove("core.worktree").flatten().filter(|worktree| !worktree.is_empty())
 }
 
 /// The one line of a pointer's file, relative to where the file is.
@@ -206,9 +214,10 @@ fn read_small(directory: &Path, name: &str) -> Option<String> {
     if stamp.size > MAX_GIT_FILE_BYTES {
         return None;
     }
-    let mut text = String::new();
-    file.take(MAX_GIT_FILE_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
+    let mut bytes = Vec::new();
+    file.take(MAX_GIT_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    // A comment may be in any encoding.
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// `HEAD` may be a symbolic link, as old versions of Git made it, and may dangle.

@@ -17,7 +17,7 @@ import type { Change } from '../generated/component/interfaces/agent-memory-core
 import { CommitFailure, StorageFailure, unlessMissing } from './failure.ts'
 import { segmentsOf, temporaryName } from './paths.ts'
 import { longestDocument, type Sides, versionOf } from './tree.ts'
-import { enterDirectory, findDirectory, hashRegular, lookAt } from './walk.ts'
+import { enterDirectory, findDirectory, hashRegular, lookAt, notA } from './walk.ts'
 
 const mostChanges = 1000
 
@@ -41,12 +41,21 @@ export function commit(sides: Sides, changes: readonly Change[], durability: Dur
   }
 }
 
-/** One change on its way to the disk. */
-interface Step {
-  readonly change: Change
+/** Where a document stands in a side. */
+interface Spot {
+  readonly path: string
   /** Below the side's root, without the name. */
   readonly directories: readonly string[]
   readonly name: string
+}
+
+/** One change on its way to the disk. */
+interface Step {
+  readonly change: Change
+  /** What is written or deleted. */
+  readonly target: Spot
+  /** The document whose version is checked: but for a copy, the same. */
+  readonly checked: Spot
   /** Where it stands, once that is known to exist. */
   directory?: string
   /** What the check of the version found. */
@@ -80,7 +89,10 @@ class Attempt {
     this.#each((step) => this.#apply(step))
     this.doing = 'make the changes durable'
     this.#syncDirectories()
-    return changes.map(({ tag, val }) => (tag === 'put' ? versionOf(val.contents) : ''))
+    return changes.map(({ tag, val }) => {
+      if (tag === 'put') return versionOf(val.contents)
+      return tag === 'copy' ? val.expects : ''
+    })
   }
 
   /** Removes what is not part of the changes that stand, and makes those survive. */
@@ -93,7 +105,7 @@ class Attempt {
   #each(stage: (step: Step) => void): void {
     for (const [index, step] of this.#steps.entries()) {
       this.current = index
-      this.doing = `${step.change.tag === 'put' ? 'write' : 'delete'} \`${step.change.val.path}\``
+      this.doing = `${step.change.tag === 'delete' ? 'delete' : 'write'} \`${step.target.path}\``
       stage(step)
     }
     this.current = undefined
@@ -103,31 +115,58 @@ class Attempt {
     if (changes.length > mostChanges) {
       throw new StorageFailure('too-large', `a commit has more than ${mostChanges} changes; split it`)
     }
-    const seen = new Set<string>()
     for (const [index, change] of changes.entries()) {
       this.current = index
-      const { side, path } = change.val
-      const segments = segmentsOf(path)
-      if (change.tag === 'put' && change.val.contents.length > longestDocument) {
+      const { tag, val } = change
+      const target = spotOf(tag === 'copy' ? val.to : val.path)
+      const checked = tag === 'copy' ? spotOf(val.from) : target
+      if (tag === 'put' && val.contents.length > longestDocument) {
         throw new StorageFailure(
           'too-large',
-          `\`${path}\` would be longer than ${longestDocument} bytes; shorten it or split it`,
+          `\`${val.path}\` would be longer than ${longestDocument} bytes; shorten it or split it`,
         )
       }
-      const key = `${side}/${path}`
-      if (seen.has(key)) throw new StorageFailure('invalid-path', `\`${path}\` stands twice in one commit`)
-      seen.add(key)
-      this.#steps.push({ change, directories: segments.slice(0, -1), name: segments.at(-1)! })
+      this.#steps.push({ change, target, checked })
     }
+    this.#checkConsistent()
+  }
+
+  #checkConsistent(): void {
+    const key = ({ change, target }: Step) => `${change.val.side}/${target.path}`
+    const seen = new Set<string>()
+    this.#each((step) => {
+      const twice = `\`${step.target.path}\` stands twice in one commit`
+      if (seen.has(key(step))) throw new StorageFailure('invalid-path', twice)
+      seen.add(key(step))
+    })
+    const files = new Set(this.#steps.filter(({ change }) => change.tag !== 'delete').map(key))
+    this.#each(({ change, target: { path, directories } }) => {
+      for (let depth = 1; depth <= directories.length; depth++) {
+        const above = directories.slice(0, depth).join('/')
+        if (!files.has(`${change.val.side}/${above}`)) continue
+        const both = `\`${above}\` cannot be both a document and the directory of \`${path}\``
+        throw new StorageFailure('invalid-path', both)
+      }
+    })
   }
 
   #checkVersion(step: Step): void {
-    const { side, path, expects } = step.change.val
-    const directory = findDirectory(this.#sides[side], step.directories)
-    const file = directory === undefined ? undefined : hashRegular(directory, step.name)
-    if (file?.version !== expects) throw versionMismatch(path)
-    if (directory !== undefined) step.directory = directory
+    const file = this.#hashChecked(step)
+    if (file?.version !== step.change.val.expects) throw versionMismatch(step.checked.path)
     if (file !== undefined) step.found = file.stats
+    const { directories, name } = step.target
+    const directory = findDirectory(this.#sides[step.change.val.side], directories)
+    if (directory === undefined) return
+    step.directory = directory
+    const replaced = step.change.tag === 'copy' ? lookAt(join(directory, name)) : undefined
+    if (replaced !== undefined && !replaced.isFile()) throw notA('file', name, replaced)
+  }
+
+  /** The version of the document whose version is checked, or undefined where there is none. */
+  #hashChecked({ change, checked }: Step, take?: (piece: Uint8Array) => void): ReturnType<typeof hashRegular> {
+    const directory = findDirectory(this.#sides[change.val.side], checked.directories)
+    const limit = change.tag === 'copy' ? longestDocument : Infinity
+    return directory === undefined ? undefined : hashRegular(directory, checked.name, limit, take)
   }
 
   /** One by one, each looked at: never through a symbolic link. */
@@ -135,7 +174,7 @@ class Attempt {
     if (step.directory !== undefined) return
     const { anchor, segments } = this.#sides[step.change.val.side]
     let directory = anchor
-    for (const segment of [...segments, ...step.directories]) {
+    for (const segment of [...segments, ...step.target.directories]) {
       const path = join(directory, segment)
       if (lookAt(path) === undefined) {
         mkdirSync(path)
@@ -147,32 +186,40 @@ class Attempt {
     step.directory = directory
   }
 
-  #writeTemporary({ change, name, directory, found }: Step): void {
-    if (change.tag !== 'put') return
-    const path = join(directory!, temporaryName(name))
+  #writeTemporary(step: Step): void {
+    const { change, target, checked, directory, found } = step
+    if (change.tag === 'delete') return
+    const path = join(directory!, temporaryName(target.name))
     unlessMissing(() => unlinkSync(path)) // What a crash left behind.
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-    const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+    const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, found ? found.mode & 0o777 : 0o666)
     this.#temporaries.add(path)
     try {
+      // A backup is for nobody who may not read the document.
       if (found) fchmodSync(descriptor, found.mode & 0o7777)
-      const { contents } = change.val
-      for (let at = 0; at < contents.length;) at += writeSync(descriptor, contents, at)
+      const write = (piece: Uint8Array) => {
+        for (let at = 0; at < piece.length;) at += writeSync(descriptor, piece, at)
+      }
+      if (change.tag === 'put') {
+        write(change.val.contents)
+      } else if (this.#hashChecked(step, write)?.version !== change.val.expects) {
+        throw versionMismatch(checked.path) // An editor has saved it since it was checked.
+      }
       if (this.#durability === 'full') fdatasyncSync(descriptor)
     } finally {
       closeSync(descriptor)
     }
   }
 
-  #apply({ change, name, directory, found }: Step): void {
-    const path = join(directory!, name)
-    if (!isSame(lookAt(path), found)) throw versionMismatch(change.val.path)
-    if (change.tag === 'put') {
-      const temporary = join(directory!, temporaryName(name))
+  #apply({ change, target, directory, found }: Step): void {
+    const path = join(directory!, target.name)
+    if (change.tag !== 'copy' && !isSame(lookAt(path), found)) throw versionMismatch(target.path)
+    if (change.tag === 'delete') {
+      unlinkSync(path)
+    } else {
+      const temporary = join(directory!, temporaryName(target.name))
       renameSync(temporary, path)
       this.#temporaries.delete(temporary)
-    } else {
-      unlinkSync(path)
     }
     this.applied++
     this.#touched.add(directory!)
@@ -182,6 +229,11 @@ class Attempt {
     if (this.#durability === 'relaxed') return
     for (const directory of this.#touched) syncDirectory(directory)
   }
+}
+
+function spotOf(path: string): Spot {
+  const segments = segmentsOf(path)
+  return { path, directories: segments.slice(0, -1), name: segments.at(-1)! }
 }
 
 function syncDirectory(directory: string): void {

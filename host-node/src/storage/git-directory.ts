@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { StorageFailure } from './failure.ts'
-import { parseGitConfig } from './git-config.ts'
+import { type GitSettings, isTrue, parseGitConfig } from './git-config.ts'
 import { lookAt, readRegular, type Root } from './walk.ts'
 
-const longestPointer = 64 * 1024
-const longestConfig = 1024 * 1024
+/** No `.git` file, pointer or configuration that is longer is read. */
+const longest = 1024 * 1024
 
 /**
  * Where a repository's lock and private side live: `agent-memory` in its own git directory, or
@@ -44,7 +44,7 @@ function withoutGit(root: string): Root {
 }
 
 function isBare(directory: string): boolean {
-  return hasHead(directory) && ['objects', 'refs'].every((name) => lookAt(join(directory, name))?.isDirectory())
+  return hasHead(directory) && ['objects', 'refs'].every((name) => isDirectory(canonical(directory, name)))
 }
 
 function hasHead(directory: string): boolean {
@@ -64,8 +64,8 @@ function gitDirectoryOf(root: string): string {
 
   const pointer = /^gitdir: ([^\n]+)$/.exec(readPointer(root, '.git') ?? '')?.[1]
   if (pointer === undefined) throw refused(path, 'is not in the form `gitdir: PATH`')
-  const directory = canonical(resolve(root, pointer))
-  if (directory === undefined || !lookAt(directory)?.isDirectory() || !hasHead(directory))
+  const directory = canonical(root, pointer)
+  if (directory === undefined || !isDirectory(directory) || !hasHead(directory))
     throw refused(path, 'names no git directory')
   if (!pointsBack(directory, root)) throw refused(path, 'names a git directory that belongs to another work tree')
   return directory
@@ -75,40 +75,51 @@ function gitDirectoryOf(root: string): string {
 function pointsBack(directory: string, root: string): boolean {
   if (lookAt(join(directory, 'gitdir')) !== undefined) {
     const back = readPointer(directory, 'gitdir')
-    return back !== undefined && back !== '' && canonical(resolve(directory, back)) === join(root, '.git')
+    return back !== undefined && back !== '' && canonical(directory, back) === join(root, '.git')
   }
+  const worktree = configuredWorktree(directory)
+  return typeof worktree === 'string' && worktree !== '' && canonical(directory, worktree) === root
+}
+
+/** `core.worktree`, as Git reads it: `config.worktree` counts only where an extension says so. */
+function configuredWorktree(directory: string): string | null | undefined {
   const settings = readConfig(directory, 'config')
-  const own = /^(true|yes|on|1)$/i.test(settings?.get('extensions.worktreeconfig') ?? '')
-    ? readConfig(directory, 'config.worktree')
-    : undefined
-  const worktree = own?.get('core.worktree') ?? settings?.get('core.worktree')
-  return worktree !== undefined && worktree !== '' && canonical(resolve(directory, worktree)) === root
+  const extension = settings?.get('extensions.worktreeconfig')
+  const hasOwn = extension !== undefined && isTrue(extension) && lookAt(join(directory, 'config.worktree'))
+  if (!settings || !hasOwn) return settings?.get('core.worktree')
+  const own = readConfig(directory, 'config.worktree')
+  return own && new Map([...settings, ...own]).get('core.worktree')
 }
 
 function readPointer(directory: string, name: string): string | undefined {
-  return readText(directory, name, longestPointer)?.replace(/[\r\n]+$/, '')
+  return readText(directory, name)?.replace(/[\r\n]+$/, '')
 }
 
-function readConfig(directory: string, name: string): Map<string, string> | undefined {
-  const text = readText(directory, name, longestConfig)
+function readConfig(directory: string, name: string): GitSettings | undefined {
+  const text = readText(directory, name)
   return text === undefined ? undefined : parseGitConfig(text)
 }
 
 /** What cannot be read as a file of text proves nothing, whatever the reason. */
-function readText(directory: string, name: string, limit: number): string | undefined {
+function readText(directory: string, name: string): string | undefined {
   try {
-    return readRegular(directory, name, limit)?.toString('utf8')
+    return readRegular(directory, name, longest)?.toString('utf8')
   } catch {
     return undefined
   }
 }
 
-function canonical(path: string): string | undefined {
+/** Where a path leads that stands in a directory. It is not joined: that would fold `..` before links are followed. */
+function canonical(directory: string, path: string): string | undefined {
   try {
-    return realpathSync.native(path)
+    return realpathSync.native(isAbsolute(path) ? path : `${directory}/${path}`)
   } catch {
     return undefined
   }
+}
+
+function isDirectory(path: string | undefined): boolean {
+  return path !== undefined && lookAt(path)?.isDirectory() === true
 }
 
 function refused(path: string, why: string): StorageFailure {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { monotonic, sleep } from '../time.ts'
@@ -74,16 +74,20 @@ class LockFile {
     if (before !== undefined && !before.isFile()) {
       throw new StorageFailure('invalid-path', `\`${basename(path)}\` of the lock is not a file; move it away`)
     }
+    const database = opened(path)
     try {
-      this.#database = new DatabaseSync(path, { timeout: 0 })
+      // A file that may not be written was opened to be read, and a transaction on it would lock nothing.
+      accessSync(path, constants.W_OK)
       // Without this the first transaction of an empty file would create a journal.
-      this.#database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
+      database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
       // SQLite's own choice shuts out a group that may use the directory.
       if (before === undefined) chmodSync(path, lookAt(dirname(path))!.mode & 0o666)
       this.#inode = lookAt(path)!.ino
     } catch (error) {
+      database.close()
       throw notWritable(error)
     }
+    this.#database = database
   }
 
   /** Polls until the lock is taken, and throws `busy` at the time `giveUp`. */
@@ -110,6 +114,14 @@ class LockFile {
       if (primaryCode(error) === sqliteBusy) return false
       throw notWritable(error)
     }
+  }
+}
+
+function opened(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { timeout: 0 })
+  } catch (error) {
+    throw notWritable(error)
   }
 }
 

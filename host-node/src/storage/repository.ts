@@ -19,6 +19,9 @@ export interface Repository {
  * not granted is refused alike whether it exists or not.
  */
 export function findRepository(name: string, grants: readonly string[]): Repository {
+  if (name.includes('\0')) {
+    throw new StorageFailure('invalid-path', `\`${name}\` contains a NUL character; leave it out`)
+  }
   if (!isAbsolute(name)) {
     throw new StorageFailure(
       'invalid-path',

@@ -42,29 +42,44 @@ export function findDirectory(root: Root, segments: readonly string[]): string |
 /** The contents of the regular file `name` in a directory, or undefined where there is none. */
 export function readRegular(directory: string, name: string, limit: number): Buffer | undefined {
   return withRegular(directory, name, (descriptor, { size }) => {
-    const tooLarge = () =>
-      new StorageFailure('too-large', `\`${name}\` is longer than ${limit} bytes; shorten it or split it`)
-    if (size > limit) throw tooLarge()
+    if (size > limit) throw tooLarge(name, limit)
     // One byte more than expected tells a file that grew since.
     let buffer = Buffer.allocUnsafe(size + 1)
     let length = 0
     for (let read; (read = readSync(descriptor, buffer, length, buffer.length - length, null)) > 0;) {
       length += read
-      if (length > limit) throw tooLarge()
+      if (length > limit) throw tooLarge(name, limit)
       if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(length)])
     }
     return buffer.subarray(0, length)
   })
 }
 
-/** The version of a regular file of any length, and what the system says about it. */
-export function hashRegular(directory: string, name: string): { version: string; stats: Stats } | undefined {
+/** The version of a regular file, and what the system says about it. Its contents go to `take`, in pieces. */
+export function hashRegular(
+  directory: string,
+  name: string,
+  limit = Infinity,
+  take: (piece: Uint8Array) => void = () => {},
+): { version: string; stats: Stats } | undefined {
   return withRegular(directory, name, (descriptor, stats) => {
+    if (stats.size > limit) throw tooLarge(name, limit)
     const digest = createHash('sha256')
     const buffer = Buffer.allocUnsafe(64 * 1024)
-    for (let read; (read = readSync(descriptor, buffer)) > 0;) digest.update(buffer.subarray(0, read))
+    let length = 0
+    for (let read; (read = readSync(descriptor, buffer)) > 0;) {
+      length += read
+      if (length > limit) throw tooLarge(name, limit)
+      const piece = buffer.subarray(0, read)
+      digest.update(piece)
+      take(piece)
+    }
     return { version: digest.digest('hex'), stats }
   })
+}
+
+function tooLarge(name: string, limit: number): StorageFailure {
+  return new StorageFailure('too-large', `\`${name}\` is longer than ${limit} bytes; shorten it or split it`)
 }
 
 function withRegular<T>(directory: string, name: string, work: (descriptor: number, stats: Stats) => T): T | undefined {
@@ -85,7 +100,7 @@ function withRegular<T>(directory: string, name: string, work: (descriptor: numb
   }
 }
 
-function notA(wanted: string, name: string, stats: Stats): StorageFailure {
+export function notA(wanted: string, name: string, stats: Stats): StorageFailure {
   const found = stats.isSymbolicLink()
     ? 'a symbolic link'
     : stats.isDirectory()

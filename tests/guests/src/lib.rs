@@ -15,13 +15,14 @@ use exports::agent_memory::core::toolbox::{Failure, FailureCode, FollowUp, Guest
 use serde_json::{Value, json};
 
 /// Each tool, and whether it says that it only reads.
-const TOOLS: [(&str, bool); 15] = [
+const TOOLS: [(&str, bool); 16] = [
     ("append", false),
     ("append-without-lock", true),
     ("count", true),
     ("flood", true),
     ("grow", true),
     ("hoard", true),
+    ("keep", false),
     ("lock-twice", false),
     ("panic", true),
     ("probe-database", true),

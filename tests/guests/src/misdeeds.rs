@@ -1,7 +1,9 @@
 //! What the tools do, one function each.
 
 use crate::agent_memory::core::database;
-use crate::agent_memory::core::documents::{self, Change, Place, PlaceKind, Put, Side, Tree};
+use crate::agent_memory::core::documents::{
+    self, Backup, Change, Place, PlaceKind, Put, Side, Tree,
+};
 use crate::agent_memory::core::storage_types::Error;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -25,6 +27,7 @@ pub fn commit(
         "flood" => Ok(json!({ "version": flood() })),
         "grow" => Ok(json!({ "pages": grow() })),
         "hoard" => hoard(argument("repo_root")),
+        "keep" => open().and_then(|tree| keep(&tree)),
         "lock-twice" => open().and_then(|tree| lock_twice(&tree)),
         "panic" => panic!("the guest panics"),
         "probe-database" => database::open("memories", true).map(|_| json!({})),
@@ -62,6 +65,27 @@ fn append(tree: &Tree, line: &str, context: &Value) -> Result<Value, Error> {
     let put = Put { side: Side::Documents, path: DOCUMENT.to_owned(), contents, expects };
     writer.commit(&[Change::Put(put)]).map_err(|failed| failed.error)?;
     Ok(json!({ "now": context["now"], "seed": context["seed"] }))
+}
+
+/// Well behaved, too: empties the document, and keeps what it held beside it.
+fn keep(tree: &Tree) -> Result<Value, Error> {
+    let writer = tree.lock()?;
+    let version = tree.read(Side::Documents, DOCUMENT, ENOUGH)?.map(|document| document.version);
+    let backup = Backup {
+        side: Side::Documents,
+        from: DOCUMENT.to_owned(),
+        to: format!("{DOCUMENT}.backup"),
+        expects: version.clone().unwrap_or_default(),
+    };
+    let put = Put {
+        side: Side::Documents,
+        path: DOCUMENT.to_owned(),
+        contents: Vec::new(),
+        expects: version,
+    };
+    let changes = [Change::Copy(backup), Change::Put(put)];
+    let versions = writer.commit(&changes).map_err(|failed| failed.error)?;
+    Ok(json!({ "versions": versions }))
 }
 
 /// Counts the calls that this instance's memory has seen.

@@ -1,55 +1,54 @@
-//! First come, first served among the writers of one process, for each lock.
+//! First come, first served.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-/// The writers that hold or wait for a lock, in the order in which they asked.
+/// Those that hold or wait for something, in the order in which they came. What differs in `For` is
+/// waited for apart.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue(Arc<Mutex<Line>>);
+pub(crate) struct Queue<For>(Arc<Mutex<Line<For>>>);
 
 #[derive(Debug, Default)]
-struct Line {
+struct Line<For> {
     joined: u64,
-    writers: BTreeMap<u64, (PathBuf, Option<Waker>)>,
+    places: BTreeMap<u64, (For, Option<Waker>)>,
 }
 
-impl Queue {
-    /// Takes the last place for a lock.
-    pub fn join(&self, lock: &Path) -> Place {
+impl<For: PartialEq> Queue<For> {
+    /// Takes the last place.
+    pub(crate) fn join(&self, wanted: For) -> Place<For> {
         let number = self.with(|line| {
             line.joined += 1;
-            line.writers.insert(line.joined, (lock.to_owned(), None));
+            line.places.insert(line.joined, (wanted, None));
             line.joined
         });
-        Place { queue: self.clone(), number }
+        Place { queue: Queue(Arc::clone(&self.0)), number }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Line) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut Line<For>) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A place in the queue of one lock, until it is dropped.
+/// A place in a [`Queue`], until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
-    queue: Queue,
+pub(crate) struct Place<For: PartialEq> {
+    queue: Queue<For>,
     number: u64,
 }
 
-impl Place {
-    /// Waits until it is the first.
-    pub async fn is_first(&self) {
+impl<For: PartialEq> Place<For> {
+    /// Waits until nobody before it wants the same.
+    pub(crate) async fn is_first(&self) {
         poll_fn(|context| {
             self.queue.with(|line| {
-                let (before, rest) = (line.writers.range(..self.number), &line.writers);
-                let lock = &rest[&self.number].0;
-                if !before.into_iter().any(|(_, (other, _))| other == lock) {
+                let wanted = &line.places[&self.number].0;
+                if !line.places.range(..self.number).any(|(_, (other, _))| other == wanted) {
                     return Poll::Ready(());
                 }
-                let place = line.writers.get_mut(&self.number).expect("held by `self`");
+                let place = line.places.get_mut(&self.number).expect("held by `self`");
                 place.1 = Some(context.waker().clone());
                 Poll::Pending
             })
@@ -58,11 +57,11 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl<For: PartialEq> Drop for Place<For> {
     fn drop(&mut self) {
         let next = self.queue.with(|line| {
-            let (lock, _) = line.writers.remove(&self.number)?;
-            let next = line.writers.values_mut().find(|(other, _)| *other == lock)?;
+            let (wanted, _) = line.places.remove(&self.number)?;
+            let next = line.places.values_mut().find(|(other, _)| *other == wanted)?;
             next.1.take()
         });
         if let Some(waker) = next {
@@ -77,18 +76,17 @@ mod tests {
     use std::pin::pin;
     use std::task::Context;
 
-    fn is_first(place: &Place) -> bool {
+    fn is_first(place: &Place<char>) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         pin!(place.is_first()).poll(&mut context).is_ready()
     }
 
     #[test]
-    fn a_writer_waits_for_those_before_it_at_the_same_lock_alone() {
+    fn a_writer_waits_for_those_before_it_that_want_the_same_alone() {
         let queue = Queue::default();
-        let (a, b) = (Path::new("/a"), Path::new("/b"));
-        let (first, second, third) = (queue.join(a), queue.join(a), queue.join(a));
+        let (first, second, third) = (queue.join('a'), queue.join('a'), queue.join('a'));
         assert!(is_first(&first) && !is_first(&second) && !is_first(&third));
-        assert!(is_first(&queue.join(b)));
+        assert!(is_first(&queue.join('b')));
         drop(second);
         assert!(!is_first(&third));
         drop(first);
@@ -98,8 +96,7 @@ mod tests {
     #[tokio::test]
     async fn a_waiting_writer_wakes_when_the_one_before_it_leaves() {
         let queue = Queue::default();
-        let lock = Path::new("/a");
-        let (first, second) = (queue.join(lock), queue.join(lock));
+        let (first, second) = (queue.join('a'), queue.join('a'));
         let waits = tokio::spawn(async move { second.is_first().await });
         tokio::task::yield_now().await;
         assert!(!waits.is_finished());

@@ -1,0 +1,182 @@
+//! Backups.
+
+use super::*;
+use std::process::Command;
+
+fn copy(from: &str, to: &str, expects: &str) -> Change {
+    Change::Copy {
+        side: Side::Documents,
+        from: from.to_owned(),
+        to: to.to_owned(),
+        expects: version_of(expects.as_bytes()),
+    }
+}
+
+fn text(path: PathBuf) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_backup_is_what_stood_there_before_the_commit_wherever_in_it_the_copy_stands() {
+    let keep = || copy("a.json", "kept/a.json", "old");
+    let put = || put("a.json", "new", Some("old"));
+    let (old, new) = (version_of(b"old"), version_of(b"new"));
+    for (changes, versions) in [([keep(), put()], [&old, &new]), ([put(), keep()], [&new, &old])] {
+        let repository = Repository::new();
+        repository.write("a.json", "old");
+        assert_eq!(repository.commit(&changes).unwrap().iter().collect::<Vec<_>>(), versions);
+        assert_eq!(text(repository.at("a.json")), "new");
+        assert_eq!(text(repository.at("kept/a.json")), "old");
+        assert_eq!(snapshot(&repository.at("")).len(), 3);
+    }
+    let repository = Repository::new();
+    repository.write("a.json", "old");
+    repository.commit(&[keep(), delete("a.json", "old")]).unwrap();
+    assert!(!repository.at("a.json").exists());
+    assert_eq!(text(repository.at("kept/a.json")), "old");
+}
+
+#[test]
+fn a_backup_replaces_the_one_before_whatever_that_holds() {
+    let repository = Repository::new();
+    repository.write("a.json", "1");
+    for (old, new) in [("1", "2"), ("2", "3"), ("3", "4")] {
+        let changes = [copy("a.json", "a.json.backup", old), put("a.json", new, Some(old))];
+        repository.commit(&changes).unwrap();
+        assert_eq!(text(repository.at("a.json.backup")), old);
+        assert_eq!(text(repository.at("a.json")), new);
+        repository.write("a.json.backup", "written by hand");
+    }
+}
+
+#[test]
+fn a_backup_has_the_permission_bits_of_the_document() {
+    let repository = Repository::new();
+    repository.write("a.json", "text");
+    repository.write("replaced.json", "");
+    fs::set_permissions(repository.at("a.json"), PermissionsExt::from_mode(0o600)).unwrap();
+    for to in ["new.json", "replaced.json"] {
+        repository.commit(&[copy("a.json", to, "text")]).unwrap();
+        assert_eq!(mode(&repository.at(to)), 0o600);
+    }
+}
+
+#[test]
+fn only_the_version_of_the_document_is_expected() {
+    let repository = Repository::new();
+    repository.write("a.json", "saved by an editor");
+    let first = put("new/directory/b.md", "b", None);
+    for from in ["a.json", "missing.json", "missing/a.json"] {
+        let failed = repository.refuses(&[first.clone(), copy(from, "c.json", "what I read")]);
+        assert_eq!((failed.error.code, failed.change), (ErrorCode::VersionMismatch, Some(1)));
+        assert!(failed.error.message.contains(from), "{failed}");
+    }
+}
+
+#[test]
+fn a_backup_stands_where_a_document_can() {
+    let repository = Repository::new();
+    repository.write("a.json", "text");
+    repository.write("directory/b.json", "");
+    symlink("a.json", repository.at("link.json")).unwrap();
+    let paths = [
+        ("a.json", "directory"),
+        ("a.json", "link.json"),
+        ("a.json", "a.json/below"),
+        ("a.json", "../a.json"),
+        ("a.json", ""),
+        ("directory", "c.json"),
+        ("link.json", "c.json"),
+        ("../a.json", "c.json"),
+    ];
+    for (from, to) in paths {
+        let failed = repository.refuses(&[put("b.md", "b", None), copy(from, to, "text")]);
+        let found = (failed.error.code, failed.change);
+        assert_eq!(found, (ErrorCode::InvalidPath, Some(1)), "`{from}` to `{to}`");
+    }
+}
+
+#[test]
+fn the_path_of_a_backup_is_written_once_and_has_nothing_below() {
+    let repository = Repository::new();
+    repository.write("a.json", "text");
+    for other in [put("b", "", None), put("b/c", "", None), copy("a.json", "b/c", "text")] {
+        for changes in
+            [[copy("a.json", "b", "text"), other.clone()], [other, copy("a.json", "b", "text")]]
+        {
+            assert_eq!(repository.refuses(&changes).error.code, ErrorCode::InvalidPath);
+        }
+    }
+    let both = [copy("a.json", "b", "text"), copy("a.json", "c", "text")];
+    assert!(repository.commit(&both).is_ok());
+}
+
+#[test]
+fn a_document_that_is_too_large_is_not_kept() {
+    let repository = Repository::new();
+    let longest = "x".repeat(MAX_DOCUMENT_BYTES as usize);
+    repository.write("a.json", &longest);
+    repository.commit(&[copy("a.json", "b.json", &longest)]).unwrap();
+    assert_eq!(text(repository.at("b.json")), longest);
+    let longer = longest + "x";
+    repository.write("a.json", &longer);
+    let failed = repository.refuses(&[copy("a.json", "b.json", &longer)]);
+    assert_eq!((failed.error.code, failed.change), (ErrorCode::TooLarge, Some(0)));
+}
+
+#[test]
+fn a_failure_before_the_first_rename_leaves_no_backup() {
+    let repository = Repository::new();
+    repository.write("a.json", "old");
+    repository.write("a.json.backup", "older");
+    // The temporary file cannot be made.
+    fs::create_dir_all(repository.at(".b.md.agent-memory-tmp/x")).unwrap();
+    let failed = repository.refuses(&[
+        copy("a.json", "a.json.backup", "old"),
+        copy("a.json", "new/a.json.backup", "old"),
+        put("a.json", "new", Some("old")),
+        put("b.md", "b", None),
+    ]);
+    assert_eq!((failed.error.code, failed.change), (ErrorCode::InvalidPath, Some(3)));
+}
+
+#[test]
+fn a_backup_and_the_change_after_it_sync_two_files_and_one_directory() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("skipped: `strace` is not installed");
+        return;
+    }
+    let repository = Repository::new();
+    repository.write("a.json", "old");
+    repository.write("a.json.backup", "older");
+    drop(writer(&repository.tree));
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let name = module_path!().split_once("::").unwrap().1;
+    let output = Command::new("strace")
+        .args(["-f", "-y", "-e", "trace=fsync,fdatasync", "-o"])
+        .arg(trace.path())
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", &format!("{name}::keeps_a_backup")])
+        .env("AGENT_MEMORY_TEST_REPOSITORY", repository.directory.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let trace = fs::read_to_string(trace.path()).unwrap();
+    let syncs =
+        trace.lines().filter_map(|line| line.split_once("sync(")?.1.split(['<', '>']).nth(1));
+    let documents = repository.at(".").canonicalize().unwrap();
+    let expected = [
+        documents.join(".a.json.backup.agent-memory-tmp"),
+        documents.join(".a.json.agent-memory-tmp"),
+        documents,
+    ];
+    assert_eq!(syncs.map(PathBuf::from).collect::<Vec<_>>(), expected, "{trace}");
+}
+
+#[test]
+#[ignore = "run by another test, which counts its syncs"]
+fn keeps_a_backup() {
+    let repository = std::env::var_os("AGENT_MEMORY_TEST_REPOSITORY").expect("run by another test");
+    let changes = [copy("a.json", "a.json.backup", "old"), put("a.json", "new", Some("old"))];
+    writer(&open(Path::new(&repository))).commit(&changes).unwrap();
+}

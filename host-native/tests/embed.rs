@@ -1,0 +1,56 @@
+//! The example `embed` does what it says, as its own process.
+
+use process::Repository;
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+mod process;
+
+/// The example as it is built for the tests: beside the directory of their own programs.
+fn embed() -> PathBuf {
+    let test = std::env::current_exe().expect("the running program has a path");
+    let profile = test.ancestors().nth(2).expect("a test is in `deps`, below its profile");
+    let example = profile.join("examples/embed").with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(
+        example.is_file(),
+        "{} is not built: run `cargo build --release --package agent-memory-host --examples`",
+        example.display()
+    );
+    example
+}
+
+/// The result that the example printed for a tool.
+fn result(output: &str, tool: &str) -> Value {
+    let (_, rest) = output.split_once(&format!("{tool}: ")).expect("the tool is named");
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter();
+    values.next().expect("a result follows").expect("it is JSON")
+}
+
+#[test]
+fn the_example_starts_a_session_adds_an_entry_and_reads_the_summary() {
+    let repository = Repository::new();
+    let output = Command::new(embed()).arg(repository.root()).output().expect("it runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", output.status);
+    assert_eq!(errors, "");
+
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    let log = result(&printed, "start_session")["session_file"].clone();
+    let log = log.as_str().expect("the log's path");
+    assert_eq!(result(&printed, "append_entry")["session_file"], log, "{printed}");
+    let summary = result(&printed, "read_summary");
+    assert_eq!(summary["summary_file"], ".github/agent-memory/aristotle/_summary.md", "{printed}");
+
+    let text = fs::read_to_string(repository.root().join(log)).expect("the log is there");
+    assert!(text.contains("\n## Decisions\n\n- Embed the memory.\n"), "{text}");
+}
+
+#[test]
+fn the_example_without_a_repository_says_what_it_needs() {
+    let output = Command::new(embed()).output().expect("it runs");
+    assert!(!output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("give the top level of a repository"), "{errors}");
+}

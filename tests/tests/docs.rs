@@ -1,0 +1,134 @@
+//! `docs/tools.md` says what the component and the cases say. `BLESS=1` writes it.
+
+use std::collections::BTreeMap;
+use std::{env, fs};
+
+use agent_memory_core::toolbox;
+use agent_memory_tests::case::{Case, load_all};
+use agent_memory_tests::product::repository_root;
+use serde_json::{Value, json};
+
+const TOOLSETS: [&str; 1] = ["sessions"];
+
+#[test]
+fn the_page_of_tools_is_what_the_component_lists_and_the_cases_show() {
+    let path = repository_root().join("docs/tools.md");
+    let page = page(&load_all());
+    if env::var_os("BLESS").is_some() {
+        fs::write(&path, &page).expect("the page is writable");
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/tools.md is not up to date: run \
+         `BLESS=1 cargo test --release -p agent-memory-tests --test docs`"
+    );
+}
+
+fn page(cases: &[Case]) -> String {
+    let mut page = "# Tools\n\nGenerated from the tools' schemas; the examples and the errors are those of the conformance cases.\n"
+        .to_owned();
+    for toolset in TOOLSETS {
+        page += &format!("\n## `{toolset}`\n");
+        for tool in tools(toolset) {
+            page += &of_tool(toolset, &tool, cases);
+        }
+    }
+    page
+}
+
+fn tools(toolset: &str) -> Vec<Value> {
+    let settings = json!({"toolsets": [toolset]}).to_string();
+    serde_json::from_str(&toolbox::list_tools(&settings).expect("the tools")).expect("JSON")
+}
+
+fn of_tool(toolset: &str, tool: &Value, cases: &[Case]) -> String {
+    let name = text(tool, "name");
+    format!(
+        "\n### `{name}`: {}\n\n{}\n\n{}\n\n{}\n{}\nIt returns\n\n{}\n{}",
+        text(tool, "title").to_lowercase(),
+        text(tool, "description"),
+        hints(&tool["annotations"]),
+        fields(&tool["inputSchema"]),
+        example(toolset, name, cases),
+        fields(&tool["outputSchema"]),
+        errors(name, cases),
+    )
+}
+
+fn hints(annotations: &Value) -> String {
+    let is = |hint: &str| annotations[hint] == true;
+    let effect = match (is("readOnlyHint"), is("destructiveHint")) {
+        (true, _) => "Reads only",
+        (false, true) => "May destroy",
+        (false, false) => "Adds only",
+    };
+    let again = if is("idempotentHint") {
+        "the same call again changes nothing"
+    } else {
+        "each call counts"
+    };
+    format!("{effect}; {again}.")
+}
+
+fn fields(schema: &Value) -> String {
+    let required = schema["required"].as_array().expect("a list of required fields");
+    let mut table = "| field | takes | |\n|---|---|---|\n".to_owned();
+    for (name, field) in schema["properties"].as_object().expect("properties") {
+        let optional = if required.iter().any(|known| known == name) { "" } else { ", optional" };
+        let kind = match text(field, "type") {
+            "array" => format!("array of {}", text(&field["items"], "type")),
+            kind => kind.to_owned(),
+        };
+        let bounds = bounds(field);
+        table +=
+            &format!("| `{name}` | {kind}{bounds}{optional} | {} |\n", text(field, "description"));
+    }
+    table
+}
+
+fn bounds(field: &Value) -> String {
+    let mut words = String::new();
+    if let (Some(least), Some(most)) = (field["minLength"].as_u64(), field["maxLength"].as_u64()) {
+        words += &format!(", {least} to {most} characters");
+    }
+    if let Some(pattern) = field["pattern"].as_str() {
+        words += &format!(", `{}`", pattern.replace('|', "\\|"));
+    }
+    if let Some(format) = field["format"].as_str() {
+        words += &format!(", a {format}");
+    }
+    words
+}
+
+/// The case `<toolset>/examples/<tool>`.
+fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
+    let name = format!("{toolset}/examples/{tool}");
+    let case = cases.iter().find(|case| case.name == name);
+    let step = &case.unwrap_or_else(|| panic!("no case `{name}`")).text.steps[0];
+    let result = step.result.as_ref().expect("an example has a result");
+    format!("\n```json\n{:#}\n```\n\nanswers\n\n```json\n{result:#}\n```\n", step.arguments)
+        .replace("${repo}", "/home/ada/project")
+}
+
+/// The codes that the cases show this tool to answer with, each with one case that shows it.
+fn errors(tool: &str, cases: &[Case]) -> String {
+    let mut codes: BTreeMap<&str, &Case> = BTreeMap::new();
+    for case in cases {
+        for step in case.text.steps.iter().filter(|step| step.call == tool) {
+            if let Some(code) = step.error.as_ref().and_then(|error| error["error"].as_str()) {
+                codes.entry(code).or_insert(case);
+            }
+        }
+    }
+    let mut table = "\nIts errors\n\n| code | for example |\n|---|---|\n".to_owned();
+    for (code, case) in codes {
+        let link = format!("../tests/conformance/cases/{}.json", case.name);
+        table += &format!("| `{code}` | [{}]({link}) |\n", case.text.description);
+    }
+    table
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_else(|| panic!("no text `{field}` in {value}"))
+}
