@@ -67,7 +67,8 @@ impl Builder {
     }
 
     /// How long a writer at the head of its queue waits for another one before its tool answers
-    /// that the memory is busy. 5 s.
+    /// that the memory is busy. 5 s; longer than [`MAX_LOCK_WAIT`](storage::MAX_LOCK_WAIT) counts
+    /// as that.
     pub fn lock_wait(mut self, patience: Duration) -> Builder {
         self.storage.lock_wait = patience;
         self

@@ -62,6 +62,8 @@ fn a_value_that_cannot_be_read_is_named_with_the_place_it_was_set_in() {
         ("--fixed-random", "AGENT_MEMORY_FIXED_RANDOM", "-1"),
         ("--durability", "AGENT_MEMORY_DURABILITY", "some"),
         ("--lock-wait", "AGENT_MEMORY_LOCK_WAIT", "5"),
+        ("--lock-wait", "AGENT_MEMORY_LOCK_WAIT", "9223372036854775807s"),
+        ("--toolset", "AGENT_MEMORY_TOOLSET", ","),
         ("--log-level", "AGENT_MEMORY_LOG_LEVEL", "loud"),
     ];
     for (flag, variable, value) in wrong {

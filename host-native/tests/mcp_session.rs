@@ -185,6 +185,39 @@ fn an_older_client_is_asked_for_its_roots_once_until_they_change() {
 }
 
 #[test]
+fn a_client_that_does_not_tell_its_roots_is_asked_once_until_they_change() {
+    let (started_in, elsewhere) = (Repository::new(), Repository::new());
+    let serve = &mut agent_memory(&started_in.root());
+    let mut client = Client::unopened(serve.arg("serve"), Era::Initialized);
+    client.initialize("2025-06-18", json!({"roots": {"listChanged": true}}));
+    let mut call = |repository: &Repository| {
+        let arguments = repository.arguments(json!({}));
+        client.ask("tools/call", json!({"name": "start_session", "arguments": arguments}))
+    };
+    for _ in 0..3 {
+        call(&elsewhere);
+    }
+    let granted = call(&started_in);
+    // The question comes first, and is not answered.
+    let messages: Vec<_> = (0..5).map(|_| client.receive()).collect();
+    let questions = |message: &&Value| message["method"] == "roots/list";
+    assert_eq!(messages.iter().filter(questions).count(), 1, "{messages:?}");
+    let answer = messages.iter().find(|message| message["id"] == granted && !questions(message));
+    assert_eq!(structured(answer.expect("an answer"))["created"], true, "{messages:?}");
+
+    let answer = client.call("start_session", elsewhere.arguments(json!({})));
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("RepositoryNotAllowed"), "{answer}");
+
+    client.send(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+    client.request("ping", json!({}));
+    let arguments = elsewhere.arguments(json!({}));
+    client.ask("tools/call", json!({"name": "start_session", "arguments": arguments}));
+    let question = client.receive();
+    assert_eq!(question["method"], "roots/list", "{question}");
+}
+
+#[test]
 fn nobody_is_asked_for_roots_that_are_not_needed_or_not_there() {
     let (started_in, elsewhere) = (Repository::new(), Repository::new());
     let serve = &mut agent_memory(&started_in.root());

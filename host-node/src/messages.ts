@@ -29,9 +29,11 @@ export type Request =
       readonly askedAt: number | undefined
     }
 
-/** What a worker says. `asks` is answered through its `Control`; everything else ends the request. */
+/** What a worker says. `asks` is answered through its `Control`, `waits` needs no answer; everything else ends the request. */
 export type Report =
   | { readonly kind: 'asks'; readonly tree: string }
+  /** It has its turn, and polls for a lock that somebody else holds. */
+  | { readonly kind: 'waits' }
   | { readonly kind: 'tools'; readonly tools: string }
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
   /** The request names nothing or has no shape. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { MemoryOpenError } from './errors.ts'
+import { canonicalPath } from './storage/canonical.ts'
 import type { Durability } from './storage/commit.ts'
 import type { Patience } from './storage/lock.ts'
 
@@ -21,7 +22,10 @@ export interface MemoryOptions {
   clock?: 'system' | { readonly now: string | Date; readonly step?: number }
   /** Default: the system's. Fixed, call k gets `seed` plus k. */
   random?: 'system' | { readonly seed: number | bigint }
-  /** The most worker threads. Default 4. They start when they are needed. */
+  /**
+   * The most worker threads, not counting those that wait for a lock that another process holds: there are
+   * up to four times as many of these. Default 4. They start when they are needed.
+   */
   workers?: number
   limits?: {
     /** Bytes of memory that the component may use in a call. Default: 256 MiB. */
@@ -102,10 +106,11 @@ function granted(directory: string): string {
   if (!isAbsolute(directory)) throw invalid('allow', `has \`${directory}\`, which is not an absolute path`)
   let path
   try {
-    path = realpathSync.native(directory)
+    path = canonicalPath(directory)
   } catch (error) {
     throw invalid('allow', `has \`${directory}\`, which cannot be found`, error)
   }
+  if (path === undefined) throw invalid('allow', `has \`${directory}\`, which leads to a path that is not UTF-8`)
   if (!statSync(path).isDirectory()) throw invalid('allow', `has \`${directory}\`, which is not a directory`)
   return path
 }

@@ -4,7 +4,7 @@ import { MemoryCallError } from './errors.ts'
 import type { Report, Request, WorkerSettings } from './messages.ts'
 
 /** A request's last report. */
-export type Answer = Exclude<Report, { kind: 'asks' }>
+export type Answer = Exclude<Report, { kind: 'asks' } | { kind: 'waits' }>
 
 export interface Job {
   readonly request: Request
@@ -19,7 +19,15 @@ interface Queued extends Job {
   readonly reject: (error: MemoryCallError) => void
 }
 
-/** Worker threads that run one request each. They start when they are needed and keep no process alive. */
+/** So many waiting workers, for each that the size allows, do not count. */
+const mostFurther = 4
+
+/**
+ * Worker threads that run one request each. They start when they are needed and keep no process alive.
+ *
+ * A worker that waits for a lock does not count toward the size, so that a lock that is stuck in another
+ * process holds up neither reads nor the writers of other trees.
+ */
 export class WorkerPool {
   readonly #settings: Omit<WorkerSettings, 'control'>
   readonly #size: number
@@ -48,15 +56,18 @@ export class WorkerPool {
 
   #assign(): void {
     while (this.#waiting.length > 0) {
-      const idle = [...this.#members].find((member) => member.idle)
-      if (idle === undefined && this.#members.size === this.#size) return
+      const members = [...this.#members]
+      const idle = members.find((member) => member.idle)
+      const busy = members.filter((member) => !member.idle).length
+      const waiting = members.filter((member) => member.waits).length
+      if (busy >= this.#size + Math.min(waiting, mostFurther * this.#size)) return
       void (idle ?? this.#start()).work(this.#waiting.shift()!)
     }
   }
 
   #start(): Member {
     const member = new Member(this.#settings, this.#guestTime, {
-      idle: () => this.#assign(),
+      changed: () => this.#assign(),
       ended: () => {
         this.#members.delete(member)
         this.#assign()
@@ -67,21 +78,26 @@ export class WorkerPool {
   }
 }
 
+/** What a member tells its pool. */
+interface Pool {
+  /** It is idle, or it waits. */
+  changed(): void
+  ended(): void
+}
+
 /** One worker thread, until it ends. */
 class Member {
+  /** Whether its job had to wait for a lock. It may hold the lock by now. */
+  waits = false
   readonly #control = new Control()
   readonly #worker: Worker
   readonly #guestTime: number
-  readonly #pool: { idle: () => void; ended: () => void }
+  readonly #pool: Pool
   #job: Queued | undefined
   #deadline: NodeJS.Timeout | undefined
   #ending: MemoryCallError | undefined
 
-  constructor(
-    settings: Omit<WorkerSettings, 'control'>,
-    guestTime: number,
-    pool: { idle: () => void; ended: () => void },
-  ) {
+  constructor(settings: Omit<WorkerSettings, 'control'>, guestTime: number, pool: Pool) {
     this.#guestTime = guestTime
     this.#pool = pool
     // `.ts` where the sources themselves are run, as the build does.
@@ -136,9 +152,13 @@ class Member {
   #hear(report: Report): void {
     const job = this.#job!
     if (report.kind === 'asks') return this.#control.reply(job.onAsk(report.tree))
-    this.#rest()
-    job.resolve(report)
-    this.#pool.idle()
+    if (report.kind === 'waits') {
+      this.waits = true
+    } else {
+      this.#rest()
+      job.resolve(report)
+    }
+    this.#pool.changed()
   }
 
   /** Only now have the thread's locks been released: the next writer may come. */
@@ -153,6 +173,7 @@ class Member {
   #rest(): void {
     clearTimeout(this.#deadline)
     this.#job = undefined
+    this.waits = false
     this.#worker.unref()
   }
 }

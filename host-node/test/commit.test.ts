@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import fs, { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
+import fs, { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { commit } from '../dist/storage/commit.js'
 import { CommitFailure } from '../dist/storage/failure.js'
+import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
 import { readDocument, sidesOf, versionOf } from '../dist/storage/tree.js'
-import { emptyRepository, write } from './scratch.ts'
+import { monotonic } from '../dist/time.js'
+import { emptyRepository, intercept, write } from './scratch.ts'
 
 const tree = '.github/agent-memory'
 
@@ -38,20 +39,6 @@ function failure(work: () => unknown): CommitFailure {
     return error
   }
   return assert.fail('the commit succeeded')
-}
-
-/** Lets `before` run, or throw, before each call of a function of `node:fs` as long as the test lasts. */
-function intercept(context: TestContext, name: 'mkdirSync' | 'renameSync', before: (...paths: unknown[]) => void) {
-  const original = fs[name] as (...paths: unknown[]) => unknown
-  context.mock.method(fs, name, (...paths: unknown[]) => {
-    before(...paths)
-    return original(...paths)
-  })
-  syncBuiltinESMExports()
-  context.after(() => {
-    context.mock.restoreAll()
-    syncBuiltinESMExports()
-  })
 }
 
 test('a version is the SHA-256 of the contents in lower-case hexadecimal', () => {
@@ -120,6 +107,18 @@ test('a failure after the first rename leaves the changes before it and says how
   assert.deepEqual([change, applied], [1, 1])
   assert.equal(readFileSync(join(repository, tree, 'a.md'), 'utf8'), 'a')
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.md'])
+})
+
+test('a lock that is removed while the changes are prepared stops them before the first rename', (context) => {
+  const { repository, sides } = setup()
+  const lock = Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, inAll: 0 }, monotonic())
+  intercept(context, 'mkdirSync', (path) => {
+    if (String(path).endsWith('/.github')) rmSync(join(repository, '.git/agent-memory'), { recursive: true })
+  })
+  const { failure: why, applied } = failure(() => commit(sides, [put('a.md', 'a')], 'full', () => lock.check()))
+  assert.deepEqual([why.code, applied], ['io', 0])
+  assert.ok(!existsSync(join(repository, '.github')))
+  lock.release()
 })
 
 test('a document keeps its permission bits', () => {

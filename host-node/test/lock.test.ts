@@ -8,7 +8,7 @@ import { StorageFailure } from '../dist/storage/failure.js'
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
 import { monotonic } from '../dist/time.js'
-import { beside, emptyRepository, heldElsewhere, isFree, write } from './scratch.ts'
+import { beside, emptyRepository, heldElsewhere, intercept, isFree, write } from './scratch.ts'
 
 const patient = { atHead: 10_000, inAll: 30_000 }
 const impatient = { atHead: 0, inAll: 0 }
@@ -81,6 +81,22 @@ test('a lock that was removed while it was held protects nothing any more, and s
   assert.throws(() => lock.check(), isCode('io'))
   lock.release()
 })
+
+for (const name of ['queue.sqlite', 'turn.sqlite']) {
+  test(`a lock directory that is removed just before \`${name}\` is opened is made anew`, (context) => {
+    const repository = emptyRepository()
+    const directory = join(repository, '.git/agent-memory')
+    let removed = false
+    intercept(context, 'lstatSync', (path) => {
+      if (removed || path !== join(directory, name)) return
+      removed = true
+      rmSync(directory, { recursive: true })
+    })
+    acquire(repository).release()
+    assert.ok(removed)
+    assert.deepEqual(readdirSync(directory), ['queue.sqlite', 'turn.sqlite'])
+  })
+}
 
 for (const moment of ['polling', 'holding', 'committing'] as const) {
   test(`a worker thread that is terminated while it is ${moment} lets go of the lock`, async () => {

@@ -11,10 +11,13 @@ import { beside, emptyDirectory, emptyRepository, heldElsewhere } from './scratc
 
 const log = '.github/agent-memory/aristotle/logs/2025-01-20.md'
 
-async function session(options: Partial<MemoryOptions> = {}): Promise<{ repository: string; memory: Memory }> {
+async function session({ allow = [], ...options }: Partial<MemoryOptions> = {}): Promise<{
+  repository: string
+  memory: Memory
+}> {
   const repository = emptyRepository()
   const memory = await openMemory({
-    allow: [repository],
+    allow: [repository, ...allow],
     clock: { now: '2025-01-20T10:00:00Z' },
     random: { seed: 1 },
     utcOffset: 0,
@@ -105,6 +108,26 @@ test('while a writer waits for the lock the event loop goes on, and reads pass b
     (await Promise.all(waiting)).map((outcome) => outcome.isError),
     [false, false, false, false, false],
   )
+  await memory.close()
+})
+
+test('locks that others hold stop neither reads nor writers of another repository, however few the workers', async () => {
+  const stuck = [emptyRepository(), emptyRepository(), emptyRepository()]
+  const { repository, memory } = await session({ allow: stuck, workers: 1, lockWait: 30_000 })
+  const others = await Promise.all(stuck.map(heldElsewhere))
+  let ended = 0
+  const waiting = stuck.map(async (repo_root) => {
+    const outcome = await memory.call('start_session', { agent_name: 'aristotle', repo_root })
+    ended++
+    return outcome.isError
+  })
+  const free = await Promise.all([
+    memory.call('append_entry', entry(repository, 'passes by')),
+    memory.call('read_summary', { agent_name: 'aristotle', repo_root: repository }),
+  ])
+  assert.deepEqual([free.map((outcome) => outcome.isError), ended], [[false, false], 0])
+  await Promise.all(others.map((other) => other.release()))
+  assert.deepEqual(await Promise.all(waiting), [false, false, false])
   await memory.close()
 })
 

@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { after } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 /** The canonical path of a fresh directory with no `.git` above it. It is gone when the tests of the file are over. */
@@ -21,6 +22,24 @@ export function emptyRepository(): string {
 export function write(path: string, contents: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, contents)
+}
+
+/** Lets `before` run, or throw, before each call of a function of `node:fs` as long as the test lasts. */
+export function intercept(
+  context: TestContext,
+  name: 'lstatSync' | 'mkdirSync' | 'renameSync',
+  before: (...paths: unknown[]) => void,
+) {
+  const original = fs[name] as (...paths: unknown[]) => unknown
+  context.mock.method(fs, name, (...paths: unknown[]) => {
+    before(...paths)
+    return original(...paths)
+  })
+  syncBuiltinESMExports()
+  context.after(() => {
+    context.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
 }
 
 /** A file beside the tests. */

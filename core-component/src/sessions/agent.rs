@@ -61,6 +61,8 @@ impl<'a> Agent<'a> {
     /// read was changed meanwhile.
     pub fn change<T>(&self, change: impl Fn(&dyn Writer) -> Result<T, Failed>) -> Result<T, Error> {
         let writer = self.tree.lock()?;
+        // A twin may have been created since the agent was opened.
+        self.check_case()?;
         let mut attempt = 1;
         loop {
             match change(&*writer) {

@@ -83,7 +83,13 @@ impl From<storage::Error> for Error {
 }
 
 impl From<storage::CommitError> for Error {
+    /// Where a change stands in spite of the error, a caller who tries again at once might make it
+    /// twice.
     fn from(failed: storage::CommitError) -> Self {
-        failed.error.into()
+        let mut error = Self::from(failed.error);
+        if failed.applied > 0 {
+            error.message += "; the change may have been made: read before trying again";
+        }
+        error
     }
 }

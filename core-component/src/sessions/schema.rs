@@ -34,6 +34,7 @@ pub(super) const DEFAULT: &str = "\
 pub(super) const HEADER: &str = "Header";
 
 const KNOWN_VERSION: u32 = 1;
+const MAX_SECTIONS: usize = 100;
 const MAX_SECTION_CHARACTERS: usize = 100;
 
 /// A schema, read.
@@ -76,29 +77,10 @@ impl Schema {
                 (1, None) => version = Some(parse_title(name).map_err(|what| fault(at, what))?),
                 (1, Some(_)) => return Err(fault(at, "a second heading of level 1".into())),
                 (2, None) => return Err(fault(at, TITLE_EXPECTED.into())),
+                (2, Some(_)) if name == HEADER && !has_header => has_header = true,
                 (2, Some(_)) => {
-                    if sections.iter().any(|section| section == name)
-                        || (has_header && name == HEADER)
-                    {
-                        return Err(fault(at, format!("section `{name}` stands twice")));
-                    }
-                    if name.is_empty() || name.chars().count() > MAX_SECTION_CHARACTERS {
-                        let what = format!(
-                            "the name of a section has 1 to {MAX_SECTION_CHARACTERS} characters"
-                        );
-                        return Err(fault(at, what));
-                    }
-                    if !is_plain(name) {
-                        let what = format!(
-                            "section `{name}` has a name that Markdown would read as something \
-                             else: use plain words"
-                        );
-                        return Err(fault(at, what));
-                    }
-                    match name {
-                        HEADER => has_header = true,
-                        name => sections.push(name.to_owned()),
-                    }
+                    check_section(name, &sections).map_err(|what| fault(at, what))?;
+                    sections.push(name.to_owned());
                 }
                 _ => {}
             }
@@ -125,6 +107,26 @@ impl Schema {
             )
         })
     }
+}
+
+/// Whether a schema that has `known` sections can have another of that name.
+fn check_section(name: &str, known: &[String]) -> Result<(), String> {
+    if name == HEADER || known.iter().any(|known| known == name) {
+        return Err(format!("section `{name}` stands twice"));
+    }
+    if name.is_empty() || name.chars().count() > MAX_SECTION_CHARACTERS {
+        return Err(format!("the name of a section has 1 to {MAX_SECTION_CHARACTERS} characters"));
+    }
+    if !is_plain(name) {
+        return Err(format!(
+            "section `{name}` has a name that Markdown would read as something else: use plain \
+             words"
+        ));
+    }
+    if known.len() == MAX_SECTIONS {
+        return Err(format!("a schema has at most {MAX_SECTIONS} sections"));
+    }
+    Ok(())
 }
 
 /// Whether `## name` is read as a heading of that very text: so it will stand in logs.

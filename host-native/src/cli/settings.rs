@@ -1,5 +1,5 @@
 use super::setting::{Setting, is_set, path_of};
-use super::value::{self, DURABILITY, DURATION, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, UTC_OFFSET};
+use super::value::{self, DURABILITY, FIXED_CLOCK, FIXED_RANDOM, LOCK_WAIT, LOG_LEVEL, UTC_OFFSET};
 use super::{Failure, logging};
 use crate::starting::repository_around;
 use crate::{Builder, Memory};
@@ -42,7 +42,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "full|relaxed")]
     durability: Option<OsString>,
 
-    /// How long a call at the head of the queue waits for others that write [env:
+    /// How long a call at the head of the queue waits for others that write, at most 1h [env:
     /// AGENT_MEMORY_LOCK_WAIT] [default: 5s]
     #[arg(long, value_name = "DURATION")]
     lock_wait: Option<OsString>,
@@ -80,7 +80,8 @@ impl Mounting {
         match Setting::of("--toolset", flag.as_ref()) {
             Some(setting) => setting.read("a list of toolset names", |list| {
                 let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
-                Some(names.map(str::to_owned).collect())
+                let names: Vec<_> = names.map(str::to_owned).collect();
+                (!names.is_empty()).then_some(names)
             }),
             None => Ok(vec!["sessions".to_owned()]),
         }
@@ -116,7 +117,7 @@ impl Settings {
             builder = builder.durability(durability.read(DURABILITY, value::durability)?);
         }
         if let Some(patience) = Setting::of("--lock-wait", self.lock_wait.as_ref()) {
-            builder = builder.lock_wait(patience.read(DURATION, value::duration)?);
+            builder = builder.lock_wait(patience.read(LOCK_WAIT, value::lock_wait)?);
         }
         if let Some(clock) = Setting::of("--fixed-clock", self.fixed_clock.as_ref()) {
             builder = builder.clock(clock.read(FIXED_CLOCK, value::fixed_clock)?);

@@ -1,13 +1,18 @@
 //! The written forms of settings.
 
+use crate::storage::MAX_LOCK_WAIT;
 use crate::{Clock, Durability, Random};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 
-pub(super) const DURATION: &str = "a duration such as `5s` or `500ms`";
+pub(super) const LOCK_WAIT: &str = "a duration such as `5s` or `500ms`, at most `1h`";
 
-pub(super) fn duration(text: &str) -> Option<Duration> {
+pub(super) fn lock_wait(text: &str) -> Option<Duration> {
+    duration(text).filter(|wait| *wait <= MAX_LOCK_WAIT)
+}
+
+fn duration(text: &str) -> Option<Duration> {
     let duration: SignedDuration = text.parse().ok()?;
     Duration::try_from(duration).ok()
 }
@@ -111,6 +116,14 @@ mod tests {
         assert_eq!(duration("1m 30s"), Some(Duration::from_secs(90)));
         for wrong in ["5", "-5s", "soon", ""] {
             assert_eq!(duration(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_wait_for_the_lock_is_at_most_an_hour() {
+        assert_eq!(lock_wait("1h"), Some(Duration::from_secs(3600)));
+        for wrong in ["1h 1ms", "9223372036854775807s"] {
+            assert_eq!(lock_wait(wrong), None, "{wrong}");
         }
     }
 

@@ -187,7 +187,25 @@ mod tests {
     }
 
     #[test]
+    fn a_request_with_values_beyond_what_is_read_is_answered_under_its_id() {
+        let nested = "[".repeat(200) + &"]".repeat(200);
+        for value in [r#""half an emoji: \ud83d""#, &nested, "1e999"] {
+            for line in [
+                format!(
+                    r#"{{"id": 1, "method": "tools/call", "params": {{"arguments": {{"a": {value}}}}}}}"#
+                ),
+                format!(r#"{{"params": {{"arguments": {{"a": {value}}}}}, "id": 1}}"#),
+            ] {
+                assert_eq!(answer(&line), Some((json!(-32602), json!(1))), "{line}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_json_is_answered_without_an_id() {
+        for line in [r#"{"id": 1, "params": {"a": "\ud83d""#, r#"{"id": 1, "params": 1e999} x"#] {
+            assert_eq!(answer(line), Some((json!(-32700), Value::Null)), "{line}");
+        }
         assert_eq!(answer("{\"jsonrpc\""), Some((json!(-32700), Value::Null)));
         assert_eq!(answer("[1]"), Some((json!(-32600), Value::Null)));
     }

@@ -4,22 +4,34 @@ use crate::starting::repository_around;
 use crate::{BoxFuture, Roots};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 /// How long a client may take to list its roots. No person is asked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What an older-era client said its roots are: kept from the first question until it says that
-/// they changed.
+/// they changed. One that does not tell has none, and is not asked again.
 #[derive(Clone, Default)]
-pub(super) struct KnownRoots(Arc<Mutex<Option<Vec<PathBuf>>>>);
+pub(super) struct KnownRoots(Arc<Mutex<Arc<OnceCell<Vec<PathBuf>>>>>);
 
 impl KnownRoots {
-    pub(super) async fn forget(&self) {
-        *self.0.lock().await = None;
+    pub(super) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+    }
+
+    /// Asks, or waits for the answer to the one who asked.
+    async fn or_ask(
+        &self,
+        ask: impl Future<Output = Vec<PathBuf>> + Send + 'static,
+    ) -> Vec<PathBuf> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // A task of its own: the question outlives the call that asks it, so that a call that is
+        // cancelled does not make all others wait for another one.
+        let answered = tokio::spawn(async move { known.get_or_init(|| ask).await.clone() });
+        answered.await.unwrap_or_default()
     }
 }
 
@@ -28,8 +40,13 @@ impl KnownRoots {
 /// What it names is a starting directory, as the server's own is: the repository around it is
 /// granted.
 pub(super) struct ClientRoots {
-    client: Peer<RoleServer>,
+    question: Question,
     known: KnownRoots,
+}
+
+#[derive(Clone)]
+struct Question {
+    client: Peer<RoleServer>,
     end: CancellationToken,
 }
 
@@ -44,13 +61,24 @@ impl ClientRoots {
             return None;
         }
         request.client_capabilities()?.roots?;
-        Some(Arc::new(ClientRoots {
-            client: request.peer.clone(),
-            known: known.clone(),
-            end: end.clone(),
+        let question = Question { client: request.peer.clone(), end: end.clone() };
+        Some(Arc::new(ClientRoots { question, known: known.clone() }))
+    }
+}
+
+impl Roots for ClientRoots {
+    fn roots(&self) -> BoxFuture<'_, Vec<PathBuf>> {
+        let question = self.question.clone();
+        Box::pin(self.known.or_ask(async move {
+            question.ask().await.unwrap_or_else(|error| {
+                tracing::warn!("the client's roots are not known: {error}");
+                Vec::new()
+            })
         }))
     }
+}
 
+impl Question {
     async fn ask(&self) -> Result<Vec<PathBuf>, String> {
         let question = self.client.list_roots();
         let answer = tokio::select! {
@@ -62,25 +90,6 @@ impl ClientRoots {
             .map_err(|error| error.to_string())?;
         let directories = listed.roots.iter().filter_map(|root| directory(&root.uri));
         Ok(directories.filter_map(|directory| repository_around(&directory)).collect())
-    }
-}
-
-impl Roots for ClientRoots {
-    fn roots(&self) -> BoxFuture<'_, Vec<PathBuf>> {
-        Box::pin(async move {
-            // Held while asking: calls that come together ask once.
-            let mut known = self.known.0.lock().await;
-            if let Some(roots) = &*known {
-                return roots.clone();
-            }
-            match self.ask().await {
-                Ok(roots) => known.insert(roots).clone(),
-                Err(error) => {
-                    tracing::warn!("the client's roots are not known: {error}");
-                    Vec::new()
-                }
-            }
-        })
     }
 }
 
@@ -116,8 +125,32 @@ fn percent_decoded(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::directory;
-    use std::path::Path;
+    use super::{KnownRoots, directory};
+    use std::path::{Path, PathBuf};
+    use tokio::sync::oneshot;
+
+    #[tokio::test]
+    async fn the_question_of_a_call_that_is_cancelled_is_answered_to_the_next_one() {
+        let known = KnownRoots::default();
+        let (answer, answered) = oneshot::channel();
+        let (asked, is_asked) = oneshot::channel();
+        let cancelled = {
+            let known = known.clone();
+            let ask = async {
+                asked.send(()).unwrap();
+                answered.await.unwrap()
+            };
+            tokio::spawn(async move { known.or_ask(ask).await })
+        };
+        is_asked.await.unwrap();
+        cancelled.abort();
+        assert!(cancelled.await.unwrap_err().is_cancelled());
+        let roots = vec![PathBuf::from("/a")];
+        answer.send(roots.clone()).expect("the question is still open");
+        assert_eq!(known.or_ask(async { panic!("asked again") }).await, roots);
+        known.forget();
+        assert!(known.or_ask(async { Vec::new() }).await.is_empty());
+    }
 
     #[test]
     fn a_root_is_a_percent_encoded_file_uri_of_this_machine() {

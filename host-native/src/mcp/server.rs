@@ -152,7 +152,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
-        self.known_roots.forget().await;
+        self.known_roots.forget();
     }
 
     async fn on_custom_request(

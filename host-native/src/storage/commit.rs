@@ -19,10 +19,14 @@ use std::io::{self, Read, Write};
 /// So many directories are kept open during a commit: a process may not open many more files.
 const MAX_OPEN_DIRECTORIES: usize = 64;
 
-/// Makes the changes; the caller holds the lock.
-pub(super) fn commit(tree: &Tree, changes: &[Change]) -> Result<Vec<String>, CommitError> {
+/// Makes the changes; the caller holds the lock, as long as `is_locked` says so.
+pub(super) fn commit(
+    tree: &Tree,
+    changes: &[Change],
+    is_locked: &dyn Fn() -> bool,
+) -> Result<Vec<String>, CommitError> {
     let mut attempt = Attempt::new(tree);
-    match attempt.run(changes) {
+    match attempt.run(changes, is_locked) {
         Ok(()) => Ok(attempt.steps.into_iter().map(|step| step.version).collect()),
         Err(error) => {
             attempt.clean_up();
@@ -79,14 +83,29 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn run(&mut self, changes: &'a [Change]) -> Result<(), Error> {
+    fn run(&mut self, changes: &'a [Change], is_locked: &dyn Fn() -> bool) -> Result<(), Error> {
+        self.check_lock(is_locked)?;
         self.plan(changes)?;
         self.each(Self::check_version)?;
         self.each(Self::make_directories)?;
         self.each(Self::write_temporary)?;
+        // Writing and syncing takes long: who removed the lock meanwhile let another writer in.
+        self.check_lock(is_locked)?;
         self.each(Self::apply)?;
         self.current = None;
         self.sync_directories()
+    }
+
+    fn check_lock(&mut self, is_locked: &dyn Fn() -> bool) -> Result<(), Error> {
+        if is_locked() {
+            return Ok(());
+        }
+        self.current = None;
+        let location = self.tree.location();
+        Err(Error::new(
+            ErrorCode::Io,
+            format!("the lock of `{location}` was removed while it was held: try again"),
+        ))
     }
 
     fn each(&mut self, stage: fn(&mut Self, usize) -> Result<(), Error>) -> Result<(), Error> {
@@ -398,66 +417,4 @@ fn version_mismatch(path: &str) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::storage::{Place, Storage, StorageOptions};
-    use std::path::{Path, PathBuf};
-
-    /// A repository with the document `a.md`, and where that is.
-    fn scene() -> (tempfile::TempDir, Tree, PathBuf) {
-        let repository = tempfile::tempdir().unwrap();
-        let storage = Storage::new(StorageOptions::default());
-        storage.grant(repository.path()).unwrap();
-        let place = Place::repository(repository.path().to_str().unwrap());
-        let tree = storage.open(&place, &[]).unwrap();
-        let document = repository.path().join(".github/agent-memory/a.md");
-        std::fs::create_dir_all(document.parent().unwrap()).unwrap();
-        std::fs::write(&document, "old").unwrap();
-        (repository, tree, document)
-    }
-
-    /// Only the document is there, and as the editor saved it.
-    fn assert_saved(document: &Path) {
-        assert_eq!(std::fs::read_to_string(document).unwrap(), "the editor's");
-        assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn what_an_editor_saves_after_the_check_is_seen_before_the_rename() {
-        let (_repository, tree, document) = scene();
-        let changes = [Change::Put {
-            side: Side::Documents,
-            path: "a.md".into(),
-            contents: b"ours".to_vec(),
-            expects: Some(version_of(b"old")),
-        }];
-        let mut attempt = Attempt::new(&tree);
-        attempt.plan(&changes).unwrap();
-        attempt.each(Attempt::check_version).unwrap();
-        attempt.each(Attempt::write_temporary).unwrap();
-        std::fs::write(&document, "the editor's").unwrap();
-        let refused = attempt.each(Attempt::apply).unwrap_err();
-        attempt.clean_up();
-        assert_eq!(refused.code, ErrorCode::VersionMismatch);
-        assert_saved(&document);
-    }
-
-    #[test]
-    fn what_an_editor_saves_after_the_check_is_not_kept_as_what_was_checked() {
-        let (_repository, tree, document) = scene();
-        let changes = [Change::Copy {
-            side: Side::Documents,
-            from: "a.md".into(),
-            to: "b.md".into(),
-            expects: version_of(b"old"),
-        }];
-        let mut attempt = Attempt::new(&tree);
-        attempt.plan(&changes).unwrap();
-        attempt.each(Attempt::check_version).unwrap();
-        std::fs::write(&document, "the editor's").unwrap();
-        let refused = attempt.each(Attempt::write_temporary).unwrap_err();
-        attempt.clean_up();
-        assert_eq!(refused.code, ErrorCode::VersionMismatch);
-        assert_saved(&document);
-    }
-}
+mod between_stages;

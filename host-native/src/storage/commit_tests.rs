@@ -420,6 +420,33 @@ mod media {
     }
 
     #[test]
+    fn a_git_directory_that_may_not_be_read_is_not_taken_for_a_broken_one() {
+        for (make, shut) in [
+            ("mv away/git .git", ".git"),
+            ("echo gitdir: away/git > .git", ".git"),
+            ("echo gitdir: away/git > .git", "away"),
+        ] {
+            let repository = tempfile::tempdir().unwrap();
+            let script = format!(
+                "mkdir -p away/git && echo ref: refs/heads/main > away/git/HEAD && {make} && \
+                 chmod a+rx . && chmod 700 {shut} && \
+                 setpriv --reuid 65534 --clear-groups $PART"
+            );
+            run("with_a_git_directory_that_is_shut", repository.path(), &script);
+        }
+    }
+
+    #[test]
+    #[ignore = "run by another test, as another user"]
+    fn with_a_git_directory_that_is_shut() {
+        let storage = Storage::new(StorageOptions::default());
+        storage.grant(&medium()).unwrap();
+        let place = Place::repository(medium().to_str().unwrap());
+        let refused = storage.open(&place, &[]).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::Permission, "{refused}");
+    }
+
+    #[test]
     fn a_rename_that_fails_tells_how_many_changes_stand() {
         let repository = Repository::new();
         for path in ["a.md", "b.md", "c.md"] {

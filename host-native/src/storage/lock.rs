@@ -10,9 +10,9 @@
 
 use super::change::{Change, CommitError};
 use super::commit;
-use super::directory::{Directory, Kind};
+use super::directory::{Directory, Kind, Stamp};
 use super::tree::{Tree, TreeParts, obstacle};
-use super::{Durability, Error, ErrorCode, Shared};
+use super::{Durability, Error, ErrorCode, MAX_LOCK_WAIT, Shared};
 use crate::queue::Place;
 use rusqlite::{Connection, FileControl, OpenFlags, ffi};
 use rustix::io::Errno;
@@ -39,10 +39,10 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Begins now: `lock_wait` at the head of the queue, and 30 seconds, or `lock_wait` where that
-    /// is longer, in all.
+    /// Begins now: `lock_wait`, but at most [`MAX_LOCK_WAIT`], at the head of the queue, and 30
+    /// seconds, or that wait where it is longer, in all.
     pub fn new(lock_wait: Duration) -> Self {
-        Patience { asked: Instant::now(), lock_wait }
+        Patience { asked: Instant::now(), lock_wait: lock_wait.min(MAX_LOCK_WAIT) }
     }
 
     /// When it ends, wherever in the queue.
@@ -152,20 +152,7 @@ impl Writer {
     /// of a directory failed, nothing was changed and nothing is left behind.
     pub fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        if !turn.is_in_place() {
-            return Err(CommitError {
-                error: Error::new(
-                    ErrorCode::Io,
-                    format!(
-                        "the lock of `{}` was removed while it was held: try again",
-                        self.tree.location()
-                    ),
-                ),
-                change: None,
-                applied: 0,
-            });
-        }
-        commit::commit(&self.tree, changes)
+        commit::commit(&self.tree, changes, &|| turn.is_in_place())
     }
 }
 
@@ -259,7 +246,9 @@ fn open(tree: &TreeParts) -> Result<(LockFile, LockFile), Error> {
         Err(Errno::NOENT) => create(tree, name).map_err(failed)?,
         other => other.map_err(failed)?,
     };
-    if tree.hide && directory.stamp(".gitignore").map_err(failed)?.is_none_or(|it| it.size == 0) {
+    // Whatever else a person put there is theirs.
+    let is_empty = |found: Stamp| found.kind == Kind::File && found.size == 0;
+    if tree.hide && directory.stamp(".gitignore").map_err(failed)?.is_none_or(is_empty) {
         let mut file = directory.overwrite_file(".gitignore", 0o666).map_err(failed)?;
         file.write_all(b"*\n")
             .map_err(|error| Error::from_io(&error, "write `.gitignore` beside the lock"))?;

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_secs(60);
@@ -66,6 +67,25 @@ async fn a_writer_gets_the_lock_within_its_patience() {
     assert!(!waits.is_finished());
     drop(writer);
     waits.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_patience_without_end_counts_as_the_longest() {
+    let repository = tempfile::tempdir().unwrap();
+    let patience = Patience::new(Duration::MAX);
+    assert!(patience.deadline() <= Instant::now() + MAX_LOCK_WAIT);
+    open(repository.path()).acquire(patience).await.unwrap();
+}
+
+#[tokio::test]
+async fn whatever_stands_in_place_of_gitignore_does_not_hinder_the_lock() {
+    let repository = tempfile::tempdir().unwrap();
+    let tree = open(repository.path());
+    fs::create_dir(tree.lock_key()).unwrap();
+    let path = tree.lock_key().join(".gitignore");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    acquire(&tree, SHORT).await.unwrap();
+    assert!(!path.symlink_metadata().unwrap().is_file());
 }
 
 #[tokio::test]

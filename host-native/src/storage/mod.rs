@@ -68,6 +68,9 @@ pub const MAX_CHANGES: usize = 1_000;
 /// The most entries that a listing gives.
 pub const MAX_ENTRIES: usize = 100_000;
 
+/// The longest that a writer waits at the head of the queue: 1 h.
+pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
+
 /// What a commit survives once it was acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
@@ -83,7 +86,8 @@ pub enum Durability {
 pub struct StorageOptions {
     /// What an acknowledged commit survives.
     pub durability: Durability,
-    /// How long a writer waits at the head of the queue while one other holds the lock.
+    /// How long a writer waits at the head of the queue while one other holds the lock; longer
+    /// than [`MAX_LOCK_WAIT`] counts as that.
     pub lock_wait: Duration,
 }
 

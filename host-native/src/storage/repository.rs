@@ -6,7 +6,8 @@ use super::directory::{Directory, Found};
 use super::git_config;
 use super::{Error, ErrorCode};
 use rustix::io::Errno;
-use std::io::Read;
+use std::fs::Metadata;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// No `.git` file, pointer or configuration that is longer is read.
@@ -138,8 +139,9 @@ fn dot_git(directory: &Path, name: &str) -> Result<Option<std::fs::FileType>, Er
 /// The git directory that a `.git` leads to, if it can be trusted to be this repository's.
 fn git_directory(top_level: &Path, kind: std::fs::FileType, name: &str) -> Result<PathBuf, Error> {
     let dot_git = top_level.join(".git");
+    let failed = |errno| Error::from_errno(errno, &format!("read the `.git` of `{name}`"));
     if kind.is_dir() {
-        if has_head(&dot_git) {
+        if has_head(&dot_git).map_err(failed)? {
             return Ok(dot_git);
         }
         return Err(refused(name, "its `.git` has no `HEAD`: repair or remove it"));
@@ -150,18 +152,13 @@ fn git_directory(top_level: &Path, kind: std::fs::FileType, name: &str) -> Resul
             "its `.git` is neither a directory nor a file, and is not followed",
         ));
     }
-    let target = read_small(top_level, ".git")
-        .as_deref()
-        .and_then(|text| text.strip_prefix("gitdir: "))
-        .and_then(|target| resolve_pointer(top_level, target))
-        .filter(|target| has_head(target));
-    let Some(target) = target else {
+    let Some(target) = pointed_at(top_level).map_err(failed)? else {
         return Err(refused(
             name,
             "its `.git` file leads to no git directory: repair it (`git worktree repair`)",
         ));
     };
-    if !points_back(&target, top_level, &dot_git) {
+    if !points_back(&target, top_level, &dot_git).map_err(failed)? {
         return Err(refused(
             name,
             "its `.git` file leads to a git directory that does not point back: \
@@ -171,70 +168,98 @@ fn git_directory(top_level: &Path, kind: std::fs::FileType, name: &str) -> Resul
     Ok(target)
 }
 
+/// The git directory that a `.git` file names.
+fn pointed_at(top_level: &Path) -> Result<Option<PathBuf>, Errno> {
+    let text = read_small(top_level, ".git")?;
+    let Some(target) = text.as_deref().and_then(|text| text.strip_prefix("gitdir: ")) else {
+        return Ok(None);
+    };
+    let target = resolve_pointer(top_level, target)?;
+    let has_head = target.as_deref().map_or(Ok(false), has_head)?;
+    Ok(target.filter(|_| has_head))
+}
+
 /// A worktree's git directory names the `.git` file; a submodule's configuration names the top
 /// level.
-fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> bool {
-    if git_directory.join("gitdir").symlink_metadata().is_ok() {
-        return read_small(git_directory, "gitdir")
-            .and_then(|pointer| resolve_pointer(git_directory, &pointer))
-            .is_some_and(|pointer| pointer == dot_git);
+fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> Result<bool, Errno> {
+    if metadata(git_directory, "gitdir")?.is_some() {
+        let Some(pointer) = read_small(git_directory, "gitdir")? else { return Ok(false) };
+        return Ok(resolve_pointer(git_directory, &pointer)?.as_deref() == Some(dot_git));
     }
-    configured_worktree(git_directory)
-        .and_then(|worktree| git_directory.join(worktree).canonicalize().ok())
-        .is_some_and(|worktree| worktree == top_level)
+    let Some(worktree) = configured_worktree(git_directory)? else { return Ok(false) };
+    let worktree = there(git_directory.join(worktree).canonicalize())?;
+    Ok(worktree.as_deref() == Some(top_level))
 }
 
 /// `core.worktree`, as Git reads it: `config.worktree` counts only where an extension says so.
-fn configured_worktree(git_directory: &Path) -> Option<String> {
-    let mut settings = git_config::parse(&read_small(git_directory, "config")?)?;
-    let has_own = settings
+fn configured_worktree(git_directory: &Path) -> Result<Option<String>, Errno> {
+    let settings = |name| {
+        let text = read_small(git_directory, name)?;
+        Ok(text.as_deref().and_then(git_config::parse))
+    };
+    let Some(mut shared) = settings("config")? else { return Ok(None) };
+    let has_own = shared
         .get("extensions.worktreeconfig")
         .is_some_and(|value| git_config::is_true(value.as_deref()));
-    if has_own && git_directory.join("config.worktree").symlink_metadata().is_ok() {
-        settings.extend(git_config::parse(&read_small(git_directory, "config.worktree")?)?);
+    if has_own && metadata(git_directory, "config.worktree")?.is_some() {
+        let Some(own) = settings("config.worktree")? else { return Ok(None) };
+        shared.extend(own);
     }
-    settings.remove("core.worktree").flatten().filter(|worktree| !worktree.is_empty())
+    Ok(shared.remove("core.worktree").flatten().filter(|worktree| !worktree.is_empty()))
 }
 
 /// The one line of a pointer's file, relative to where the file is.
-fn resolve_pointer(base: &Path, pointer: &str) -> Option<PathBuf> {
+fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno> {
     let pointer = pointer.trim_end_matches(['\r', '\n']);
     if pointer.is_empty() || pointer.contains(['\n', '\0']) {
-        return None;
+        return Ok(None);
     }
-    let path = base.join(pointer).canonicalize().ok()?;
-    path.to_str().is_some().then_some(path)
+    let path = there(base.join(pointer).canonicalize())?;
+    Ok(path.filter(|path| path.to_str().is_some()))
 }
 
-/// None for whatever cannot be read as a regular file of moderate size.
-fn read_small(directory: &Path, name: &str) -> Option<String> {
-    let Ok(Found::File(file, stamp)) = Directory::open(directory).ok()?.open_file(name) else {
-        return None;
+/// None for whatever is no regular file of moderate size.
+fn read_small(directory: &Path, name: &str) -> Result<Option<String>, Errno> {
+    let file = match Directory::open(directory)?.open_file(name)? {
+        Found::File(file, stamp) if stamp.size <= MAX_GIT_FILE_BYTES => file,
+        _ => return Ok(None),
     };
-    if stamp.size > MAX_GIT_FILE_BYTES {
-        return None;
-    }
     let mut bytes = Vec::new();
-    file.take(MAX_GIT_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    let read = there(file.take(MAX_GIT_FILE_BYTES).read_to_end(&mut bytes))?;
     // A comment may be in any encoding.
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(read.map(|_| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// `HEAD` may be a symbolic link, as old versions of Git made it, and may dangle.
-fn has_head(git_directory: &Path) -> bool {
-    git_directory
-        .join("HEAD")
-        .symlink_metadata()
-        .is_ok_and(|head| head.is_file() || head.is_symlink())
+fn has_head(git_directory: &Path) -> Result<bool, Errno> {
+    let head = metadata(git_directory, "HEAD")?;
+    Ok(head.is_some_and(|head| head.is_file() || head.is_symlink()))
 }
 
-fn is_bare(directory: &Path) -> bool {
-    has_head(directory) && directory.join("objects").is_dir() && directory.join("refs").is_dir()
+fn is_bare(directory: &Path) -> Result<bool, Errno> {
+    let has_directory = |name| directory.join(name).is_dir();
+    Ok(has_head(directory)? && has_directory("objects") && has_directory("refs"))
+}
+
+fn metadata(directory: &Path, name: &str) -> Result<Option<Metadata>, Errno> {
+    there(directory.join(name).symlink_metadata())
+}
+
+/// None where a path leads nowhere. That the system does not let us look says nothing about what is
+/// there, and is passed on.
+fn there<T>(found: io::Result<T>) -> Result<Option<T>, Errno> {
+    // Only a path that is none, with a NUL in it, gets no answer of the system.
+    match found.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::NOENT)) {
+        Ok(found) => Ok(Some(found)),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),
+        Err(errno) => Err(errno),
+    }
 }
 
 fn refuse_below_a_repository(top_level: &Path, name: &str) -> Result<(), Error> {
+    let failed = |errno| Error::from_errno(errno, &format!("open `{name}`"));
     for directory in top_level.ancestors() {
-        if is_bare(directory) {
+        if is_bare(directory).map_err(failed)? {
             return Err(refused(
                 name,
                 "it is in a bare repository, which has no work tree: name a worktree of it",

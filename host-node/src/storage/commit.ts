@@ -26,13 +26,19 @@ export type Durability = 'full' | 'relaxed'
 
 /**
  * Makes the changes in order, with the tree's lock held, and returns the version of each document.
+ * `checkLock` throws where the lock excludes nobody any more.
  *
  * Until the first rename nothing is visible, and a failure takes back what was prepared. From then on a
  * failure leaves the changes before it, and says how many. A person's editor takes no lock: what it saves
  * between the last look at a document and the rename, a moment later, is lost.
  */
-export function commit(sides: Sides, changes: readonly Change[], durability: Durability): string[] {
-  const attempt = new Attempt(sides, durability)
+export function commit(
+  sides: Sides,
+  changes: readonly Change[],
+  durability: Durability,
+  checkLock: () => void = () => {},
+): string[] {
+  const attempt = new Attempt(sides, durability, checkLock)
   try {
     return attempt.run(changes)
   } catch (error) {
@@ -69,6 +75,7 @@ class Attempt {
   doing = 'commit'
   readonly #sides: Sides
   readonly #durability: Durability
+  readonly #checkLock: () => void
   readonly #steps: Step[] = []
   readonly #temporaries = new Set<string>()
   /** The directories made, each after the one that holds it. */
@@ -76,16 +83,20 @@ class Attempt {
   /** The directories to sync, in order. */
   readonly #touched = new Set<string>()
 
-  constructor(sides: Sides, durability: Durability) {
+  constructor(sides: Sides, durability: Durability, checkLock: () => void) {
     this.#sides = sides
     this.#durability = durability
+    this.#checkLock = checkLock
   }
 
   run(changes: readonly Change[]): string[] {
+    this.#checkLock()
     this.#plan(changes)
     this.#each((step) => this.#checkVersion(step))
     this.#each((step) => this.#makeDirectories(step))
     this.#each((step) => this.#writeTemporary(step))
+    // Whoever removed the lock since has let in another writer, who may have read what these changes replace.
+    this.#checkLock()
     this.#each((step) => this.#apply(step))
     this.doing = 'make the changes durable'
     this.#syncDirectories()

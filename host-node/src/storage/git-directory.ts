@@ -1,5 +1,6 @@
-import { realpathSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
+import { canonicalPath } from './canonical.ts'
 import { StorageFailure } from './failure.ts'
 import { type GitSettings, isTrue, parseGitConfig } from './git-config.ts'
 import { lookAt, readRegular, type Root } from './walk.ts'
@@ -44,7 +45,7 @@ function withoutGit(root: string): Root {
 }
 
 function isBare(directory: string): boolean {
-  return hasHead(directory) && ['objects', 'refs'].every((name) => isDirectory(canonical(directory, name)))
+  return hasHead(directory) && ['objects', 'refs'].every((name) => isDirectory(join(directory, name)))
 }
 
 function hasHead(directory: string): boolean {
@@ -112,14 +113,19 @@ function readText(directory: string, name: string): string | undefined {
 /** Where a path leads that stands in a directory. It is not joined: that would fold `..` before links are followed. */
 function canonical(directory: string, path: string): string | undefined {
   try {
-    return realpathSync.native(isAbsolute(path) ? path : `${directory}/${path}`)
+    return canonicalPath(isAbsolute(path) ? path : `${directory}/${path}`)
   } catch {
     return undefined
   }
 }
 
-function isDirectory(path: string | undefined): boolean {
-  return path !== undefined && lookAt(path)?.isDirectory() === true
+/** Also where a symbolic link leads to one. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 function refused(path: string, why: string): StorageFailure {

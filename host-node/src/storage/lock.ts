@@ -1,8 +1,8 @@
-import { accessSync, chmodSync, constants, mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { monotonic, sleep } from '../time.ts'
-import { StorageFailure } from './failure.ts'
+import { StorageFailure, unlessMissing } from './failure.ts'
 import { lookAt, type Root } from './walk.ts'
 
 const queuePoll = 2
@@ -31,24 +31,19 @@ export class Lock {
     this.#turn = turn
   }
 
-  /** `since` is when the call first asked, on the clock `monotonic`. */
-  static acquire(root: Root, patience: Patience, since: number): Lock {
-    const giveUp = since + patience.inAll
-    for (;;) {
-      const directory = prepare(root)
-      using queue = new LockFile(join(directory, 'queue.sqlite'))
-      queue.take(queuePoll, giveUp, since)
-      const turn = new LockFile(join(directory, 'turn.sqlite'))
-      try {
-        turn.take(turnPoll, Math.min(giveUp, monotonic() + patience.atHead), since)
-        if (turn.inPlace()) return new Lock(turn)
-      } catch (error) {
-        turn[Symbol.dispose]()
-        throw error
+  /** `since` is when the call first asked, on the clock `monotonic`. `onWait` is called when it has to wait. */
+  static acquire(root: Root, patience: Patience, since: number, onWait: () => void = () => {}): Lock {
+    const wait = { since, giveUp: since + patience.inAll, atHead: patience.atHead, onWait }
+    try {
+      for (;;) {
+        const directory = prepare(root)
+        const turn = unlessMissing(() => takeTurn(directory, wait))
+        if (turn !== undefined) return new Lock(turn)
+        // The repository was removed, and perhaps made anew, meanwhile.
+        if (monotonic() >= wait.giveUp) throw busy(since)
       }
-      // The repository was removed, and perhaps made anew, meanwhile.
-      turn[Symbol.dispose]()
-      if (monotonic() >= giveUp) throw busy(since)
+    } catch (error) {
+      throw lockFailure(error)
     }
   }
 
@@ -60,6 +55,25 @@ export class Lock {
   release(): void {
     this.#turn[Symbol.dispose]()
   }
+}
+
+interface Wait {
+  readonly since: number
+  readonly giveUp: number
+  readonly atHead: number
+  readonly onWait: () => void
+}
+
+/** Passes the turnstile. What was removed meanwhile is undefined, or throws `ENOENT`. */
+function takeTurn(directory: string, wait: Wait): LockFile | undefined {
+  using queue = new LockFile(join(directory, 'queue.sqlite'))
+  queue.take(queuePoll, wait.giveUp, wait)
+  using open = new DisposableStack()
+  const turn = open.use(new LockFile(join(directory, 'turn.sqlite')))
+  turn.take(turnPoll, Math.min(wait.giveUp, monotonic() + wait.atHead), wait)
+  if (!turn.inPlace()) return undefined
+  open.move()
+  return turn
 }
 
 /** One of the two files, open. Closing it lets go of the file's lock. */
@@ -74,26 +88,27 @@ class LockFile {
     if (before !== undefined && !before.isFile()) {
       throw new StorageFailure('invalid-path', `\`${basename(path)}\` of the lock is not a file; move it away`)
     }
-    const database = opened(path)
+    const database = opened(path, before !== undefined)
     try {
       // A file that may not be written was opened to be read, and a transaction on it would lock nothing.
       accessSync(path, constants.W_OK)
       // Without this the first transaction of an empty file would create a journal.
       database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
       // SQLite's own choice shuts out a group that may use the directory.
-      if (before === undefined) chmodSync(path, lookAt(dirname(path))!.mode & 0o666)
-      this.#inode = lookAt(path)!.ino
+      if (before === undefined) chmodSync(path, lstatSync(dirname(path)).mode & 0o666)
+      this.#inode = lstatSync(path).ino
     } catch (error) {
       database.close()
-      throw notWritable(error)
+      throw error
     }
     this.#database = database
   }
 
   /** Polls until the lock is taken, and throws `busy` at the time `giveUp`. */
-  take(poll: number, giveUp: number, since: number): void {
-    while (!this.#try()) {
+  take(poll: number, giveUp: number, { since, onWait }: Wait): void {
+    for (let first = true; !this.#try(); first = false) {
       if (monotonic() >= giveUp) throw busy(since)
+      if (first) onWait()
       sleep(poll)
     }
   }
@@ -112,16 +127,19 @@ class LockFile {
       return true
     } catch (error) {
       if (primaryCode(error) === sqliteBusy) return false
-      throw notWritable(error)
+      throw error
     }
   }
 }
 
-function opened(path: string): DatabaseSync {
+function opened(path: string, exists: boolean): DatabaseSync {
   try {
     return new DatabaseSync(path, { timeout: 0 })
   } catch (error) {
-    throw notWritable(error)
+    // SQLite does not say why it cannot: the directory may merely have been removed.
+    accessSync(dirname(path), constants.W_OK)
+    if (exists) accessSync(path, constants.W_OK)
+    throw error
   }
 }
 
@@ -136,14 +154,10 @@ export function busy(since: number): StorageFailure {
 
 function prepare({ anchor, segments }: Root): string {
   let directory = anchor
-  try {
-    for (const segment of segments) {
-      directory = join(directory, segment)
-      unlessThere(() => mkdirSync(directory))
-      if (segment === '.agent-memory') ignoredByGit(directory)
-    }
-  } catch (error) {
-    throw notWritable(error)
+  for (const segment of segments) {
+    directory = join(directory, segment)
+    unlessThere(() => mkdirSync(directory))
+    if (segment === '.agent-memory') ignoredByGit(directory)
   }
   return directory
 }
@@ -164,15 +178,13 @@ function unlessThere(make: () => void): void {
 const sqliteBusy = 5
 const sqlitePermission = 3
 const sqliteReadOnly = 8
-const sqliteCannotOpen = 14
 
-function notWritable(error: unknown): StorageFailure {
+function lockFailure(error: unknown): StorageFailure {
   const primary = primaryCode(error)
   const { code } = error as NodeJS.ErrnoException
   const detail = primary === undefined ? code : `SQLite result code ${primary}`
   const refused =
-    ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') ||
-    [sqlitePermission, sqliteReadOnly, sqliteCannotOpen].includes(primary ?? 0)
+    ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || [sqlitePermission, sqliteReadOnly].includes(primary ?? 0)
   if (refused)
     return new StorageFailure('read-only', 'the lock cannot be written; make the repository writable', detail)
   return StorageFailure.from(error, 'take the lock')

@@ -1,5 +1,6 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
+import { canonicalBytes, textOf } from './canonical.ts'
 import { StorageFailure } from './failure.ts'
 import { lockDirectoryOf } from './git-directory.ts'
 import type { Root } from './walk.ts'
@@ -52,14 +53,18 @@ function canonicalGranted(name: string, grants: readonly string[]): string {
   for (let path = name; ; path = dirname(path)) {
     let found
     try {
-      found = realpathSync.native(path)
+      found = canonicalBytes(path)
     } catch (error) {
       failure ??= error
       if (path !== dirname(path)) continue
       throw StorageFailure.from(failure, `open \`${name}\``)
     }
     if (!grants.some((grant) => covers(grant, found))) throw notGranted(name)
-    if (failure === undefined) return found
+    if (failure === undefined) {
+      const text = textOf(found)
+      if (text !== undefined) return text
+      throw new StorageFailure('invalid-path', `\`${name}\` leads to a path that is not UTF-8; rename what is not`)
+    }
     const { code } = failure as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new StorageFailure(
@@ -72,8 +77,8 @@ function canonicalGranted(name: string, grants: readonly string[]): string {
   }
 }
 
-function covers(grant: string, path: string): boolean {
-  return path === grant || path.startsWith(grant.endsWith(sep) ? grant : join(grant, sep))
+function covers(grant: string, path: Buffer): boolean {
+  return Buffer.concat([path, Buffer.from(sep)]).indexOf(join(grant, sep)) === 0
 }
 
 function notGranted(name: string): StorageFailure {

@@ -25,24 +25,21 @@ export class EndOfRun extends Error {
   }
 }
 
-/** How a call asks the main thread whether a tree's lock may be taken now. */
-export type AskTurn = (tree: string) => Turn
-
 /** The storage that one call sees, and all that it has opened. */
 export class CallStorage {
   readonly settings: WorkerSettings
   readonly #control: Control
-  readonly #askTurn: AskTurn
+  readonly #say: (report: Report) => void
   readonly #since: number | undefined
   #lock: Lock | undefined
   #calls = 0
   #trees = 0
 
   /** `since`: when the call first asked for a lock, if an earlier run of it has. */
-  constructor(settings: WorkerSettings, control: Control, askTurn: AskTurn, since: number | undefined) {
+  constructor(settings: WorkerSettings, control: Control, say: (report: Report) => void, since: number | undefined) {
     this.settings = settings
     this.#control = control
-    this.#askTurn = askTurn
+    this.#say = say
     this.#since = since
   }
 
@@ -73,19 +70,15 @@ export class CallStorage {
   lock(repository: Repository): void {
     if (this.#lock) throw new StorageFailure('nested', 'the call holds a writer already; a call takes at most one')
     const since = this.#since ?? monotonic()
-    const turn = this.#askTurn(join(repository.lock.anchor, ...repository.lock.segments))
+    const tree = join(repository.lock.anchor, ...repository.lock.segments)
+    const turn = this.#control.ask(() => this.#say({ kind: 'asks', tree }))
     if (turn === Turn.later) throw new EndOfRun({ kind: 'deferred' })
     if (turn === Turn.never) throw busy(since)
-    this.#lock = Lock.acquire(repository.lock, this.settings.patience, since)
+    this.#lock = Lock.acquire(repository.lock, this.settings.patience, since, () => this.#say({ kind: 'waits' }))
   }
 
   commit(sides: Sides, changes: Change[]): string[] {
-    try {
-      this.#lock!.check()
-    } catch (error) {
-      throw new CommitFailure(StorageFailure.from(error, 'commit'), undefined, 0)
-    }
-    return commit(sides, changes, this.settings.durability)
+    return commit(sides, changes, this.settings.durability, () => this.#lock!.check())
   }
 
   /** Closes whatever the call has open, however it ended. */

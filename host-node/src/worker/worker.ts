@@ -11,18 +11,12 @@ const { instantiate } = (await import(settings.component)) as { instantiate: Ins
 const port = parentPort!
 
 const say = (report: Report) => port.postMessage(report)
-const askTurn = (tree: string) => control.ask(() => say({ kind: 'asks', tree }))
 
 port.on('message', (request: Request) => say(serve(request)))
 
 /** Runs one request in a fresh instance. Whatever it opened is closed before it is answered. */
 function serve(request: Request): Report {
-  const storage = new CallStorage(
-    settings,
-    control,
-    askTurn,
-    request.kind === 'call-tool' ? request.askedAt : undefined,
-  )
+  const storage = new CallStorage(settings, control, say, request.kind === 'call-tool' ? request.askedAt : undefined)
   const wasi = inertWasi()
   control.enterGuest()
   try {
