@@ -20,6 +20,9 @@ pub struct Context {
     pub now: Timestamp,
     /// The local zone's offset from UTC at that moment, in minutes, east positive.
     pub utc_offset_minutes: i32,
+    /// The agents that the caller may reach; all where it is absent.
+    #[serde(default)]
+    pub agents: Option<Vec<String>>,
     /// A number that is new for each call, from which all of the call's randomness comes.
     pub seed: u64,
 }

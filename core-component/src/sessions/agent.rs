@@ -50,6 +50,7 @@ impl<'a> Agent<'a> {
     pub fn open(call: &Call<'a>, repo_root: &str, name: &'a AgentName) -> Result<Self, Error> {
         let name = name.0.as_str();
         check_name(name)?;
+        check_reach(call, name)?;
         check_root(repo_root)?;
         let tree = call.storage.open(&Place::repository(repo_root)).map_err(not_opened)?;
         let agent = Self { name, tree };
@@ -268,6 +269,16 @@ fn check_root(path: &str) -> Result<(), Error> {
         "repo_root",
         ROOT_ACCEPTED.to_owned(),
     ))
+}
+
+/// What the caller may reach is enforced here, for every tool.
+fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
+    let Some(agents) = &call.context.agents else { return Ok(()) };
+    if agents.iter().any(|agent| agent == name) {
+        return Ok(());
+    }
+    let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
+    Err(Error::new(Code::PermissionDenied, message))
 }
 
 /// What the pattern of the name cannot say.
