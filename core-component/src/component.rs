@@ -137,10 +137,6 @@ impl Tree for documents::Tree {
         Ok(entries.map(|entries| entries.into_iter().map(entry).collect()))
     }
 
-    fn location(&self) -> String {
-        Self::location(self)
-    }
-
     fn lock(&self) -> Result<Box<dyn Writer + '_>, storage::Error> {
         Self::lock(self).map(|writer| Box::new(writer) as Box<dyn Writer>).map_err(error)
     }

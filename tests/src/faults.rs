@@ -118,10 +118,6 @@ impl Tree for FaultyTree<'_> {
         self.tree.list(side, directory)
     }
 
-    fn location(&self) -> String {
-        self.tree.location()
-    }
-
     fn lock(&self) -> Result<Box<dyn Writer + '_>, Error> {
         self.plan.check(Operation::Lock)?;
         Ok(Box::new(FaultyWriter { writer: self.tree.lock()?, plan: self.plan }))

@@ -1,10 +1,8 @@
 //! One agent's memory in one repository: where its documents are, and the schema that rules them.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use super::error::{Code, Error};
 use super::log::{Log, Owner};
+use super::names::{AgentName, ROOT_ACCEPTED, check_root};
 use super::schema::Schema;
 use crate::storage::{
     self, CommitError, Document, EntryKind, ErrorCode, Place, Side, Tree, Writer,
@@ -25,15 +23,6 @@ pub(super) const MAX_LOG_BYTES: u64 = 2 << 20;
 /// between our reading and our writing.
 const ATTEMPTS: usize = 4;
 
-const ROOT_ACCEPTED: &str = "the absolute path of the repository's top level";
-
-/// An agent's name: the name of its directory.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct AgentName(
-    #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))] String,
-);
-
 /// The documents of one agent.
 pub(super) struct Agent<'a> {
     pub name: &'a str,
@@ -48,8 +37,7 @@ impl<'a> Agent<'a> {
     /// `InvalidInput` for a path that is not absolute or leads nowhere and for a name that the
     /// repository cannot hold; `RepositoryNotAllowed`.
     pub fn open(call: &Call<'a>, repo_root: &str, name: &'a AgentName) -> Result<Self, Error> {
-        let name = name.0.as_str();
-        check_name(name)?;
+        let name = name.checked()?;
         check_reach(call, name)?;
         check_root(repo_root)?;
         let tree = call.storage.open(&Place::repository(repo_root)).map_err(not_opened)?;
@@ -248,29 +236,6 @@ fn not_opened(error: storage::Error) -> Error {
     }
 }
 
-/// Every host refuses the same paths, so this is not left to them.
-fn check_root(path: &str) -> Result<(), Error> {
-    let drive = |path: &str| {
-        path.get(1..3).is_some_and(|sign| sign == ":\\" || sign == ":/")
-            && path.starts_with(|c: char| c.is_ascii_alphabetic())
-    };
-    let what = if !path.starts_with('/') && !drive(path) {
-        "is not an absolute path"
-    } else if path.split(['/', '\\']).any(|segment| matches!(segment, "." | "..")) {
-        "has a `.` or `..` segment"
-    } else if path.chars().any(char::is_control) {
-        "holds a control character"
-    } else {
-        return Ok(());
-    };
-    Err(Error::at(
-        Code::InvalidInput,
-        format!("`repo_root` `{}` {what}", path.escape_debug()),
-        "repo_root",
-        ROOT_ACCEPTED.to_owned(),
-    ))
-}
-
 /// What the caller may reach is enforced here, for every tool.
 fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
     let Some(agents) = &call.context.agents else { return Ok(()) };
@@ -279,28 +244,4 @@ fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
     }
     let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
     Err(Error::new(Code::PermissionDenied, message))
-}
-
-/// What the pattern of the name cannot say.
-fn check_name(name: &str) -> Result<(), Error> {
-    let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
-    let numbered = |device: &str| {
-        stem.strip_prefix(device)
-            .is_some_and(|n| n.len() == 1 && matches!(n.as_bytes()[0], b'1'..=b'9'))
-    };
-    let is_device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL")
-        || numbered("COM")
-        || numbered("LPT");
-    let what = if name.contains("..") {
-        "contains `..`"
-    } else if name.ends_with('.') {
-        "ends in a dot"
-    } else if is_device {
-        "is the name of a device on Windows"
-    } else {
-        return Ok(());
-    };
-    let message = format!("`agent_name` `{name}` {what}: choose another name");
-    let accepted = "a name without `..`, not ending in a dot, that is no device on Windows";
-    Err(Error::at(Code::InvalidInput, message, "agent_name", accepted.into()))
 }

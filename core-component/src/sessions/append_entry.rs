@@ -1,9 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, AgentName, Failed, MAX_LOG_BYTES, in_repository, parse_log};
+use super::agent::{Agent, Failed, MAX_LOG_BYTES, in_repository, parse_log};
 use super::error::{Code, Error};
 use super::log::Owner;
+use super::names::AgentName;
 use super::schema::Schema;
 use crate::markdown::Offence;
 use crate::storage::{Change, Side, Writer};

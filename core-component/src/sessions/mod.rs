@@ -12,6 +12,7 @@ mod append_entry;
 mod error;
 mod header;
 mod log;
+mod names;
 mod read_summary;
 mod schema;
 mod start_session;

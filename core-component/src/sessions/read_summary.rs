@@ -1,8 +1,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, AgentName, in_repository};
+use super::agent::{Agent, in_repository};
 use super::error::Error;
+use super::names::AgentName;
 use super::summary;
 use crate::tool::{Call, Hints, Tool};
 

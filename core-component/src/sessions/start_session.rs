@@ -1,9 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, AgentName, in_repository, parse_log};
+use super::agent::{Agent, in_repository, parse_log};
 use super::error::Error;
 use super::log::{Owner, default_session_id, new_log};
+use super::names::AgentName;
 use super::schema;
 use super::summary;
 use crate::storage::{Change, Side};

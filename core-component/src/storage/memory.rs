@@ -114,10 +114,6 @@ impl Tree for MemoryTree<'_> {
         })
     }
 
-    fn location(&self) -> String {
-        self.place.name.clone()
-    }
-
     fn lock(&self) -> Result<Box<dyn Writer + '_>, Error> {
         if self.storage.writing.replace(true) {
             return Err(Error::new(ErrorCode::Nested, "the call holds a writer already"));

@@ -176,9 +176,6 @@ pub trait Tree {
     /// What is directly in a directory, in byte order; none where there is no such directory.
     fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error>;
 
-    /// Where the tree is, for messages only.
-    fn location(&self) -> String;
-
     /// Waits for the tree's lock.
     fn lock(&self) -> Result<Box<dyn Writer + '_>, Error>;
 }
