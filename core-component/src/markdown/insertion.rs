@@ -1,25 +1,83 @@
-//! Whether a document keeps its structure when text is put into it.
+//! Putting text into a document so that the document keeps its structure.
 
 use std::ops::Range;
 
 use super::{Block, BlockKind, Entry, Offence, Outline};
+use crate::text::{is_blank, lines};
+
+/// The document with a text at `at`, the beginning or end of a line, under a heading of level 2
+/// of its own where one is given; a blank line on both sides of each. Every block that was in the
+/// document is in it as it was, and all of its bytes are.
+///
+/// `sound` has the last word about the new outline.
+///
+/// # Errors
+///
+/// What in the text would change the structure of the document.
+pub(crate) fn insert(
+    before: &Outline<'_>,
+    at: usize,
+    heading: Option<&str>,
+    text: &str,
+    sound: impl FnOnce(Outline<'_>) -> Result<(), Offence>,
+) -> Result<String, Offence> {
+    let entry = Entry::of(text)?;
+    let source = before.source;
+    if let Some(offence) = entry.meddling_definition(source) {
+        return Err(offence);
+    }
+    let added = separated(&source[..at], heading, text, &source[at..]);
+    let with = [&source[..at], &added, &source[at..]].concat();
+    let after = Outline::of(&with);
+    let added = at..at + added.len();
+    let insertion = Insertion { before, after: &after, added, heading, entry: &entry };
+    if let Some(offence) = disturbance(&insertion) {
+        return Err(offence);
+    }
+    sound(after)?;
+    Ok(with)
+}
+
+/// What is inserted between two parts of a document: the text and its heading, each with a blank
+/// line on both sides.
+fn separated(before: &str, heading: Option<&str>, text: &str, after: &str) -> String {
+    let mut added = String::new();
+    if !before.is_empty() && !before.ends_with(['\n', '\r']) {
+        added.push('\n');
+    }
+    added.push('\n');
+    if let Some(heading) = heading {
+        added += &format!("## {heading}\n");
+        if !text.is_empty() {
+            added.push('\n');
+        }
+    }
+    if !text.is_empty() {
+        added += text;
+        added.push('\n');
+    }
+    if lines(after).next().is_some_and(|(_, line)| !is_blank(line)) {
+        added.push('\n');
+    }
+    added
+}
 
 /// Text that was put into a document.
-pub(crate) struct Insertion<'a> {
+struct Insertion<'a> {
     /// The document without it and with it.
-    pub before: &'a Outline<'a>,
-    pub after: &'a Outline<'a>,
+    before: &'a Outline<'a>,
+    after: &'a Outline<'a>,
     /// Where all that was added stands in `after`.
-    pub added: Range<usize>,
+    added: Range<usize>,
     /// The heading that was added above the entry.
-    pub heading: Option<&'a str>,
-    pub entry: &'a Entry<'a>,
+    heading: Option<&'a str>,
+    entry: &'a Entry<'a>,
 }
 
 /// What the insertion does to the document beyond adding the blocks of the entry: none where every
 /// block before and after it is the same, in kind and source, as it was. A list may gain the items
 /// of an entry that begins with a list.
-pub(crate) fn disturbance(insertion: &Insertion<'_>) -> Option<Offence> {
+fn disturbance(insertion: &Insertion<'_>) -> Option<Offence> {
     let Insertion { before, after, entry, .. } = insertion;
     let head = before.blocks.partition_point(|block| block.range.start < insertion.added.start);
     let tail = before.blocks.len() - head;

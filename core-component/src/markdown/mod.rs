@@ -5,7 +5,9 @@ mod entry;
 mod insertion;
 mod open;
 mod outline;
+mod section;
 
 pub(crate) use entry::{Entry, Offence};
-pub(crate) use insertion::{Insertion, disturbance};
+pub(crate) use insertion::insert;
 pub(crate) use outline::{Block, BlockKind, Outline};
+pub(crate) use section::{Section, content_end, is_heading_text};

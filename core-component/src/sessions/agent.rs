@@ -1,6 +1,7 @@
 //! One agent's memory in one repository: where its documents are, and the schema that rules them.
 
 use super::error::{Code, Error};
+use super::finding::{Finding, utf8};
 use super::log::{Log, Owner};
 use super::names::{AgentName, ROOT_ACCEPTED, check_root};
 use super::schema::Schema;
@@ -13,11 +14,12 @@ use crate::tool::Call;
 /// The tree's path from the top level of the repository.
 const TREE: &str = ".github/agent-memory";
 
-const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
+/// The longest document that is returned.
+pub(super) const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 
-/// The longest log: what can be parsed, before and after an entry, well within the time and the
+/// The longest document that is parsed: before and after a change well within the time and the
 /// memory of a call, whatever it holds.
-pub(super) const MAX_LOG_BYTES: u64 = 2 << 20;
+pub(super) const MAX_PARSED_BYTES: u64 = 2 << 20;
 
 /// How often a change is made anew because a program that takes no lock changed a document
 /// between our reading and our writing.
@@ -39,9 +41,7 @@ impl<'a> Agent<'a> {
     pub fn open(call: &Call<'a>, repo_root: &str, name: &'a AgentName) -> Result<Self, Error> {
         let name = name.checked()?;
         check_reach(call, name)?;
-        check_root(repo_root)?;
-        let tree = call.storage.open(&Place::repository(repo_root)).map_err(not_opened)?;
-        let agent = Self { name, tree };
+        let agent = Self { name, tree: open_tree(call, repo_root)? };
         agent.check_case()?;
         Ok(agent)
     }
@@ -75,14 +75,14 @@ impl<'a> Agent<'a> {
         format!("{}/logs/{date}.md", self.name)
     }
 
-    /// The summary's text; none where there is none.
-    pub fn summary(&self) -> Result<Option<Text>, Error> {
-        self.read(&self.summary_path(), MAX_DOCUMENT_BYTES)
+    /// The summary's text, of at most `max_bytes`; none where there is none.
+    pub fn summary(&self, max_bytes: u64) -> Result<Option<Text>, Error> {
+        self.read(&self.summary_path(), max_bytes)
     }
 
     /// A log's text; none where there is none.
     pub fn log(&self, date: Date) -> Result<Option<Text>, Error> {
-        self.read(&self.log_path(date), MAX_LOG_BYTES)
+        self.read(&self.log_path(date), MAX_PARSED_BYTES)
     }
 
     fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Text>, Error> {
@@ -106,11 +106,11 @@ impl<'a> Agent<'a> {
     /// `SchemaMissing` where there are logs without it, `SchemaInvalid`.
     pub fn schema(&self) -> Result<Governing, Error> {
         let path = self.schema_path();
-        let invalid = |line: usize, what: &str| {
+        let invalid = |Finding { line, what }: Finding| {
             let message = format!("`{}` line {line}: {what}", in_repository(&path));
             Error::new(Code::SchemaInvalid, message)
         };
-        let Some(document) = self.tree.read(Side::Documents, &path, MAX_DOCUMENT_BYTES)? else {
+        let Some(document) = self.tree.read(Side::Documents, &path, MAX_PARSED_BYTES)? else {
             if self.has_logs()? {
                 let message = format!(
                     "`{}` is missing although `{}` has session logs: restore it, for example from \
@@ -122,20 +122,21 @@ impl<'a> Agent<'a> {
             }
             return Ok(Governing { schema: Schema::default(), exists: false });
         };
-        let text = std::str::from_utf8(&document.contents).map_err(|error| {
-            invalid(line_of_byte(&document.contents, error.valid_up_to()), "not UTF-8")
-        })?;
-        let schema = Schema::parse(text).map_err(|fault| invalid(fault.line, &fault.what))?;
+        let schema = utf8(&document.contents).and_then(Schema::parse).map_err(invalid)?;
         Ok(Governing { schema, exists: true })
     }
 
     fn has_logs(&self) -> Result<bool, Error> {
+        Ok(!self.sessions()?.is_empty())
+    }
+
+    /// The days that have a log, the oldest first.
+    pub fn sessions(&self) -> Result<Vec<Date>, Error> {
         let entries = self.tree.list(Side::Documents, &format!("{}/logs", self.name))?;
-        let is_log = |entry: &storage::Entry| {
-            let date = entry.name.strip_suffix(".md").and_then(Date::parse);
-            entry.kind == EntryKind::File && date.is_some()
-        };
-        Ok(entries.unwrap_or_default().iter().any(is_log))
+        let files = entries.into_iter().flatten().filter(|entry| entry.kind == EntryKind::File);
+        let mut dates: Vec<Date> = files.filter_map(|entry| log_date(&entry.name)).collect();
+        dates.sort();
+        Ok(dates)
     }
 
     /// Version control carries these trees to file systems that would merge two names that differ
@@ -176,6 +177,11 @@ impl From<CommitError> for Failed {
     }
 }
 
+/// The day whose log a file of that name is; none where it is no log's name.
+pub(super) fn log_date(file_name: &str) -> Option<Date> {
+    file_name.strip_suffix(".md").and_then(Date::parse)
+}
+
 /// A log, or `MalformedLog` with the place.
 pub(super) fn parse_log<'a>(
     text: &'a str,
@@ -183,15 +189,14 @@ pub(super) fn parse_log<'a>(
     owner: Owner<'_>,
     path: &str,
 ) -> Result<Log<'a>, Error> {
-    Log::parse(text, schema, owner).map_err(|fault| {
-        let message = format!(
-            "`{}` line {}: {}; mend the file, which was left as it is",
-            in_repository(path),
-            fault.line,
-            fault.what
-        );
-        Error::new(Code::MalformedLog, message)
-    })
+    Log::parse(text, schema, owner).map_err(|finding| malformed(path, &finding))
+}
+
+/// `MalformedLog` for a document that a person has to mend.
+pub(super) fn malformed(path: &str, Finding { line, what }: &Finding) -> Error {
+    let path = in_repository(path);
+    let message = format!("`{path}` line {line}: {what}; mend the file, which was left as it is");
+    Error::new(Code::MalformedLog, message)
 }
 
 /// The schema in force, and whether it stands in a document.
@@ -208,12 +213,8 @@ pub(super) struct Text {
 
 impl Text {
     fn of(document: Document, path: &str) -> Result<Self, Error> {
-        let text = String::from_utf8(document.contents).map_err(|error| {
-            let line = line_of_byte(error.as_bytes(), error.utf8_error().valid_up_to());
-            let message = format!("`{}` line {line}: not UTF-8", in_repository(path));
-            Error::new(Code::MalformedLog, message)
-        })?;
-        Ok(Self { text, version: document.version })
+        let text = utf8(&document.contents).map_err(|finding| malformed(path, &finding))?;
+        Ok(Self { text: text.to_owned(), version: document.version })
     }
 }
 
@@ -222,8 +223,14 @@ pub(super) fn in_repository(path: &str) -> String {
     format!("{TREE}/{path}")
 }
 
-fn line_of_byte(contents: &[u8], at: usize) -> usize {
-    contents[..at].iter().filter(|byte| **byte == b'\n').count() + 1
+/// The documents of a repository.
+///
+/// # Errors
+///
+/// `InvalidInput` for a path that is not absolute or leads nowhere, `RepositoryNotAllowed`.
+pub(super) fn open_tree<'a>(call: &Call<'a>, repo_root: &str) -> Result<Box<dyn Tree + 'a>, Error> {
+    check_root(repo_root)?;
+    call.storage.open(&Place::repository(repo_root)).map_err(not_opened)
 }
 
 fn not_opened(error: storage::Error) -> Error {
@@ -238,10 +245,14 @@ fn not_opened(error: storage::Error) -> Error {
 
 /// What the caller may reach is enforced here, for every tool.
 fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
-    let Some(agents) = &call.context.agents else { return Ok(()) };
-    if agents.iter().any(|agent| agent == name) {
+    if reaches(call, name) {
         return Ok(());
     }
     let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
     Err(Error::new(Code::PermissionDenied, message))
+}
+
+/// Whether the caller may reach an agent.
+pub(super) fn reaches(call: &Call<'_>, name: &str) -> bool {
+    call.context.agents.as_ref().is_none_or(|agents| agents.iter().any(|agent| agent == name))
 }

@@ -1,14 +1,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Failed, MAX_LOG_BYTES, in_repository, parse_log};
+use super::agent::{Agent, Failed, MAX_PARSED_BYTES, in_repository, parse_log};
+use super::content::{invalid_content, stored_form};
 use super::error::{Code, Error};
 use super::log::Owner;
 use super::names::AgentName;
 use super::schema::Schema;
-use crate::markdown::Offence;
 use crate::storage::{Change, Side, Writer};
-use crate::text::{self, is_blank};
 use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
 
@@ -57,7 +56,7 @@ impl Tool for AppendEntry {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let content = normalise(&input.content)?;
+        let content = stored_form(&input.content)?;
         let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
         let owner = Owner { agent: agent.name, date };
@@ -80,10 +79,10 @@ fn append(
     };
     let log = parse_log(&document.text, &schema, owner, &path)?;
     let text = log.append(section, content, owner).map_err(invalid_content)?;
-    if text.len() as u64 > MAX_LOG_BYTES {
+    if text.len() as u64 > MAX_PARSED_BYTES {
         return Err(too_long(owner).into());
     }
-    let warnings = schema.warning().into_iter().chain(log.warnings()).collect();
+    let warnings = log.notices();
     let put = Change::Put {
         side: Side::Documents,
         path: path.clone(),
@@ -92,19 +91,6 @@ fn append(
     };
     writer.commit(&[put])?;
     Ok(Output { session_file: in_repository(&path), section: section.to_owned(), warnings })
-}
-
-/// The text as it is stored: line feeds only, and no blank lines around it.
-fn normalise(content: &str) -> Result<String, Error> {
-    let content = text::normalise(content).map_err(|forbidden| {
-        let code = u32::from(forbidden.character);
-        let what = format!("holds the control character U+{code:04X}: remove it");
-        invalid_content(Offence::new(forbidden.line, what))
-    })?;
-    let lines = || text::lines(&content).filter(|(_, line)| !is_blank(line));
-    let start = lines().next().map_or(0, |(at, _)| at);
-    let end = lines().last().map_or(0, |(at, line)| at + line.len());
-    Ok(content[start..end].to_owned())
 }
 
 fn check_section(schema: &Schema, section: &str) -> Result<(), Error> {
@@ -127,13 +113,8 @@ fn not_started(owner: Owner<'_>) -> Error {
 fn too_long(owner: Owner<'_>) -> Error {
     let Owner { agent, date } = owner;
     let message = format!(
-        "with this entry `{agent}`'s log of {date} would be longer than {MAX_LOG_BYTES} bytes: \
+        "with this entry `{agent}`'s log of {date} would be longer than {MAX_PARSED_BYTES} bytes: \
          write less, or go on in the log of another day"
     );
     Error::new(Code::StorageError, message)
-}
-
-fn invalid_content(offence: Offence) -> Error {
-    let message = format!("line {} of `content` {}", offence.line, offence.what);
-    Error::new(Code::InvalidContent, message)
 }

@@ -1,5 +1,7 @@
 //! The header of a session log: whose it is, of which day, under which schema.
 
+use std::ops::Range;
+
 use crate::text::lines;
 
 /// What a header says; a field is none where it is missing.
@@ -15,16 +17,17 @@ pub(super) struct Header {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub value: String,
-    /// Where the line begins.
+    /// Where its line begins in the log.
     pub at: usize,
 }
 
 impl Header {
     /// Reads both forms: `- Agent Name: x`, and the `**Agent Name:** x` of the seed's first
     /// program. The first line of a name counts.
-    pub fn read(text: &str) -> Self {
+    pub fn read(log: &str, range: Range<usize>) -> Self {
         let mut header = Self::default();
-        for (at, line) in lines(text) {
+        for (at, line) in lines(&log[range.clone()]) {
+            let at = range.start + at;
             let line = line.trim().trim_start_matches(['-', '*', '+']).trim_start();
             let Some((name, value)) = line.split_once(':') else { continue };
             let value = value.trim_start_matches('*').trim().to_owned();
@@ -49,16 +52,16 @@ mod tests {
     fn both_forms_are_read() {
         let field = |value: &str, at| Some(Field { value: value.into(), at });
         let ours = "\n- Agent Name: ada\r\n- Date: 2025-01-20\n- Session ID: s\n- Schema: v1\n";
-        let header = Header::read(ours);
+        let header = Header::read(ours, 0..ours.len());
         assert_eq!(header.agent, field("ada", 1));
         assert_eq!(header.date, field("2025-01-20", 20));
         assert_eq!(header.session_id, field("s", 39));
         assert_eq!(header.schema, field("v1", 55));
-        let theirs = "**Agent Name:** ada\n**Date:** 2025-01-20\n**Session ID:** s\n\n---\n";
-        let header = Header::read(theirs);
-        assert_eq!(header.agent, field("ada", 0));
-        assert_eq!(header.date, field("2025-01-20", 20));
-        assert_eq!(header.session_id, field("s", 41));
+        let theirs = "# t\n**Agent Name:** ada\n**Date:** 2025-01-20\n**Session ID:** s\n\n---\n";
+        let header = Header::read(theirs, 4..theirs.len());
+        assert_eq!(header.agent, field("ada", 4));
+        assert_eq!(header.date, field("2025-01-20", 24));
+        assert_eq!(header.session_id, field("s", 45));
         assert_eq!(header.schema, None);
     }
 }

@@ -2,15 +2,19 @@
 
 use std::ops::Range;
 
+use super::finding::Finding;
 use super::header::{Field, Header};
-use super::schema::{Fault, HEADER, Schema};
-use crate::markdown::{BlockKind, Entry, Insertion, Offence, Outline, disturbance};
-use crate::text::{is_blank, line_of, lines};
+use super::schema::{HEADER, Schema};
+use crate::markdown::{BlockKind, Offence, Outline, Section, content_end, insert};
+use crate::text::{line_of, lines};
 use crate::time::Date;
 
 /// The title of logs that the seed's first program wrote. Their header stands above the first
 /// section, and they are never converted.
 const FIRST_FORM_TITLE: &str = "Agent Memory Session";
+
+/// How many sections beyond the schema are named one by one.
+const MAX_UNKNOWN_SECTIONS: usize = 20;
 
 /// Whose log it is, by its path.
 #[derive(Clone, Copy)]
@@ -25,12 +29,6 @@ pub(super) struct Log<'a> {
     schema: &'a Schema,
     header: Header,
     sections: Vec<Section>,
-}
-
-struct Section {
-    name: String,
-    /// From the line of the heading to the line of the next heading of level 1 or 2.
-    range: Range<usize>,
 }
 
 /// The text of a new log: the header, and every section, empty.
@@ -60,12 +58,12 @@ impl<'a> Log<'a> {
     ///
     /// What makes it malformed: no header, a header of another agent or date, a section of the
     /// schema twice, a block that is open at the end or where a section should stand.
-    pub fn parse(text: &'a str, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Fault> {
+    pub fn parse(text: &'a str, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Finding> {
         Self::read(Outline::of(text), schema, owner)
     }
 
-    fn read(outline: Outline<'a>, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Fault> {
-        let sections = sections(&outline);
+    fn read(outline: Outline<'a>, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Finding> {
+        let sections = Section::all(&outline);
         let log = Self { header: Header::default(), outline, schema, sections };
         log.check_open_blocks()?;
         log.check_sections()?;
@@ -79,24 +77,37 @@ impl<'a> Log<'a> {
     }
 
     /// Where the log and the schema differ in ways that do not stop anyone.
-    pub fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<Finding> {
         let mut warnings = Vec::new();
         let current = format!("v{}", self.schema.version);
-        if let Some(started) = self.header.schema.as_ref().filter(|field| field.value != current) {
-            let started = &started.value;
-            warnings.push(format!(
-                "the log was started under schema {started}; the schema is now {current}"
-            ));
+        if let Some(field) = self.header.schema.as_ref().filter(|field| field.value != current) {
+            let started = &field.value;
+            let what =
+                format!("the log was started under schema {started}; the schema is now {current}");
+            warnings.push(self.finding(field.at, what));
         }
         for name in self.schema.sections.iter().filter(|name| self.section(name).is_none()) {
-            warnings.push(format!("the log lacks section `{name}`: its first entry adds it"));
+            let what = format!("the log lacks section `{name}`: its first entry adds it");
+            warnings.push(self.finding(0, what));
         }
         let known = |name: &str| name == HEADER || self.schema.sections.iter().any(|s| s == name);
-        for section in self.sections.iter().filter(|section| !known(&section.name)) {
-            let name = &section.name;
-            warnings.push(format!("section `{name}` is not in the schema: it is kept"));
+        let mut unknown = self.sections.iter().filter(|section| !known(&section.name));
+        for section in unknown.by_ref().take(MAX_UNKNOWN_SECTIONS) {
+            let what = format!("section `{}` is not in the schema: it is kept", section.name);
+            warnings.push(self.finding(section.range.start, what));
+        }
+        if let Some(next) = unknown.next() {
+            let more = unknown.count() + 1;
+            let what = format!("{more} more sections are not in the schema: they are kept");
+            warnings.push(self.finding(next.range.start, what));
         }
         warnings
+    }
+
+    /// What a caller should know of the schema and of the log.
+    pub fn notices(&self) -> Vec<String> {
+        let findings = self.schema.warning().into_iter().chain(self.warnings());
+        findings.map(|finding| finding.what).collect()
     }
 
     /// The log with an entry at the end of a section of the schema, which is added at its place
@@ -106,32 +117,17 @@ impl<'a> Log<'a> {
     ///
     /// What in the entry would change the structure of the log.
     pub fn append(&self, section: &str, text: &str, owner: Owner<'_>) -> Result<String, Offence> {
-        let entry = Entry::of(text)?;
         let source = self.outline.source;
-        if let Some(offence) = entry.meddling_definition(source) {
-            return Err(offence);
-        }
         let (at, heading) = match self.section(section) {
             Some(found) => (content_end(source, &found.range), None),
             None => (content_end(source, &self.place_of(section)), Some(section)),
         };
-        let added = separated(&source[..at], heading, text, &source[at..]);
-        let after = [&source[..at], &added, &source[at..]].concat();
-        let outline = Outline::of(&after);
-        let insertion = Insertion {
-            before: &self.outline,
-            after: &outline,
-            added: at..at + added.len(),
-            heading,
-            entry: &entry,
-        };
-        if let Some(offence) = disturbance(&insertion) {
-            return Err(offence);
-        }
-        Log::read(outline, self.schema, owner).map_err(|fault| {
-            Offence::new(1, format!("would make the log malformed: {}", fault.what))
-        })?;
-        Ok(after)
+        insert(&self.outline, at, heading, text, |after| {
+            let read = Log::read(after, self.schema, owner);
+            read.map(drop).map_err(|fault| {
+                Offence::new(1, format!("would make the log malformed: {}", fault.what))
+            })
+        })
     }
 
     fn section(&self, name: &str) -> Option<&Section> {
@@ -149,14 +145,14 @@ impl<'a> Log<'a> {
         }
     }
 
-    fn check_open_blocks(&self) -> Result<(), Fault> {
+    fn check_open_blocks(&self) -> Result<(), Finding> {
         let what = |block: &crate::markdown::Block| match block.kind {
             BlockKind::Fence => "the code fence",
             _ => "the comment or HTML block",
         };
         if let Some(open) = self.outline.open_at_end() {
             let what = format!("{} that begins here is not closed", what(open));
-            return Err(self.fault(open.range.start, what));
+            return Err(self.finding(open.range.start, what));
         }
         let missing: Vec<_> =
             self.schema.sections.iter().filter(|name| self.section(name).is_none()).collect();
@@ -170,26 +166,26 @@ impl<'a> Log<'a> {
                         "{} that begins here is still open where section `{section}` stands",
                         what(block)
                     );
-                    return Err(self.fault(block.range.start, what));
+                    return Err(self.finding(block.range.start, what));
                 }
             }
         }
         Ok(())
     }
 
-    fn check_sections(&self) -> Result<(), Fault> {
+    fn check_sections(&self) -> Result<(), Finding> {
         let ruled = self.schema.sections.iter().map(String::as_str).chain([HEADER]);
         for name in ruled {
             let twice = self.sections.iter().filter(|section| section.name == name).nth(1);
             if let Some(second) = twice {
                 let what = format!("section `{name}` stands a second time");
-                return Err(self.fault(second.range.start, what));
+                return Err(self.finding(second.range.start, what));
             }
         }
         Ok(())
     }
 
-    fn read_header(&self, owner: Owner<'_>) -> Result<Header, Fault> {
+    fn read_header(&self, owner: Owner<'_>) -> Result<Header, Finding> {
         let source = self.outline.source;
         let title = self.outline.blocks.first().map(|block| &block.kind);
         let is_first_form = matches!(
@@ -201,9 +197,9 @@ impl<'a> Log<'a> {
             None if is_first_form => {
                 0..self.sections.first().map_or(source.len(), |section| section.range.start)
             }
-            None => return Err(self.fault(0, format!("no section `{HEADER}`"))),
+            None => return Err(self.finding(0, format!("no section `{HEADER}`"))),
         };
-        let header = Header::read(&source[range.clone()]);
+        let header = Header::read(source, range.clone());
         let date = owner.date.to_string();
         for (field, value, wanted) in
             [("Agent Name", &header.agent, owner.agent), ("Date", &header.date, &date)]
@@ -213,65 +209,16 @@ impl<'a> Log<'a> {
                 Some(Field { value, at }) => {
                     (*at, format!("the header's `{field}` is `{value}`, its path's `{wanted}`"))
                 }
-                None => (0, format!("the header has no `{field}`")),
+                None => (range.start, format!("the header has no `{field}`")),
             };
-            return Err(self.fault(range.start + at, what));
+            return Err(self.finding(at, what));
         }
         Ok(header)
     }
 
-    fn fault(&self, at: usize, what: String) -> Fault {
-        Fault { line: line_of(self.outline.source, at), what }
+    fn finding(&self, at: usize, what: String) -> Finding {
+        Finding { line: line_of(self.outline.source, at), what }
     }
-}
-
-fn sections(outline: &Outline<'_>) -> Vec<Section> {
-    let source = outline.source;
-    let line_start = |at: usize| source[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-    let mut sections: Vec<Section> = Vec::new();
-    let mut open = false;
-    for block in &outline.blocks {
-        let BlockKind::Heading { level: level @ (1 | 2), text } = &block.kind else {
-            continue;
-        };
-        let start = line_start(block.range.start);
-        if let Some(last) = sections.last_mut().filter(|_| open) {
-            last.range.end = start;
-        }
-        open = *level == 2;
-        if open {
-            sections.push(Section { name: text.trim().to_owned(), range: start..source.len() });
-        }
-    }
-    sections
-}
-
-/// The end of the last line of a range that is not blank, with its line end.
-fn content_end(source: &str, range: &Range<usize>) -> usize {
-    let text = &source[range.clone()];
-    let mut starts = lines(text).map(|(at, _)| at).skip(1).chain([text.len()]);
-    let ends = lines(text).zip(starts.by_ref());
-    let last = ends.filter(|((_, line), _)| !is_blank(line)).last();
-    range.start + last.map_or(0, |(_, end)| end)
-}
-
-/// What is inserted between two parts of a log: the entry and its heading, each with a blank line
-/// on both sides.
-fn separated(before: &str, heading: Option<&str>, text: &str, after: &str) -> String {
-    let mut added = String::new();
-    if !before.is_empty() && !before.ends_with(['\n', '\r']) {
-        added.push('\n');
-    }
-    added.push('\n');
-    if let Some(heading) = heading {
-        added += &format!("## {heading}\n\n");
-    }
-    added += text;
-    added.push('\n');
-    if lines(after).next().is_some_and(|(_, line)| !is_blank(line)) {
-        added.push('\n');
-    }
-    added
 }
 
 #[cfg(test)]
@@ -294,7 +241,7 @@ mod tests {
         let text = new_log(owner(), &schema);
         let log = Log::parse(&text, &schema, owner()).expect("a log");
         assert_eq!(log.session_id(), Some("ada-2025-01-20"));
-        assert_eq!(log.warnings(), [] as [&str; 0]);
+        assert_eq!(log.warnings(), []);
     }
 
     #[test]

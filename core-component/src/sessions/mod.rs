@@ -9,14 +9,20 @@
 
 mod agent;
 mod append_entry;
+mod content;
 mod error;
+mod examination;
+mod finding;
 mod header;
+mod list_sessions;
 mod log;
 mod names;
 mod read_summary;
 mod schema;
 mod start_session;
 mod summary;
+mod update_summary;
+mod validate;
 
 use crate::tool::ErasedTool;
 
@@ -25,4 +31,7 @@ pub(crate) const TOOLS: &[ErasedTool] = &[
     ErasedTool::of::<start_session::StartSession>(),
     ErasedTool::of::<append_entry::AppendEntry>(),
     ErasedTool::of::<read_summary::ReadSummary>(),
+    ErasedTool::of::<update_summary::UpdateSummary>(),
+    ErasedTool::of::<list_sessions::ListSessions>(),
+    ErasedTool::of::<validate::Validate>(),
 ];

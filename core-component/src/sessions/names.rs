@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::{Code, Error};
+use crate::tool::is_name;
 
 /// What a path to a repository has to be, in words.
 pub(super) const ROOT_ACCEPTED: &str = "the absolute path of the repository's top level";
@@ -45,8 +46,16 @@ pub(super) fn check_root(path: &str) -> Result<(), Error> {
     ))
 }
 
+/// Why no agent can have a name; none where one can.
+pub(super) fn name_fault(name: &str) -> Option<&'static str> {
+    if is_name(name) {
+        return fault_beyond_pattern(name);
+    }
+    Some("is not 1 to 64 letters, digits, `.`, `_` and `-`, the first a letter or digit")
+}
+
 /// What the pattern of the name cannot say.
-fn check_name(name: &str) -> Result<(), Error> {
+fn fault_beyond_pattern(name: &str) -> Option<&'static str> {
     let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
     let numbered = |device: &str| {
         stem.strip_prefix(device)
@@ -55,15 +64,19 @@ fn check_name(name: &str) -> Result<(), Error> {
     let is_device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL")
         || numbered("COM")
         || numbered("LPT");
-    let what = if name.contains("..") {
-        "contains `..`"
+    if name.contains("..") {
+        Some("contains `..`")
     } else if name.ends_with('.') {
-        "ends in a dot"
+        Some("ends in a dot")
     } else if is_device {
-        "is the name of a device on Windows"
+        Some("is the name of a device on Windows")
     } else {
-        return Ok(());
-    };
+        None
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    let Some(what) = fault_beyond_pattern(name) else { return Ok(()) };
     let message = format!("`agent_name` `{name}` {what}: choose another name");
     let accepted = "a name without `..`, not ending in a dot, that is no device on Windows";
     Err(Error::at(Code::InvalidInput, message, "agent_name", accepted.into()))

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, in_repository};
+use super::agent::{Agent, MAX_DOCUMENT_BYTES, in_repository};
 use super::error::Error;
 use super::names::AgentName;
 use super::summary;
@@ -44,14 +44,14 @@ impl Tool for ReadSummary {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
-        let warnings = agent.schema()?.schema.warning().into_iter().collect();
+        let warning = agent.schema()?.schema.warning();
         let path = agent.summary_path();
-        let document = agent.summary()?;
+        let document = agent.summary(MAX_DOCUMENT_BYTES)?;
         Ok(Output {
             summary_file: in_repository(&path),
             exists: document.is_some(),
             summary: document.map_or_else(|| summary::TEMPLATE.to_owned(), |found| found.text),
-            warnings,
+            warnings: warning.into_iter().map(|warning| warning.what).collect(),
         })
     }
 }

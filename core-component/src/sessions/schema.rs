@@ -1,6 +1,7 @@
 //! `_schema.md`: which sections the logs of an agent have.
 
-use crate::markdown::{Block, BlockKind, Outline};
+use super::finding::Finding;
+use crate::markdown::{BlockKind, Outline, is_heading_text};
 use crate::text::line_of;
 
 /// The default of seed 000, written where an agent starts its first session.
@@ -41,16 +42,10 @@ const MAX_SECTION_CHARACTERS: usize = 100;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Schema {
     pub version: u32,
+    /// The line of the title, which gives the version.
+    title_line: usize,
     /// The sections that accept entries, in order.
     pub sections: Vec<String>,
-}
-
-/// Why a document is not what it should be.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// Counted from 1.
-    pub line: usize,
-    pub what: String,
 }
 
 impl Default for Schema {
@@ -62,9 +57,9 @@ impl Default for Schema {
 impl Schema {
     /// Reads `# Agent Memory Schema vN` and the `## Section` headings below it. What stands under
     /// a heading is for people.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, Finding> {
         let outline = Outline::of(text);
-        let fault = |at: usize, what: String| Fault { line: line_of(text, at), what };
+        let fault = |at: usize, what: String| Finding { line: line_of(text, at), what };
         let mut version = None;
         let mut sections: Vec<String> = Vec::new();
         let mut has_header = false;
@@ -74,7 +69,10 @@ impl Schema {
             };
             let (at, name) = (block.range.start, name.trim());
             match (level, version) {
-                (1, None) => version = Some(parse_title(name).map_err(|what| fault(at, what))?),
+                (1, None) => {
+                    let number = parse_title(name).map_err(|what| fault(at, what))?;
+                    version = Some((number, line_of(text, at)));
+                }
                 (1, Some(_)) => return Err(fault(at, "a second heading of level 1".into())),
                 (2, None) => return Err(fault(at, TITLE_EXPECTED.into())),
                 (2, Some(_)) if name == HEADER && !has_header => has_header = true,
@@ -86,7 +84,7 @@ impl Schema {
             }
         }
         let end = text.trim_end().len();
-        let version = version.ok_or_else(|| fault(0, TITLE_EXPECTED.into()))?;
+        let (version, title_line) = version.ok_or_else(|| fault(0, TITLE_EXPECTED.into()))?;
         if let Some(open) = outline.open_at_end() {
             let what = "a fence, comment or HTML block that is not closed";
             return Err(fault(open.range.start, what.into()));
@@ -94,18 +92,17 @@ impl Schema {
         if sections.is_empty() {
             return Err(fault(end, "no `## Section` that accepts entries".into()));
         }
-        Ok(Self { version, sections })
+        Ok(Self { version, title_line, sections })
     }
 
     /// What a caller should know of a schema that is not the known one.
-    pub fn warning(&self) -> Option<String> {
-        (self.version != KNOWN_VERSION).then(|| {
-            format!(
-                "schema version v{} is not known (known: v{KNOWN_VERSION}): its sections are used \
-                 as they stand",
-                self.version
-            )
-        })
+    pub fn warning(&self) -> Option<Finding> {
+        let what = format!(
+            "schema version v{} is not known (known: v{KNOWN_VERSION}): its sections are used as \
+             they stand",
+            self.version
+        );
+        (self.version != KNOWN_VERSION).then_some(Finding { line: self.title_line, what })
     }
 }
 
@@ -117,7 +114,7 @@ fn check_section(name: &str, known: &[String]) -> Result<(), String> {
     if name.is_empty() || name.chars().count() > MAX_SECTION_CHARACTERS {
         return Err(format!("the name of a section has 1 to {MAX_SECTION_CHARACTERS} characters"));
     }
-    if !is_plain(name) {
+    if !is_heading_text(name) {
         return Err(format!(
             "section `{name}` has a name that Markdown would read as something else: use plain \
              words"
@@ -127,14 +124,6 @@ fn check_section(name: &str, known: &[String]) -> Result<(), String> {
         return Err(format!("a schema has at most {MAX_SECTIONS} sections"));
     }
     Ok(())
-}
-
-/// Whether `## name` is read as a heading of that very text: so it will stand in logs.
-fn is_plain(name: &str) -> bool {
-    let heading = format!("## {name}");
-    let blocks = Outline::of(&heading).blocks;
-    let is_read = |block: &Block| matches!(&block.kind, BlockKind::Heading { level: 2, text } if text == name);
-    blocks.len() == 1 && blocks.iter().all(is_read)
 }
 
 const TITLE_EXPECTED: &str = "expected the heading `# Agent Memory Schema vN`";
@@ -184,7 +173,10 @@ mod tests {
         let text =
             "\u{feff}# Agent Memory Schema v2\r\n\r\nOurs.\r\n\r\nRisks\r\n---\r\n\r\n## Next\r\n";
         let schema = Schema::parse(text).expect("a schema");
-        assert_eq!(schema, Schema { version: 2, sections: vec!["Risks".into(), "Next".into()] });
-        assert!(schema.warning().is_some_and(|warning| warning.contains("v2")));
+        assert_eq!(
+            schema,
+            Schema { version: 2, title_line: 1, sections: vec!["Risks".into(), "Next".into()] }
+        );
+        assert!(schema.warning().is_some_and(|warning| warning.what.contains("v2")));
     }
 }

@@ -95,7 +95,7 @@ impl Found {
         }
         let log = parse_log(&text, &governing.schema, owner, &path)?;
         let session_id = log.session_id().map_or_else(|| default_session_id(owner), str::to_owned);
-        let warnings = governing.schema.warning().into_iter().chain(log.warnings()).collect();
+        let warnings = log.notices();
         let session_file = in_repository(&path);
         Ok(Self { output: Output { session_file, created, session_id, warnings }, missing })
     }

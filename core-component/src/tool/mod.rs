@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::storage::Storage;
 
 pub(crate) use check::Violation;
+pub(crate) use schema::is_name;
 
 /// One tool of a toolset.
 ///
@@ -22,6 +23,7 @@ pub(crate) trait Tool {
     /// In snake case, at most 30 characters: clients prefix names and limit the whole.
     const NAME: &'static str;
     const HINTS: Hints;
+    const AUDIENCE: Audience = Audience::Model;
     type Input: DeserializeOwned + schemars::JsonSchema;
     type Output: Serialize + schemars::JsonSchema;
     type Error: Refusal;
@@ -54,6 +56,17 @@ impl Hints {
     pub const READS: Self = Self { read_only: true, destructive: false, idempotent: true };
     pub const CREATES: Self = Self { read_only: false, destructive: false, idempotent: true };
     pub const ADDS: Self = Self { read_only: false, destructive: false, idempotent: false };
+    pub const OVERWRITES: Self = Self { read_only: false, destructive: true, idempotent: false };
+}
+
+/// Whom a tool is for.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Audience {
+    /// A model calls it.
+    Model,
+    /// A person calls it, by a command of a host.
+    Person,
 }
 
 /// A tool with its types forgotten, so that a toolset can list its tools.
@@ -94,7 +107,7 @@ fn describe<T: Tool>(name: &str) -> Value {
             "idempotentHint": T::HINTS.idempotent,
             "openWorldHint": false,
         },
-        "audience": "model",
+        "audience": T::AUDIENCE,
     })
 }
 

@@ -18,6 +18,11 @@ pub(super) struct Pattern {
 const PATTERNS: &[Pattern] = &[
     Pattern { expression: r"\S", matches: has_text, accepts: "that is not blank" },
     Pattern {
+        expression: r"^$|\S",
+        matches: |text| text.is_empty() || has_text(text),
+        accepts: "that is empty or not blank",
+    },
+    Pattern {
         expression: r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
         matches: is_name,
         accepts: "of 1 to 64 letters, digits, `.`, `_` and `-`, the first a letter or digit",
@@ -33,7 +38,8 @@ fn has_text(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace() && c != '\u{feff}')
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether a text is a name as agents and stores have one.
+pub(crate) fn is_name(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     text.len() <= 64
         && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())

@@ -1,0 +1,192 @@
+//! Examining what stands in a repository, file by file: what of it the tools would refuse, and
+//! what they would warn of.
+
+use std::collections::BTreeMap;
+
+use super::agent::{MAX_PARSED_BYTES, in_repository, log_date, reaches};
+use super::error::Error;
+use super::finding::{Finding, utf8};
+use super::log::{Log, Owner};
+use super::names::name_fault;
+use super::schema::Schema;
+use super::summary::Summary;
+use super::validate::Severity;
+use crate::storage::{EntryKind, ErrorCode, Side, Tree};
+use crate::time::Date;
+use crate::tool::Call;
+
+type Findings = Vec<(Severity, Finding)>;
+
+/// Something to examine.
+pub(super) struct Subject {
+    /// In the tree.
+    pub path: String,
+    /// Bytes to be read.
+    pub size: u64,
+    kind: Kind,
+}
+
+enum Kind {
+    Schema {
+        agent: String,
+    },
+    Summary,
+    Log {
+        agent: String,
+        date: Date,
+    },
+    /// What is wrong is known by the name.
+    Name(Severity, String),
+}
+
+/// Everything that there is to examine, in the order of the paths.
+pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>, Error> {
+    let mut subjects = Vec::new();
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    for entry in tree.list(Side::Documents, "")?.unwrap_or_default() {
+        let name = entry.name;
+        if entry.kind == EntryKind::File || !reaches(call, &name) {
+            continue;
+        }
+        let mut remark = |severity, what: String| {
+            let kind = Kind::Name(severity, what);
+            subjects.push(Subject { path: name.clone(), size: 0, kind });
+        };
+        if entry.kind == EntryKind::Other {
+            remark(Severity::Warning, "neither a directory nor a file: no tool follows it".into());
+        } else if let Some(what) = name_fault(&name) {
+            remark(Severity::Warning, format!("no agent can have this name: it {what}"));
+        } else {
+            if let Some(twin) = names.insert(name.to_ascii_lowercase(), name.clone()) {
+                let what = format!("differs from agent `{twin}` only in case: rename one of them");
+                remark(Severity::Error, what);
+            }
+            add_agent(tree, &name, &mut subjects)?;
+        }
+    }
+    subjects.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(subjects)
+}
+
+fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Result<(), Error> {
+    let mut add = |path, size, kind| subjects.push(Subject { path, size, kind });
+    let mut has_schema = false;
+    for entry in tree.list(Side::Documents, agent)?.unwrap_or_default() {
+        let path = format!("{agent}/{}", entry.name);
+        match entry.name.as_str() {
+            "_schema.md" => {
+                has_schema = true;
+                add(path, entry.size, Kind::Schema { agent: agent.to_owned() });
+            }
+            "_summary.md" => add(path, entry.size, Kind::Summary),
+            _ => {}
+        }
+    }
+    let mut has_logs = false;
+    for entry in tree.list(Side::Documents, &format!("{agent}/logs"))?.unwrap_or_default() {
+        let path = format!("{agent}/logs/{}", entry.name);
+        match log_date(&entry.name) {
+            Some(date) => {
+                has_logs = true;
+                add(path, entry.size, Kind::Log { agent: agent.to_owned(), date });
+            }
+            None => {
+                let what = "not a session log: its name is no date, as in `2025-01-20.md`";
+                add(path, 0, Kind::Name(Severity::Warning, what.into()));
+            }
+        }
+    }
+    if has_logs && !has_schema {
+        let what = format!(
+            "missing although `{agent}` has session logs: restore it, for example from version \
+             control"
+        );
+        add(format!("{agent}/_schema.md"), 0, Kind::Name(Severity::Error, what));
+    }
+    Ok(())
+}
+
+/// Examines one subject after the other. Logs are held against their agent's schema, which is read
+/// once for those that follow each other.
+pub(super) struct Examination<'a> {
+    tree: &'a dyn Tree,
+    schema: Option<(String, Option<Schema>)>,
+}
+
+impl<'a> Examination<'a> {
+    pub fn of(tree: &'a dyn Tree) -> Self {
+        Self { tree, schema: None }
+    }
+
+    /// # Errors
+    ///
+    /// What storage answers, unless it is about this one file.
+    pub fn examine(&mut self, subject: &Subject) -> Result<Findings, Error> {
+        if let Kind::Name(severity, what) = &subject.kind {
+            return Ok(vec![(*severity, Finding { line: 1, what: what.clone() })]);
+        }
+        if let Kind::Log { agent, .. } = &subject.kind {
+            self.read_schema(agent)?;
+        }
+        let contents = match read(self.tree, &subject.path)? {
+            Ok(Some(contents)) => contents,
+            // Removed since it was listed.
+            Ok(None) => return Ok(Findings::new()),
+            Err(finding) => return Ok(vec![(Severity::Error, finding)]),
+        };
+        let text = match utf8(&contents) {
+            Ok(text) => text,
+            Err(finding) => return Ok(vec![(Severity::Error, finding)]),
+        };
+        let (errors, warnings) = match &subject.kind {
+            Kind::Name(..) => unreachable!("reported above"),
+            Kind::Summary => (Summary::of(text).findings(), Vec::new()),
+            Kind::Schema { agent } => match Schema::parse(text) {
+                Ok(schema) => {
+                    let warning = schema.warning();
+                    self.schema = Some((agent.clone(), Some(schema)));
+                    (Vec::new(), warning.into_iter().collect())
+                }
+                Err(finding) => (vec![finding], Vec::new()),
+            },
+            Kind::Log { agent, date } => match &self.schema {
+                Some((_, Some(schema))) => {
+                    match Log::parse(text, schema, Owner { agent, date: *date }) {
+                        Ok(log) => (Vec::new(), log.warnings()),
+                        Err(finding) => (vec![finding], Vec::new()),
+                    }
+                }
+                // That is reported where the schema stands.
+                _ => (Vec::new(), Vec::new()),
+            },
+        };
+        let errors = errors.into_iter().map(|finding| (Severity::Error, finding));
+        let warnings = warnings.into_iter().map(|finding| (Severity::Warning, finding));
+        Ok(errors.chain(warnings).collect())
+    }
+
+    fn read_schema(&mut self, agent: &str) -> Result<(), Error> {
+        if self.schema.as_ref().is_some_and(|(of, _)| of == agent) {
+            return Ok(());
+        }
+        let contents = read(self.tree, &format!("{agent}/_schema.md"))?.ok().flatten();
+        let schema = contents.and_then(|contents| Schema::parse(utf8(&contents).ok()?).ok());
+        self.schema = Some((agent.to_owned(), schema));
+        Ok(())
+    }
+}
+
+/// A document's bytes, or why this one cannot be read by any tool.
+fn read(tree: &dyn Tree, path: &str) -> Result<Result<Option<Vec<u8>>, Finding>, Error> {
+    let what = match tree.read(Side::Documents, path, MAX_PARSED_BYTES) {
+        Ok(document) => return Ok(Ok(document.map(|document| document.contents))),
+        Err(error) if error.code == ErrorCode::TooLarge => {
+            format!("longer than {MAX_PARSED_BYTES} bytes, which no tool changes")
+        }
+        Err(error) if error.code == ErrorCode::InvalidPath => {
+            format!("`{}` is no file that a tool reads: {}", in_repository(path), error.message)
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Err(Finding { line: 1, what }))
+}

@@ -1,0 +1,48 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::Error;
+use super::names::AgentName;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct ListSessions;
+
+/// Lists an agent's session logs, the newest first, to find the day of an earlier session. Writes
+/// nothing.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "List the sessions")]
+pub(super) struct Input {
+    /// The agent's name, the same in every session.
+    agent_name: AgentName,
+    /// The absolute path of the top level of the source repository.
+    #[schemars(length(min = 1, max = 4096))]
+    repo_root: String,
+    /// How many at most. Leave it out for all.
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// The names of the logs, `YYYY-MM-DD.md`, which are in the agent's directory `logs`.
+    sessions: Vec<String>,
+}
+
+impl Tool for ListSessions {
+    const NAME: &'static str = "list_sessions";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
+        agent.schema()?;
+        let limit = input.limit.map_or(usize::MAX, |limit| limit as usize);
+        let newest = agent.sessions()?.into_iter().rev().take(limit);
+        Ok(Output { sessions: newest.map(|date| format!("{date}.md")).collect() })
+    }
+}

@@ -1,0 +1,95 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::{in_repository, open_tree};
+use super::error::Error;
+use super::examination::{Examination, Subject, subjects};
+use crate::tool::{Audience, Call, Hints, Tool};
+
+/// How much one call examines.
+const MAX_SUBJECTS: usize = 200;
+const MAX_BYTES: u64 = 4 << 20;
+
+pub(super) struct Validate;
+
+/// Checks every session log, summary and schema of a repository, one page a call. What makes a
+/// tool refuse to work is an error, what only makes it warn is a warning. Writes nothing.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Validate a repository")]
+pub(super) struct Input {
+    /// The absolute path of the top level of the source repository.
+    #[schemars(length(min = 1, max = 4096))]
+    repo_root: String,
+    /// Where the last call stopped. Leave it out to begin.
+    #[schemars(length(min = 1, max = 4096))]
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// What was found on this page, in the order of the files and their lines.
+    findings: Vec<Reported>,
+    /// How many files have been examined, this page and those before it.
+    done: usize,
+    /// How many files there are.
+    total: usize,
+    /// For the next call; absent after the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Reported {
+    /// The file's path, relative to `repo_root`.
+    file: String,
+    /// Counted from 1.
+    line: usize,
+    /// `error` or `warning`.
+    severity: Severity,
+    /// What is wrong, and what to do.
+    message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Severity {
+    Error,
+    Warning,
+}
+
+impl Tool for Validate {
+    const NAME: &'static str = "validate";
+    const HINTS: Hints = Hints::READS;
+    const AUDIENCE: Audience = Audience::Person;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let tree = open_tree(call, &input.repo_root)?;
+        let subjects = subjects(call, &*tree)?;
+        let after =
+            |subject: &Subject| input.cursor.as_ref().is_some_and(|cursor| subject.path <= *cursor);
+        let start = subjects.partition_point(after);
+        let mut examination = Examination::of(&*tree);
+        let (mut findings, mut bytes, mut done) = (Vec::new(), 0, start);
+        for subject in subjects[start..].iter().take(MAX_SUBJECTS) {
+            bytes += subject.size;
+            if done > start && bytes > MAX_BYTES {
+                break;
+            }
+            done += 1;
+            findings.extend(examination.examine(subject)?.into_iter().map(
+                |(severity, finding)| {
+                    let file = in_repository(&subject.path);
+                    Reported { file, line: finding.line, severity, message: finding.what }
+                },
+            ));
+        }
+        let cursor = (done < subjects.len()).then(|| subjects[done - 1].path.clone());
+        Ok(Output { findings, done, total: subjects.len(), cursor })
+    }
+}
