@@ -130,7 +130,7 @@ impl Builder {
 #[non_exhaustive]
 pub enum BuildError {
     /// A directory cannot be granted.
-    #[error("cannot grant `{}`: {error}", .directory.display())]
+    #[error("{error}")]
     Grant {
         /// As it was given.
         directory: PathBuf,

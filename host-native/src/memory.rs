@@ -51,7 +51,7 @@ impl Memory {
         Memory(Arc::new(mounted))
     }
 
-    /// The mounted tools, in the order that users should see.
+    /// The mounted tools, for models and for people, in the order that users should see.
     pub fn tools(&self) -> &[Tool] {
         &self.0.tools
     }

@@ -70,6 +70,27 @@ fn what_cannot_be_understood_exits_with_2_and_prints_no_result() {
 }
 
 #[test]
+fn a_mistake_is_told_with_what_to_type_instead() {
+    let repository = Repository::new();
+    let cases: [(&[&str], &str); 6] = [
+        (&["read_sumary"], "`read_summary`"),
+        (&["start_session", "{agent_name: a}"], "in single quotes"),
+        (&["start_session", "[]"], "in single quotes"),
+        (&["start_session", "{}", "--tolset", "all"], "--toolset"),
+        (&["start_session", "{}", "--toolset", "sesions"], "`sessions`"),
+        (&["start_session", "{}", "--allow", "/no/such"], "`/no/such`: there is no such directory"),
+    ];
+    for (arguments, hint) in cases {
+        let output = call(&repository, arguments);
+        let message = str::from_utf8(&output.stderr).expect("UTF-8");
+        assert!(message.contains(hint), "{arguments:?}: {message}");
+        assert_eq!(message.matches("cannot grant").count(), usize::from(hint.contains("/no/")));
+    }
+    let command = agent_memory(&repository.root()).arg("srve").output().expect("it runs");
+    assert!(String::from_utf8_lossy(&command.stderr).contains("'serve'"), "{command:?}");
+}
+
+#[test]
 fn storage_that_is_busy_exits_with_3() {
     let repository = Repository::new();
     let directory = repository.root().join(".git/agent-memory");

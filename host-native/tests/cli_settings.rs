@@ -145,6 +145,26 @@ fn the_readable_list_names_each_tool_and_its_parameters() {
 }
 
 #[test]
+fn tools_for_people_are_listed_on_request() {
+    let repository = Repository::new();
+    let names = |flags: &[&str]| -> Vec<(String, String)> {
+        let mut tools = agent_memory(&repository.root());
+        let output = tools.args(["tools", "--json"]).args(flags).output().expect("it runs");
+        let tools: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        tools.iter().map(|tool| (text(&tool["name"]), text(&tool["audience"]))).collect()
+    };
+    let (models, all) = (names(&[]), names(&["--all"]));
+    assert!(models.iter().all(|(_, audience)| audience == "model"), "{models:?}");
+    assert!(all.contains(&("validate".to_owned(), "person".to_owned())), "{all:?}");
+    assert!(models.iter().all(|tool| all.contains(tool)) && models.len() < all.len(), "{all:?}");
+    let output = agent_memory(&repository.root()).args(["tools", "--all"]).output();
+    let readable = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
+    let marked = readable.lines().filter(|line| line.ends_with(" (for people)")).count();
+    assert_eq!(marked, all.len() - models.len(), "{readable}");
+}
+
+#[test]
 fn the_version_is_that_of_the_package() {
     let repository = Repository::new();
     let output = agent_memory(&repository.root()).arg("--version").output();

@@ -31,6 +31,24 @@ fn the_listed_tools_are_those_of_the_component_in_its_order() {
 }
 
 #[test]
+fn a_tool_for_people_is_neither_listed_nor_called() {
+    let repository = Repository::new();
+    let arguments = json!({"repo_root": repository.path()});
+    let mut by_command = agent_memory(&repository.root());
+    let by_command = by_command.args(["call", "validate", &arguments.to_string()]).output();
+    assert!(by_command.expect("it runs").status.success(), "there is no such tool at all");
+    for era in ERAS {
+        let mut client = Client::start(&repository, era);
+        let listed = client.request("tools/list", json!({})).to_string();
+        assert!(!listed.contains("\"validate\""), "{era:?}: {listed}");
+        for name in ["validate", "sessions_validate"] {
+            let answer = client.call(name, arguments.clone());
+            assert_eq!(code(&answer), -32602, "{era:?}: {answer}");
+        }
+    }
+}
+
+#[test]
 fn a_success_is_structured_and_the_same_json_as_one_text() {
     let repository = Repository::new();
     for era in ERAS {

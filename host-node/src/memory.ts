@@ -49,6 +49,7 @@ export interface Tool {
     readonly idempotentHint: boolean
     readonly openWorldHint: boolean
   }
+  /** Whom to offer it to. Both kinds can be called; one for a person is no business of a model's. */
   readonly audience: 'model' | 'person'
 }
 
@@ -175,11 +176,11 @@ function outcomeOf(answer: Answer): Outcome {
       const { result, isError, changed, followUps } = answer.outcome
       const rest = {
         changed,
-        followUps: followUps.map(({ id, kind, payload }) => ({ id, kind, payload: JSON.parse(payload) })),
+        followUps: followUps.map(({ id, kind, payload }) => ({ id, kind, payload: parse(payload) })),
       }
       return isError
-        ? { isError, error: JSON.parse(result), ...rest }
-        : { isError, result: JSON.parse(result), ...rest }
+        ? { isError, error: parse(result) as ToolError, ...rest }
+        : { isError, result: parse(result), ...rest }
     }
     case 'failure':
       throw new MemoryCallError(answer.code, answer.message)
@@ -187,5 +188,13 @@ function outcomeOf(answer: Answer): Outcome {
       throw new MemoryCallError(answer.reason, `the component ended: ${answer.message}`)
     default:
       throw new MemoryCallError('trap', `the worker answered with \`${answer.kind}\``)
+  }
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    throw new MemoryCallError('trap', 'the component answered with something that is not JSON')
   }
 }

@@ -43,6 +43,16 @@ test('the tools are those that the component lists, with their schemas', async (
   assert.ok(append.description.length > 0 && append.outputSchema)
 })
 
+test('a tool for people is marked, and called like any other', async () => {
+  const repository = emptyRepository()
+  await using memory = await openMemory({ allow: [repository] })
+  const forPeople = memory.tools.filter((tool) => tool.audience === 'person').map((tool) => tool.name)
+  assert.deepEqual(forPeople, ['validate'])
+  const page = await memory.call('validate', { repo_root: repository })
+  assert.ok(!page.isError)
+  assert.deepEqual(page.result, { findings: [], done: 0, total: 0 })
+})
+
 test('a call is typed by the name of its tool', async () => {
   const { repository, memory } = await session()
   const outcome = await memory.call('append_entry', entry(repository, 'We begin.'))

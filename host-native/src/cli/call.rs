@@ -1,28 +1,35 @@
-use super::output::print;
-use super::settings::{NOTE, Settings};
-use super::{Failure, runtime};
+use super::output::print_json;
+use super::settings::Settings;
+use super::{Failure, help, runtime};
 use crate::CallError;
 use clap::Args;
 use serde_json::Value;
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::process::ExitCode;
 
 /// The errors that storage is the cause of, in the shapes and codes of every toolset.
 const STORAGE_CODES: [&str; 6] =
     ["Busy", "PermissionDenied", "StorageError", "BUSY", "PERMISSION_ERROR", "STORAGE_ERROR"];
 
+/// What is said of arguments that are no object: a shell may have changed them.
+const FORM: &str = "give one JSON object in single quotes, such as '{\"name\": \"value\"}', or `-` \
+    to read it from standard input";
+
 /// Call one tool and print its result.
 ///
-/// Standard output gets the result, or the tool's error, as one JSON document. The exit status is 0
-/// for a result, 1 for an error, 2 for a call that cannot be understood, and 3 for an error of
-/// storage.
+/// Standard output gets the result, or the tool's error, as one JSON document: on one line for a
+/// program, on many for a terminal. It calls tools for models and those for people.
 #[derive(Debug, Args)]
-#[command(after_help = NOTE)]
+#[command(after_long_help = help::sections(&[
+    include_str!("help/call.txt"),
+    include_str!("help/settings.txt"),
+    include_str!("help/call-status.txt"),
+]))]
 pub struct Call {
-    /// The tool's name, as `agent-memory tools` lists it
+    /// The tool's name, as `agent-memory tools --all` lists it
     tool: String,
 
-    /// The arguments, a JSON object; `-` reads them from standard input
+    /// The arguments, a JSON object; `-` reads them from standard input [default: {}]
     #[arg(value_name = "JSON|-", default_value = "{}", hide_default_value = true)]
     arguments: String,
 
@@ -40,10 +47,11 @@ impl Call {
         let outcome = runtime()?.block_on(memory.call(&self.tool, &arguments)).map_err(
             |error| match error {
                 CallError::Ended { .. } => Failure::tool(error),
-                _ => Failure::usage(error),
+                CallError::NotFound(_) => Failure::usage(error),
+                CallError::InvalidRequest(_) => Failure::usage(format!("{error}; {FORM}")),
             },
         )?;
-        print(&for_reader(&outcome.result))?;
+        print_json(&outcome.result)?;
         Ok(match outcome.is_error {
             false => ExitCode::SUCCESS,
             true => status_of(&outcome.result).into(),
@@ -58,15 +66,8 @@ fn from_standard_input() -> Result<String, Failure> {
     Ok(text)
 }
 
-/// On many lines for a person, on one for a program.
-fn for_reader(json: &str) -> String {
-    let person = std::io::stdout().is_terminal();
-    let value = person.then(|| serde_json::from_str::<Value>(json).ok());
-    let pretty = value.flatten().map(|value| format!("{value:#}"));
-    pretty.unwrap_or_else(|| json.to_owned())
-}
-
-fn status_of(error: &str) -> u8 {
+/// The exit status for a tool's error.
+pub(super) fn status_of(error: &str) -> u8 {
     let error: Value = serde_json::from_str(error).unwrap_or_default();
     let code = error["error"]["code"].as_str().or_else(|| error["error"].as_str());
     match code {

@@ -1,5 +1,5 @@
-use super::Failure;
 use super::output::print;
+use super::{Failure, help};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fs;
@@ -12,8 +12,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 /// A server is started as an MCP client would start it, and each message that is shown went through
 /// it.
 #[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("help/demo.txt")]))]
 pub struct Demo {
-    /// Keep the scratch repository
+    /// Keep the scratch repository, and say where it is
     #[arg(long)]
     keep: bool,
 }

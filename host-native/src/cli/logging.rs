@@ -1,4 +1,3 @@
-use std::io::IsTerminal;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -12,7 +11,7 @@ pub(super) fn start(level: LevelFilter) {
     let targets = Targets::new().with_default(level).with_target("rmcp", protocol);
     let lines = fmt::layer()
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(false)
         .with_target(false)
         .log_internal_errors(false);
     registry().with(targets).with(lines).init();

@@ -1,7 +1,8 @@
-use super::Failure;
-use super::settings::{NOTE, Settings};
+use super::settings::Settings;
+use super::{Failure, help};
 use crate::mcp;
 use clap::Args;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,7 +11,11 @@ use std::time::Duration;
 /// The tools may use the repository around the working directory or around `CLAUDE_PROJECT_DIR`,
 /// the directories given with `--allow`, and the roots of older clients. Logs go to standard error.
 #[derive(Debug, Args)]
-#[command(after_help = NOTE)]
+#[command(after_long_help = help::sections(&[
+    include_str!("help/serve.txt"),
+    include_str!("help/settings.txt"),
+    include_str!("help/serve-status.txt"),
+]))]
 pub struct Serve {
     #[command(flatten)]
     settings: Settings,
@@ -24,6 +29,9 @@ impl Serve {
             tools = memory.tools().len(),
             "serving MCP on standard input and output"
         );
+        if std::io::stdin().is_terminal() {
+            tracing::info!("a client is expected to start this; end the input (Ctrl-D) to stop");
+        }
         let runtime = super::runtime()?;
         let served = runtime.block_on(mcp::serve_stdio(memory, told_to_stop()));
         // A read of standard input that is under way cannot be interrupted: leave it behind.

@@ -1,6 +1,7 @@
 //! One setting: from its flag or, without one, from the environment.
 
 use super::Failure;
+use clap::builder::{PossibleValue, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
@@ -49,6 +50,28 @@ impl Setting {
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let paths = std::env::split_paths(&self.value);
         paths.filter_map(|path| path_of(path.as_os_str())).collect()
+    }
+}
+
+/// Values with what they mean, for help and completions. Any other is taken, too: what counts as
+/// not set, and how a wrong one is told, is the same for a flag and its variable.
+#[derive(Clone)]
+pub(super) struct Suggested(pub &'static [(&'static str, &'static str)]);
+
+impl TypedValueParser for Suggested {
+    type Value = OsString;
+
+    fn parse_ref(
+        &self,
+        _: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<OsString, clap::Error> {
+        Ok(value.to_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|&(value, help)| PossibleValue::new(value).help(help))))
     }
 }
 

@@ -1,23 +1,21 @@
-use super::setting::{Setting, is_set, path_of};
+use super::setting::{Setting, Suggested, is_set, path_of};
 use super::value::{self, DURABILITY, FIXED_CLOCK, FIXED_RANDOM, LOCK_WAIT, LOG_LEVEL, UTC_OFFSET};
 use super::{Failure, logging};
 use crate::starting::repository_around;
 use crate::{Builder, Memory};
-use clap::Args;
+use clap::{Args, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tracing::level_filters::LevelFilter;
 
-/// What the help says below the flags.
-pub(super) const NOTE: &str = "A flag beats its variable. What is empty or an unexpanded ${...} \
-    counts as not set. A leading ~/ of a path is the home directory.";
-
 // Which tools there are. (Doc comments of these two would become the help of each command.)
 #[derive(Debug, Args)]
 pub(super) struct Mounting {
-    /// Toolset to mount; repeatable, or a comma list, or `all` [env: AGENT_MEMORY_TOOLSET]
-    /// [default: sessions]
-    #[arg(long = "toolset", value_name = "NAME")]
+    /// Toolset to mount [default: sessions]
+    ///
+    /// May be given several times, or as a comma list; `all` mounts every one. [env:
+    /// AGENT_MEMORY_TOOLSET]
+    #[arg(long = "toolset", value_name = "NAME", help_heading = "Memory")]
     toolsets: Vec<OsString>,
 }
 
@@ -27,49 +25,95 @@ pub(super) struct Settings {
     #[command(flatten)]
     mounting: Mounting,
 
-    /// Directory whose repositories the tools may use, besides the repository this is started in;
-    /// repeatable [env: AGENT_MEMORY_ALLOW, separated as PATH is]
-    #[arg(long, value_name = "DIR")]
+    /// Directory whose repositories the tools may use, besides that around the working directory
+    ///
+    /// May be given several times. Neither `/` nor the home directory is granted by being worked
+    /// in; this grants them. [env: AGENT_MEMORY_ALLOW, separated as PATH is]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_hint = ValueHint::DirPath,
+        help_heading = "Memory"
+    )]
     allow: Vec<OsString>,
 
-    /// The local zone's offset from UTC, which decides what today is [env:
-    /// AGENT_MEMORY_UTC_OFFSET] [default: the machine's]
-    #[arg(long, value_name = "±HH:MM", allow_hyphen_values = true)]
-    utc_offset: Option<OsString>,
-
-    /// `full` survives a loss of power; `relaxed` is faster and may lose the last moments then
-    /// [env: AGENT_MEMORY_DURABILITY] [default: full]
-    #[arg(long, value_name = "full|relaxed")]
-    durability: Option<OsString>,
-
-    /// How long a call at the head of the queue waits for others that write, at most 1h [env:
-    /// AGENT_MEMORY_LOCK_WAIT] [default: 5s]
-    #[arg(long, value_name = "DURATION")]
-    lock_wait: Option<OsString>,
-
-    /// DEBUG, INFO, WARNING, ERROR or CRITICAL, on standard error [env: AGENT_MEMORY_LOG_LEVEL,
-    /// LOG_LEVEL] [default: INFO]
-    #[arg(long, value_name = "LEVEL")]
-    log_level: Option<OsString>,
-
-    /// Directory for what belongs to no repository; no mounted toolset has any of that yet [env:
-    /// AGENT_MEMORY_DATA_DIR] [default: `agent-memory` in the platform's data directory]
-    #[arg(long, value_name = "DIR")]
+    /// Directory for what belongs to no repository [default: the platform's]
+    ///
+    /// No toolset of this version keeps anything there. [env: AGENT_MEMORY_DATA_DIR]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_hint = ValueHint::DirPath,
+        help_heading = "Memory"
+    )]
     data_dir: Option<OsString>,
 
-    /// Registry of stores, a YAML file; no mounted toolset has stores yet [env:
-    /// AGENT_MEMORY_STORES_CONFIG]
-    #[arg(long, value_name = "FILE")]
+    /// Registry of stores, a YAML file
+    ///
+    /// No toolset of this version has stores. [env: AGENT_MEMORY_STORES_CONFIG]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Memory"
+    )]
     stores_config: Option<OsString>,
 
-    /// For tests: call number k, from 0, sees the time T + k * STEP [env:
-    /// AGENT_MEMORY_FIXED_CLOCK]
-    #[arg(long, value_name = "T[+STEP]")]
+    /// The zone in which a day begins, as its offset from UTC [default: the machine's]
+    ///
+    /// [env: AGENT_MEMORY_UTC_OFFSET]
+    #[arg(long, value_name = "±HH:MM", allow_hyphen_values = true, help_heading = "Writing")]
+    utc_offset: Option<OsString>,
+
+    /// What an acknowledged write survives [default: full]
+    ///
+    /// [env: AGENT_MEMORY_DURABILITY]
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_parser = Suggested(&[
+            ("full", "The loss of power: files and directories are synced first"),
+            ("relaxed", "The end of the program; faster, and a loss of power may take the last \
+              moments"),
+        ]),
+        help_heading = "Writing"
+    )]
+    durability: Option<OsString>,
+
+    /// How long a writer at the head of the queue waits for another [default: 5s]
+    ///
+    /// At most 1h. In all a writer waits 30s, or this if it is longer, before its tool answers that
+    /// the memory is busy. [env: AGENT_MEMORY_LOCK_WAIT]
+    #[arg(long, value_name = "DURATION", help_heading = "Writing")]
+    lock_wait: Option<OsString>,
+
+    /// What is logged on standard error [default: INFO]
+    ///
+    /// [env: AGENT_MEMORY_LOG_LEVEL, LOG_LEVEL]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_parser = Suggested(&[
+            ("DEBUG", "Everything"),
+            ("INFO", "What happens once"),
+            ("WARNING", "What may be a mistake"),
+            ("ERROR", "What failed"),
+            ("CRITICAL", "The same: nothing is graver"),
+        ]),
+        help_heading = "Logging"
+    )]
+    log_level: Option<OsString>,
+
+    /// Call number k, from 0, sees the time T + k * STEP
+    ///
+    /// [env: AGENT_MEMORY_FIXED_CLOCK]
+    #[arg(long, value_name = "T[+STEP]", help_heading = "Testing")]
     fixed_clock: Option<OsString>,
 
-    /// For tests: call number k, from 0, gets the random seed N + k [env:
-    /// AGENT_MEMORY_FIXED_RANDOM]
-    #[arg(long, value_name = "N")]
+    /// Call number k, from 0, gets the random seed N + k
+    ///
+    /// [env: AGENT_MEMORY_FIXED_RANDOM]
+    #[arg(long, value_name = "N", help_heading = "Testing")]
     fixed_random: Option<OsString>,
 }
 

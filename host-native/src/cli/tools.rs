@@ -1,15 +1,23 @@
-use super::Failure;
 use super::output::print;
 use super::settings::Mounting;
-use crate::Tool;
+use super::{Failure, help, terminal};
+use crate::{Audience, Tool};
 use clap::Args;
+use clap::builder::styling::Style;
 use serde_json::Value;
 use std::fmt::Write;
 use std::process::ExitCode;
 
 /// List the tools.
+///
+/// Those that `serve` offers to models, each with what it does and its parameters.
 #[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("help/tools.txt")]))]
 pub struct Tools {
+    /// List the tools for people, too: commands call them, and so can `agent-memory call`
+    #[arg(long)]
+    all: bool,
+
     /// Print the component's list, with schemas and hints, as JSON
     #[arg(long)]
     json: bool,
@@ -21,10 +29,16 @@ pub struct Tools {
 impl Tools {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let memory = self.mounting.builder()?.build().map_err(Failure::usage)?;
+        let wanted = |tool: &&Tool| self.all || tool.audience == Audience::Model;
+        let tools: Vec<&Tool> = memory.tools().iter().filter(wanted).collect();
         let list = if self.json {
-            serde_json::to_string_pretty(memory.tools()).map_err(Failure::tool)?
+            serde_json::to_string_pretty(&tools).map_err(Failure::tool)?
         } else {
-            let tools = memory.tools().iter().map(readable);
+            let bold = match terminal::has_colours(&std::io::stdout()) {
+                true => Style::new().bold(),
+                false => Style::new(),
+            };
+            let tools = tools.into_iter().map(|tool| readable(tool, bold));
             tools.collect::<Vec<_>>().join("\n\n")
         };
         print(&list)?;
@@ -32,8 +46,13 @@ impl Tools {
     }
 }
 
-fn readable(tool: &Tool) -> String {
-    let mut text = format!("{} - {}\n  {}", tool.name, tool.title, tool.description);
+fn readable(tool: &Tool, bold: Style) -> String {
+    let Tool { name, title, description, .. } = tool;
+    let audience = match tool.audience {
+        Audience::Model => "",
+        Audience::Person => " (for people)",
+    };
+    let mut text = format!("{bold}{name}{bold:#} - {title}{audience}\n  {description}");
     let required = tool.input_schema.get("required").and_then(Value::as_array);
     let parameters = tool.input_schema.get("properties").and_then(Value::as_object);
     for (name, schema) in parameters.into_iter().flatten() {

@@ -177,6 +177,12 @@ impl Directory {
         rustix::fs::accessat(&*self.0, ".", access, AtFlags::EACCESS)
     }
 
+    /// Whether this process may read and write a file in it.
+    pub fn may_use(&self, name: &str) -> Result<(), Errno> {
+        let access = rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK;
+        rustix::fs::accessat(&*self.0, name, access, AtFlags::EACCESS)
+    }
+
     fn readable(&self) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         rustix::fs::openat(&*self.0, ".", flags, Mode::empty())

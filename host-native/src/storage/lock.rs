@@ -272,7 +272,14 @@ fn open(tree: &TreeParts) -> Result<(LockFile, LockFile), Error> {
                 ),
             ));
         }
-        let connection = connect(&path).map_err(|error| match directory.writable() {
+        // SQLite does not say why it cannot open a file.
+        let may_use = || {
+            if before.is_some() {
+                directory.may_use(file)?;
+            }
+            directory.writable()
+        };
+        let connection = connect(&path).map_err(|error| match may_use() {
             Err(errno) => failed(errno),
             Ok(()) => lock_error(&error),
         })?;

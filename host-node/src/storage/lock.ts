@@ -90,7 +90,7 @@ class LockFile {
     }
     const database = opened(path, before !== undefined)
     try {
-      // A file that may not be written was opened to be read, and a transaction on it would lock nothing.
+      // Says why, where the file may not be written and was opened to be read.
       accessSync(path, constants.W_OK)
       // Without this the first transaction of an empty file would create a journal.
       database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
@@ -123,7 +123,9 @@ class LockFile {
 
   #try(): boolean {
     try {
-      this.#database.exec('BEGIN IMMEDIATE')
+      // What SQLite could open only to be read, for whatever reason, it begins without a lock; that it cannot be
+      // changed tells. The change stays in memory.
+      this.#database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 0')
       return true
     } catch (error) {
       if (primaryCode(error) === sqliteBusy) return false

@@ -1,0 +1,143 @@
+//! What was found in a repository: its lines, its sum, its JSON.
+
+use super::terminal;
+use clap::builder::styling::{AnsiColor, Style};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// A remark about a line of a file.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Finding {
+    /// Relative to the repository's top level, with `/`.
+    file: String,
+    line: u64,
+    severity: Severity,
+    message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Severity {
+    Error,
+    Warning,
+}
+
+/// All that was found, page by page.
+pub(super) struct Findings {
+    repository: PathBuf,
+    /// What leads from the working directory to the repository.
+    way: PathBuf,
+    colours: bool,
+    all: Vec<Finding>,
+}
+
+impl Findings {
+    pub(super) fn of(repository: &Path) -> Findings {
+        let here = std::env::current_dir().and_then(|here| here.canonicalize());
+        let way = here.map_or_else(|_| repository.to_owned(), |here| way(&here, repository));
+        let colours = terminal::has_colours(&std::io::stdout());
+        Findings { repository: repository.to_owned(), way, colours, all: Vec::new() }
+    }
+
+    /// The findings as a compiler prints its own: `file:line: error: what`.
+    pub(super) fn lines(&self, findings: &[Finding]) -> String {
+        let lines = findings.iter().map(|finding| {
+            let file = self.way.join(&finding.file);
+            let (severity, style) = match finding.severity {
+                Severity::Error => ("error", AnsiColor::Red.on_default().bold()),
+                Severity::Warning => ("warning", AnsiColor::Yellow.on_default().bold()),
+            };
+            let style = if self.colours { style } else { Style::new() };
+            let (file, message) = (visible(&file.to_string_lossy()), visible(&finding.message));
+            format!("{file}:{}: {style}{severity}:{style:#} {message}", finding.line)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    pub(super) fn add(&mut self, findings: Vec<Finding>) {
+        self.all.extend(findings);
+    }
+
+    pub(super) fn summary(&self, documents: usize) -> String {
+        let counted = |count: usize, name| match count {
+            1 => format!("1 {name}"),
+            _ => format!("{count} {name}s"),
+        };
+        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
+        [counted(documents, "document"), counted(errors, "error"), counted(warnings, "warning")]
+            .join(", ")
+    }
+
+    pub(super) fn document(&self, documents: usize) -> Value {
+        json!({
+            "repository": self.repository.to_string_lossy(),
+            "documents": documents,
+            "errors": self.count(Severity::Error),
+            "warnings": self.count(Severity::Warning),
+            "findings": self.all,
+        })
+    }
+
+    /// Whether they are to stop a commit.
+    pub(super) fn fail(&self, strict: bool) -> bool {
+        strict && !self.all.is_empty() || self.count(Severity::Error) > 0
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.all.iter().filter(|finding| finding.severity == severity).count()
+    }
+}
+
+/// A path as one can click on it: relative where one of the two directories holds the other.
+fn way(here: &Path, repository: &Path) -> PathBuf {
+    if let Ok(up) = here.strip_prefix(repository) {
+        return up.components().map(|_| "..").collect();
+    }
+    repository.strip_prefix(here).unwrap_or(repository).to_owned()
+}
+
+/// On one line, and with nothing in it that would steer a terminal: names and texts are those of
+/// whoever wrote the files.
+fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character.is_control() {
+            true => visible.extend(character.escape_default()),
+            false => visible.push(character),
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_relative_to_the_working_directory_where_one_holds_the_other() {
+        let way = |here: &str, repository: &str| way(Path::new(here), Path::new(repository));
+        assert_eq!(way("/a/b", "/a/b"), Path::new(""));
+        assert_eq!(way("/a/b/c/d", "/a/b"), Path::new("../.."));
+        assert_eq!(way("/a", "/a/b/c"), Path::new("b/c"));
+        assert_eq!(way("/a/bc", "/a/b"), Path::new("/a/b"));
+    }
+
+    #[test]
+    fn a_finding_is_one_line_that_steers_no_terminal() {
+        let finding = Finding {
+            file: "a\u{1b}[2J.md".to_owned(),
+            line: 7,
+            severity: Severity::Error,
+            message: "é\nx: 1: error: y\u{9b}".to_owned(),
+        };
+        let findings = Findings {
+            repository: PathBuf::new(),
+            way: PathBuf::new(),
+            colours: false,
+            all: Vec::new(),
+        };
+        let line = findings.lines(&[finding]);
+        assert_eq!(line, r"a\u{1b}[2J.md:7: error: é\nx: 1: error: y\u{9b}");
+    }
+}

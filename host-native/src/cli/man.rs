@@ -1,0 +1,82 @@
+use super::output::print;
+use super::{Cli, Failure, help};
+use clap::{Args, Command, CommandFactory, ValueHint};
+use clap_mangen::roff::{Roff, roman};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+/// Write the manual pages.
+///
+/// There is one for the program and one for each command, with the text of the help.
+#[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("help/man.txt")]))]
+pub struct Man {
+    /// Directory for all pages, created if it is missing; without it, the program's own page is
+    /// printed
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    directory: Option<PathBuf>,
+}
+
+impl Man {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let mut program = Cli::command().disable_help_subcommand(true);
+        program.build();
+        match self.directory {
+            None => print(page(program).map_err(failed)?.trim_end())?,
+            Some(directory) => write_all(program, &directory).map_err(failed)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn failed(error: io::Error) -> Failure {
+    Failure::storage(format!("the manual pages cannot be written: {error}"))
+}
+
+fn write_all(program: Command, directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let commands: Vec<Command> = program.get_subcommands().cloned().collect();
+    for command in [program].into_iter().chain(commands) {
+        let name = command.get_display_name().unwrap_or(super::NAME);
+        let file = directory.join(format!("{name}.1"));
+        fs::write(file, page(command)?)?;
+    }
+    Ok(())
+}
+
+/// A page in the order in which manuals have their sections.
+fn page(command: Command) -> io::Result<String> {
+    let sections = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+    let has_commands = command.has_subcommands();
+    let version = format!("{} {}", super::NAME, env!("CARGO_PKG_VERSION"));
+    let man = clap_mangen::Man::new(command).source(version).manual("Agent memory");
+
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_commands {
+        man.render_subcommands_section(&mut page)?;
+    }
+    as_they_are(&sections).to_writer(&mut page)?;
+    String::from_utf8(page).map_err(io::Error::other)
+}
+
+/// The sections that end the help, whose lines are not to be filled.
+fn as_they_are(sections: &str) -> Roff {
+    let mut roff = Roff::new();
+    for line in sections.lines() {
+        match help::heading(line) {
+            Some(heading) => {
+                roff.control("fi", []).control("SH", [heading.to_uppercase().as_str()]);
+                roff.control("nf", []);
+            }
+            None => drop(roff.text([roman(line.strip_prefix("  ").unwrap_or(line))])),
+        }
+    }
+    roff.control("fi", []);
+    roff
+}

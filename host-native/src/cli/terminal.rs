@@ -1,0 +1,25 @@
+//! What may be sent to a terminal, and to nothing else.
+
+use anstream::stream::{IsTerminal, RawStream};
+use anstream::{AutoStream, ColorChoice};
+
+/// Whether a stream is a terminal that can rewrite a line.
+pub(super) fn is_capable(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && !is_dumb()
+}
+
+/// Whether to print in colours: on a terminal that has them, unless `NO_COLOR` is set; anywhere
+/// where `CLICOLOR_FORCE` is.
+pub(super) fn has_colours(stream: &impl RawStream) -> bool {
+    !is_dumb() && AutoStream::choice(stream) != ColorChoice::Never
+}
+
+/// The same for help and for errors of usage.
+pub(super) fn colours_of_help() -> clap::ColorChoice {
+    if is_dumb() { clap::ColorChoice::Never } else { clap::ColorChoice::Auto }
+}
+
+/// Taken at its word, also where a CI service is known to show colours.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}

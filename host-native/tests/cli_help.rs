@@ -1,0 +1,260 @@
+//! The help, the manual pages and the completions.
+
+mod process;
+
+use agent_memory_host::cli::Cli;
+use clap::CommandFactory;
+use process::{Repository, agent_memory};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The program's commands.
+fn commands() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+/// What the program prints when it is asked for help.
+fn printed(arguments: &[&str]) -> String {
+    let mut program = agent_memory(Path::new("/"));
+    // The width would be that of the terminal or of `COLUMNS`, and colours may be forced.
+    program.env_remove("COLUMNS").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    let output = program.args(arguments).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The short and the long help of a command, without the blanks at the ends of lines.
+fn help_of(command: Option<&str>) -> String {
+    let mut text = String::new();
+    for flag in ["-h", "--help"] {
+        let arguments: Vec<&str> = command.into_iter().chain([flag]).collect();
+        text.push_str(&format!("$ agent-memory {}\n", arguments.join(" ")));
+        for line in printed(&arguments).lines() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text.push('\n');
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/help/{name}.txt"))
+}
+
+#[test]
+fn every_help_is_as_it_was_reviewed() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let commands = commands();
+    let pages = [("agent-memory", None)].into_iter();
+    let pages = pages.chain(commands.iter().map(|name| (&**name, Some(&**name))));
+    let mut changed = Vec::new();
+    for (name, command) in pages {
+        let (file, help) = (golden(name), help_of(command));
+        if bless {
+            fs::write(&file, &help).expect("the help is written");
+        } else if fs::read_to_string(&file).ok().as_ref() != Some(&help) {
+            changed.push((name.to_owned(), help));
+        }
+    }
+    let names: Vec<&str> = changed.iter().map(|(name, _)| &**name).collect();
+    assert!(
+        changed.is_empty(),
+        "the help of {names:?} is not that of `host-native/tests/help/`; if it is right, run this \
+         with BLESS=1:\n{}",
+        changed[0].1
+    );
+    let files = fs::read_dir(golden("x").with_file_name("")).expect("the directory").count();
+    assert_eq!(files, commands.len() + 1, "a file in `host-native/tests/help/` has no command");
+}
+
+#[test]
+fn help_is_asked_for_in_two_ways_and_says_the_same() {
+    for command in &commands() {
+        assert_eq!(printed(&["help", command]), printed(&[command, "--help"]));
+    }
+}
+
+#[test]
+fn every_long_help_has_examples_and_exit_statuses_within_100_columns() {
+    for command in &commands() {
+        let help = printed(&[command, "--help"]);
+        for section in ["\nExamples:\n", "\nExit status:\n  0  "] {
+            assert!(help.contains(section), "{command}: {help}");
+        }
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(100), "{command}: {help}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let scratch = tempfile::tempdir().expect("a temporary directory");
+    let pages = scratch.path().join("share/man1");
+    printed(&["man", pages.to_str().expect("UTF-8")]);
+    let page = |name: &str| fs::read_to_string(pages.join(name)).expect(name);
+    assert_eq!(page("agent-memory.1").trim_end(), printed(&["man"]).trim_end());
+    for command in &commands() {
+        let page = page(&format!("agent-memory-{command}.1"));
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS"] {
+            let heading = [format!(".SH {section}\n"), format!(".SH \"{section}\"\n")];
+            assert!(heading.iter().any(|line| page.contains(line)), "{command}: {section}: {page}");
+        }
+        assert!(!page.contains('\x1b'), "{command}: {page}");
+    }
+    let made = fs::read_dir(&pages).expect("the pages").count();
+    assert_eq!(made, commands().len() + 1);
+
+    let mut groff = Command::new("groff");
+    groff.args(["-man", "-Tutf8", "-ww", "-z"]);
+    groff.args(fs::read_dir(&pages).expect("the pages").map(|page| page.expect("a page").path()));
+    match groff.output() {
+        Ok(output) => {
+            assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        }
+        Err(error) => println!("the pages are not formatted: there is no groff ({error})"),
+    }
+}
+
+/// What bash offers to complete the last of these words.
+fn completed(script: &Path, words: &[&str]) -> Option<Vec<String>> {
+    // As the shell does it: the function that `complete` names gets the command, the word and the
+    // one before.
+    let program = r#"
+        source "$1"; shift
+        read -ra registered <<<"$(complete -p agent-memory)"
+        for at in "${!registered[@]}"; do
+            [[ ${registered[at]} == -F ]] && function=${registered[at + 1]}
+        done
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        "$function" agent-memory "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        printf '%s\n' "${COMPREPLY[@]}"
+    "#;
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", program, "bash"]).arg(script).args(words);
+    let output = match bash.output() {
+        Ok(output) => output,
+        Err(error) => {
+            println!("completions are not tried: there is no bash ({error})");
+            return None;
+        }
+    };
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    Some(text.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn bash_completes_commands_options_and_values() {
+    let scratch = tempfile::tempdir().expect("a temporary directory");
+    let script = scratch.path().join("completions.bash");
+    fs::write(&script, printed(&["completions", "bash"])).expect("the script");
+    let cases: [(&[&str], &[&str]); 5] = [
+        (&["va"], &["validate"]),
+        (&["serve", "--dur"], &["--durability"]),
+        (&["serve", "--durability", ""], &["full", "relaxed"]),
+        (&["validate", "--format", "j"], &["json"]),
+        (&["completions", "z"], &["zsh"]),
+    ];
+    for (words, expected) in cases {
+        let words: Vec<&str> = ["agent-memory"].into_iter().chain(words.iter().copied()).collect();
+        if let Some(offered) = completed(&script, &words) {
+            assert_eq!(offered, expected, "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn there_are_completions_for_every_shell() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = printed(&["completions", shell]);
+        for part in ["agent-memory", "validate", "durability"] {
+            assert!(script.contains(part), "{shell}: `{part}`");
+        }
+    }
+}
+
+/// What the program prints on a terminal with these variables; none where there is no way to try.
+fn on_a_terminal(
+    directory: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        println!("no terminal is tried: `script` has other options here");
+        return None;
+    }
+    let program = agent_memory(directory).get_program().to_owned();
+    let words = [program.to_str().expect("UTF-8")].into_iter().chain(arguments.iter().copied());
+    let words: Vec<String> = words.map(|word| format!("'{word}'")).collect();
+    let mut script = Command::new("script");
+    script.args(["-qec", &words.join(" "), "/dev/null"]).stdin(Stdio::null());
+    script.current_dir(directory).env("TERM", "xterm").env("SHELL", "/bin/sh");
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+        script.env_remove(variable);
+    }
+    match script.envs(variables.iter().copied()).output() {
+        Ok(output) => Some(String::from_utf8(output.stdout).expect("UTF-8")),
+        Err(error) => {
+            println!("no terminal is tried: there is no `script` ({error})");
+            None
+        }
+    }
+}
+
+const ESCAPE: char = '\x1b';
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let repository = Repository::new();
+    let root = repository.root();
+    let logs = root.join(".github/agent-memory/aristotle/logs");
+    fs::create_dir_all(&logs).expect("a directory");
+    fs::write(logs.join("notes.txt"), "").expect("a file");
+    let coloured: [&[&str]; 4] =
+        [&["serve", "--help"], &["no-such-command"], &["tools"], &["validate"]];
+    for arguments in coloured {
+        let Some(plain) = on_a_terminal(&root, arguments, &[]) else { return };
+        assert!(plain.contains(ESCAPE), "{arguments:?}: {plain}");
+        let unwanted: [&[(&str, &str)]; 3] =
+            [&[("NO_COLOR", "1")], &[("TERM", "dumb")], &[("TERM", "dumb"), ("CI", "1")]];
+        for variables in unwanted {
+            let shown = on_a_terminal(&root, arguments, variables).expect("as before");
+            assert!(!shown.is_empty(), "{arguments:?} {variables:?}");
+            assert!(!shown.contains(ESCAPE), "{arguments:?} {variables:?}: {shown}");
+        }
+        let output = agent_memory(&root).env("TERM", "xterm").args(arguments).output();
+        let output = output.expect("it runs");
+        let shown = String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8");
+        assert!(!shown.is_empty() && !shown.contains(ESCAPE), "{arguments:?}: {shown}");
+    }
+}
+
+#[test]
+fn a_server_on_a_terminal_says_what_it_waits_for_and_nothing_odd() {
+    let repository = Repository::new();
+    let Some(shown) = on_a_terminal(&repository.root(), &["serve"], &[]) else { return };
+    assert!(shown.contains("a client is expected"), "{shown}");
+    assert!(!shown.contains(ESCAPE) && !shown.contains("tracing"), "{shown}");
+}
+
+#[test]
+fn progress_is_shown_on_a_terminal_and_cleared() {
+    let repository = Repository::new();
+    let logs = repository.root().join(".github/agent-memory/aristotle/logs");
+    fs::create_dir_all(&logs).expect("a directory");
+    for number in 0..450 {
+        fs::write(logs.join(format!("note-{number:03}.txt")), "").expect("a file");
+    }
+    let dumb = [("TERM", "dumb")];
+    for (variables, expected) in [(&[][..], true), (&dumb, false)] {
+        let Some(shown) = on_a_terminal(&repository.root(), &["validate"], variables) else {
+            return;
+        };
+        assert_eq!(shown.contains(" of 450 documents"), expected, "{variables:?}: {shown}");
+        // A line of progress is cleared before the next begins.
+        let left = shown.lines().filter(|line| line.ends_with(" of 450 documents"));
+        assert_eq!(left.count(), 0, "{shown}");
+        assert!(shown.trim_end().ends_with("450 documents, 0 errors, 450 warnings"), "{shown}");
+    }
+}
