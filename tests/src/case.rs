@@ -172,7 +172,20 @@ fn load(root: &Path, file: PathBuf) -> Case {
     }
 }
 
+impl Step {
+    /// Whether it calls a tool, by its own or its qualified name.
+    pub fn calls(&self, tool: &str) -> bool {
+        let toolset = self.call.strip_suffix(tool);
+        toolset.is_some_and(|toolset| toolset.is_empty() || toolset.ends_with('_'))
+    }
+}
+
 impl Case {
+    /// Whether a step calls a tool.
+    pub fn calls(&self, tool: &str) -> bool {
+        self.text.steps.iter().any(|step| step.calls(tool))
+    }
+
     /// The documents before the first step.
     pub fn given(&self) -> Documents {
         self.text.given.documents()

@@ -51,6 +51,7 @@ fn check_keyword(
         // Decided by the core in a function of its own; here it only must be one of these.
         "pattern" => match argument.as_str()? {
             r"\S" => not(!value.as_str()?.trim().is_empty()),
+            r"^$|\S" => not(value == "" || !value.as_str()?.trim().is_empty()),
             r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" => not(is_name(value.as_str()?)),
             unknown => panic!("a pattern that is not known here: `{unknown}`"),
         },

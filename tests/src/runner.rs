@@ -119,7 +119,8 @@ fn without_texts(error: &Value, expected: &Value, messages: bool) -> Value {
     error
 }
 
-fn compare_documents(expected: &Documents, got: &Documents) -> Option<String> {
+/// The first difference between the documents that should be there and those that are.
+pub fn compare_documents(expected: &Documents, got: &Documents) -> Option<String> {
     let missing = expected.keys().find(|path| !got.contains_key(*path));
     let extra = got.keys().find(|path| !expected.contains_key(*path));
     let different = expected.iter().find(|(path, bytes)| got.get(*path) != Some(bytes));

@@ -220,7 +220,12 @@ fn no_host_knows_what_a_memory_means() {
     names.extend(sections.filter(|section| !["Context", "Header"].contains(section)));
     assert!(names.contains("Decisions"), "{names:?}");
     let names: Vec<&str> = names.into_iter().collect();
-    assert_eq!(misplaced(&hosts, &names, &[demo]), [""; 0]);
+    let exceptions = [
+        demo,
+        ("host-native/src/cli/mod.rs", "a command for people has the name of its tool"),
+        ("host-native/src/cli/validate.rs", "it is that command"),
+    ];
+    assert_eq!(misplaced(&hosts, &names, &exceptions), [""; 0]);
 
     let in_quotes = |name: &str| [format!("\"{name}\""), format!("'{name}'")];
     let planned = ["sessions", "records", "layers", "stores"];

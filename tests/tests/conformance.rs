@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{env, fs};
 
 use agent_memory_core::toolbox;
-use agent_memory_tests::case::{Case, directory, load_all};
+use agent_memory_tests::case::{Case, Step, directory, load_all};
 use agent_memory_tests::expectations::Expectations;
 use agent_memory_tests::json_schema::violations;
 use agent_memory_tests::product::{source, variants};
@@ -29,9 +29,10 @@ const RUNNERS: &[(&str, &str, Start)] = &[
 ];
 
 fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -> Report {
-    let run_case = |case: &Case| match &expected.faults {
-        Some(reason) if !case.text.faults.is_empty() => CaseReport::skipped(reason),
-        _ => match start(case) {
+    let for_people = for_people();
+    let run_case = |case: &Case| match expected.skip(case, &for_people) {
+        Some(reason) => CaseReport::skipped(reason),
+        None => match start(case) {
             Ok(session) => {
                 let ended = run(case, session, runner == "core");
                 CaseReport::ran(ended.fault, &ended.documents)
@@ -46,14 +47,18 @@ fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -
 #[test]
 fn every_case_holds_on_every_runner_with_the_same_documents() {
     let cases = load_all();
-    let all: BTreeMap<String, bool> =
-        cases.iter().map(|case| (case.name.clone(), !case.text.faults.is_empty())).collect();
+    let for_people = for_people();
+    let complaints_about = |report: &Report, expected: &Expectations| {
+        let may_skip = |case: &Case| expected.skip(case, &for_people).is_some();
+        let all = cases.iter().map(|case| (case.name.clone(), may_skip(case))).collect();
+        report.complaints(&all, expected)
+    };
     let mut reports = Vec::new();
     let mut complaints = Vec::new();
     for (runner, expectations, start) in RUNNERS {
         let expected = Expectations::of(expectations);
         let report = report(runner, *start, &expected, &cases);
-        complaints.extend(report.complaints(&all, &expected));
+        complaints.extend(complaints_about(&report, &expected));
         report.write();
         reports.push(report);
     }
@@ -62,7 +67,7 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
     } else {
         match node::report() {
             Ok(report) => {
-                complaints.extend(report.complaints(&all, &Expectations::of("node")));
+                complaints.extend(complaints_about(&report, &Expectations::of("node")));
                 complaints.extend(other_tools(&report));
                 reports.push(report);
             }
@@ -73,6 +78,19 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
     write_overview(&reports);
     println!("{}", Table(&reports));
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Every tool that there is.
+fn tools() -> Vec<Value> {
+    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
+    serde_json::from_str(&tools).expect("JSON")
+}
+
+/// The names of the tools that are for people.
+fn for_people() -> Vec<String> {
+    let tools = tools();
+    let for_people = tools.iter().filter(|tool| tool["audience"] == "person");
+    for_people.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }
 
 /// What a host lists that is not the core's list. Text tells more than values do: the order of keys.
@@ -106,16 +124,34 @@ fn bless(case: &Case) {
     let text = fs::read_to_string(&case.file).expect("a case is readable");
     let (mut blessed, mut rest) = (String::new(), text.as_str());
     for (step, answer) in case.text.steps.iter().zip(&ended.answers) {
-        let old = step.error.as_ref().and_then(|error| error["message"].as_str());
-        let (Some(old), Answer::Error(error)) = (old, answer) else { continue };
-        let key = format!("\"message\": {}", json!(old));
-        let (before, after) = rest.split_once(&key).expect("the message stands in the case");
-        let new = places.hide(error["message"].as_str().unwrap_or_default());
-        blessed += &format!("{before}\"message\": {}", json!(new));
-        rest = after;
+        for (old, new) in messages(step, answer) {
+            let key = format!("\"message\": {}", json!(old));
+            let (before, after) = rest.split_once(&key).expect("the message stands in the case");
+            blessed += &format!("{before}\"message\": {}", json!(places.hide(new)));
+            rest = after;
+        }
     }
     blessed += rest;
     fs::write(&case.file, blessed).expect("a case is writable");
+}
+
+/// The message texts of a step as the case has them, each with what the core says there: that of
+/// its error, or those of the findings in its result, where it has found the same.
+fn messages<'a>(step: &'a Step, answer: &'a Answer) -> Vec<(&'a str, &'a str)> {
+    let findings = |result: &'a Value| -> Vec<&'a Value> {
+        result["findings"].as_array().into_iter().flatten().collect()
+    };
+    let (old, new) = match (&step.error, &step.result, answer) {
+        (Some(old), _, Answer::Error(new)) => (vec![old], vec![new]),
+        (_, Some(old), Answer::Result(new)) => (findings(old), findings(new)),
+        _ => return Vec::new(),
+    };
+    let place = |finding: &Value| ["file", "line", "severity"].map(|field| finding[field].clone());
+    let message = |value: &'a Value| value["message"].as_str();
+    if old.len() != new.len() || old.iter().zip(&new).any(|(old, new)| place(old) != place(new)) {
+        return Vec::new();
+    }
+    old.into_iter().zip(new).filter_map(|(old, new)| message(old).zip(message(new))).collect()
 }
 
 #[test]
@@ -132,16 +168,12 @@ fn every_case_follows_the_schema_of_cases() {
 
 #[test]
 fn every_result_of_a_case_follows_the_output_schema_of_its_tool() {
-    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
-    let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
+    let tools = tools();
     for case in load_all() {
         let places = CoreSession::start(&case).places();
         for step in &case.text.steps {
             let Some(result) = &step.result else { continue };
-            let named = |tool: &&Value| {
-                let name = tool["name"].as_str().expect("a name");
-                step.call == name || step.call.ends_with(&format!("_{name}"))
-            };
+            let named = |tool: &&Value| step.calls(tool["name"].as_str().expect("a name"));
             let schema = &tools.iter().find(named).expect("a mounted tool")["outputSchema"];
             let found = violations(schema, schema, &places.fill(result));
             assert!(found.is_empty(), "{}: {found:#?}", case.name);
@@ -171,9 +203,7 @@ fn every_tool_error_code_and_storage_error_is_covered_by_a_case() {
     let steps = || cases.iter().flat_map(|case| &case.text.steps);
     let mut uncovered = Vec::new();
 
-    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
-    let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
-    for tool in tools.iter().filter_map(|tool| tool["name"].as_str()) {
+    for tool in tools().iter().filter_map(|tool| tool["name"].as_str()) {
         if !steps().any(|step| step.call == tool && step.result.is_some()) {
             uncovered.push(format!("tool `{tool}`"));
         }

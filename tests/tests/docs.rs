@@ -48,7 +48,7 @@ fn of_tool(toolset: &str, tool: &Value, cases: &[Case]) -> String {
         "\n### `{name}`: {}\n\n{}\n\n{}\n\n{}\n{}\nIt returns\n\n{}\n{}",
         text(tool, "title").to_lowercase(),
         text(tool, "description"),
-        hints(&tool["annotations"]),
+        hints(tool),
         fields(&tool["inputSchema"]),
         example(toolset, name, cases),
         fields(&tool["outputSchema"]),
@@ -56,8 +56,8 @@ fn of_tool(toolset: &str, tool: &Value, cases: &[Case]) -> String {
     )
 }
 
-fn hints(annotations: &Value) -> String {
-    let is = |hint: &str| annotations[hint] == true;
+fn hints(tool: &Value) -> String {
+    let is = |hint: &str| tool["annotations"][hint] == true;
     let effect = match (is("readOnlyHint"), is("destructiveHint")) {
         (true, _) => "Reads only",
         (false, true) => "May destroy",
@@ -68,12 +68,21 @@ fn hints(annotations: &Value) -> String {
     } else {
         "each call counts"
     };
-    format!("{effect}; {again}.")
+    let audience = match text(tool, "audience") {
+        "person" => " For people and programs: no model is offered it.",
+        _ => "",
+    };
+    format!("{effect}; {again}.{audience}")
 }
 
 fn fields(schema: &Value) -> String {
+    format!("| field | takes | |\n|---|---|---|\n{}", rows("", schema))
+}
+
+/// A row for each field, and below it those of what it is an array of.
+fn rows(above: &str, schema: &Value) -> String {
     let required = schema["required"].as_array().expect("a list of required fields");
-    let mut table = "| field | takes | |\n|---|---|---|\n".to_owned();
+    let mut rows = String::new();
     for (name, field) in schema["properties"].as_object().expect("properties") {
         let optional = if required.iter().any(|known| known == name) { "" } else { ", optional" };
         let kind = match text(field, "type") {
@@ -81,16 +90,29 @@ fn fields(schema: &Value) -> String {
             kind => kind.to_owned(),
         };
         let bounds = bounds(field);
-        table +=
-            &format!("| `{name}` | {kind}{bounds}{optional} | {} |\n", text(field, "description"));
+        let description = text(field, "description");
+        rows += &format!("| `{above}{name}` | {kind}{bounds}{optional} | {description} |\n");
+        if field["items"]["properties"].is_object() {
+            rows += &self::rows(&format!("{name}[]."), &field["items"]);
+        }
     }
-    table
+    rows
 }
 
 fn bounds(field: &Value) -> String {
     let mut words = String::new();
-    if let (Some(least), Some(most)) = (field["minLength"].as_u64(), field["maxLength"].as_u64()) {
-        words += &format!(", {least} to {most} characters");
+    let number = |keyword: &str| field[keyword].as_u64();
+    match (number("minLength"), number("maxLength")) {
+        (Some(least), Some(most)) => words += &format!(", {least} to {most} characters"),
+        (None, Some(most)) => words += &format!(", at most {most} characters"),
+        _ => {}
+    }
+    if let (Some(least), Some(most)) = (number("minimum"), number("maximum")) {
+        words += &format!(", {least} to {most}");
+    }
+    if let Some(values) = field["enum"].as_array() {
+        let values: Vec<_> = values.iter().map(|value| format!("`{}`", string(value))).collect();
+        words += &format!(": {}", values.join(" or "));
     }
     if let Some(pattern) = field["pattern"].as_str() {
         words += &format!(", `{}`", pattern.replace('|', "\\|"));
@@ -99,6 +121,10 @@ fn bounds(field: &Value) -> String {
         words += &format!(", a {format}");
     }
     words
+}
+
+fn string(value: &Value) -> &str {
+    value.as_str().expect("a string")
 }
 
 /// The case `<toolset>/examples/<tool>`.

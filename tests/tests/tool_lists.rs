@@ -4,7 +4,7 @@ use std::process::Command;
 
 use agent_memory_core::toolbox;
 use agent_memory_host::Memory;
-use agent_memory_tests::product::program;
+use agent_memory_tests::product::{program, source};
 use agent_memory_tests::runners::mcp_client::{Client, Era};
 use serde_json::{Map, Value, json};
 
@@ -100,6 +100,23 @@ fn lint(schema: &Map<String, Value>, at: &str) {
     }
 }
 
+/// `_schema.md` decides which sections there are, and a list in the schema would contradict it.
+#[test]
+fn the_section_of_an_entry_is_any_string_and_its_description_names_the_default() {
+    let tools = tools("sessions");
+    let append = tools.iter().find(|tool| tool["name"] == "append_entry").expect("it is listed");
+    let section = append["inputSchema"]["properties"]["section"].as_object().expect("a schema");
+    let keywords: Vec<_> = section.keys().map(String::as_str).collect();
+    assert_eq!(keywords, ["type", "description", "minLength", "maxLength"], "{section:?}");
+    let schema = source("tests/conformance/documents/schema-v1.md");
+    let names: Vec<_> = schema.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let described = text(&append["inputSchema"]["properties"]["section"], "description");
+    assert_eq!(names.len(), 6);
+    for name in names {
+        assert_eq!(described.contains(&format!("`{name}`")), name != "Header", "{name}");
+    }
+}
+
 /// What MCP knows of a tool.
 fn as_listed(tool: &Value) -> Value {
     let fields = ["name", "title", "description", "inputSchema", "outputSchema"];
@@ -123,13 +140,15 @@ fn every_way_to_list_the_tools_gives_the_same() {
     assert_eq!(embedded, written(&core), "the embedding library");
 
     let printed = Command::new(program("agent-memory"))
-        .args(["tools", "--json"])
+        .args(["tools", "--all", "--json"])
         .output()
         .expect("a program that starts");
     let printed: Vec<Value> = serde_json::from_slice(&printed.stdout).expect("JSON");
-    assert_eq!(written(&printed), written(&core), "`agent-memory tools --json`");
+    assert_eq!(written(&printed), written(&core), "`agent-memory tools --all --json`");
 
-    let listed: Vec<Value> = core.iter().map(as_listed).collect();
+    let for_models = core.iter().filter(|tool| tool["audience"] == "model");
+    let listed: Vec<Value> = for_models.map(as_listed).collect();
+    assert!(listed.len() < core.len(), "a tool for people is not listed over MCP");
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
     for era in [Era::Initialize, Era::Stateless] {
         let mut client = Client::start(&[], elsewhere.path(), era).expect("a server");

@@ -171,7 +171,8 @@ impl From<Error> for Failed {
 impl From<CommitError> for Failed {
     fn from(failed: CommitError) -> Self {
         match failed.error.code {
-            ErrorCode::VersionMismatch => Self::Overtaken(failed.into()),
+            // Where a change stands already, whatever follows has to say so.
+            ErrorCode::VersionMismatch if failed.applied == 0 => Self::Overtaken(failed.into()),
             _ => Self::For(failed.into()),
         }
     }

@@ -74,6 +74,10 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
     for entry in tree.list(Side::Documents, agent)?.unwrap_or_default() {
         let path = format!("{agent}/{}", entry.name);
         match entry.name.as_str() {
+            "_schema.md" | "_summary.md" if entry.kind != EntryKind::File => {
+                add(path, 0, no_file());
+                has_schema |= entry.name == "_schema.md";
+            }
             "_schema.md" => {
                 has_schema = true;
                 add(path, entry.size, Kind::Schema { agent: agent.to_owned() });
@@ -86,6 +90,7 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
     for entry in tree.list(Side::Documents, &format!("{agent}/logs"))?.unwrap_or_default() {
         let path = format!("{agent}/logs/{}", entry.name);
         match log_date(&entry.name) {
+            Some(_) if entry.kind != EntryKind::File => add(path, 0, no_file()),
             Some(date) => {
                 has_logs = true;
                 add(path, entry.size, Kind::Log { agent: agent.to_owned(), date });
@@ -104,6 +109,11 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
         add(format!("{agent}/_schema.md"), 0, Kind::Name(Severity::Error, what));
     }
     Ok(())
+}
+
+fn no_file() -> Kind {
+    let what = "not a file, so that no tool can read or write it: move it away";
+    Kind::Name(Severity::Error, what.into())
 }
 
 /// Examines one subject after the other. Logs are held against their agent's schema, which is read
@@ -162,7 +172,9 @@ impl<'a> Examination<'a> {
         };
         let errors = errors.into_iter().map(|finding| (Severity::Error, finding));
         let warnings = warnings.into_iter().map(|finding| (Severity::Warning, finding));
-        Ok(errors.chain(warnings).collect())
+        let mut findings: Findings = errors.chain(warnings).collect();
+        findings.sort_by_key(|(_, finding)| finding.line);
+        Ok(findings)
     }
 
     fn read_schema(&mut self, agent: &str) -> Result<(), Error> {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::finding::Finding;
-use crate::markdown::{Block, Offence, Outline, Section, content_end, insert};
-use crate::text::line_of;
+use crate::markdown::{Block, Offence, Outline, Section, content_end, insert, is_heading_text};
+use crate::text::{line_of, normalise};
 
 /// What a summary holds before anyone has written to it.
 pub(super) const TEMPLATE: &str = "\
@@ -50,6 +50,19 @@ impl<'a> Summary<'a> {
     pub fn lines_of(&self, name: &str) -> Vec<usize> {
         let named = self.sections.iter().filter(|section| section.name == name);
         named.map(|section| line_of(self.outline.source, section.range.start)).collect()
+    }
+
+    /// Whether a heading of that name, added at the end, is read as that very text: plain words on
+    /// one line, which no link definition of the summary gives a meaning.
+    pub fn can_have(&self, name: &str) -> bool {
+        let is_plain = !name.contains(['\t', '\n']) && normalise(name).as_deref() == Ok(name);
+        is_plain && is_heading_text(name) && (!name.contains('[') || self.takes_as_text(name))
+    }
+
+    fn takes_as_text(&self, name: &str) -> bool {
+        let with = format!("{}\n\n## {name}", self.outline.source);
+        let last = Section::all(&Outline::of(&with)).pop();
+        self.outline.open_at_end().is_some() || last.is_some_and(|last| last.name == name)
     }
 
     /// What makes the tools refuse to change it: a section that stands twice, or a block that is
@@ -103,7 +116,10 @@ impl<'a> Summary<'a> {
         let cleared = [&source[..body.start], gap, &source[body.end..]].concat();
         let outline = Outline::of(&cleared);
         self.check_cleared(&body, &outline)?;
-        self.check_closed(&outline)?;
+        if outline.open_at_end().is_some() {
+            // Open before as well: the lines are those of the document as it stands.
+            self.check_closed(&self.outline)?;
+        }
         if text.is_empty() {
             return Ok(cleared);
         }

@@ -6,7 +6,6 @@ use super::content::{invalid_content, stored_form};
 use super::error::{Code, Error};
 use super::names::AgentName;
 use super::summary::{Summary, TEMPLATE, Unchanged};
-use crate::markdown::is_heading_text;
 use crate::storage::{Change, Side, Writer};
 use crate::tool::{Call, Hints, Tool};
 
@@ -66,7 +65,8 @@ impl Tool for UpdateSummary {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let content = stored_form(&input.content)?;
         if content.is_empty() && input.mode == Mode::Append {
-            let message = "`content` is empty: there is nothing to append";
+            let message = "`content` is empty: give the text to append, or clear the section with \
+                           mode `replace`";
             let accepted = "text; only mode `replace` takes an empty one";
             return Err(Error::at(Code::InvalidInput, message, "content", accepted.into()));
         }
@@ -116,12 +116,12 @@ fn check_section(summary: &Summary<'_>, section: &str, path: &str) -> Result<boo
     };
     match summary.lines_of(section)[..] {
         [_] => Ok(false),
-        [] if is_heading_text(section) && !section.contains(char::is_control) => Ok(true),
+        [] if summary.can_have(section) => Ok(true),
         [] => {
             let section = section.escape_debug();
             let message = format!(
-                "`{section}` cannot be the heading of a new section: Markdown would read it \
-                 otherwise"
+                "`{section}` cannot be the heading of a new section, as Markdown would read it \
+                 otherwise: use plain words on one line"
             );
             refused(message, "plain words on one line, without blanks at either end")
         }

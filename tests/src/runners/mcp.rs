@@ -59,7 +59,7 @@ impl Session for McpSession {
 }
 
 /// A `tools/call` result as an answer, after the rules that clients hold servers to.
-fn tool_answer(result: &Value) -> Result<Answer, String> {
+pub fn tool_answer(result: &Value) -> Result<Answer, String> {
     let text = match result["content"].as_array().map(Vec::as_slice) {
         Some([block]) if block["type"] == "text" => block["text"].as_str(),
         _ => None,

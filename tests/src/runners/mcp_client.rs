@@ -62,17 +62,16 @@ impl Client {
     }
 
     /// Sends a request and returns the whole response.
-    pub fn ask(&mut self, method: &str, mut parameters: Value) -> Result<Value, String> {
-        if self.era == Era::Stateless {
-            parameters["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientInfo": {"name": "conformance", "version": "1"},
-                "io.modelcontextprotocol/clientCapabilities": {},
-            });
-        }
+    pub fn ask(&mut self, method: &str, parameters: Value) -> Result<Value, String> {
         self.questions += 1;
         let id = self.questions;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))?;
+        let message = match self.era {
+            Era::Initialize => {
+                json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})
+            }
+            Era::Stateless => stateless(id, method, parameters),
+        };
+        self.send(&message)?;
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -108,6 +107,16 @@ impl Client {
         let input = self.input.as_mut().ok_or("the input is closed")?;
         writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|error| error.to_string())
     }
+}
+
+/// A request of the era without `initialize`.
+pub fn stateless(id: u64, method: &str, mut parameters: Value) -> Value {
+    parameters["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "conformance", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})
 }
 
 impl Drop for Client {

@@ -1,0 +1,158 @@
+//! Every rule of a toolset is held by a case or a test that exists, and every case by a rule:
+//! `tests/conformance/rules/`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::{fs, iter};
+
+use agent_memory_tests::case::load_all;
+use agent_memory_tests::product::{repository_root, source};
+
+const TOOLSETS: [&str; 1] = ["sessions"];
+
+/// A rule and what holds it.
+#[derive(Debug, PartialEq)]
+struct Rule {
+    line: usize,
+    text: String,
+    held_by: Vec<String>,
+}
+
+/// The rules of a page: its list items. What stands in backticks after `Held by` names cases and
+/// tests.
+fn rules(page: &str) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut within = false;
+    for (index, line) in page.lines().enumerate() {
+        if let Some(text) = line.strip_prefix("- ") {
+            rules.push(Rule { line: index + 1, text: text.into(), held_by: Vec::new() });
+        }
+        within = line.starts_with("- ") || (within && line.starts_with("  "));
+        if let Some(rule) = rules.last_mut().filter(|_| within) {
+            let names = line.trim().strip_prefix("Held by ").into_iter();
+            let names = names.flat_map(|names| names.split('`').skip(1).step_by(2));
+            rule.held_by.extend(names.map(str::to_owned));
+        }
+    }
+    rules
+}
+
+/// Whether a name of a rule is that of a case: `topic/case`, where `*` stands for any text.
+fn names_case(name: &str, case: &str) -> bool {
+    match name.split_once('*') {
+        Some((start, end)) => {
+            let rest = case.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+            rest.is_some_and(|rest| !rest.contains('/'))
+        }
+        None => name == case,
+    }
+}
+
+/// What is wrong with the rules: `cases` and `tests` are all there are.
+fn complaints(rules: &[Rule], cases: &BTreeSet<String>, tests: &BTreeSet<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut held: BTreeSet<&str> = BTreeSet::new();
+    for Rule { line, text, held_by } in rules {
+        if held_by.is_empty() {
+            found.push(format!("line {line}: nothing holds `{text}`"));
+        }
+        for name in held_by {
+            let named: Vec<_> = cases.iter().filter(|case| names_case(name, case)).collect();
+            held.extend(named.iter().map(|case| case.as_str()));
+            if named.is_empty() && !tests.contains(name) {
+                found.push(format!("line {line}: there is no case and no test `{name}`"));
+            }
+        }
+    }
+    let unheld = cases.iter().filter(|case| !held.contains(case.as_str()));
+    found.extend(unheld.map(|case| format!("no rule names the case `{case}`")));
+    found
+}
+
+/// The names of all tests: functions of Rust, and the texts of those of Node.
+fn tests() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for folder in ["core-component", "host-native", "tests/src", "tests/tests", "host-node/test"] {
+        collect(&repository_root().join(folder), &mut names);
+    }
+    names
+}
+
+fn collect(folder: &Path, names: &mut BTreeSet<String>) {
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        let is = |extension: &str| path.extension().is_some_and(|known| known == extension);
+        if path.is_dir() {
+            collect(&path, names);
+        } else if is("rs") {
+            names.extend(rust_tests(&fs::read_to_string(&path).expect("a source file")));
+        } else if is("ts") {
+            names.extend(node_tests(&fs::read_to_string(&path).expect("a source file")));
+        }
+    }
+}
+
+fn rust_tests(text: &str) -> Vec<String> {
+    let mut lines = text.lines().map(str::trim);
+    let next = || loop {
+        let line = lines.next()?;
+        if !(line.starts_with("#[test]") || line.starts_with("#[tokio::test")) {
+            continue;
+        }
+        let of_function = |line: &&str| line.starts_with("fn ") || line.starts_with("async fn ");
+        let function = lines.find(of_function)?;
+        let name = function.split("fn ").nth(1)?.split('(').next()?;
+        return Some(name.to_owned());
+    };
+    iter::from_fn(next).collect()
+}
+
+fn node_tests(text: &str) -> Vec<String> {
+    let names =
+        text.lines().filter_map(|line| line.trim().strip_prefix("test('")?.split_once('\''));
+    names.map(|(name, _)| name.to_owned()).collect()
+}
+
+#[test]
+fn every_rule_is_held_and_every_case_holds_a_rule() {
+    let mut cases: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for case in load_all() {
+        let (toolset, name) = case.name.split_once('/').expect("cases are in a toolset's folder");
+        cases.entry(toolset.to_owned()).or_default().insert(name.to_owned());
+    }
+    assert!(cases.keys().eq(TOOLSETS.iter()), "{:?} have cases", cases.keys());
+    let tests = tests();
+    assert!(tests.contains("every_rule_is_held_and_every_case_holds_a_rule"), "{tests:?}");
+    for (toolset, cases) in &cases {
+        let page = format!("tests/conformance/rules/{toolset}.md");
+        let rules = rules(&source(&page));
+        println!("{toolset}: {} rules, {} cases", rules.len(), cases.len());
+        let found = complaints(&rules, cases, &tests);
+        assert!(found.is_empty(), "{page}: {} complaints:\n{}", found.len(), found.join("\n"));
+    }
+}
+
+#[test]
+fn a_rule_that_nothing_holds_and_a_name_of_nothing_are_found() {
+    let page = "# Rules\n\n- one\n  Held by `a/x`, `a/y-*`\n- two\n  in two lines\n\
+                \n  Held by `it_works`\n- three\n\nHeld by `a/x`\n";
+    let rules = rules(page);
+    let held_by: Vec<_> = rules.iter().map(|rule| rule.held_by.join(" ")).collect();
+    assert_eq!(held_by, ["a/x a/y-*", "", ""]);
+    assert_eq!(rules.iter().map(|rule| rule.line).collect::<Vec<_>>(), [3, 5, 9]);
+
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let found = complaints(&rules[..1], &set(&["a/x", "a/y-1", "a/y-2"]), &set(&[]));
+    assert_eq!(found, Vec::<String>::new());
+    let found = complaints(&rules[..2], &set(&["a/x", "b/y-1"]), &set(&["a/y-*"]));
+    assert_eq!(found, ["line 5: nothing holds `two`", "no rule names the case `b/y-1`"]);
+    let found = complaints(&rules[..1], &set(&["a/x"]), &set(&[]));
+    assert_eq!(found, ["line 3: there is no case and no test `a/y-*`"]);
+}
+
+#[test]
+fn tests_are_found_by_their_names() {
+    let rust = "#[test]\nfn one() {}\n\nfn none() {}\n#[tokio::test]\n#[ignore]\nasync fn two() {";
+    assert_eq!(rust_tests(rust), ["one", "two"]);
+    assert_eq!(node_tests("test('it works', () => {\n  test(`each`, f)\n"), ["it works"]);
+}
