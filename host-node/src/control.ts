@@ -1,5 +1,6 @@
 const spent = 0
 const since = 1
+const processor = 3
 const answer = 4
 
 /** Answers to a worker that asks for a tree's lock. */
@@ -23,15 +24,26 @@ export class Control {
   readonly #times: BigInt64Array
   readonly #words: Int32Array
 
-  constructor(memory = new SharedArrayBuffer(24)) {
+  constructor(memory = new SharedArrayBuffer(32)) {
     this.memory = memory
-    this.#times = new BigInt64Array(memory, 0, 2)
+    this.#times = new BigInt64Array(memory)
     this.#words = new Int32Array(memory)
   }
 
   reset(): void {
     Atomics.store(this.#times, spent, 0n)
     Atomics.store(this.#times, since, 0n)
+  }
+
+  /** On the worker: what the thread has used of a processor before this call, in microseconds. */
+  begin(): void {
+    const { user, system } = process.threadCpuUsage()
+    Atomics.store(this.#times, processor, BigInt(user + system))
+  }
+
+  /** Milliseconds of a processor that the thread has used for this call, once it has used so much in all. */
+  processorTime({ user, system }: NodeJS.CpuUsage): number {
+    return (user + system - Number(Atomics.load(this.#times, processor))) / 1e3
   }
 
   /** The guest runs from now on. */
@@ -45,7 +57,7 @@ export class Control {
     if (entered !== 0n) Atomics.add(this.#times, spent, process.hrtime.bigint() - entered)
   }
 
-  /** Milliseconds that the guest itself has run since `reset`. */
+  /** Milliseconds since `reset` in which it was the guest's turn to run, whether a processor was free or not. */
   guestTime(): number {
     const entered = Atomics.load(this.#times, since)
     const running = entered === 0n ? 0n : process.hrtime.bigint() - entered

@@ -28,10 +28,15 @@ const misdeeds: [tool: string, code: MemoryCallErrorCode, options?: Partial<Memo
   ['panic', 'trap'],
   ['trap', 'trap'],
   ['trap-while-locked', 'trap'],
-  ['spin', 'deadline', { limits: { guestTime: 200 } }],
-  ['spin-locked', 'deadline', { limits: { guestTime: 200 } }],
+  ['spin', 'deadline', { limits: { guestTime: 1000 } }],
+  ['spin-locked', 'deadline', { limits: { guestTime: 1000 } }],
   ['storm', 'storage-calls', { limits: { storageCalls: 100 } }],
   ['hoard', 'trap'],
+  ['complain', 'trap'],
+  ['recurse', 'trap'],
+  ['recurse-in-memory', 'trap'],
+  ['recurse-locked', 'trap'],
+  ['babble', 'trap'],
 ]
 
 for (const [tool, code, options] of misdeeds) {
@@ -47,13 +52,61 @@ for (const [tool, code, options] of misdeeds) {
 }
 
 test('waiting for a lock does not count as time of the guest', async () => {
-  const { repository, memory, call } = await guests({ limits: { guestTime: 200 } })
+  const { repository, memory, call } = await guests({ limits: { guestTime: 1000 } })
   const other = await heldElsewhere(repository)
   const waiting = call('append', { line: 'waited' })
-  await new Promise((resolve) => setTimeout(resolve, 1000))
+  await new Promise((resolve) => setTimeout(resolve, 2000))
   await other.release()
   assert.equal((await waiting).isError, false)
   await memory.close()
+})
+
+const rounds = 4
+const warm = 2
+const mebibyte = 1024 * 1024
+
+test('calls that run away harm no others and leave no memory behind', async () => {
+  const patient = { limits: { guestTime: 60_000, storageCalls: 1000 }, workers: 2 }
+  const { repository, memory, call } = await guests(patient)
+  const hasty = await guests({ allow: [repository], limits: { guestTime: 1000 } })
+  const before = process.memoryUsage.rss()
+  let usual = 0
+  for (let round = 1; round <= rounds; round++) {
+    for (const tool of [
+      ...misdeeds.map(([tool]) => tool),
+      'grow',
+      'flood',
+      'vast-result',
+      'vast-error',
+      'vast-failure',
+    ]) {
+      const host = tool.startsWith('spin') ? hasty : { call }
+      const ended = host.call(tool, { repo_root: repository }).then(
+        // What is within the memory that a call may have is no misdeed to this host.
+        () => assert.match(tool, /^(grow|flood|vast-result|vast-error)$/),
+        (error) => assert.ok(error instanceof MemoryCallError, `${tool}: ${error}`),
+      )
+      const beside = await Promise.all([call('count'), call('read'), call('count')])
+      assert.ok(beside.every((outcome) => !outcome.isError))
+      await ended
+      assert.equal((await call('append', { line: tool })).isError, false)
+    }
+    if (round === warm) usual = process.memoryUsage.rss()
+  }
+  const after = process.memoryUsage.rss()
+  const most = process.resourceUsage().maxRSS * 1024
+  console.log('resident memory in MiB:', {
+    before: Math.round(before / mebibyte),
+    usual: Math.round(usual / mebibyte),
+    after: Math.round(after / mebibyte),
+    most: Math.round(most / mebibyte),
+  })
+  // One answer of 80 MiB that has not been collected yet, in each of its copies.
+  assert.ok(after < usual + 256 * mebibyte, 'memory is left behind')
+  // What a call may have, and as much again for each copy of what it answers.
+  assert.ok(most < before + 1024 * mebibyte, 'one call takes too much memory')
+  await memory.close()
+  await hasty.memory.close()
 })
 
 test('a panic says why', async () => {

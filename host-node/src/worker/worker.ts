@@ -18,6 +18,7 @@ port.on('message', (request: Request) => say(serve(request)))
 function serve(request: Request): Report {
   const storage = new CallStorage(settings, control, say, request.kind === 'call-tool' ? request.askedAt : undefined)
   const wasi = inertWasi()
+  control.begin()
   control.enterGuest()
   try {
     const { toolbox } = instantiate((name) => settings.modules[name]!, {

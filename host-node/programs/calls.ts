@@ -1,0 +1,33 @@
+// Makes calls that come as lines of JSON on standard input, and answers each with a line:
+//     {"open": MemoryOptions}         {}, or {"failure"}; the memory before it is closed
+//     {"call": TOOL, "arguments"}     {"result"}, {"error"} or {"failure"}
+import { type Memory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+
+type Request = { open: MemoryOptions } | { call: string; arguments: object }
+
+let memory: Memory | undefined
+
+async function answer(request: Request): Promise<object> {
+  try {
+    if ('open' in request) {
+      await memory?.close()
+      memory = await openMemory(request.open)
+      return {}
+    }
+    if (memory === undefined) return { failure: 'no memory is open' }
+    const outcome = await memory.call(request.call, request.arguments)
+    return outcome.isError ? { error: outcome.error } : { result: outcome.result }
+  } catch (error) {
+    return { failure: error instanceof MemoryCallError ? error.code : String(error) }
+  }
+}
+
+// By hand: `readline` also ends a line at U+2028, which JSON may hold.
+let rest = ''
+process.stdin.setEncoding('utf8')
+for await (const chunk of process.stdin) {
+  const lines = (rest + chunk).split('\n')
+  rest = lines.pop() ?? ''
+  for (const line of lines) process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line)))}\n`)
+}
+await memory?.close()
