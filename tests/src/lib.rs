@@ -6,10 +6,13 @@
 pub mod case;
 pub mod expectations;
 pub mod faults;
+pub mod in_memory;
 pub mod json_schema;
 pub mod markdown;
 pub mod medium;
 pub mod mixture;
+pub mod model;
+pub mod process;
 pub mod product;
 pub mod random;
 pub mod report;

@@ -37,18 +37,44 @@ pub fn blocks(text: &str) -> Vec<Block> {
             Event::End(_) => depth -= 1,
             _ => {}
         }
-        block.events.push(format!("{event:?}"));
+        match event {
+            // Blank lines after a fence or HTML that its list item ends are in its text.
+            Event::Text(text) | Event::Html(text) => {
+                let text = text.trim_end();
+                block.events.extend((!text.is_empty()).then(|| format!("{text:?}")));
+            }
+            event => block.events.push(format!("{event:?}")),
+        }
     }
     blocks
 }
 
-/// The headings of level 1 and 2 of a text, at any depth: where they begin, and their sources.
-fn great_headings(text: &str) -> Vec<(usize, &str)> {
-    let events = Parser::new_ext(text, Options::empty()).into_offset_iter();
-    let great = events.filter(|(event, _)| {
-        matches!(event, Event::Start(Tag::Heading { level, .. }) if *level <= HeadingLevel::H2)
-    });
-    great.map(|(_, range)| (range.start, text[range].trim_end())).collect()
+/// A heading of level 1 or 2.
+struct Heading<'a> {
+    start: usize,
+    source: &'a str,
+    /// Whether it stands in a list or a quote.
+    is_inner: bool,
+}
+
+/// The headings of level 1 and 2 of a text, at any depth.
+fn great_headings(text: &str) -> Vec<Heading<'_>> {
+    let mut headings = Vec::new();
+    let mut depth = 0;
+    for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                if matches!(tag, Tag::Heading { level, .. } if level <= HeadingLevel::H2) {
+                    let (start, is_inner) = (range.start, depth > 0);
+                    headings.push(Heading { start, source: text[range].trim_end(), is_inner });
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth -= 1,
+            _ => {}
+        }
+    }
+    headings
 }
 
 /// Where in a document an entry belongs: at the end of a section. Headings are given in source.
@@ -78,21 +104,23 @@ pub fn damage(before: &str, after: &str, target: &Target) -> Option<String> {
         Target::New { heading, after } => (Some(heading.as_str()), after),
     };
     if let Some(own) = own {
-        let index = headings.iter().filter(|(start, _)| *start < at).count();
-        if headings_after.get(index).is_none_or(|(_, source)| *source != own) {
+        let index = headings.iter().filter(|heading| heading.start < at).count();
+        if headings_after.get(index).is_none_or(|heading| heading.source != own) {
             return Some(format!("`{own}` is not added"));
         }
         headings_after.remove(index);
     }
-    if !headings.iter().map(|(_, source)| source).eq(headings_after.iter().map(|(_, s)| s)) {
+    if !headings.iter().map(|h| h.source).eq(headings_after.iter().map(|h| h.source)) {
         return Some("the headings of level 1 and 2 differ".into());
     }
-    let above = headings.iter().rfind(|(start, _)| *start < at).map(|(_, source)| *source);
+    let above = headings.iter().rfind(|heading| heading.start < at && !heading.is_inner);
+    let above = above.map(|heading| heading.source);
     if above != Some(section) {
         return Some(format!("the text is below {above:?}"));
     }
-    let next = before.len() - before[at..].trim_start().len();
-    if next < before.len() && !headings.iter().any(|(start, _)| *start == next) {
+    let next = before.len() - before[at..].trim_start_matches([' ', '\t', '\n', '\r']).len();
+    let is_next = |heading: &Heading<'_>| heading.start == next && !heading.is_inner;
+    if next < before.len() && !headings.iter().any(is_next) {
         return Some(format!("the text is not at the end of its section: {:?}", &before[at..]));
     }
     let (old, new) = (blocks(before), blocks(after));
@@ -110,14 +138,13 @@ pub fn damage(before: &str, after: &str, target: &Target) -> Option<String> {
     }
 }
 
-/// Where something was put into a document. Where its first line begins as the next one of the
-/// document does, that is before both.
+/// Where something was put into a document: at the beginning of a line where that can be, or else
+/// at the end of its last line.
 fn insertion(before: &str, after: &str) -> usize {
     let same = common(before.bytes(), after.bytes());
-    if before.as_bytes().get(same).is_none_or(|next| matches!(next, b'\n' | b'\r')) {
-        return same;
-    }
-    before.as_bytes()[..same].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let line = before.as_bytes()[..same].iter().rposition(is_end).map_or(0, |end| end + 1);
+    if after.ends_with(&before[line..]) { line } else { before.floor_char_boundary(same) }
 }
 
 /// Whether a list has gained items and its own are as they were.

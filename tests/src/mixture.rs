@@ -3,7 +3,7 @@
 use crate::random::Random;
 
 /// What may stand in an entry, good and bad.
-const BLOCKS: &[&str] = &[
+pub const BLOCKS: &[&str] = &[
     "A paragraph.",
     "Two lines\nof a paragraph.",
     "  an indented paragraph",

@@ -15,9 +15,11 @@ use exports::agent_memory::core::toolbox::{Failure, FailureCode, FollowUp, Guest
 use serde_json::{Value, json};
 
 /// Each tool, and whether it says that it only reads.
-const TOOLS: [(&str, bool); 16] = [
+const TOOLS: [(&str, bool); 24] = [
     ("append", false),
     ("append-without-lock", true),
+    ("babble", true),
+    ("complain", true),
     ("count", true),
     ("flood", true),
     ("grow", true),
@@ -27,11 +29,17 @@ const TOOLS: [(&str, bool); 16] = [
     ("panic", true),
     ("probe-database", true),
     ("read", true),
+    ("recurse", true),
+    ("recurse-in-memory", true),
+    ("recurse-locked", false),
     ("spin", true),
     ("spin-locked", false),
     ("storm", true),
     ("trap", true),
     ("trap-while-locked", false),
+    ("vast-error", true),
+    ("vast-failure", true),
+    ("vast-result", true),
 ];
 
 struct Component;
@@ -59,6 +67,9 @@ impl Guest for Component {
     fn call_tool(name: String, arguments: String, context: String) -> Result<Outcome, Failure> {
         let arguments = parse(&arguments)?;
         let context = parse(&context)?;
+        if let Some(answer) = misdeeds::answer(&name) {
+            return answer;
+        }
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
         let (result, is_error) = match misdeeds::commit(&name, text, &context) {
             Some(Ok(result)) => (result, false),

@@ -5,13 +5,17 @@ use crate::agent_memory::core::documents::{
     self, Backup, Change, Place, PlaceKind, Put, Side, Tree,
 };
 use crate::agent_memory::core::storage_types::Error;
+use crate::exports::agent_memory::core::toolbox::{Failure, FailureCode, Outcome};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::hint::black_box;
+use std::io::{Write, stderr};
 
 /// The document that `append`, `read` and `storm` work on.
 const DOCUMENT: &str = "guest/lines.txt";
 const ENOUGH: u64 = 1 << 24;
+/// Characters of an answer that is longer than any host wants.
+const VAST: usize = 80 << 20;
 
 /// Runs the tool of this name, or none where there is none.
 pub fn commit(
@@ -23,6 +27,7 @@ pub fn commit(
     Some(match name {
         "append" => open().and_then(|tree| append(&tree, &argument("line"), context)),
         "append-without-lock" => open().and_then(|tree| append(&tree, &argument("line"), context)),
+        "complain" => complain(),
         "count" => Ok(json!({ "count": count() })),
         "flood" => Ok(json!({ "version": flood() })),
         "grow" => Ok(json!({ "pages": grow() })),
@@ -32,6 +37,11 @@ pub fn commit(
         "panic" => panic!("the guest panics"),
         "probe-database" => database::open("memories", true).map(|_| json!({})),
         "read" => open().and_then(|tree| read(&tree)).map(|lines| json!({ "lines": lines })),
+        "recurse" => Ok(json!({ "depth": recurse(0) })),
+        "recurse-in-memory" => Ok(json!({ "depth": recurse_in_memory(0) })),
+        "recurse-locked" => {
+            open().and_then(|tree| tree.lock()).map(|_writer| json!({ "depth": recurse(0) }))
+        }
         "spin" => spin(),
         "spin-locked" => open().and_then(|tree| tree.lock()).and_then(|_writer| spin()),
         "storm" => open().and_then(|tree| storm(&tree)),
@@ -39,6 +49,29 @@ pub fn commit(
         "trap-while-locked" => open().and_then(|tree| trap_while_locked(&tree)),
         _ => return None,
     })
+}
+
+/// The answer of a tool whose misdeed is its answer.
+pub fn answer(name: &str) -> Option<Result<Outcome, Failure>> {
+    let outcome = |result, is_error| {
+        Some(Ok(Outcome { result, is_error, changed: Vec::new(), follow_ups: Vec::new() }))
+    };
+    // Made at once: a text that grows is copied.
+    let vast = |before: &str, after: &str| {
+        let mut text = String::with_capacity(before.len() + VAST + after.len());
+        text.push_str(before);
+        text.extend(std::iter::repeat_n('x', VAST));
+        text + after
+    };
+    match name {
+        "babble" => outcome("this is {no JSON".to_owned(), false),
+        "vast-error" => outcome(vast(r#"{"error":"Vast","message":""#, r#""}"#), true),
+        "vast-failure" => {
+            Some(Err(Failure { code: FailureCode::InvalidRequest, message: vast("", "") }))
+        }
+        "vast-result" => outcome(vast(r#"{"vast":""#, r#""}"#), false),
+        _ => None,
+    }
 }
 
 fn open(repository: String) -> Result<Tree, Error> {
@@ -110,6 +143,29 @@ fn trap_while_locked(tree: &Tree) -> Result<Value, Error> {
 fn lock_twice(tree: &Tree) -> Result<Value, Error> {
     let _first = tree.lock()?;
     tree.lock().map(|_second| json!({}))
+}
+
+/// Prints more than anybody reads, and panics.
+fn complain() -> ! {
+    let line = [b'x'; 1 << 16];
+    for _ in 0..VAST / line.len() {
+        let _ = stderr().write_all(&line);
+    }
+    panic!("the guest panics")
+}
+
+/// Calls itself until the machine's stack is used up.
+#[expect(unconditional_recursion, reason = "that is the misdeed")]
+fn recurse(depth: u64) -> u64 {
+    black_box(recurse(black_box(depth + 1))) + 1
+}
+
+/// Calls itself until the stack that Rust keeps in the component's memory is used up.
+#[expect(unconditional_recursion, reason = "that is the misdeed")]
+fn recurse_in_memory(depth: u64) -> u64 {
+    let mut frame = [depth; 1024];
+    black_box(&mut frame);
+    recurse_in_memory(depth + 1) + black_box(&frame)[7]
 }
 
 /// Takes memory as long as there is any.

@@ -1,0 +1,242 @@
+//! One call in one starting state, through every fault.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use agent_memory_core::storage::{ErrorCode, Place, Storage};
+
+use super::point::{AtPoint, Fault, How, Point};
+use super::storage::{Death, FaultyStorage, INJECTED, State};
+use crate::case::Operation;
+use crate::runner::Answer;
+
+/// What an error says where changes stand in spite of it.
+pub const MAY_STAND: &str = "the change may have been made";
+
+/// Which of two tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// The one that a fault hits.
+    First,
+    /// The same call after it.
+    Again,
+}
+
+/// A call that is to be swept.
+pub struct Call<'a> {
+    /// The place whose documents it reads and changes.
+    pub place: &'a Place,
+    /// What they are before.
+    pub before: State,
+    /// Makes the call.
+    pub make: &'a dyn Fn(&dyn Storage, Attempt) -> Answer,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether a second call changes nothing more.
+    pub idempotent: bool,
+    /// Read errors that are no failures to it but findings that it reports.
+    pub reports: &'a [ErrorCode],
+}
+
+/// What was wrong after a fault.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The fault; none where the call is wrong without one.
+    pub point: Option<Point>,
+    /// What was wrong.
+    pub what: String,
+}
+
+/// What a sweep went through.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Calls.
+    pub calls: usize,
+    /// Operations of those calls.
+    pub operations: usize,
+    /// Changes that they made.
+    pub changes: usize,
+    /// Faults.
+    pub faults: usize,
+}
+
+/// A call that went well.
+struct Made {
+    answer: Answer,
+    state: State,
+}
+
+/// What holds without a fault.
+struct Clean {
+    /// The states that the call goes through: before, and after each of its changes.
+    states: Vec<State>,
+    answer: Answer,
+    /// The second attempt alone, and after the first.
+    again: Made,
+    twice: Made,
+}
+
+impl Call<'_> {
+    /// Lets everything go wrong that `wanted` names; everything where it is none.
+    ///
+    /// After each fault the documents are those before, or those after as many changes as storage
+    /// says that it made. Who gets a result has all of it; who gets an error is told where changes
+    /// stand. After storage is opened anew, the call can be made again, and ends as if nothing had
+    /// happened, or, where all its changes stood already, as if it had been made twice.
+    pub fn sweep(&self, wanted: Option<&str>) -> (Tally, Vec<Found>) {
+        let (clean, faults) = match self.clean() {
+            Ok(clean) => clean,
+            Err(what) => return (Tally::default(), vec![Found { point: None, what }]),
+        };
+        let operations = faults.len();
+        let points = faults
+            .into_iter()
+            .enumerate()
+            .flat_map(|(at, faults)| faults.into_iter().map(move |fault| Point { at, fault }));
+        let points: Vec<Point> = points
+            .filter(|point| wanted.is_none_or(|wanted| point.to_string() == wanted))
+            .collect();
+        let found = points.iter().filter_map(|point| {
+            let what = self.fails_well(&clean, *point).err()?;
+            Some(Found { point: Some(*point), what })
+        });
+        let found = found.collect();
+        let changes = clean.states.len() - 1;
+        (Tally { calls: 1, operations, changes, faults: points.len() }, found)
+    }
+
+    /// The states that the call goes through: before, and after each of its changes.
+    pub fn states(&self) -> Vec<State> {
+        self.made(&self.before, None, Attempt::First).0
+    }
+
+    /// The call without a fault, and the faults that each of its operations can have.
+    fn clean(&self) -> Result<(Clean, Vec<Vec<Fault>>), String> {
+        let (states, storage, answer) = self.made(&self.before, None, Attempt::First);
+        let answer = answer.expect("nobody dies without a fault");
+        let end = State::of(storage.memory(), self.place);
+        ensure(states.last() == Some(&end), || "a commit did not make its changes".into())?;
+        let moments = storage.plan().moments();
+        let locks = moments.iter().any(|moment| moment.operation == Operation::Lock);
+        ensure(self.writes || !locks, || "a tool that reads takes the lock".into())?;
+        let alone = |state: &State| {
+            let (_, storage, answer) = self.made(state, None, Attempt::Again);
+            let answer = answer.expect("nobody dies without a fault");
+            Made { answer, state: State::of(storage.memory(), self.place) }
+        };
+        let (again, twice) = (alone(&self.before), alone(&end));
+        ensure(!self.idempotent || twice.state == end, || {
+            "a tool that calls itself idempotent changes more the second time".into()
+        })?;
+        let faults = moments.iter().map(Fault::all).collect();
+        Ok((Clean { states, answer, again, twice }, faults))
+    }
+
+    /// Makes the call in a state; no answer where the process died. The states it went through are
+    /// told only where nothing goes wrong.
+    fn made(
+        &self,
+        state: &State,
+        point: Option<Point>,
+        attempt: Attempt,
+    ) -> (Vec<State>, FaultyStorage<AtPoint>, Option<Answer>) {
+        let storage = FaultyStorage::new(state.reopened(self.place), AtPoint::of(point));
+        let answer = match catch_unwind(AssertUnwindSafe(|| (self.make)(&storage, attempt))) {
+            Ok(answer) => Some(answer),
+            Err(payload) if payload.is::<Death>() => None,
+            Err(payload) => resume_unwind(payload),
+        };
+        let mut states = vec![state.clone()];
+        for moment in storage.plan().moments() {
+            let last = states.last().expect("there is a first one");
+            states.extend(last.after_each(&moment.changes));
+        }
+        (states, storage, answer)
+    }
+
+    fn fails_well(&self, clean: &Clean, point: Point) -> Result<(), String> {
+        let (_, storage, answer) = self.made(&self.before, Some(point), Attempt::First);
+        let operation = storage.plan().reached();
+        let operation = operation.ok_or("the call took another way: the point was not reached")?;
+        let stand = storage.plan().stand();
+        let state = State::of(storage.memory(), self.place);
+        ensure(clean.states.get(stand) == Some(&state), || {
+            format!("{stand} changes were made, and the documents are others: {state:?}")
+        })?;
+        match &answer {
+            None => ensure(point.fault.how == How::Death, || "a death nobody asked for".into())?,
+            Some(answer) => self.answers_well(clean, operation, point, stand, answer)?,
+        }
+        if let How::ForEver(_) = point.fault.how {
+            let refused = (self.make)(&storage, Attempt::Again);
+            ensure(matches!(refused, Answer::Error(_)), || {
+                format!("storage fails for ever, and the next call answers {refused:?}")
+            })?;
+            ensure(State::of(storage.memory(), self.place) == state, || {
+                "storage fails for ever, and the next call changed something".into()
+            })?;
+        }
+        self.recovers(clean, stand, &state)
+    }
+
+    fn answers_well(
+        &self,
+        clean: &Clean,
+        operation: Operation,
+        point: Point,
+        stand: usize,
+        answer: &Answer,
+    ) -> Result<(), String> {
+        let all = clean.states.len() - 1;
+        match answer {
+            Answer::Error(error) => {
+                let error = error.to_string();
+                ensure(error.contains(INJECTED), || {
+                    format!("the fault is taken for something else: {error}")
+                })?;
+                let says = error.contains(MAY_STAND);
+                ensure(says == (stand > 0), || {
+                    format!("{stand} changes were made, and the error is {error}")
+                })
+            }
+            _ if self.reports(operation, point) => Ok(()),
+            // A document that somebody changed meanwhile is read again.
+            _ if operation == Operation::Commit
+                && point.fault.how == How::Once(ErrorCode::VersionMismatch) =>
+            {
+                ensure(*answer == clean.answer && stand == all, || {
+                    format!("{stand} of {all} changes were made, and the answer is {answer:?}")
+                })
+            }
+            _ => Err(format!("an answer in spite of the fault: {answer:?}")),
+        }
+    }
+
+    fn reports(&self, operation: Operation, Point { fault, .. }: Point) -> bool {
+        let (How::Once(code) | How::ForEver(code)) = fault.how else { return false };
+        operation == Operation::Read && self.reports.contains(&code)
+    }
+
+    fn recovers(&self, clean: &Clean, stand: usize, state: &State) -> Result<(), String> {
+        let (_, storage, answer) = self.made(state, None, Attempt::Again);
+        let state = State::of(storage.memory(), self.place);
+        let answer = answer.expect("nobody dies without a fault");
+        let ends_as = |made: &Made| made.state == state && made.answer == answer;
+        let all = clean.states.len() - 1;
+        // Between the two, a tool goes on, or takes back and begins anew.
+        let may_be_again = stand < all || all == 0;
+        let may_be_twice = stand > 0;
+        ensure(
+            may_be_again && ends_as(&clean.again) || may_be_twice && ends_as(&clean.twice),
+            || {
+                format!(
+                    "{stand} of {all} changes stood, and the call made again ends otherwise, with \
+                     {answer:?} and {state:?}"
+                )
+            },
+        )
+    }
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}

@@ -1,0 +1,47 @@
+//! The core over storage in memory: what the same calls do where nothing goes wrong.
+
+use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
+use agent_memory_core::toolbox;
+use serde_json::{Value, json};
+
+use crate::case::Documents;
+use crate::runner::Answer;
+use crate::runners::core::answer;
+
+/// One repository in memory.
+#[derive(Debug)]
+pub struct InMemory {
+    storage: MemoryStorage,
+    place: Place,
+}
+
+impl InMemory {
+    /// A repository with documents, at a path that need not exist.
+    pub fn new(repository: &str, documents: &Documents) -> Self {
+        let storage = MemoryStorage::new();
+        let place = Place::repository(repository);
+        storage.grant(place.clone());
+        for (path, contents) in documents {
+            storage.put(&place, Side::Documents, path, contents.clone());
+        }
+        Self { storage, place }
+    }
+
+    /// Makes a call, on 2025-01-20.
+    pub fn call(&self, tool: &str, arguments: &Value) -> Answer {
+        let context = json!({
+            "settings": {"toolsets": ["sessions"]},
+            "now": "2025-01-20T10:00:00.000Z",
+            "utc_offset_minutes": 0,
+            "seed": 1,
+        });
+        let (arguments, context) = (arguments.to_string(), context.to_string());
+        let outcome = toolbox::call_tool(&self.storage, tool, &arguments, &context);
+        answer(outcome).expect("a result is JSON")
+    }
+
+    /// What the repository holds.
+    pub fn documents(&self) -> Documents {
+        self.storage.documents(&self.place, Side::Documents)
+    }
+}

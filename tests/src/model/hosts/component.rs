@@ -1,0 +1,69 @@
+//! The component in wasmtime: the native host as other Rust programs embed it.
+
+use std::time::Duration;
+
+use agent_memory_host::{CallError, Clock, Memory, Random};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+
+use super::{Circumstances, Host, put, scratch};
+use crate::case::{Documents, Places};
+use crate::runner::Answer;
+use crate::scratch::Scratch;
+
+/// The library with one repository.
+pub struct Component {
+    scratch: Scratch,
+    memory: Memory,
+    runtime: Runtime,
+}
+
+impl Component {
+    /// One with nothing in it.
+    pub fn open(circumstances: &Circumstances) -> Result<Box<dyn Host>, String> {
+        let scratch = scratch();
+        let memory = Memory::builder()
+            .toolsets([circumstances.toolset])
+            .allow(scratch.repo())
+            .utc_offset(circumstances.utc_offset_minutes)
+            .clock(Clock::Fixed {
+                start: circumstances.now,
+                step: Duration::from_millis(circumstances.step_ms.into()),
+            })
+            .random(Random::Fixed(circumstances.seed))
+            .build()
+            .map_err(|error| error.to_string())?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        Ok(Box::new(Self { scratch, memory, runtime }))
+    }
+}
+
+impl Host for Component {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
+        match self.runtime.block_on(self.memory.call(tool, &arguments.to_string())) {
+            Ok(outcome) => {
+                let value = serde_json::from_str(&outcome.result).map_err(|e| e.to_string())?;
+                Ok(if outcome.is_error { Answer::Error(value) } else { Answer::Result(value) })
+            }
+            Err(CallError::NotFound(_)) => Ok(Answer::Refused(&["not-found"])),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn put(&mut self, path: &str, contents: Option<&[u8]>) {
+        put(&self.scratch, path, contents);
+    }
+
+    fn documents(&self) -> Documents {
+        self.scratch.documents()
+    }
+
+    fn places(&self) -> Places {
+        self.scratch.places()
+    }
+
+    fn end(self: Box<Self>) -> Result<(), String> {
+        self.scratch.end().map(drop)
+    }
+}

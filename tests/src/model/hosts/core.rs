@@ -1,0 +1,66 @@
+//! The core as a library, over storage in memory.
+
+use agent_memory_core::storage::memory::{MemoryStorage, version_of};
+use agent_memory_core::storage::{Change, Place, Side, Storage};
+use agent_memory_core::toolbox;
+use serde_json::{Value, json};
+
+use super::{Circumstances, Host};
+use crate::case::{Documents, Places};
+use crate::runner::Answer;
+use crate::runners::core::{REPOSITORY, answer};
+
+/// The library with one repository.
+pub struct Core {
+    storage: MemoryStorage,
+    place: Place,
+    circumstances: Circumstances,
+    calls: u32,
+}
+
+impl Core {
+    /// One with nothing in it.
+    pub fn open(circumstances: &Circumstances) -> Result<Box<dyn Host>, String> {
+        let (storage, place) = (MemoryStorage::new(), Place::repository(REPOSITORY));
+        storage.grant(place.clone());
+        Ok(Box::new(Self { storage, place, circumstances: *circumstances, calls: 0 }))
+    }
+}
+
+impl Host for Core {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
+        let context = json!({
+            "settings": {"toolsets": [self.circumstances.toolset]},
+            "now": format!("{:.3}", self.circumstances.moment(self.calls)),
+            "utc_offset_minutes": self.circumstances.utc_offset_minutes,
+            "seed": self.circumstances.seed + u64::from(self.calls),
+        });
+        self.calls += 1;
+        let (arguments, context) = (arguments.to_string(), context.to_string());
+        answer(toolbox::call_tool(&self.storage, tool, &arguments, &context))
+    }
+
+    fn put(&mut self, path: &str, contents: Option<&[u8]>) {
+        if let Some(contents) = contents {
+            return self.storage.put(&self.place, Side::Documents, path, contents);
+        }
+        let documents = self.documents();
+        let tree = self.storage.open(&self.place).expect("it is granted");
+        let writer = tree.lock().expect("no call is under way");
+        let expects = version_of(&documents[path]);
+        let delete = Change::Delete { side: Side::Documents, path: path.into(), expects };
+        writer.commit(&[delete]).expect("the document is there");
+    }
+
+    fn documents(&self) -> Documents {
+        self.storage.documents(&self.place, Side::Documents)
+    }
+
+    fn places(&self) -> Places {
+        Places { repo: REPOSITORY.into(), elsewhere: "/scratch/elsewhere".into() }
+    }
+
+    fn end(self: Box<Self>) -> Result<(), String> {
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! Sequences: making one from a seed, running it on a host beside the model, shortening one that
+//! differs.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::hosts::{Circumstances, Host};
+use super::{Model, Step, StepOf};
+use crate::case::{Documents, Places};
+use crate::random::Random;
+use crate::runner::{Answer, compare_documents};
+
+/// Steps, and when the calls among them are made.
+#[derive(Clone, Debug)]
+pub struct Sequence<Meaning, Edit> {
+    /// The clock and the zone.
+    pub circumstances: Circumstances,
+    /// What happens.
+    pub steps: Vec<Step<Meaning, Edit>>,
+}
+
+/// A sequence of a model's.
+pub type SequenceOf<M> = Sequence<<M as Model>::Meaning, <M as Model>::Edit>;
+
+/// Opens a host with an empty repository.
+pub type Open<'a> = dyn FnMut(&Circumstances) -> Result<Box<dyn Host>, String> + 'a;
+
+/// Where a host and the model part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The step, counted from 0.
+    pub step: usize,
+    /// What the host did and should have done.
+    pub what: String,
+}
+
+/// How often a shorter sequence is tried.
+const ATTEMPTS: usize = 300;
+
+/// The sequence of a seed.
+pub fn generate<M: Model>(seed: u64, tools: &[String]) -> SequenceOf<M> {
+    let mut random = Random::new(seed);
+    let circumstances = Circumstances::any(M::TOOLSET, &mut random);
+    let mut model = M::new(tools);
+    let mut steps: Vec<StepOf<M>> = Vec::new();
+    let mut calls = 0;
+    for _ in 0..4 + random.below(40) {
+        let today = circumstances.today(calls);
+        let step = model.next(&mut random, &today);
+        match &step {
+            Step::Edit(edit) => model.edit(edit),
+            Step::Call(call) => {
+                model.call(call, &today);
+                calls += 1;
+            }
+        }
+        steps.push(step);
+    }
+    Sequence { circumstances, steps }
+}
+
+impl Circumstances {
+    /// A clock that passes midnight now and then, somewhere on Earth.
+    fn any(toolset: &'static str, random: &mut Random) -> Self {
+        let first: Timestamp = "2024-12-20T00:00:00Z".parse().expect("a timestamp");
+        let minutes = random.below(80 * 24 * 60) as i64;
+        Self {
+            toolset,
+            now: first + SignedDuration::from_mins(minutes),
+            step_ms: *random.pick(&[1000, 60_000, 4_000_000, 21_600_000]),
+            utc_offset_minutes: *random.pick(&[0, 0, 60, -300, 330, 840, -720]),
+            seed: random.number() >> 12,
+        }
+    }
+
+    /// What call `number` sees.
+    pub fn moment(&self, number: u32) -> Timestamp {
+        self.now + SignedDuration::from_millis(i64::from(self.step_ms) * i64::from(number))
+    }
+
+    /// The local date at that moment.
+    pub fn today(&self, number: u32) -> String {
+        let offset = SignedDuration::from_mins(self.utc_offset_minutes.into());
+        let local = self.moment(number) + offset;
+        local.to_string().chars().take("YYYY-MM-DD".len()).collect()
+    }
+}
+
+/// Makes the steps on a host and on the model, and compares every answer and all documents after
+/// each.
+///
+/// # Errors
+///
+/// The first difference.
+pub fn run<M: Model>(
+    sequence: &SequenceOf<M>,
+    tools: &[String],
+    open: &mut Open<'_>,
+) -> Result<Vec<Answer>, Difference> {
+    let at = |step: usize| move |what: String| Difference { step, what };
+    let mut host = open(&sequence.circumstances).map_err(at(0))?;
+    let places = host.places();
+    let mut model = M::new(tools);
+    let mut answers = Vec::new();
+    for (index, step) in sequence.steps.iter().enumerate() {
+        match step {
+            Step::Edit(edit) => {
+                let before = model.documents();
+                model.edit(edit);
+                write(host.as_mut(), &before, &model.documents());
+            }
+            Step::Call(call) => {
+                let today = sequence.circumstances.today(answers.len() as u32);
+                let expected = model.call(call, &today);
+                let arguments = places.fill(&call.arguments);
+                let answer = host.call(&call.tool, &arguments).map_err(at(index))?;
+                if let Some(what) = expected.differs(&answer) {
+                    return Err(at(index)(places.hide(&what)));
+                }
+                answers.push(hidden(answer, &places));
+            }
+        }
+        if let Some(what) = compare_documents(&model.documents(), &host.documents()) {
+            return Err(at(index)(what));
+        }
+    }
+    host.end().map_err(at(sequence.steps.len()))?;
+    Ok(answers)
+}
+
+/// Does to a host's documents what a person did to the model's.
+fn write(host: &mut dyn Host, before: &Documents, after: &Documents) {
+    for path in before.keys().filter(|path| !after.contains_key(*path)) {
+        host.put(path, None);
+    }
+    for (path, contents) in after.iter().filter(|(path, new)| before.get(*path) != Some(new)) {
+        host.put(path, Some(contents));
+    }
+}
+
+fn hidden(answer: Answer, places: &Places) -> Answer {
+    let hide = |value: Value| {
+        let text = places.hide(&value.to_string());
+        serde_json::from_str(&text).expect("a path in a text is a text")
+    };
+    match answer {
+        Answer::Result(value) => Answer::Result(hide(value)),
+        Answer::Error(value) => Answer::Error(hide(value)),
+        refused @ Answer::Refused(_) => refused,
+    }
+}
+
+/// The sequence without steps that the difference does not need.
+pub fn shorten<M: Model>(
+    sequence: &SequenceOf<M>,
+    first: &Difference,
+    mut fails: impl FnMut(&SequenceOf<M>) -> Option<Difference>,
+) -> (SequenceOf<M>, Difference) {
+    let (mut shortest, mut difference) = (sequence.clone(), first.clone());
+    shortest.steps.truncate(first.step + 1);
+    let (mut width, mut attempts) = (shortest.steps.len().div_ceil(2), 0);
+    while width > 0 {
+        let mut end = shortest.steps.len();
+        while end > 0 && attempts < ATTEMPTS {
+            let start = end.saturating_sub(width);
+            let mut shorter = shortest.clone();
+            shorter.steps.drain(start..end);
+            if let Some(other) = fails(&shorter) {
+                shorter.steps.truncate(other.step + 1);
+                (shortest, difference) = (shorter, other);
+            }
+            end = start.min(shortest.steps.len());
+            attempts += 1;
+        }
+        width /= 2;
+    }
+    (shortest, difference)
+}
+
+/// How often what was answered, by tool and by result or error code.
+#[derive(Debug, Default)]
+pub struct Tally(pub BTreeMap<String, BTreeMap<String, u64>>);
+
+impl Tally {
+    /// Counts the answers of a sequence.
+    pub fn count<Meaning, Edit>(&mut self, steps: &[Step<Meaning, Edit>], answers: &[Answer]) {
+        let calls = steps.iter().filter_map(|step| match step {
+            Step::Call(call) => Some(call),
+            Step::Edit(_) => None,
+        });
+        for (call, answer) in calls.zip(answers) {
+            let kind = match answer {
+                Answer::Result(_) => "result",
+                Answer::Error(error) => error["error"].as_str().unwrap_or("no code"),
+                Answer::Refused(_) => "no such tool",
+            };
+            *self.0.entry(call.tool.clone()).or_default().entry(kind.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// How many answers were of a kind.
+    pub fn of(&self, kind: &str) -> u64 {
+        self.0.values().filter_map(|kinds| kinds.get(kind)).sum()
+    }
+
+    /// How many calls there were.
+    pub fn calls(&self) -> u64 {
+        self.0.values().flat_map(BTreeMap::values).sum()
+    }
+}

@@ -1,0 +1,270 @@
+//! What each tool has to answer, and what it changes.
+
+use serde_json::{Value, json};
+
+use super::arguments::{fields, violations};
+use super::files::{Damage, Log, Schema, Summary};
+use super::{Agent, Sessions};
+use crate::model::expected::{Expected, Reason};
+use crate::model::text::{Kind, Text};
+use crate::model::{Call, Model};
+
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+const TREE: &str = ".github/agent-memory";
+
+impl Sessions {
+    pub(super) fn answer(&mut self, call: &Call<Text>, today: &str) -> Expected {
+        let none = serde_json::Map::new();
+        let given = call.arguments.as_object().unwrap_or(&none);
+        if fields(&call.tool).is_empty() {
+            return Expected::NotFound;
+        }
+        let violations = violations(&call.tool, given);
+        if !violations.is_empty() {
+            return Expected::Violations(violations);
+        }
+        let text = |name: &str| given.get(name).and_then(Value::as_str);
+        let name = text("agent_name").unwrap_or_default();
+        let section = text("section").unwrap_or_default();
+        let date = text("date").unwrap_or(today);
+        let root = text("repo_root").unwrap_or_default();
+
+        let mut reasons = reasons_in(name, root);
+        let is_reached = reasons.is_empty();
+        if call.meaning.offends {
+            reasons.push(Reason::state("InvalidContent"));
+        }
+        if text("mode") == Some("append") && text("content") == Some("") {
+            reasons.push(Reason::field("InvalidInput", "/content"));
+        }
+        if is_reached && self.has_twin(name) {
+            reasons.push(Reason::field("InvalidInput", "/agent_name"));
+        }
+        let mut agent = self.agents.get(name).cloned().unwrap_or_default();
+        let schema_reason = agent.schema_reason();
+        let answered = match call.tool.as_str() {
+            "start_session" => agent.start_session(name, date),
+            "append_entry" => agent.append_entry(name, date, section, &call.meaning),
+            "read_summary" => agent.read_summary(name),
+            "update_summary" => {
+                let replaces = text("mode") == Some("replace");
+                agent.update_summary(name, section, &call.meaning, replaces)
+            }
+            _ => Ok(agent.list_sessions(given.get("limit").and_then(Value::as_u64))),
+        };
+        match (schema_reason, answered) {
+            // An agent that is out of reach explains nothing, and without a schema its logs do not.
+            _ if !is_reached => {}
+            (Some(reason), _) => reasons.push(reason),
+            (None, Err(further)) => reasons.extend(further),
+            (None, Ok(expected)) if reasons.is_empty() => {
+                self.agents.insert(name.to_owned(), agent);
+                return expected;
+            }
+            (None, Ok(_)) => {}
+        }
+        Expected::Refusal(reasons)
+    }
+
+    /// Whether a name differs only in case from one that stands in the tree.
+    fn has_twin(&self, name: &str) -> bool {
+        let documents = self.documents();
+        let mut names = documents.keys().filter_map(|path| path.split('/').next());
+        names.any(|other| other != name && other.eq_ignore_ascii_case(name))
+    }
+}
+
+/// What is wrong with a name and a root that the tool's schema lets pass.
+fn reasons_in(name: &str, root: &str) -> Vec<Reason> {
+    let stem = name.split('.').next().unwrap_or_default().to_lowercase();
+    let numbered = |kind: &str| (1..=9).any(|n| stem == format!("{kind}{n}"));
+    let is_device = DEVICES.contains(&stem.as_str()) || numbered("com") || numbered("lpt");
+    let mut reasons = Vec::new();
+    if name.contains("..") || name.ends_with('.') || is_device {
+        reasons.push(Reason::field("InvalidInput", "/agent_name"));
+    }
+    match root {
+        "${repo}" => {}
+        "${elsewhere}" => reasons.push(Reason::state("RepositoryNotAllowed")),
+        _ => reasons.push(Reason::field("InvalidInput", "/repo_root")),
+    }
+    reasons
+}
+
+type Answered = Result<Expected, Vec<Reason>>;
+
+fn refused(code: &'static str) -> Answered {
+    Err(vec![Reason::state(code)])
+}
+
+impl Agent {
+    fn schema_reason(&self) -> Option<Reason> {
+        match &self.schema {
+            None if !self.logs.is_empty() => Some(Reason::state("SchemaMissing")),
+            Some(Schema { damage: Some(_), .. }) => Some(Reason::state("SchemaInvalid")),
+            _ => None,
+        }
+    }
+
+    /// The one in force, where that is known.
+    fn governing(&self) -> Schema {
+        self.schema.clone().unwrap_or_default()
+    }
+
+    fn start_session(&mut self, name: &str, date: &str) -> Answered {
+        let schema = self.governing();
+        let log = self.logs.get(date);
+        if log.is_some_and(|log| log.is_malformed(&schema)) {
+            return refused("MalformedLog");
+        }
+        let created = log.is_none();
+        self.schema.get_or_insert_default();
+        self.summary.get_or_insert_with(Summary::template);
+        let log = self.logs.entry(date.into()).or_insert_with(|| Log::new(name, date, &schema));
+        Ok(Expected::Result {
+            fields: json!({
+                "session_file": format!("{TREE}/{name}/logs/{date}.md"),
+                "created": created,
+                "session_id": log.session_id,
+            }),
+            warnings: Some(warnings(&schema, Some(log))),
+        })
+    }
+
+    fn append_entry(&mut self, name: &str, date: &str, section: &str, text: &Text) -> Answered {
+        let schema = self.governing();
+        let mut reasons = Vec::new();
+        if !schema.sections.iter().any(|known| known == section) {
+            reasons.push(Reason::field("InvalidSection", "/section"));
+        }
+        let Some(log) = self.logs.get_mut(date) else {
+            reasons.push(Reason::state("SessionNotFound"));
+            return Err(reasons);
+        };
+        if log.is_malformed(&schema) {
+            reasons.push(Reason::state("MalformedLog"));
+            return Err(reasons);
+        }
+        let place = log.document.named(section).first().copied();
+        let above = place.map_or(Kind::Other, |index| log.document.sections[index].end());
+        let meddles = log.document.labels().any(|label| text.defines.iter().any(|l| l == label));
+        if meddles || text.joins(above) {
+            reasons.push(Reason::state("InvalidContent"));
+        }
+        if !reasons.is_empty() || text.offends {
+            return Err(reasons);
+        }
+        let warnings = warnings(&schema, Some(log));
+        match place {
+            Some(index) => log.document.add(index, text),
+            None => {
+                let earlier = schema.sections.iter().take_while(|other| *other != section);
+                let present = |name: &String| log.document.named(name).first().copied();
+                let nearest = earlier.filter_map(present).last();
+                let header = || log.document.named("Header").first().copied();
+                let after = nearest.or_else(header).unwrap_or(0);
+                log.document.insert(after, section, Some(text));
+            }
+        }
+        Ok(Expected::Result {
+            fields: json!({
+                "session_file": format!("{TREE}/{name}/logs/{date}.md"),
+                "section": section,
+            }),
+            warnings: Some(warnings),
+        })
+    }
+
+    fn read_summary(&self, name: &str) -> Answered {
+        let template = Summary::template();
+        let summary = self.summary.as_ref().unwrap_or(&template);
+        let Ok(text) = String::from_utf8(summary.render()) else {
+            return refused("MalformedLog");
+        };
+        Ok(Expected::Result {
+            fields: json!({
+                "summary_file": format!("{TREE}/{name}/_summary.md"),
+                "exists": self.summary.is_some(),
+                "summary": text,
+            }),
+            warnings: Some(warnings(&self.governing(), None)),
+        })
+    }
+
+    fn update_summary(
+        &mut self,
+        name: &str,
+        section: &str,
+        text: &Text,
+        replaces: bool,
+    ) -> Answered {
+        let summary = self.summary.get_or_insert_with(Summary::template);
+        let document = &mut summary.document;
+        let places = document.named(section);
+        let place = places.first().copied();
+        let (is_last, is_empty) =
+            (place == Some(document.sections.len() - 1), text.stored.is_empty());
+        let mut reasons = Vec::new();
+        if places.len() > 1 || section.contains('\n') {
+            reasons.push(Reason::field("InvalidSection", "/section"));
+        }
+        // What stands at the end of a section goes with the section's body.
+        let heals = replaces && is_last && summary.damage != Some(Damage::NotUtf8);
+        if summary.damage.is_some() && !heals {
+            reasons.push(Reason::state("MalformedLog"));
+        }
+        if let Some(index) = place.filter(|_| replaces) {
+            document.replace(index, None);
+        }
+        let above = place.map_or(Kind::Other, |index| document.sections[index].end());
+        if document.labels().any(|label| text.defines.iter().any(|l| l == label))
+            || text.joins(above)
+        {
+            reasons.push(Reason::state("InvalidContent"));
+        }
+        if !reasons.is_empty() || text.offends {
+            return Err(reasons);
+        }
+        let text = Some(text).filter(|_| !is_empty);
+        match place {
+            Some(index) => text.into_iter().for_each(|text| document.add(index, text)),
+            None => document.insert(document.sections.len() - 1, section, text),
+        }
+        summary.damage = None;
+        Ok(Expected::Result {
+            fields: json!({
+                "summary_file": format!("{TREE}/{name}/_summary.md"),
+                "section": section,
+                "mode": if replaces { "replace" } else { "append" },
+                "created_section": place.is_none(),
+            }),
+            warnings: None,
+        })
+    }
+
+    fn list_sessions(&self, limit: Option<u64>) -> Expected {
+        let limit = limit.unwrap_or(u64::MAX) as usize;
+        let names = self.logs.keys().rev().take(limit).map(|date| format!("{date}.md"));
+        let names: Vec<String> = names.collect();
+        Expected::Result { fields: json!({ "sessions": names }), warnings: None }
+    }
+}
+
+/// What each warning has to name.
+fn warnings(schema: &Schema, log: Option<&Log>) -> Vec<String> {
+    let mut names = Vec::new();
+    if schema.version != 1 {
+        names.push(format!("v{}", schema.version));
+    }
+    let Some(log) = log else { return names };
+    if let Some(version) = log.schema.filter(|version| *version != schema.version) {
+        names.push(format!("v{version}"));
+    }
+    let quoted = |name: &str| format!("`{name}`");
+    let lacks = |name: &&String| log.document.named(name).is_empty();
+    names.extend(schema.sections.iter().filter(lacks).map(|name| quoted(name)));
+    let is_known = |name: &str| name == "Header" || schema.sections.iter().any(|s| s == name);
+    let present = log.document.sections.iter().filter_map(|section| section.name.as_deref());
+    names.extend(present.filter(|name| !is_known(name)).map(quoted));
+    names
+}

@@ -1,0 +1,112 @@
+//! What the tools list as their arguments, and what of a call's is not that.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::model::text::LONGEST;
+
+/// What a field takes.
+#[derive(Clone, Copy)]
+pub enum Field {
+    AgentName,
+    Path,
+    Date,
+    /// Of a log.
+    Section,
+    /// Of a summary: not blank.
+    Heading,
+    /// Text that is not blank.
+    Content,
+    /// Text that is not blank, or none at all.
+    Body,
+    Mode,
+    Limit,
+}
+
+/// The fields of a tool: name, what it takes, whether it is required.
+pub fn fields(tool: &str) -> &'static [(&'static str, Field, bool)] {
+    use Field::*;
+    const AGENT: (&str, Field, bool) = ("agent_name", AgentName, true);
+    const ROOT: (&str, Field, bool) = ("repo_root", Path, true);
+    const DATE: (&str, Field, bool) = ("date", Date, false);
+    match tool {
+        "start_session" => &[AGENT, ROOT, DATE],
+        "append_entry" => {
+            &[AGENT, ROOT, DATE, ("section", Section, true), ("content", Content, true)]
+        }
+        "read_summary" => &[AGENT, ROOT],
+        "update_summary" => &[
+            AGENT,
+            ROOT,
+            ("section", Heading, true),
+            ("content", Body, true),
+            ("mode", Mode, true),
+        ],
+        "list_sessions" => &[AGENT, ROOT, ("limit", Limit, false)],
+        _ => &[],
+    }
+}
+
+/// The pointers of all that a tool does not list.
+pub fn violations(tool: &str, arguments: &Map<String, Value>) -> BTreeSet<String> {
+    let fields = fields(tool);
+    let unknown = arguments.keys().filter(|name| fields.iter().all(|(known, ..)| known != name));
+    let wrong = fields.iter().filter(|(name, field, required)| match arguments.get(*name) {
+        Some(value) => !field.takes(value),
+        None => *required,
+    });
+    let names = unknown.map(String::as_str).chain(wrong.map(|(name, ..)| *name));
+    names.map(|name| format!("/{name}")).collect()
+}
+
+impl Field {
+    fn takes(self, value: &Value) -> bool {
+        if let Self::Limit = self {
+            return value.as_u64().is_some_and(|limit| (1..=1000).contains(&limit));
+        }
+        let Some(text) = value.as_str() else { return false };
+        let length = text.chars().count();
+        match self {
+            Self::AgentName => is_name(text),
+            Self::Path => (1..=4096).contains(&length),
+            Self::Date => is_date(text),
+            Self::Section => (1..=100).contains(&length),
+            Self::Heading => (1..=100).contains(&length) && !text.trim().is_empty(),
+            Self::Content => (1..=LONGEST).contains(&length) && !text.trim().is_empty(),
+            Self::Body => text.is_empty() || Self::Content.takes(value),
+            Self::Mode => matches!(text, "append" | "replace"),
+            Self::Limit => false,
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let sound = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    (1..=64).contains(&text.len())
+        && text.chars().all(sound)
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// Whether a text is a day of the calendar, as `YYYY-MM-DD`.
+pub fn is_date(text: &str) -> bool {
+    let shape = text.len() == 10
+        && text.char_indices().all(|(at, c)| match at {
+            4 | 7 => c == '-',
+            _ => c.is_ascii_digit(),
+        });
+    if !shape {
+        return false;
+    }
+    let number = |range: std::ops::Range<usize>| text[range].parse::<u32>().unwrap_or(0);
+    let (year, month, day) = (number(0..4), number(5..7), number(8..10));
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}

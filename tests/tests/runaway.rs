@@ -1,0 +1,169 @@
+//! Many calls of a component that runs away in every way, beside calls that do not: each of the
+//! former ends with an error that says why, the latter are answered meanwhile, and the memory of
+//! the process stays bounded, at its peak and afterwards.
+//!
+//! A file of its own, because the memory of the process is what is looked at.
+
+use std::fs;
+use std::time::Duration;
+
+use agent_memory_host::{CallError, Image, Limits, Memory, Outcome, Reason};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::sync::Mutex;
+
+/// How often each way is tried.
+const ROUNDS: usize = 8;
+/// After so many, what a process keeps for later calls is there.
+const WARM: usize = 2;
+const MIB: usize = 1 << 20;
+
+/// The ways, and why each call is stopped.
+const WAYS: [(&str, Reason); 13] = [
+    ("spin", Reason::Deadline),
+    ("spin-locked", Reason::Deadline),
+    ("grow", Reason::Memory),
+    ("storm", Reason::StorageCalls),
+    ("hoard", Reason::Trap),
+    ("flood", Reason::Trap),
+    ("panic", Reason::Trap),
+    ("trap-while-locked", Reason::Trap),
+    ("complain", Reason::Trap),
+    ("recurse", Reason::Trap),
+    ("recurse-in-memory", Reason::Trap),
+    ("recurse-locked", Reason::Trap),
+    ("vast-result", Reason::Trap),
+];
+
+/// One test at a time: the memory of the process is what is looked at.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
+#[derive(Clone)]
+struct Scene {
+    memory: Memory,
+    /// Waits for no call that only loops.
+    hasty: Memory,
+    arguments: String,
+}
+
+impl Scene {
+    fn new(repository: &TempDir) -> Self {
+        // The machine may have much else to do: only what never ends is stopped for its time.
+        let limits = Limits {
+            guest_time: Duration::from_secs(60),
+            storage_calls: 10_000,
+            ..Limits::default()
+        };
+        let hasty = Limits { guest_time: Duration::from_millis(200), ..limits };
+        let memory = |limits| {
+            let image = include_bytes!(concat!(env!("OUT_DIR"), "/guests.cwasm")).as_slice();
+            Memory::builder()
+                // SAFETY: the build script has it from `precompile`.
+                .image(unsafe { Image::from_bytes(image) })
+                .allow(repository.path())
+                .limits(limits)
+                .build()
+                .expect("the memory opens")
+        };
+        let arguments = json!({"repo_root": repository.path(), "line": "sound"}).to_string();
+        Self { memory: memory(limits), hasty: memory(hasty), arguments }
+    }
+
+    async fn call(&self, tool: &str) -> Result<Outcome, CallError> {
+        let memory = if tool.starts_with("spin") { &self.hasty } else { &self.memory };
+        memory.call(tool, &self.arguments).await
+    }
+
+    async fn runs_away(&self, tool: &str, expected: Reason) {
+        match self.call(tool).await {
+            Err(CallError::Ended { reason, message }) => {
+                assert_eq!(reason, expected, "{message}");
+                assert!(message.len() < 16 << 10, "a message of {} bytes", message.len());
+            }
+            Ok(outcome) => panic!("`{tool}` ends with {} bytes", outcome.result.len()),
+            Err(error) => panic!("`{tool}` ends with {} bytes", error.to_string().len()),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_run_away_harm_no_others_and_leave_no_memory_behind() {
+    let _alone = ALONE.lock().await;
+    let repository = tempfile::tempdir().expect("a scratch directory");
+    let scene = Scene::new(&repository);
+    let before = resident();
+    let mut sound = 0;
+    let mut warm = 0;
+    for round in 0..ROUNDS {
+        for (tool, reason) in WAYS {
+            let (beside, another) = (scene.clone(), scene.clone());
+            let runs_away = tokio::spawn(async move { another.runs_away(tool, reason).await });
+            // As long as it runs, others are answered, and so is the first after it.
+            loop {
+                let is_last = runs_away.is_finished();
+                for tool in ["count", "read"] {
+                    let outcome = beside.call(tool).await.expect("a sound call");
+                    assert!(!outcome.is_error, "{}", outcome.result);
+                    sound += 1;
+                }
+                if is_last {
+                    break;
+                }
+            }
+            runs_away.await.unwrap_or_else(|panicked| panic!("`{tool}`: {panicked}"));
+            let outcome = scene.call("append").await.expect("the lock is free");
+            assert!(!outcome.is_error, "{}", outcome.result);
+        }
+        if round + 1 == WARM {
+            warm = resident();
+        }
+    }
+    let (after, most) = (resident(), peak());
+    println!(
+        "{} calls ran away, {sound} were sound meanwhile; resident memory: {} MiB at first, {} \
+         after {WARM} rounds, {} after {ROUNDS}, {} at most",
+        ROUNDS * WAYS.len(),
+        before / MIB,
+        warm / MIB,
+        after / MIB,
+        most / MIB
+    );
+    assert!(after < warm + 32 * MIB, "memory is left behind");
+    // What one call may have, and as much again for what it hands over.
+    assert!(most < before + 2 * Limits::default().memory, "one call takes too much memory");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_run_away_all_at_once_end_one_by_one() {
+    let _alone = ALONE.lock().await;
+    let repository = tempfile::tempdir().expect("a scratch directory");
+    let scene = Scene::new(&repository);
+    let ways = WAYS.iter().filter(|(tool, _)| !matches!(*tool, "vast-result" | "flood"));
+    let running: Vec<_> = ways
+        .map(|(tool, reason)| {
+            let scene = scene.clone();
+            tokio::spawn(async move { scene.runs_away(tool, *reason).await })
+        })
+        .collect();
+    let outcome = scene.call("append").await.expect("a sound call among them");
+    assert!(!outcome.is_error, "{}", outcome.result);
+    for call in running {
+        call.await.expect("each ends as it does alone");
+    }
+}
+
+/// A figure of this process in bytes, as the system keeps it.
+fn status(name: &str) -> usize {
+    let status = fs::read_to_string("/proc/self/status").expect("this is Linux");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the figure");
+    let figure = line.trim_start_matches(':').trim().trim_end_matches(" kB");
+    figure.parse::<usize>().expect("a number of kilobytes") * 1024
+}
+
+fn resident() -> usize {
+    status("VmRSS")
+}
+
+fn peak() -> usize {
+    status("VmHWM")
+}

@@ -1,0 +1,344 @@
+//! Whatever call of the system fails in a host, or is the last before it is killed: the documents
+//! are those before or those after, nobody hangs, and the call can be made again.
+//!
+//! The native host goes through all of them, the Node host, which starts more slowly, through a
+//! sample; `AGENT_MEMORY_SYSCALLS=all` takes all of its too, which takes about ten minutes.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::process::Output;
+
+use agent_memory_core::storage::{Place, Storage};
+use agent_memory_core::toolbox;
+use agent_memory_tests::case::Documents;
+use agent_memory_tests::faults::syscalls::{self, How, Injection, Traced};
+use agent_memory_tests::faults::{Attempt, Call, MAY_STAND, State};
+use agent_memory_tests::product::{node_program, program, repository_root, source};
+use agent_memory_tests::random::{Random, seed_or};
+use agent_memory_tests::runners::core::answer;
+use agent_memory_tests::scratch::Scratch;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const SEED: u64 = 1;
+/// What a tool answers about documents that it has read, and never where it could not.
+const ABOUT_DOCUMENTS: [&str; 4] =
+    ["SessionNotFound", "SchemaMissing", "SchemaInvalid", "MalformedLog"];
+/// How often an injection is tried that is not reached.
+const TRIES: usize = 4;
+const LOCK: &str = ".git/agent-memory";
+const LOCK_FILES: [&str; 2] = ["queue.sqlite", "turn.sqlite"];
+/// One injection to be replayed, as a failure names it.
+const REPLAY: &str = "AGENT_MEMORY_SYSCALL";
+
+#[test]
+fn the_native_host_survives_every_failing_syscall_of_an_append() {
+    sweep(Host::Native, Tool::AppendEntry, usize::MAX);
+}
+
+#[test]
+fn the_native_host_survives_every_failing_syscall_of_a_first_session() {
+    sweep(Host::Native, Tool::StartSession, usize::MAX);
+}
+
+#[test]
+fn the_node_host_survives_every_failing_syscall_of_an_append() {
+    sweep(Host::Node, Tool::AppendEntry, 50);
+}
+
+#[test]
+fn the_node_host_survives_every_failing_syscall_of_a_first_session() {
+    sweep(Host::Node, Tool::StartSession, 30);
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Host {
+    Native,
+    Node,
+}
+
+/// A call in the state in which it has most to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tool {
+    /// To a log that is there, in a repository whose lock was taken before.
+    AppendEntry,
+    /// In a repository that has no memory yet.
+    StartSession,
+}
+
+impl Tool {
+    fn name(self) -> &'static str {
+        match self {
+            Self::AppendEntry => "append_entry",
+            Self::StartSession => "start_session",
+        }
+    }
+
+    fn given(self) -> Documents {
+        let document = |path: &str, file: &str| {
+            let text = source(&format!("tests/conformance/documents/{file}"));
+            (format!("aristotle/{path}"), text.into_bytes())
+        };
+        match self {
+            Self::StartSession => Documents::new(),
+            Self::AppendEntry => Documents::from([
+                document("_schema.md", "schema-v1.md"),
+                document("_summary.md", "summary-template.md"),
+                document("logs/2025-01-20.md", "log-v1.md"),
+            ]),
+        }
+    }
+
+    fn arguments(self, repo: &str) -> Value {
+        let log = json!({"agent_name": "aristotle", "repo_root": repo, "date": "2025-01-20"});
+        let mut arguments = log;
+        if self == Self::AppendEntry {
+            arguments["section"] = json!("Context");
+            arguments["content"] = json!("We begin.");
+        }
+        arguments
+    }
+}
+
+impl Host {
+    fn command(self, tool: Tool, repo: &str) -> Option<Vec<String>> {
+        match self {
+            Self::Native => {
+                let binary = program("agent-memory");
+                let binary = binary.to_str().expect("build paths are UTF-8");
+                let arguments = tool.arguments(repo).to_string();
+                let words = [binary, "call", "--allow", repo, tool.name(), &arguments];
+                Some(words.map(str::to_owned).to_vec())
+            }
+            Self::Node => {
+                let (node, _) = node_program("index.js")?;
+                let once = repository_root().join("host-node/test/append-once.ts");
+                let content = tool.arguments(repo)["content"].as_str().unwrap_or_default().into();
+                let path = |path: std::path::PathBuf| path.to_str().map(str::to_owned);
+                Some(vec![path(node)?, path(once)?, repo.to_owned(), content])
+            }
+        }
+    }
+}
+
+/// What holds before and after a call, and after two.
+struct Expected {
+    /// Before, and after each change.
+    states: Vec<Documents>,
+    twice: Documents,
+}
+
+impl Expected {
+    /// As the core does it in memory.
+    fn of(tool: Tool) -> Self {
+        let place = Place::repository("/repo");
+        let context = r#"{"settings": {"toolsets": ["sessions"]}, "seed": 1,
+            "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0}"#;
+        let make = |storage: &dyn Storage, _: Attempt| {
+            let arguments = tool.arguments(&place.name).to_string();
+            answer(toolbox::call_tool(storage, tool.name(), &arguments, context)).expect("JSON")
+        };
+        let states = |before: State| {
+            let (writes, idempotent) = (true, false);
+            Call { place: &place, before, make: &make, writes, idempotent, reports: &[] }.states()
+        };
+        let first = states(State::given(tool.given()));
+        let last = first.last().expect("there is a first one").clone();
+        let second = states(last);
+        let twice = second.last().expect("there is a first one").documents();
+        Self { states: first.iter().map(State::documents).collect(), twice }
+    }
+}
+
+/// A call of a host that is to be swept.
+struct Subject {
+    host: Host,
+    tool: Tool,
+    /// What it names below the repository.
+    paths: BTreeSet<String>,
+    expected: Expected,
+}
+
+fn sweep(host: Host, tool: Tool, sample: usize) {
+    if let Err(why) = syscalls::available() {
+        println!("skipped: {why}");
+        return;
+    }
+    let run = |scratch: &Scratch| host.command(tool, &scratch.places().repo);
+    let (scratch, again) = (scratch(tool), scratch(tool));
+    let (Some(command), Some(command_again)) = (run(&scratch), run(&again)) else {
+        println!("skipped: the Node host is not built");
+        return;
+    };
+    let paths = syscalls::paths(&command, &scratch.repo());
+    let points = syscalls::points(&command_again, &again.repo(), &paths);
+    let mut injections: Vec<Injection> =
+        points.reached.iter().flat_map(syscalls::Point::injections).collect();
+    let all = injections.len();
+    let subject = Subject { host, tool, paths, expected: Expected::of(tool) };
+    match (env::var(REPLAY), env::var("AGENT_MEMORY_SYSCALLS")) {
+        (Ok(wanted), _) => {
+            injections.retain(|injection| subject.name(injection) == wanted);
+            let is_of_this = wanted.starts_with(&format!("{host:?}/{}/", tool.name()));
+            assert!(!is_of_this || !injections.is_empty(), "`{wanted}`: not on this run's way");
+        }
+        (_, Ok(all)) if all == "all" => {}
+        _ => shuffle_to(&mut injections, sample),
+    }
+    let outcomes = injections.iter().map(|injection| subject.goes_through(injection));
+    let (reached, found): (Vec<_>, Vec<_>) = outcomes.partition(Result::is_ok);
+    let missed = reached.iter().filter(|reached| **reached == Ok(false)).count();
+    println!(
+        "{host:?}, {}: {} of {all} injections at {} points, {} more points behind those of other \
+         threads; {missed} were not reached",
+        tool.name(),
+        injections.len(),
+        points.reached.len(),
+        points.masked,
+    );
+    let found: Vec<String> = found.into_iter().filter_map(Result::err).collect();
+    assert!(found.is_empty(), "{} of {}:\n{}", found.len(), injections.len(), found.join("\n"));
+    assert!(missed * 10 <= injections.len(), "the program takes another way each time");
+}
+
+/// Some of them, by the seed.
+fn shuffle_to(injections: &mut Vec<Injection>, sample: usize) {
+    if sample >= injections.len() {
+        return;
+    }
+    let seed = seed_or(SEED);
+    println!("a sample by AGENT_MEMORY_TEST_SEED={seed}; AGENT_MEMORY_SYSCALLS=all takes all");
+    let mut random = Random::new(seed);
+    for taken in 0..sample {
+        let other = taken + random.below(injections.len() - taken);
+        injections.swap(taken, other);
+    }
+    injections.truncate(sample);
+}
+
+fn scratch(tool: Tool) -> Scratch {
+    // Where it does not matter what a sync costs.
+    let directory = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
+    let scratch = Scratch::within(directory.expect("a temporary directory"), &tool.given());
+    if tool == Tool::AppendEntry {
+        fs::create_dir(scratch.repo().join(LOCK)).expect("a directory for the lock");
+        for file in LOCK_FILES {
+            fs::write(scratch.repo().join(LOCK).join(file), "").expect("a file of the lock");
+        }
+    }
+    scratch
+}
+
+impl Subject {
+    fn name(&self, injection: &Injection) -> String {
+        format!("{:?}/{}/{injection}", self.host, self.tool.name())
+    }
+
+    /// Whether the point was reached; what was wrong after it, and how to see it again.
+    fn goes_through(&self, injection: &Injection) -> Result<bool, String> {
+        // Which thread of a pool makes a call is chance.
+        for _ in 0..TRIES {
+            let survived = self.survives(injection).map_err(|what| {
+                let name = self.name(injection);
+                let command = "cargo test --release -p agent-memory-tests --test syscalls";
+                format!("{name}: {what}\n  replay: {REPLAY}='{name}' {command}")
+            })?;
+            if survived {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn survives(&self, injection: &Injection) -> Result<bool, String> {
+        let scratch = scratch(self.tool);
+        let command = self.host.command(self.tool, &scratch.places().repo).expect("it is built");
+        let traced = injection.run(&command, &scratch.repo(), &self.paths);
+        let Files { documents, temporary } = Files::of(&scratch);
+        let states = &self.expected.states;
+        let (said, all) = (said(&traced.output), states.len() - 1);
+        let stand = states.iter().position(|state| *state == documents);
+        let stand =
+            stand.ok_or_else(|| format!("the documents are {documents:?}; said: {said}"))?;
+        ended_well(injection, &traced, stand, all, &said)?;
+        // Who is killed, or may not even remove a file, leaves what was not renamed yet.
+        let left = if matches!(injection.how, How::Once(_)) { 0 } else { all - stand };
+        ensure(temporary.len() <= left, || format!("left behind: {temporary:?}; said: {said}"))?;
+
+        let again = syscalls::run(&command);
+        ensure(again.status.success(), || {
+            format!("the call made again fails: {}", self::said(&again))
+        })?;
+        let Files { documents, temporary } = Files::of(&scratch);
+        let wanted = if stand == all { &self.expected.twice } else { &states[all] };
+        ensure(documents == *wanted, || format!("the call made again leaves {documents:?}"))?;
+        let strays = [temporary, scratch.strays()].concat();
+        ensure(strays.is_empty(), || format!("the next writer leaves {strays:?}"))?;
+        lock_files_are_empty(&scratch)?;
+        Ok(traced.is_injected())
+    }
+}
+
+fn ended_well(
+    injection: &Injection,
+    traced: &Traced,
+    stand: usize,
+    all: usize,
+    said: &str,
+) -> Result<(), String> {
+    if traced.is_killed() {
+        return ensure(injection.how == How::Kill, || "killed by nobody".into());
+    }
+    if traced.output.status.success() {
+        ensure(stand == all, || format!("a success with {stand} of {all} changes: {said}"))?;
+        return ensure(traced.took_lock("turn.sqlite"), || "a success without the lock".into());
+    }
+    ensure(matches!(traced.output.status.code(), Some(1..=3)), || {
+        format!("{}: {said}", traced.output.status)
+    })?;
+    let lie = ABOUT_DOCUMENTS.iter().find(|code| said.contains(**code));
+    ensure(lie.is_none(), || format!("a failure is taken for what documents hold: {said}"))?;
+    ensure(said.contains(MAY_STAND) == (stand > 0), || {
+        format!("{stand} of {all} changes stand, and it said: {said}")
+    })
+}
+
+/// What stands in a tree.
+struct Files {
+    documents: Documents,
+    temporary: Vec<String>,
+}
+
+impl Files {
+    fn of(scratch: &Scratch) -> Self {
+        let is_temporary = |path: &String| path.ends_with(".agent-memory-tmp");
+        let (temporary, documents): (Documents, Documents) =
+            scratch.documents().into_iter().partition(|(path, _)| is_temporary(path));
+        Self { documents, temporary: temporary.into_keys().collect() }
+    }
+}
+
+/// The lock is two empty files, and nothing else is beside them.
+fn lock_files_are_empty(scratch: &Scratch) -> Result<(), String> {
+    let entries =
+        fs::read_dir(scratch.repo().join(LOCK)).map_err(|error| error.to_string())?.flatten();
+    let files: BTreeSet<(String, u64)> = entries
+        .map(|entry| {
+            let size = entry.metadata().map_or(u64::MAX, |metadata| metadata.len());
+            (entry.file_name().to_string_lossy().into_owned(), size)
+        })
+        .collect();
+    ensure(files == LOCK_FILES.map(|file| (file.to_owned(), 0)).into(), || {
+        format!("beside the lock: {files:?}")
+    })
+}
+
+fn said(output: &Output) -> String {
+    let texts = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    texts.join("\n").trim().to_owned()
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
