@@ -1,0 +1,92 @@
+//! What the targets ask of a document: its sections, as CommonMark has them.
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+/// A heading of level 1 or 2 that stands in no list and no quote.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Heading<'a> {
+    /// 1 or 2.
+    pub level: HeadingLevel,
+    /// Its plain text.
+    pub name: String,
+    /// Its source, without white space at the end.
+    pub source: &'a str,
+    /// Where its source begins.
+    pub start: usize,
+}
+
+/// The headings of a document, in order.
+pub fn headings(text: &str) -> Vec<Heading<'_>> {
+    let (mut found, mut depth): (Vec<Heading<'_>>, u32) = (Vec::new(), 0);
+    let mut is_open = false;
+    for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                if let Tag::Heading { level: level @ (HeadingLevel::H1 | HeadingLevel::H2), .. } =
+                    tag
+                    && depth == 0
+                {
+                    let (start, source) = (range.start, text[range].trim_end());
+                    found.push(Heading { level, name: String::new(), source, start });
+                    is_open = true;
+                }
+                depth += 1;
+            }
+            Event::End(end) => {
+                depth -= 1;
+                is_open &= !matches!(end, TagEnd::Heading(_));
+            }
+            Event::Text(text) | Event::Code(text) if is_open => {
+                found.last_mut().expect("a heading is open").name += &text;
+            }
+            Event::SoftBreak | Event::HardBreak if is_open => {
+                found.last_mut().expect("a heading is open").name.push(' ');
+            }
+            _ => {}
+        }
+    }
+    for heading in &mut found {
+        heading.name = heading.name.trim().to_owned();
+    }
+    found
+}
+
+/// The headings that begin sections.
+pub fn sections(text: &str) -> Vec<Heading<'_>> {
+    let mut headings = headings(text);
+    headings.retain(|heading| heading.level == HeadingLevel::H2);
+    headings
+}
+
+/// Whether all of the headings begin with `#` at the beginning of their line. Above another one, a
+/// link definition or a list can take in what is put there.
+pub fn has_plain_headings(text: &str) -> bool {
+    let is_plain = |heading: &Heading<'_>| {
+        heading.source.starts_with('#') && text[..heading.start].ends_with(['\n', '\r'])
+    };
+    headings(text).iter().all(|heading| heading.start == 0 || is_plain(heading))
+}
+
+/// A document without the byte order mark that may stand at its beginning.
+pub fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// How many lines an editor would show.
+pub fn line_count(contents: &[u8]) -> usize {
+    1 + contents.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count()
+}
+
+/// The parts of an input, which bytes that no UTF-8 holds separate. Those that are missing are
+/// empty; the last part is all that is left.
+pub fn parts<const N: usize>(input: &[u8]) -> [&[u8]; N] {
+    let mut parts = input.splitn(N, |byte| *byte == SEPARATOR);
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
+/// An input of these parts.
+pub fn joined(parts: &[&[u8]]) -> Vec<u8> {
+    parts.join(&SEPARATOR)
+}
+
+const SEPARATOR: u8 = 0xff;

@@ -1,0 +1,21 @@
+//! Fuzz targets for the core. Each makes tool calls over storage in memory, as a host does, and
+//! judges what came of them with nothing of the core's own: see `fuzz/README.md`.
+
+pub mod document;
+pub mod mutation;
+pub mod repository;
+pub mod targets;
+
+// The judges and the cases of the other tests, without the hosts that their crate builds.
+#[path = "../../tests/src/case.rs"]
+pub mod case;
+#[path = "../../tests/src/json_schema.rs"]
+pub mod json_schema;
+#[path = "../../tests/src/markdown.rs"]
+pub mod markdown;
+#[path = "../../tests/src/mixture.rs"]
+pub mod mixture;
+#[path = "../../tests/src/product.rs"]
+pub mod product;
+#[path = "../../tests/src/random.rs"]
+pub mod random;

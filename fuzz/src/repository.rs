@@ -1,0 +1,174 @@
+//! A repository with one agent's documents, and the calls that the targets make in it.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
+use agent_memory_core::toolbox::{self, Failure};
+use serde_json::{Value, json};
+
+use crate::document::line_count;
+
+/// The granted repository.
+pub const ROOT: &str = "/project";
+/// The agent that the targets are.
+pub const AGENT: &str = "aristotle";
+/// The day of its log.
+pub const DATE: &str = "2025-01-20";
+/// Where its documents are in the tree.
+pub const SCHEMA: &str = "aristotle/_schema.md";
+/// The path of its summary.
+pub const SUMMARY: &str = "aristotle/_summary.md";
+/// The path of its log.
+pub const LOG: &str = "aristotle/logs/2025-01-20.md";
+
+/// The circumstances of every call but those of the target `arguments`.
+pub const CONTEXT: &str = r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
+
+const ERRORS: [&str; 11] = [
+    "InvalidInput",
+    "InvalidSection",
+    "InvalidContent",
+    "RepositoryNotAllowed",
+    "SessionNotFound",
+    "SchemaMissing",
+    "SchemaInvalid",
+    "MalformedLog",
+    "Busy",
+    "PermissionDenied",
+    "StorageError",
+];
+
+/// A repository in memory.
+pub struct Repository {
+    storage: MemoryStorage,
+    place: Place,
+}
+
+/// A tool's error.
+#[derive(Debug)]
+pub struct Refusal {
+    /// One of the codes that callers know, and never `Internal`.
+    pub code: String,
+    /// What was wrong.
+    pub message: String,
+    /// How many arguments were named as wrong.
+    pub details: usize,
+}
+
+/// What a tool answered.
+pub type Answer = Result<Value, Refusal>;
+
+impl Repository {
+    /// A repository that holds these documents.
+    pub fn with(documents: &[(&str, &[u8])]) -> Self {
+        let (storage, place) = (MemoryStorage::new(), Place::repository(ROOT));
+        storage.grant(place.clone());
+        for (path, contents) in documents {
+            storage.put(&place, Side::Documents, path, *contents);
+        }
+        Self { storage, place }
+    }
+
+    /// All documents by path.
+    pub fn documents(&self) -> BTreeMap<String, Vec<u8>> {
+        self.storage.documents(&self.place, Side::Documents)
+    }
+
+    /// The text of a document that a tool has written.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none, or it is not UTF-8.
+    pub fn text(&self, path: &str) -> String {
+        let contents = self.documents().remove(path).expect("the document is there");
+        String::from_utf8(contents).expect("what is written is UTF-8")
+    }
+
+    /// Calls a tool as the agent, with these arguments beside `agent_name` and `repo_root`.
+    ///
+    /// # Panics
+    ///
+    /// As `call_as` does, and where the request is refused.
+    pub fn call(&self, tool: &str, arguments: &[(&str, &str)]) -> Answer {
+        let mut all = json!({"agent_name": AGENT, "repo_root": ROOT});
+        all.as_object_mut()
+            .expect("an object")
+            .extend(arguments.iter().map(|(name, value)| ((*name).to_owned(), json!(value))));
+        self.call_as(tool, &all.to_string(), CONTEXT).expect("a request that is understood")
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Panics
+    ///
+    /// Where the answer is no result and no error of a known code, or where anything changed
+    /// although the answer is an error or the tool only reads.
+    pub fn call_as(&self, tool: &str, arguments: &str, context: &str) -> Result<Answer, Failure> {
+        let before = self.documents();
+        let called = toolbox::call_tool(&self.storage, tool, arguments, context);
+        let is_done = called.as_ref().is_ok_and(|outcome| !outcome.is_error);
+        let listed = tools().iter().find(|listed| listed["name"] == tool);
+        let may_write = listed.is_none_or(|tool| tool["annotations"]["readOnlyHint"] == false);
+        if !(is_done && may_write) {
+            assert!(before == self.documents(), "{tool} was not to change anything: {called:?}");
+        }
+        let outcome = called?;
+        let value: Value = serde_json::from_str(&outcome.result).expect("a result is JSON");
+        if !outcome.is_error {
+            return Ok(Ok(value));
+        }
+        let text = |field| value[field].as_str().unwrap_or_default().to_owned();
+        let details = value["details"].as_array().map_or(0, Vec::len);
+        let refusal = Refusal { code: text("error"), message: text("message"), details };
+        let is_known = ERRORS.contains(&refusal.code.as_str()) && !refusal.message.is_empty();
+        assert!(is_known, "not an error that a caller knows: {value}");
+        Ok(Err(refusal))
+    }
+
+    /// What `validate` calls an error in a document, each as a message.
+    ///
+    /// # Panics
+    ///
+    /// Where it names a line that the document does not have.
+    pub fn errors_in(&self, path: &str) -> Vec<String> {
+        let lines = self.documents().get(path).map_or(1, |contents| line_count(contents));
+        let file = format!(".github/agent-memory/{path}");
+        let mut errors = Vec::new();
+        let mut arguments = json!({ "repo_root": ROOT });
+        loop {
+            let page = self.call_as("validate", &arguments.to_string(), CONTEXT);
+            let page = page.expect("a request that is understood").expect("a page of findings");
+            for finding in page["findings"].as_array().expect("findings") {
+                if finding["file"] == file.as_str() {
+                    let line = finding["line"].as_u64().expect("a line") as usize;
+                    assert!((1..=lines).contains(&line), "no such line: {finding}");
+                    if finding["severity"] == "error" {
+                        errors.push(finding["message"].as_str().expect("a message").to_owned());
+                    }
+                }
+            }
+            match page.get("cursor") {
+                Some(cursor) => arguments["cursor"] = cursor.clone(),
+                None => return errors,
+            }
+        }
+    }
+}
+
+impl Refusal {
+    /// The line that the message names first.
+    pub fn line(&self) -> Option<usize> {
+        let (_, rest) = self.message.split_once("line ")?;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    }
+}
+
+/// Every tool, as the core lists it.
+pub fn tools() -> &'static [Value] {
+    static TOOLS: OnceLock<Vec<Value>> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        let listed = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("a list");
+        serde_json::from_str(&listed).expect("a list is JSON")
+    })
+}

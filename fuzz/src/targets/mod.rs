@@ -1,0 +1,112 @@
+//! The targets. Each judges one input, and panics with what is wrong.
+
+pub mod append;
+pub mod arguments;
+pub mod log;
+pub mod schema;
+pub mod summary;
+
+use serde_json::Value;
+
+use crate::case::{self, Documents, Places};
+use crate::mixture::mixture;
+use crate::random::Random;
+use crate::repository::{self, Repository};
+
+/// A target.
+pub struct Target {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// Judges an input; panics with what is wrong.
+    pub run: fn(&[u8]),
+    /// Inputs to begin with, of any length.
+    seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    Target { name: "log", run: log::run, seeds: log::seeds },
+    Target { name: "summary", run: summary::run, seeds: summary::seeds },
+    Target { name: "schema", run: schema::run, seeds: schema::seeds },
+    Target { name: "append", run: append::run, seeds: append::seeds },
+    Target { name: "arguments", run: arguments::run, seeds: arguments::seeds },
+];
+
+impl Target {
+    /// Inputs to begin with that are not too long.
+    pub fn short_seeds(&self) -> Vec<Vec<u8>> {
+        let mut seeds = (self.seeds)();
+        seeds.retain(|seed| seed.len() <= MAX_SEED_BYTES);
+        seeds
+    }
+}
+
+/// The target of that name.
+///
+/// # Panics
+///
+/// Where there is none.
+pub fn named(name: &str) -> &'static Target {
+    let found = TARGETS.iter().find(|target| target.name == name);
+    found.unwrap_or_else(|| panic!("no target `{name}`"))
+}
+
+/// A paragraph that any document can take in at the end of any section.
+const HARMLESS: &str = "A plain paragraph.";
+
+/// Holds `validate` against the tools: what makes a tool refuse a document is an error in it, and
+/// nothing else is.
+fn check_validate(repository: &Repository, path: &str, is_refused: bool) {
+    let errors = repository.errors_in(path);
+    assert!(
+        errors.is_empty() != is_refused,
+        "refused: {is_refused}, but the errors are {errors:?}"
+    );
+}
+
+/// Longer inputs than these only make the search slow.
+const MAX_SEED_BYTES: usize = 4096;
+
+/// A call of a case, and what the agent's repository holds before it.
+struct SeedCall {
+    tool: String,
+    arguments: Value,
+    documents: Documents,
+}
+
+impl SeedCall {
+    /// An argument that is a text; empty where it is missing.
+    fn argument(&self, name: &str) -> &str {
+        self.arguments[name].as_str().unwrap_or_default()
+    }
+
+    /// A document; empty where it is missing.
+    fn document(&self, path: &str) -> &[u8] {
+        self.documents.get(path).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Every call of the cases.
+fn calls() -> Vec<SeedCall> {
+    let places = Places { repo: repository::ROOT.into(), elsewhere: "/elsewhere".into() };
+    let mut calls = Vec::new();
+    for case in case::load_all() {
+        let documents = case.given();
+        calls.extend(case.text.steps.into_iter().map(|step| SeedCall {
+            tool: step.call,
+            arguments: places.fill(&step.arguments),
+            documents: documents.clone(),
+        }));
+    }
+    calls
+}
+
+/// The documents of the cases at a path.
+fn documents(path: &str) -> Vec<Vec<u8>> {
+    case::load_all().iter().filter_map(|case| case.given().remove(path)).collect()
+}
+
+/// Mixtures of Markdown blocks, the same at each run.
+fn mixtures() -> impl Iterator<Item = String> {
+    (0..300).map(|seed| mixture(&mut Random::new(seed)))
+}
