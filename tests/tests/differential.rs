@@ -36,7 +36,7 @@ const CODES: [&str; 8] = [
 
 #[test]
 fn the_core_does_what_the_model_says() {
-    let tally = compare::<Sessions>("the_core", 4000, &mut Core::open, false);
+    let tally = compare::<Sessions>("the_core_does", 4000, &mut Core::open, false);
     if env::var_os(ROUNDS).is_some() {
         return;
     }
@@ -63,7 +63,7 @@ fn node_does_what_the_core_and_the_model_do() {
     }
     let process = Process::start();
     let mut open = |circumstances: &_| Node::open(&process, circumstances);
-    compare::<Sessions>("node", 60, &mut open, true);
+    compare::<Sessions>("node_does", 60, &mut open, true);
 }
 
 /// The names of a toolset's tools for models.
