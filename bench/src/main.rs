@@ -1,32 +1,30 @@
 //! Measures agent-memory side by side, in one run, with what it is made of. Ratios come first;
 //! absolute times say more about the machine.
 
+mod append_entry;
+mod comparison;
+mod contestants;
+mod conversation;
+mod cpu;
+mod figure;
+mod machine;
+mod programs;
+mod read_summary;
+mod readme;
+mod run;
 mod start;
+mod table;
+mod work;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
-/// Measures agent-memory beside what it is made of.
-#[derive(Parser)]
-#[command(version)]
-struct Bench {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Subcommand)]
-enum What {
-    /// From exec to the first result of `read_summary`, beside a bare host of the same image. Exits
-    /// with 1 where the median ratio is over 3.
-    Start(start::Start),
-}
+use run::Bench;
+pub use run::How;
 
 fn main() -> ExitCode {
-    let done = match Bench::parse().what {
-        What::Start(start) => start.run(),
-    };
-    match done {
+    match Bench::parse().run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

@@ -23,10 +23,10 @@ pub fn run(input: &[u8]) {
     let [name, arguments, context] = parts(input).map(String::from_utf8_lossy);
     let name = name.trim();
     let context = if context.trim().is_empty() { CONTEXT } else { &context };
-    let listed = toolbox::list_tools(context);
-    assert!(listed.is_ok() || !listed.unwrap_err().message.is_empty());
-    let listed = toolbox::list_nothing(context);
-    let is_context = listed.is_ok();
+    if let Err(failure) = toolbox::list_tools(context) {
+        assert!(!failure.message.is_empty(), "a refusal says why");
+    }
+    let is_context = toolbox::list_nothing(context).is_ok();
 
     let repository = Repository::with(&DOCUMENTS);
     let answer = match repository.call_as(name, &arguments, context) {

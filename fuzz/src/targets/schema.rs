@@ -5,8 +5,11 @@ use crate::repository::{DATE, LOG, Repository, SCHEMA};
 
 use super::{HARMLESS, check_validate, documents, mixtures};
 
+/// How many sections get an entry: each costs a look at all of them.
+const MAX_ENTRIES: usize = 8;
+
 /// A schema is either refused with a line of its own, or the log that it makes has its sections,
-/// and each of them takes an entry.
+/// which take entries.
 pub fn run(input: &[u8]) {
     let repository = Repository::with(&[(SCHEMA, input)]);
     let answer = repository.call("start_session", &[("date", DATE)]);
@@ -32,7 +35,7 @@ fn check_sections(schema: &str, repository: &Repository) {
         names.filter(|name| name != "Header").collect()
     };
     assert_eq!(names(schema), names(&log), "the schema's sections and the log's");
-    for section in names(schema) {
+    for section in names(schema).into_iter().take(MAX_ENTRIES) {
         let arguments = [("date", DATE), ("section", section.as_str()), ("content", HARMLESS)];
         let answer = repository.call("append_entry", &arguments);
         assert!(answer.is_ok(), "`{section}` takes no entry: {answer:?}");

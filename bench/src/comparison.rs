@@ -1,0 +1,235 @@
+//! Contestants that take turns: in each round each of them, and the ratio to the first of them is
+//! taken round by round, so that a machine that slows down slows all of them.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use crate::cpu;
+use crate::figure::Figure;
+
+/// One way to do what is compared.
+pub trait Contestant {
+    fn name(&self) -> &str;
+
+    /// Puts storage back to where it was before the last turn. Not measured.
+    fn prepare(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Makes the calls of one turn.
+    fn take_turn(&mut self) -> io::Result<Cost>;
+}
+
+/// What a turn took.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    pub calls: usize,
+    pub wall: Duration,
+    /// User and system time of the process that did the work, where it can be told.
+    pub cpu: Option<Duration>,
+}
+
+impl Cost {
+    /// Measures calls that a process, this one or another, makes meanwhile.
+    pub fn of(
+        process: u32,
+        calls: usize,
+        work: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let (cpu, started) = (cpu::of(process), Instant::now());
+        work()?;
+        let wall = started.elapsed();
+        let cpu = cpu.and_then(|before| cpu::of(process)?.checked_sub(before));
+        Ok(Self { calls, wall, cpu })
+    }
+}
+
+/// What of a contestant is held to a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    Cpu,
+    Wall,
+}
+
+/// The most that a contestant's ratio may be.
+pub struct Gate {
+    pub contestant: &'static str,
+    pub quantity: Quantity,
+    pub at_most: f64,
+}
+
+/// Ways to do one thing, the first of which is what the others are measured by.
+pub struct Comparison {
+    /// What is done, and where.
+    pub title: String,
+    pub contestants: Vec<Box<dyn Contestant>>,
+    /// Turns of each contestant in a round.
+    pub turns: usize,
+    pub gates: Vec<Gate>,
+    /// Who does not take part, and why.
+    pub absent: Vec<String>,
+}
+
+impl Comparison {
+    /// Runs all rounds, after one turn of each contestant that does not count.
+    pub fn run(mut self, rounds: usize) -> io::Result<Measured> {
+        for contestant in &mut self.contestants {
+            contestant.prepare()?;
+            contestant.take_turn()?;
+        }
+        let mut measured: Vec<Vec<Round>> = vec![Vec::new(); self.contestants.len()];
+        for _ in 0..rounds {
+            let mut turns: Vec<Vec<Cost>> = vec![Vec::new(); self.contestants.len()];
+            for _ in 0..self.turns {
+                for (contestant, costs) in self.contestants.iter_mut().zip(&mut turns) {
+                    contestant.prepare()?;
+                    costs.push(contestant.take_turn()?);
+                }
+            }
+            for (costs, rounds) in turns.iter().zip(&mut measured) {
+                rounds.push(Round::of(costs));
+            }
+        }
+        let calls = measured[0][0].calls;
+        let rows: Vec<Row> = self
+            .contestants
+            .iter()
+            .zip(&measured)
+            .map(|(contestant, own)| Row::of(contestant.name(), own, &measured[0]))
+            .collect();
+        let verdicts = self.gates.iter().filter_map(|gate| Verdict::of(gate, &rows)).collect();
+        Ok(Measured { title: self.title, rounds, calls, rows, verdicts, absent: self.absent })
+    }
+}
+
+/// What a call took in one round, in microseconds.
+#[derive(Clone, Copy)]
+struct Round {
+    calls: usize,
+    /// The median of the turns: a disk that is busy for a moment does not count.
+    wall: f64,
+    cpu: Option<f64>,
+}
+
+impl Round {
+    fn of(turns: &[Cost]) -> Self {
+        let calls = turns.iter().map(|turn| turn.calls).sum();
+        let per_call = |time: Duration, calls: usize| time.as_secs_f64() * 1e6 / calls as f64;
+        let walls = turns.iter().map(|turn| per_call(turn.wall, turn.calls)).collect();
+        let cpu: Option<Duration> = turns.iter().map(|turn| turn.cpu).sum();
+        Self { calls, wall: Figure::of(walls).median, cpu: cpu.map(|cpu| per_call(cpu, calls)) }
+    }
+}
+
+/// What came of a comparison.
+#[derive(Debug)]
+pub struct Measured {
+    pub title: String,
+    pub rounds: usize,
+    /// Calls of each contestant in a round.
+    pub calls: usize,
+    pub rows: Vec<Row>,
+    pub verdicts: Vec<Verdict>,
+    pub absent: Vec<String>,
+}
+
+/// One contestant: ratios to the first one, and microseconds a call.
+#[derive(Debug)]
+pub struct Row {
+    pub name: String,
+    pub cpu_ratio: Option<Figure>,
+    pub wall_ratio: Figure,
+    pub cpu: Option<Figure>,
+    pub wall: Figure,
+}
+
+impl Row {
+    fn of(name: &str, own: &[Round], first: &[Round]) -> Self {
+        let cpu: Option<Vec<f64>> = own.iter().map(|round| round.cpu).collect();
+        let cpu_ratio: Option<Vec<f64>> =
+            own.iter().zip(first).map(|(own, first)| Some(own.cpu? / first.cpu?)).collect();
+        let wall_ratio = own.iter().zip(first).map(|(own, first)| own.wall / first.wall);
+        Self {
+            name: name.to_owned(),
+            cpu_ratio: cpu_ratio.map(Figure::of),
+            wall_ratio: Figure::of(wall_ratio.collect()),
+            cpu: cpu.map(Figure::of),
+            wall: Figure::of(own.iter().map(|round| round.wall).collect()),
+        }
+    }
+}
+
+/// Whether a gate is met: by the median ratio of the rounds.
+#[derive(Debug)]
+pub struct Verdict {
+    pub contestant: &'static str,
+    pub quantity: Quantity,
+    pub ratio: f64,
+    pub at_most: f64,
+}
+
+impl Verdict {
+    /// None where the quantity cannot be told on this system.
+    fn of(gate: &Gate, rows: &[Row]) -> Option<Self> {
+        let Gate { contestant, quantity, at_most } = *gate;
+        let row = rows.iter().find(|row| row.name == contestant).expect("a gate's contestant runs");
+        let figure = match quantity {
+            Quantity::Cpu => row.cpu_ratio?,
+            Quantity::Wall => row.wall_ratio,
+        };
+        Some(Self { contestant, quantity, ratio: figure.median, at_most })
+    }
+
+    pub fn is_met(&self) -> bool {
+        self.ratio <= self.at_most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes as long as it is told to, turn after turn.
+    struct Scripted(&'static str, Vec<u64>);
+
+    impl Contestant for Scripted {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn take_turn(&mut self) -> io::Result<Cost> {
+            let time = Duration::from_micros(self.1.remove(0));
+            Ok(Cost { calls: 2, wall: time, cpu: Some(time * 2) })
+        }
+    }
+
+    fn measured(at_most: f64) -> Measured {
+        // The first turn is for warming up; the machine is ten times slower in the second round.
+        let first = Scripted("first", vec![9, 10, 10, 10, 100, 100, 100]);
+        let other = Scripted("other", vec![9, 30, 30, 900, 300, 300, 300]);
+        let comparison = Comparison {
+            title: "a thing".into(),
+            contestants: vec![Box::new(first), Box::new(other)],
+            turns: 3,
+            gates: vec![Gate { contestant: "other", quantity: Quantity::Wall, at_most }],
+            absent: Vec::new(),
+        };
+        comparison.run(2).expect("measured")
+    }
+
+    #[test]
+    fn ratios_are_taken_within_a_round_and_times_are_those_of_one_call() {
+        let measured = measured(3.0);
+        assert_eq!(measured.calls, 6);
+        let other = &measured.rows[1];
+        assert_eq!(other.wall_ratio, Figure { median: 3.0, least: 3.0, most: 3.0 });
+        assert_eq!(other.wall, Figure { median: 82.5, least: 15.0, most: 150.0 });
+        assert_eq!(other.cpu.expect("told").least, 300.0);
+    }
+
+    #[test]
+    fn a_gate_is_met_up_to_its_bound() {
+        assert!(measured(3.0).verdicts[0].is_met());
+        assert!(!measured(2.99).verdicts[0].is_met());
+    }
+}

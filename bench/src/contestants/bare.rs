@@ -1,0 +1,93 @@
+//! The bare operations on files, as a careful program without any of this makes them.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::Disk;
+use crate::comparison::{Contestant, Cost};
+use crate::work::{AGENT, ENTRY, NEXT_SECTION, tree};
+
+/// Reads the summary's file.
+pub struct BareRead {
+    disk: Disk,
+    summary: PathBuf,
+}
+
+impl BareRead {
+    pub const NAME: &str = "bare read of the file";
+
+    pub fn new(disk: Disk) -> Self {
+        let summary = tree(disk.repository.path()).join(AGENT).join("_summary.md");
+        Self { disk, summary }
+    }
+}
+
+impl Contestant for BareRead {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn prepare(&mut self) -> io::Result<()> {
+        self.disk.put_back()
+    }
+
+    fn take_turn(&mut self) -> io::Result<Cost> {
+        let calls = self.disk.calls.arguments.len();
+        Cost::of(process::id(), calls, || {
+            for _ in 0..calls {
+                std::hint::black_box(fs::read_to_string(&self.summary)?);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Replaces a log by one with the entry in it, durably: no lock, no schema, no check.
+pub struct BareAppend {
+    disk: Disk,
+    logs: Vec<PathBuf>,
+}
+
+impl BareAppend {
+    pub const NAME: &str = "bare durable replace";
+
+    pub fn new(disk: Disk) -> Self {
+        let logs = disk.work.logs(disk.repository.path());
+        Self { disk, logs }
+    }
+}
+
+impl Contestant for BareAppend {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn prepare(&mut self) -> io::Result<()> {
+        self.disk.put_back()
+    }
+
+    fn take_turn(&mut self) -> io::Result<Cost> {
+        Cost::of(process::id(), self.logs.len(), || {
+            self.logs.iter().try_for_each(|log| replace(log))
+        })
+    }
+}
+
+fn replace(log: &Path) -> io::Result<()> {
+    let text = fs::read_to_string(log)?;
+    let after = with_entry(&text).ok_or_else(|| io::Error::other("the log lacks a section"))?;
+    let temporary = log.with_extension("tmp");
+    let mut file = File::create_new(&temporary)?;
+    file.write_all(after.as_bytes())?;
+    file.sync_data()?;
+    drop(file);
+    fs::rename(&temporary, log)?;
+    File::open(log.parent().expect("a log is in a directory"))?.sync_all()
+}
+
+fn with_entry(text: &str) -> Option<String> {
+    let (before, after) = text.split_at(text.find(&format!("\n## {NEXT_SECTION}\n"))?);
+    Some(format!("{before}\n{ENTRY}\n{after}"))
+}

@@ -1,0 +1,233 @@
+//! The component with storage in memory: the product's image, run as the product's host runs it,
+//! in a fresh instance for every call, over the very storage that the native core is lent.
+
+use std::{io, process};
+
+use agent_memory_core::storage::memory::{MemoryStorage, version_of};
+use agent_memory_core::storage::{self, Storage};
+use agent_memory_host::Image;
+use wasmtime::component::{self, HasSelf, Linker, Resource};
+use wasmtime::{Engine, Store};
+
+use super::refused;
+use crate::comparison::{Contestant, Cost};
+use crate::work::{CONTEXT, Calls, Work};
+
+mod bindings {
+    #![allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
+    wasmtime::component::bindgen!({ path: "../wit", world: "memory", exports: { default: async } });
+}
+
+use bindings::MemoryPre;
+use bindings::agent_memory::core::documents::{
+    Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter, Place,
+    PlaceKind, Side, Tree, Writer,
+};
+use bindings::agent_memory::core::storage_types::{self, ErrorCode};
+
+pub struct Component {
+    runtime: tokio::runtime::Runtime,
+    component: MemoryPre<Lent>,
+    /// None while a call has it.
+    storage: Option<MemoryStorage>,
+    work: Work,
+    tool: &'static str,
+    arguments: Vec<String>,
+}
+
+impl Component {
+    pub const NAME: &str = "the component";
+
+    pub fn new(work: Work, calls: &Calls) -> wasmtime::Result<Self> {
+        let engine = Engine::new(&agent_memory_image::engine_config())?;
+        // SAFETY: the bytes are the host's own image.
+        let image = Image::embedded();
+        let component = unsafe { component::Component::deserialize(&engine, image.bytes())? };
+        let mut linker = Linker::new(&engine);
+        bindings::agent_memory::core::documents::add_to_linker::<_, HasSelf<Lent>>(
+            &mut linker,
+            |lent| lent,
+        )?;
+        linker.define_unknown_imports_as_traps(&component)?;
+        Ok(Self {
+            runtime: tokio::runtime::Builder::new_current_thread().build()?,
+            component: MemoryPre::new(linker.instantiate_pre(&component)?)?,
+            storage: Some(MemoryStorage::new()),
+            work,
+            tool: calls.tool,
+            arguments: calls.texts(),
+        })
+    }
+
+    fn call(&mut self, index: usize) -> wasmtime::Result<()> {
+        let storage = self.storage.take().expect("no call is under way");
+        let mut store = Store::new(self.component.engine(), Lent { storage, open: None });
+        store.set_epoch_deadline(u64::MAX / 2);
+        let answer = self.runtime.block_on(async {
+            let memory = self.component.instantiate_async(&mut store).await?;
+            let toolbox = memory.agent_memory_core_toolbox();
+            toolbox.call_call_tool(&mut store, self.tool, &self.arguments[index], CONTEXT).await
+        });
+        self.storage = Some(store.into_data().storage);
+        match answer? {
+            Ok(outcome) if !outcome.is_error => Ok(()),
+            answer => Err(refused(self.tool, &format!("{answer:?}")).into()),
+        }
+    }
+}
+
+impl Contestant for Component {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn prepare(&mut self) -> io::Result<()> {
+        self.work.lend(self.storage.as_ref().expect("no call is under way"));
+        Ok(())
+    }
+
+    fn take_turn(&mut self) -> io::Result<Cost> {
+        Cost::of(process::id(), self.arguments.len(), || {
+            (0..self.arguments.len())
+                .try_for_each(|index| self.call(index))
+                .map_err(io::Error::other)
+        })
+    }
+}
+
+/// What a call is lent.
+struct Lent {
+    storage: MemoryStorage,
+    /// The one tree that is open.
+    open: Option<storage::Place>,
+}
+
+impl Lent {
+    fn tree(&self) -> Result<Box<dyn storage::Tree + '_>, storage::Error> {
+        self.storage.open(self.open.as_ref().expect("a tree is opened before it is used"))
+    }
+}
+
+impl storage_types::Host for Lent {}
+
+impl Host for Lent {
+    fn open(&mut self, place: Place) -> Result<Resource<Tree>, Error> {
+        self.open = Some(storage::Place::repository(place.name));
+        self.tree()?;
+        Ok(Resource::new_own(0))
+    }
+
+    fn list_places(&mut self, _: PlaceKind) -> Result<Vec<String>, Error> {
+        unreachable!("no tool that is measured asks for it")
+    }
+
+    fn create_place(&mut self, _: Place) -> Result<Resource<Tree>, Error> {
+        unreachable!("no tool that is measured asks for it")
+    }
+
+    fn version_of(&mut self, contents: Vec<u8>) -> String {
+        version_of(&contents)
+    }
+}
+
+impl HostTree for Lent {
+    fn read(
+        &mut self,
+        _: Resource<Tree>,
+        on: Side,
+        path: String,
+        max_bytes: u64,
+    ) -> Result<Option<Document>, Error> {
+        let document = self.tree()?.read(side(on), &path, max_bytes)?;
+        Ok(document.map(|found| Document { contents: found.contents, version: found.version }))
+    }
+
+    fn list(
+        &mut self,
+        _: Resource<Tree>,
+        on: Side,
+        directory: String,
+    ) -> Result<Option<Vec<Entry>>, Error> {
+        let entries = self.tree()?.list(side(on), &directory)?;
+        Ok(entries.map(|entries| entries.into_iter().map(Entry::from).collect()))
+    }
+
+    fn location(&mut self, _: Resource<Tree>) -> String {
+        self.open.as_ref().map_or_else(String::new, |place| place.name.clone())
+    }
+
+    fn lock(&mut self, _: Resource<Tree>) -> Result<Resource<Writer>, Error> {
+        Ok(Resource::new_own(0))
+    }
+
+    fn drop(&mut self, _: Resource<Tree>) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
+impl HostWriter for Lent {
+    fn commit(
+        &mut self,
+        _: Resource<Writer>,
+        changes: Vec<Change>,
+    ) -> Result<Vec<String>, CommitError> {
+        let changes: Vec<_> = changes.into_iter().map(storage::Change::from).collect();
+        let failed =
+            |error: storage::Error| CommitError { error: error.into(), change: None, applied: 0 };
+        let tree = self.tree().map_err(failed)?;
+        let writer = tree.lock().map_err(failed)?;
+        writer.commit(&changes).map_err(|error| failed(error.error))
+    }
+
+    fn drop(&mut self, _: Resource<Writer>) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
+fn side(side: Side) -> storage::Side {
+    match side {
+        Side::Documents => storage::Side::Documents,
+        Side::Bookkeeping => storage::Side::Bookkeeping,
+    }
+}
+
+impl From<storage::Entry> for Entry {
+    fn from(entry: storage::Entry) -> Self {
+        let kind = match entry.kind {
+            storage::EntryKind::File => EntryKind::File,
+            storage::EntryKind::Directory => EntryKind::Directory,
+            storage::EntryKind::Other => EntryKind::Other,
+        };
+        Self { name: entry.name, kind, size: entry.size }
+    }
+}
+
+impl From<Change> for storage::Change {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Put(put) => Self::Put {
+                side: side(put.side),
+                path: put.path,
+                contents: put.contents,
+                expects: put.expects,
+            },
+            Change::Delete(_) | Change::Copy(_) => {
+                unreachable!("no tool that is measured deletes or copies")
+            }
+        }
+    }
+}
+
+/// What is measured does not fail; where it does, the message says why, whatever the code is.
+impl From<storage::Error> for Error {
+    fn from(error: storage::Error) -> Self {
+        Self { code: ErrorCode::Io, message: error.message, detail: error.detail }
+    }
+}
+
+#[cfg(test)]
+impl Component {
+    pub fn storage(&self) -> &MemoryStorage {
+        self.storage.as_ref().expect("no call is under way")
+    }
+}

@@ -1,0 +1,151 @@
+//! The ways to make the same calls, from the least that can do the work to a client of a server.
+
+mod bare;
+mod component;
+mod core;
+mod library;
+mod node;
+mod server;
+
+pub use bare::{BareAppend, BareRead};
+pub use component::Component;
+pub use core::Core;
+pub use library::Library;
+pub use node::{NAME as NODE, Node, turn};
+pub use server::{Server, handshake, request, serve, stateless_request};
+
+use std::io;
+use std::path::Path;
+
+use crate::comparison::{Comparison, Contestant, Gate};
+use crate::work::{self, Calls, Work};
+
+/// The two comparisons of one kind of call: with storage in memory, where the component stands
+/// beside the same code compiled natively, and on disk, where all that people use stands beside
+/// the bare operations on files.
+pub struct Lineup<'a> {
+    pub title: &'a str,
+    pub work: Work,
+    /// The calls of one turn, on a repository at this path.
+    pub calls: &'a dyn Fn(&Work, &str) -> Calls,
+    /// Turns of a round in memory, and on disk.
+    pub turns: [usize; 2],
+}
+
+impl Lineup<'_> {
+    /// With storage in memory.
+    pub fn in_memory(&self, gates: Vec<Gate>) -> io::Result<Comparison> {
+        let calls = || (self.calls)(&self.work, work::NOWHERE);
+        Ok(Comparison {
+            title: format!("{}, storage in memory", self.title),
+            contestants: vec![
+                Box::new(Core::new(self.work.clone(), &calls())),
+                Box::new(Component::new(self.work.clone(), &calls()).map_err(io::Error::other)?),
+            ],
+            turns: self.turns[0],
+            gates,
+            absent: Vec::new(),
+        })
+    }
+
+    /// On disk, each in a repository of its own.
+    pub fn on_disk(
+        &self,
+        directory: &Path,
+        bare: impl FnOnce(Disk) -> Box<dyn Contestant>,
+        gates: Vec<Gate>,
+    ) -> io::Result<Comparison> {
+        let disk = || Disk::new(directory, self.work.clone(), self.calls);
+        let mut contestants: Vec<Box<dyn Contestant>> =
+            vec![bare(disk()?), Box::new(Library::new(disk()?)?), Box::new(Server::new(disk()?)?)];
+        let mut absent = Vec::new();
+        match crate::programs::node() {
+            Ok(program) => contestants.push(Box::new(Node::new(disk()?, program)?)),
+            Err(why) => absent.push(format!("{}: {why}", node::NAME)),
+        }
+        let title = format!("{}, on disk", self.title);
+        Ok(Comparison { title, contestants, turns: self.turns[1], gates, absent })
+    }
+}
+
+/// A repository on disk, and the calls that are made on it.
+pub struct Disk {
+    repository: tempfile::TempDir,
+    work: Work,
+    calls: Calls,
+}
+
+impl Disk {
+    fn new(directory: &Path, work: Work, calls: &dyn Fn(&Work, &str) -> Calls) -> io::Result<Self> {
+        let repository = work::repository(directory)?;
+        let calls = calls(&work, path_text(repository.path())?);
+        Ok(Self { repository, work, calls })
+    }
+
+    fn put_back(&self) -> io::Result<()> {
+        self.work.put(self.repository.path())
+    }
+}
+
+pub fn path_text(path: &Path) -> io::Result<&str> {
+    path.to_str().ok_or_else(|| io::Error::other(format!("{} is not UTF-8", path.display())))
+}
+
+/// What a call that did not do its work becomes.
+fn refused(tool: &str, answer: &str) -> io::Error {
+    io::Error::other(format!("`{tool}` answered {answer}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use agent_memory_core::storage::memory::MemoryStorage;
+    use agent_memory_core::storage::{Place, Side};
+
+    use super::*;
+
+    fn appends(work: &Work, repository: &str) -> Calls {
+        work.appends(repository)
+    }
+
+    fn takes_a_turn(contestant: &mut dyn Contestant) {
+        contestant.prepare().expect("storage is put back");
+        contestant.take_turn().expect("the calls are made");
+    }
+
+    fn logs_in_memory(storage: &MemoryStorage) -> Vec<Vec<u8>> {
+        let documents = storage.documents(&Place::repository(work::NOWHERE), Side::Documents);
+        let logs = documents.into_iter().filter(|(path, _)| path.contains("/logs/"));
+        logs.map(|(_, contents)| contents).collect()
+    }
+
+    #[test]
+    fn every_way_to_append_leaves_the_same_logs_turn_after_turn() {
+        let work = Work::new(4 << 10, 2);
+        let calls = work.appends(work::NOWHERE);
+        let mut core = Core::new(work.clone(), &calls);
+        let mut component = Component::new(work.clone(), &calls).expect("the image loads");
+        let elsewhere = tempfile::tempdir().expect("a directory");
+        let disk = || Disk::new(elsewhere.path(), work.clone(), &appends).expect("a repository");
+        let (bare, library) = (disk(), disk());
+        let on_disk = [&bare, &library].map(|disk| work.logs(disk.repository.path()));
+        let mut bare = BareAppend::new(bare);
+        let mut library = Library::new(library).expect("the library opens it");
+        for _ in 0..2 {
+            takes_a_turn(&mut core);
+            takes_a_turn(&mut component);
+            takes_a_turn(&mut bare);
+            takes_a_turn(&mut library);
+            let expected = logs_in_memory(core.storage());
+            let text = String::from_utf8_lossy(&expected[0]);
+            assert_eq!(text.matches(work::ENTRY).count(), 1, "{text}");
+            assert!((4000..4400).contains(&text.len()), "{}", text.len());
+            assert!(logs_in_memory(component.storage()) == expected, "the component's differ");
+            for logs in &on_disk {
+                let logs: Vec<_> = logs.iter().map(|log| fs::read(log).expect("a log")).collect();
+                assert!(logs == expected, "those on disk differ");
+            }
+        }
+    }
+}

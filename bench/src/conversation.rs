@@ -1,0 +1,58 @@
+//! A program that is talked to, line by line.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+pub struct Conversation {
+    child: Child,
+    /// Taken when the conversation ends.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    heard: String,
+}
+
+impl Conversation {
+    /// Starts a program that ends when its input does, or by itself.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = piped.spawn()?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().expect("it is piped"));
+        Ok(Self { child, input, output, heard: String::new() })
+    }
+
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn say(&mut self, line: &str) -> io::Result<()> {
+        self.input.as_mut().expect("it goes on").write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// What it was heard to say last.
+    pub fn heard(&self) -> &str {
+        &self.heard
+    }
+
+    /// The next line that it says.
+    ///
+    /// # Errors
+    ///
+    /// Where it has ended.
+    pub fn hear(&mut self) -> io::Result<&str> {
+        self.heard.clear();
+        match self.output.read_line(&mut self.heard)? {
+            0 => Err(io::Error::other("the program ended before it answered")),
+            _ => Ok(&self.heard),
+        }
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        // What it still has to say is of no interest, and neither is how it ends.
+        let _ = io::copy(&mut self.output, &mut io::sink());
+        let _ = self.child.wait();
+    }
+}

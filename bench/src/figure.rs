@@ -1,0 +1,72 @@
+//! What several rounds come to.
+
+use std::fmt;
+
+/// One figure a round: the median of them, and how far they lie apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    pub median: f64,
+    pub least: f64,
+    pub most: f64,
+}
+
+impl Figure {
+    /// # Panics
+    ///
+    /// Without any round.
+    pub fn of(mut rounds: Vec<f64>) -> Self {
+        rounds.sort_by(f64::total_cmp);
+        let middle = rounds.len() / 2;
+        let median = match rounds.len() % 2 {
+            0 => (rounds[middle - 1] + rounds[middle]) / 2.0,
+            _ => rounds[middle],
+        };
+        Self { median, least: rounds[0], most: rounds[rounds.len() - 1] }
+    }
+}
+
+/// As a ratio is shown.
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { median, least, most } = self;
+        let digits = digits(*most);
+        write!(f, "{median:.digits$} ({least:.digits$} to {most:.digits$})")
+    }
+}
+
+/// Microseconds in a unit that leaves three digits.
+pub fn time(microseconds: f64) -> String {
+    let (value, unit) = match microseconds {
+        short if short < 999.5 => (short, "µs"),
+        long => (long / 1e3, "ms"),
+    };
+    let digits = digits(value);
+    format!("{value:.digits$} {unit}")
+}
+
+/// How many decimals make three digits of a number.
+fn digits(value: f64) -> usize {
+    match value {
+        small if small < 9.995 => 2,
+        middle if middle < 99.95 => 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle_of_an_odd_and_of_an_even_number_of_rounds() {
+        assert_eq!(Figure::of(vec![3.0, 1.0, 2.0]).to_string(), "2.00 (1.00 to 3.00)");
+        assert_eq!(Figure::of(vec![4.0, 1.0, 2.0, 30.0]).to_string(), "3.0 (1.0 to 30.0)");
+        assert_eq!(Figure::of(vec![80.0, 110.4]).to_string(), "95 (80 to 110)");
+    }
+
+    #[test]
+    fn a_time_has_three_digits() {
+        let shown = [0.5, 9.994, 99.94, 999.4, 999.6, 12_345.0].map(time);
+        assert_eq!(shown, ["0.50 µs", "9.99 µs", "99.9 µs", "999 µs", "1.00 ms", "12.3 ms"]);
+    }
+}

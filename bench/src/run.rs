@@ -1,0 +1,117 @@
+//! The command line: which parts run, and where their figures go.
+
+use std::io;
+use std::path::Path;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::comparison::{Comparison, Measured};
+use crate::machine::Machine;
+use crate::{append_entry, programs, read_summary, readme, start, table};
+
+/// Measures agent-memory beside what it is made of.
+///
+/// Exits with 1 where a gate is missed, with 2 where something could not be measured.
+#[derive(Parser)]
+#[command(version)]
+pub struct Bench {
+    /// What to measure; everything without it.
+    #[command(subcommand)]
+    part: Option<Part>,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Clone, Copy, Subcommand)]
+enum Part {
+    /// From exec to the first result of `read_summary`, beside a bare host of the same image.
+    Start,
+    /// Reads of a summary.
+    ReadSummary,
+    /// Appends to a log of 1 KB and to one of 100 KB.
+    AppendEntry,
+}
+
+/// How it is measured and shown.
+#[derive(Args)]
+pub struct How {
+    /// Rounds: in each, all contestants take turns.
+    #[arg(long, global = true, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// So few calls that the figures mean little: shows that everything runs.
+    #[arg(long, global = true)]
+    quick: bool,
+    /// Prints JSON instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Writes the table into the README as well. Only where everything is measured.
+    #[arg(long, global = true, conflicts_with = "quick")]
+    write_readme: bool,
+}
+
+impl How {
+    /// The one for a quick run, or the other.
+    pub fn either<T>(&self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
+}
+
+impl Bench {
+    /// Measures; whether every gate is met.
+    ///
+    /// # Errors
+    ///
+    /// What kept it from measuring.
+    pub fn run(self) -> io::Result<bool> {
+        let Self { part, how } = self;
+        if how.write_readme && part.is_some() {
+            return Err(io::Error::other("`--write-readme` needs all parts: name none"));
+        }
+        // Beside the programs: the system's place for temporary files often is memory, where
+        // nothing has to be made durable.
+        let directory = std::env::current_exe()?.with_file_name("");
+        let parts = match part {
+            Some(part) => vec![part],
+            None => vec![Part::Start, Part::ReadSummary, Part::AppendEntry],
+        };
+        let machine = Machine::of(&directory);
+        if !how.json {
+            println!("{}; medians (least to most of the rounds)", machine.shown());
+        }
+        let mut all = Vec::new();
+        for part in parts {
+            for comparison in part.comparisons(&how, &directory)? {
+                let measured = comparison.run(usize::from(how.rounds))?;
+                if !how.json {
+                    println!("\n{}", table::text(&measured).trim_end());
+                }
+                all.push(measured);
+            }
+        }
+        if how.json {
+            println!("{:#}", table::json(&all, &machine));
+        }
+        if how.write_readme {
+            write_readme(&all, &machine)?;
+        }
+        let mut verdicts = all.iter().flat_map(|measured| &measured.verdicts);
+        Ok(verdicts.all(|verdict| verdict.is_met()))
+    }
+}
+
+fn write_readme(all: &[Measured], machine: &Machine) -> io::Result<()> {
+    if let Some(absent) = all.iter().find_map(|measured| measured.absent.first()) {
+        return Err(io::Error::other(format!("the README needs all lines: {absent}")));
+    }
+    readme::write(&programs::repository().join("README.md"), &table::markdown(all, machine))
+}
+
+impl Part {
+    fn comparisons(self, how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
+        match self {
+            Self::Start => start::comparisons(how, directory),
+            Self::ReadSummary => read_summary::comparisons(how, directory),
+            Self::AppendEntry => append_entry::comparisons(how, directory),
+        }
+    }
+}

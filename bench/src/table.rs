@@ -1,0 +1,126 @@
+//! What was measured, for a person at a terminal, for a page of Markdown, and for a program.
+
+use serde_json::{Value, json};
+
+use crate::comparison::{Measured, Quantity, Row, Verdict};
+use crate::figure::{Figure, time};
+use crate::machine::Machine;
+
+const HEADS: [&str; 4] = ["CPU, ratio", "wall, ratio", "CPU", "wall"];
+
+/// A comparison as aligned text.
+pub fn text(measured: &Measured) -> String {
+    let Measured { title, rounds, calls, .. } = measured;
+    let title = format!("{title}: {rounds} × {calls} calls\n");
+    let mut lines = vec![line("", &HEADS.map(str::to_owned))];
+    lines.extend(
+        measured.rows.iter().zip(cells(measured)).map(|(row, cells)| line(&row.name, &cells)),
+    );
+    lines.extend(
+        measured.verdicts.iter().map(|verdict| format!("gate: {}\n", verdict_text(verdict))),
+    );
+    lines.extend(measured.absent.iter().map(|absent| format!("not measured: {absent}\n")));
+    title + &lines.concat()
+}
+
+fn line(name: &str, cells: &[String; 4]) -> String {
+    let [cpu_ratio, wall_ratio, cpu, wall] = cells;
+    let line = format!("  {name:<24}{cpu_ratio:<24}{wall_ratio:<24}{cpu:>9}{wall:>10}");
+    format!("{}\n", line.trim_end())
+}
+
+/// All comparisons as one table of Markdown, with what it takes to read it.
+pub fn markdown(all: &[Measured], machine: &Machine) -> String {
+    let rounds = all.first().map_or(0, |measured| measured.rounds);
+    let mut text = format!(
+        "Measured on {}, {rounds} rounds in which all take turns: medians, in brackets the least \
+         and the most of the rounds. A ratio is taken to the first line of its block, round by \
+         round; CPU is user and system time of the process that does the work.\n\n\
+         | | {} |\n|---|---|---|---|---|\n",
+        machine.shown(),
+        HEADS.join(" | ")
+    );
+    for measured in all {
+        text += &format!("| **{}** | | | | |\n", measured.title);
+        for (row, cells) in measured.rows.iter().zip(cells(measured)) {
+            text += &format!("| {} | {} |\n", row.name, cells.join(" | "));
+        }
+    }
+    text += "\n";
+    for (measured, verdict) in
+        all.iter().flat_map(|measured| measured.verdicts.iter().map(move |of| (measured, of)))
+    {
+        text += &format!("- gate, {}: {}\n", measured.title, verdict_text(verdict));
+    }
+    text
+}
+
+/// All comparisons, for a program: times in microseconds.
+pub fn json(all: &[Measured], machine: &Machine) -> Value {
+    let figure = |figure: &Figure| {
+        let Figure { median, least, most } = figure;
+        json!({"median": median, "least": least, "most": most})
+    };
+    let row = |row: &Row| {
+        json!({
+            "name": row.name,
+            "cpu_ratio": row.cpu_ratio.as_ref().map(figure),
+            "wall_ratio": figure(&row.wall_ratio),
+            "cpu_us": row.cpu.as_ref().map(figure),
+            "wall_us": figure(&row.wall),
+        })
+    };
+    let verdict = |verdict: &Verdict| {
+        json!({
+            "contestant": verdict.contestant,
+            "quantity": quantity(verdict.quantity),
+            "ratio": verdict.ratio,
+            "at_most": verdict.at_most,
+            "met": verdict.is_met(),
+        })
+    };
+    let measured = |measured: &Measured| {
+        json!({
+            "title": measured.title,
+            "rounds": measured.rounds,
+            "calls_a_round": measured.calls,
+            "rows": measured.rows.iter().map(row).collect::<Vec<_>>(),
+            "gates": measured.verdicts.iter().map(verdict).collect::<Vec<_>>(),
+            "absent": measured.absent,
+        })
+    };
+    let comparisons: Vec<Value> = all.iter().map(measured).collect();
+    json!({"machine": machine.to_json(), "comparisons": comparisons})
+}
+
+/// The figures of each row; the spread stands with the ratios alone.
+fn cells(measured: &Measured) -> Vec<[String; 4]> {
+    let or_dash = |shown: Option<String>| shown.unwrap_or_else(|| "-".to_owned());
+    let cells = |(index, row): (usize, &Row)| {
+        let ratio = |ratio: Figure| match index {
+            0 => "1".to_owned(),
+            _ => ratio.to_string(),
+        };
+        [
+            or_dash(row.cpu_ratio.map(ratio)),
+            ratio(row.wall_ratio),
+            or_dash(row.cpu.map(|cpu| time(cpu.median))),
+            time(row.wall.median),
+        ]
+    };
+    measured.rows.iter().enumerate().map(cells).collect()
+}
+
+fn verdict_text(verdict: &Verdict) -> String {
+    let Verdict { contestant, ratio, at_most, .. } = verdict;
+    let met = if verdict.is_met() { "met" } else { "NOT met" };
+    let quantity = quantity(verdict.quantity);
+    format!("{contestant}, {quantity}: {ratio:.2} of at most {at_most}: {met}")
+}
+
+fn quantity(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Cpu => "CPU",
+        Quantity::Wall => "wall",
+    }
+}
