@@ -37,6 +37,7 @@ pub fn build(workspace: &Path, package: &str) -> Result<PathBuf, CompileError> {
         .args(["rustc", "--package", package, "--lib"])
         .args(["--crate-type", "cdylib"])
         .args(["--target", TARGET, "--profile", "component"])
+        .env(FLAGS.0, FLAGS.1)
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_BUILD_BUILD_DIR", &target);
     for name in INHERITED {
@@ -52,6 +53,9 @@ pub fn build(workspace: &Path, package: &str) -> Result<PathBuf, CompileError> {
     let file = format!("{}.wasm", package.replace('-', "_"));
     Ok(target.join(TARGET).join("component").join(file))
 }
+
+/// Every engine knows the fixed-width vector instructions, which search text faster.
+const FLAGS: (&str, &str) = ("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS", "-Ctarget-feature=+simd128");
 
 /// What the outer cargo and its wrappers set, and the component must not be built with.
 const INHERITED: [&str; 4] =

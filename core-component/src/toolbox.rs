@@ -87,8 +87,8 @@ pub fn call_tool(
         let message = format!("no tool `{name}` is mounted; there are {}", names.join(", "));
         return Err(Failure::not_found(message));
     };
-    let arguments: Map<String, Value> = match arguments.trim() {
-        "" => Map::new(),
+    let arguments: Map<String, Value> = match arguments {
+        blank if blank.trim().is_empty() => Map::new(),
         arguments => decode(arguments, "the arguments")?,
     };
     let answer = (tool.tool.run)(&Call { storage, context: &context }, &arguments);

@@ -28,7 +28,7 @@ pub(crate) fn insert(
     }
     let added = separated(&source[..at], heading, text, &source[at..]);
     let with = [&source[..at], &added, &source[at..]].concat();
-    let after = Outline::of(&with);
+    let after = before.after_insertion(&with, at, added.len());
     let added = at..at + added.len();
     let insertion = Insertion { before, after: &after, added, heading, entry: &entry };
     if let Some(offence) = disturbance(&insertion) {
@@ -42,7 +42,8 @@ pub(crate) fn insert(
 /// line on both sides.
 fn separated(before: &str, heading: Option<&str>, text: &str, after: &str) -> String {
     let mut added = String::new();
-    if !before.is_empty() && !before.ends_with(['\n', '\r']) {
+    // A line that ends in CR alone gets the LF that makes it a CRLF.
+    if !before.is_empty() && !before.ends_with('\n') {
         added.push('\n');
     }
     added.push('\n');

@@ -5,6 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::open;
+use crate::text::{is_blank, lines};
 
 /// A document and its top-level blocks, in order.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(crate) struct Outline<'a> {
 }
 
 /// One top-level block.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub kind: BlockKind,
     /// Where it stands, without white space at its end.
@@ -73,6 +74,53 @@ impl<'a> Outline<'a> {
         Self { source, blocks }
     }
 
+    /// The outline of this document after `length` bytes were put in at `at`, where a line begins
+    /// or the document ends, and after which no block stands or a heading.
+    ///
+    /// What is far from there is not parsed again. CommonMark finds blocks line by line: where a
+    /// top-level block begins after a blank line, or a heading has ended, nothing before is open any
+    /// more, so that the lines that follow are read as if the document began with them.
+    pub fn after_insertion<'b>(&self, with: &'b str, at: usize, length: usize) -> Outline<'b> {
+        let head = self.blocks.partition_point(|block| block.range.start < at);
+        let next = self.blocks.get(head);
+        let fresh = |index: &usize| self.begins_afresh(&self.blocks[*index]);
+        let first = (1..head).rev().find(fresh).unwrap_or(0);
+        let start = match first {
+            0 => 0,
+            first => line_start(with, self.blocks[first].range.start),
+        };
+        let end = next.map_or(with.len(), |next| line_end(with, next.range.end + length));
+        // A byte order mark counts only where a document begins.
+        let begins_with_mark = start > 0 && with[start..].starts_with('\u{feff}');
+        if begins_with_mark || next.is_some_and(|next| next.level().is_none()) {
+            return Outline::of(with);
+        }
+        let near = Outline::of(&with[start..end]).blocks;
+        let mut near: Vec<Block> = near.into_iter().map(|block| block.moved(start)).collect();
+        // A link in a heading may be defined far away.
+        for (now, was) in near.iter_mut().zip(&self.blocks[first..head]) {
+            now.keep_heading(was);
+        }
+        if let (Some(now), Some(was)) = (near.last_mut(), next) {
+            now.keep_heading(&was.clone().moved(length));
+        }
+        let far_before = self.blocks[..first].iter().cloned();
+        let far_after = self.blocks.iter().skip(head + 1).cloned();
+        let far_after = far_after.map(|block| block.moved(length));
+        Outline { source: with, blocks: far_before.chain(near).chain(far_after).collect() }
+    }
+
+    /// Whether a block is read as it is whatever stands before it. Definitions of links are no
+    /// blocks, and a block that follows one without a blank line may be a part of their paragraph.
+    fn begins_afresh(&self, block: &Block) -> bool {
+        let start = line_start(self.source, block.range.start);
+        let before = &self.source[..start];
+        let before = before.strip_suffix('\n').unwrap_or(before);
+        let before = before.strip_suffix('\r').unwrap_or(before);
+        let is_atx = block.level().is_some() && self.text(block).starts_with('#');
+        is_atx || is_blank(&before[line_start(before, before.len())..])
+    }
+
     /// The source of a block.
     pub fn text(&self, block: &Block) -> &'a str {
         &self.source[block.range.clone()]
@@ -85,9 +133,14 @@ impl<'a> Outline<'a> {
         let open = match last.kind {
             BlockKind::Fence => open::is_open_fence(self.text(last), false),
             BlockKind::Html => open::is_open_html(self.text(last)),
-            _ => false,
+            _ => return None,
         };
-        open.then_some(last)
+        // The parser has the last word: its ends of lines and of fences are not always ours.
+        let takes_in = || {
+            let with = format!("{}\n\nx\n", &self.source[last.range.start..]);
+            Outline::of(&with).blocks.len() == 1
+        };
+        (open || takes_in()).then_some(last)
     }
 }
 
@@ -96,6 +149,36 @@ impl Block {
         let end = range.start + source[range.clone()].trim_end().len();
         Self { kind, range: range.start..end }
     }
+
+    fn moved(self, by: usize) -> Self {
+        Self { range: self.range.start + by..self.range.end + by, ..self }
+    }
+
+    /// The level of a heading.
+    fn level(&self) -> Option<u8> {
+        match self.kind {
+            BlockKind::Heading { level, .. } => Some(level),
+            _ => None,
+        }
+    }
+
+    /// Takes the text of the same heading as it was read in the whole document.
+    fn keep_heading(&mut self, was: &Self) {
+        if was.level().is_some() && self.level() == was.level() && self.range == was.range {
+            self.kind = was.kind.clone();
+        }
+    }
+}
+
+/// Where the line begins that `at` stands on.
+pub(super) fn line_start(source: &str, at: usize) -> usize {
+    source[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
+}
+
+/// The end of the line that `at` stands on, with its line end.
+pub(super) fn line_end(source: &str, at: usize) -> usize {
+    let mut following = lines(&source[at..]).map(|(start, _)| at + start).skip(1);
+    following.next().unwrap_or(source.len())
 }
 
 fn kind(tag: &Tag<'_>) -> BlockKind {
@@ -118,5 +201,103 @@ fn plain<'a>(event: &'a Event<'_>) -> &'a str {
         Event::Text(text) | Event::Code(text) => text,
         Event::SoftBreak | Event::HardBreak => " ",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a block is, but for the text of a heading, which may hold links.
+    fn shape(block: &Block) -> (String, Range<usize>) {
+        let kind = match &block.kind {
+            BlockKind::Heading { level, .. } => format!("heading {level}"),
+            other => format!("{other:?}"),
+        };
+        (kind, block.range.clone())
+    }
+
+    #[test]
+    fn an_insertion_is_read_as_the_whole_document_would_be() {
+        let parts = [
+            "text",
+            "- item",
+            "1. item",
+            "  more",
+            "    code",
+            "> quote",
+            "```",
+            "~~~",
+            "<div>",
+            "</div>",
+            "<!--",
+            "-->",
+            "---",
+            "===",
+            "***",
+            "### deep",
+            "[it]: /x",
+            "[it]",
+            "",
+            "",
+            "\t",
+            "- [it]\n\n  deep",
+            "| a |",
+            "\u{feff}",
+            "# one",
+            "<script>",
+            "* * *",
+        ];
+        let headings =
+            ["## Two", "  ## Indented", "Two\n---", "   Two\n   ---", "## [it]", "##", "# One"];
+        let mut number: u32 = 1;
+        let mut pick = |bound: usize| {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (number >> 8) as usize % bound
+        };
+        let mut compared = 0;
+        for _ in 0..200_000 {
+            let mut lines = |count: usize| -> String {
+                (0..pick(count)).map(|_| format!("{}\n", parts[pick(parts.len())])).collect()
+            };
+            let (before, added, after) = (lines(6), lines(4), lines(5));
+            let next = [headings[pick(headings.len())], ""][pick(3) / 2];
+            let gap = ["", "\n"][pick(2)];
+            // A line end that the insertion completes.
+            let before = match (pick(8), before.strip_suffix('\n')) {
+                (0, Some(line)) => format!("{line}\r"),
+                _ => before,
+            };
+            let tail = if next.is_empty() { String::new() } else { format!("{next}\n{after}") };
+            let source = format!("{before}{tail}");
+            let at = before.len();
+            let outline = Outline::of(&source);
+            let head = outline.blocks.partition_point(|block| block.range.start < at);
+            let is_heading = |block: &Block| matches!(block.kind, BlockKind::Heading { .. });
+            // As documents are that are changed at all.
+            let ends = outline.blocks[..head].iter().all(|block| block.range.end <= at);
+            let is_at = outline.blocks.get(head).is_none_or(|next| {
+                is_heading(next) && source[at..next.range.start].trim().is_empty()
+            });
+            if !ends || !is_at || outline.open_at_end().is_some() {
+                continue;
+            }
+            let added = format!("\n{added}{gap}");
+            let with = format!("{before}{added}{tail}");
+            let whole = Outline::of(&with);
+            let near = outline.after_insertion(&with, at, added.len());
+            // Where the next heading is gone, whoever asked refuses, whatever follows.
+            let next = outline.blocks.get(head).map(|next| next.clone().moved(added.len()));
+            let survives = |of: &Outline<'_>| {
+                next.as_ref().is_none_or(|next| of.blocks.iter().any(|b| shape(b) == shape(next)))
+            };
+            assert_eq!(survives(&near), survives(&whole), "{source:?} + {added:?}");
+            if survives(&whole) {
+                compared += 1;
+                let shapes = |of: &Outline<'_>| of.blocks.iter().map(shape).collect::<Vec<_>>();
+                assert_eq!(shapes(&near), shapes(&whole), "{source:?} at {at} + {added:?}");
+            }
+        }
+        assert!(compared > 20_000, "{compared}");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::outline::{line_end, line_start};
 use super::{Block, BlockKind, Outline};
-use crate::text::{is_blank, lines};
 
 /// A heading of level 2 with what stands under it.
 pub(crate) struct Section {
@@ -18,14 +18,13 @@ impl Section {
     /// The sections of a document, in order.
     pub fn all(outline: &Outline<'_>) -> Vec<Self> {
         let source = outline.source;
-        let line_start = |at: usize| source[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let mut sections: Vec<Self> = Vec::new();
         let mut open = false;
         for block in &outline.blocks {
             let BlockKind::Heading { level: level @ (1 | 2), text } = &block.kind else {
                 continue;
             };
-            let start = line_start(block.range.start);
+            let start = line_start(source, block.range.start);
             if let Some(last) = sections.last_mut().filter(|_| open) {
                 last.range.end = start;
             }
@@ -45,19 +44,13 @@ impl Section {
     }
 }
 
-/// The end of the line that `at` stands on, with its line end.
-fn line_end(source: &str, at: usize) -> usize {
-    let mut following = lines(&source[at..]).map(|(start, _)| at + start).skip(1);
-    following.next().unwrap_or(source.len())
-}
-
 /// The end of the last line of a range that is not blank, with its line end.
 pub(crate) fn content_end(source: &str, range: &Range<usize>) -> usize {
     let text = &source[range.clone()];
-    let mut starts = lines(text).map(|(at, _)| at).skip(1).chain([text.len()]);
-    let ends = lines(text).zip(starts.by_ref());
-    let last = ends.filter(|((_, line), _)| !is_blank(line)).last();
-    range.start + last.map_or(0, |(_, end)| end)
+    match text.trim_end_matches([' ', '\t', '\n', '\r']).len() {
+        0 => range.start,
+        length => line_end(&source[..range.end], range.start + length),
+    }
 }
 
 /// Whether `## name` is read as a heading of that very text.
