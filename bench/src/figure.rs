@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn a_time_has_three_digits() {
-        let shown = [0.5, 9.994, 99.94, 999.4, 999.6, 12_345.0].map(time);
-        assert_eq!(shown, ["0.50 µs", "9.99 µs", "99.9 µs", "999 µs", "1.00 ms", "12.3 ms"]);
+        let shown = [0.5, 9.994, 9.996, 99.94, 999.4, 999.6, 12_345.0].map(time);
+        let three = ["0.50 µs", "9.99 µs", "10.0 µs", "99.9 µs", "999 µs", "1.00 ms", "12.3 ms"];
+        assert_eq!(shown, three);
     }
 }

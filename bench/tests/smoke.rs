@@ -78,7 +78,7 @@ fn each_comparison_prints_a_line_for_each_contestant_and_each_gate() {
 fn the_exit_status_says_whether_every_gate_is_met() {
     let output = bench(&["read-summary", "--rounds", "1", "--quick"]);
     assert_eq!(output.status.code(), Some(0), "it has no gate");
-    let output = bench(&["start", "--rounds", "1", "--quick"]);
+    let output = bench(&["append-entry", "--rounds", "1", "--quick"]);
     let missed = String::from_utf8_lossy(&output.stdout).contains(": NOT met");
     assert_eq!(output.status.code(), Some(if missed { 1 } else { 0 }));
 }
