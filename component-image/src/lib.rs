@@ -11,7 +11,7 @@ mod compile;
 #[cfg(feature = "compile")]
 pub use compile::{CompileError, build, precompile};
 
-use wasmtime::{Config, InstanceAllocationStrategy};
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 /// The triple that components are compiled for.
 pub const TARGET: &str = "wasm32-wasip2";
@@ -37,7 +37,7 @@ pub fn engine_config() -> Config {
         // How it is stopped: it looks at the engine's epoch in every loop and function.
         .epoch_interruption(true)
         .consume_fuel(false)
-        // An instance for a call, made when it is needed: a pool would have to be mapped at start.
+        // A host that makes many calls takes its instances from a pool: see `pooled`.
         .allocation_strategy(InstanceAllocationStrategy::OnDemand)
         // All that 32 bits can address is reserved, so that the hardware checks the bounds and no
         // memory ever moves. What may be used of it is the host's limit.
@@ -50,7 +50,6 @@ pub fn engine_config() -> Config {
         .table_lazy_init(true)
         .signals_based_traps(true)
         .max_wasm_stack(512 * KIB)
-        .async_stack_size(2048 * KIB)
         // No source positions: the image stays small, and a panic says where it was by itself.
         .debug_info(false)
         .generate_address_map(false)
@@ -58,3 +57,33 @@ pub fn engine_config() -> Config {
         .wasm_backtrace_max_frames(None);
     config
 }
+
+/// The same engine for a host that makes call after call: at most `instances` at once, from a pool.
+///
+/// A new instance finds the address space of an earlier one mapped already, and the pages that the
+/// earlier one wrote are put back to what they were, not given back. What is kept so is at most
+/// some MiB in all.
+pub fn pooled(instances: u32) -> Config {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(instances)
+        // A component is several core modules, most of which only join others.
+        .total_core_instances(instances * CORE_INSTANCES)
+        .total_memories(instances)
+        .total_tables(instances * TABLES)
+        .table_elements(100_000)
+        .max_memory_size(GIB as usize)
+        .max_unused_warm_slots(WARM)
+        .linear_memory_keep_resident(MIB as usize)
+        .table_keep_resident(64 * KIB)
+        // Linux 6.7 tells which pages were written; without, the first MiB is put back as a whole.
+        .pagemap_scan(Enabled::Auto);
+    let mut config = engine_config();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+const CORE_INSTANCES: u32 = 8;
+const TABLES: u32 = 4;
+
+/// So many instances of a pool keep their pages.
+const WARM: u32 = 4;

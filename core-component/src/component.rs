@@ -12,6 +12,10 @@ mod bindings {
 use bindings::agent_memory::core::{documents, storage_types};
 use bindings::exports::agent_memory::core::toolbox as exported;
 
+/// A call is over before memory runs short: an allocator that is small and fast serves it best.
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 struct Component;
 
 bindings::export!(Component with_types_in bindings);

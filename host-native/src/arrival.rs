@@ -39,6 +39,8 @@ pub struct Arrival {
     pub(crate) utc_offset_minutes: i32,
     pub(crate) seed: u64,
     pub(crate) turn: Option<Turn>,
+    /// Its place among the calls that are under way, until it has ended.
+    pub(crate) place: Place<()>,
 }
 
 impl fmt::Debug for Arrival {
@@ -68,16 +70,24 @@ pub(crate) struct Arrivals {
     utc_offset_minutes: Option<i32>,
     arrived: Mutex<u64>,
     writers: Queue<()>,
+    calls: Queue<()>,
 }
 
 impl Arrivals {
-    pub(crate) fn new(clock: Clock, random: Random, utc_offset_minutes: Option<i32>) -> Arrivals {
+    /// At most `at_once` calls are under way; the earliest are, so that none waits for a later one.
+    pub(crate) fn new(
+        clock: Clock,
+        random: Random,
+        utc_offset_minutes: Option<i32>,
+        at_once: usize,
+    ) -> Arrivals {
         Arrivals {
             clock,
             random,
             utc_offset_minutes,
             arrived: Mutex::new(0),
-            writers: Queue::default(),
+            writers: Queue::new(1),
+            calls: Queue::new(at_once),
         }
     }
 
@@ -94,6 +104,7 @@ impl Arrivals {
             }
         };
         let turn = writes.then(|| self.writers.join(()));
+        let place = self.calls.join(());
         drop(arrived);
 
         let utc_offset_minutes = self
@@ -103,7 +114,7 @@ impl Arrivals {
             Random::System => getrandom::u64().expect("the operating system has random numbers"),
             Random::Fixed(first) => first.wrapping_add(number),
         };
-        Arrival { now, utc_offset_minutes, seed, turn }
+        Arrival { now, utc_offset_minutes, seed, turn, place }
     }
 }
 
@@ -117,7 +128,7 @@ mod tests {
             start: "2025-01-20T10:00:00Z".parse().unwrap(),
             step: Duration::from_millis(1500),
         };
-        let arrivals = Arrivals::new(clock, Random::Fixed(7), Some(330));
+        let arrivals = Arrivals::new(clock, Random::Fixed(7), Some(330), 1);
         arrivals.receive(false);
         let second = arrivals.receive(true);
         assert_eq!(second.now.to_string(), "2025-01-20T10:00:01.5Z");
@@ -128,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_machine_gives_every_call_another_seed() {
-        let arrivals = Arrivals::new(Clock::System, Random::System, None);
+        let arrivals = Arrivals::new(Clock::System, Random::System, None, 1);
         assert_ne!(arrivals.receive(false).seed, arrivals.receive(false).seed);
     }
 }

@@ -7,8 +7,6 @@ use crate::storage::{self, Storage, StorageOptions};
 use crate::{CallError, Clock, Durability, Limits, Random};
 use serde_json::json;
 use std::path::PathBuf;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// Sets a [`Memory`] up. Without any setting it mounts the toolset `sessions` and is granted
@@ -116,11 +114,13 @@ impl Builder {
         let engine = Engine::load(&self.image, self.limits)
             .map_err(|error| BuildError::Component(format!("{error:#}")))?;
         let settings = json!({ "toolsets": self.toolsets });
-        let call = Call::new(storage.clone(), engine.limits(), None, None);
-        let tools = run_without_storage(engine.list_tools(call, &settings.to_string()))?;
+        let call = Call::new(storage.clone(), engine.limits(), None, None, None);
+        let tools = engine.list_tools(call, &settings.to_string())?;
         let tools = serde_json::from_str(&tools)
             .map_err(|error| BuildError::Component(format!("its list of tools: {error}")))?;
-        let arrivals = Arrivals::new(self.clock, self.random, self.utc_offset_minutes);
+        let (clock, random) = (self.clock, self.random);
+        let at_once = Limits::CALLS_AT_ONCE;
+        let arrivals = Arrivals::new(clock, random, self.utc_offset_minutes, at_once);
         Ok(Memory::new(Mounted { engine, storage, settings, tools, arrivals }))
     }
 }
@@ -152,18 +152,5 @@ impl From<CallError> for BuildError {
             CallError::Ended { message, .. } => BuildError::Component(message),
             refused => BuildError::Settings(refused),
         }
-    }
-}
-
-/// Runs a call that uses no storage, and so waits for nothing: where it is pending, it only lets
-/// others go first.
-fn run_without_storage<T>(call: impl Future<Output = T>) -> T {
-    let mut call = pin!(call);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(answer) = call.as_mut().poll(&mut context) {
-            return answer;
-        }
-        std::thread::yield_now();
     }
 }

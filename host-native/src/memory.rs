@@ -2,7 +2,7 @@
 
 use crate::arrival::{Arrival, Arrivals};
 use crate::builder::Builder;
-use crate::engine::{Call, Engine};
+use crate::engine::{Call, Engine, Waiting};
 use crate::outcome::{CallError, Outcome, Tool};
 use crate::storage::Storage;
 use serde_json::{Value, json};
@@ -10,6 +10,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 /// A future in a box, which another thread may poll.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -71,6 +73,9 @@ impl Memory {
 
     /// Runs a tool; `arguments` is a JSON object, or empty for one without members.
     ///
+    /// The call runs on a thread of tokio's for blocking work. Dropping the future gives the call
+    /// up: it ends within some milliseconds, unless it is committing what it has decided.
+    ///
     /// # Errors
     ///
     /// [`CallError::NotFound`], [`CallError::InvalidRequest`], and [`CallError::Ended`] where the
@@ -101,6 +106,31 @@ impl Memory {
         arguments: &str,
         roots: Option<Arc<dyn Roots>>,
     ) -> Result<Outcome, CallError> {
+        arrival.place.is_served().await;
+        let given_up = CancellationToken::new();
+        let _gives_up = given_up.clone().drop_guard();
+        let waiting = Waiting { runtime: Handle::current(), given_up };
+        let memory = self.clone();
+        let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
+        let run = move || memory.run(arrival, &tool, &arguments, roots, waiting);
+        match tokio::task::spawn_blocking(run).await {
+            Ok(outcome) => outcome,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(CallError::closing()),
+            },
+        }
+    }
+
+    /// Runs a call on this thread.
+    fn run(
+        &self,
+        arrival: Arrival,
+        tool: &str,
+        arguments: &str,
+        roots: Option<Arc<dyn Roots>>,
+        waiting: Waiting,
+    ) -> Result<Outcome, CallError> {
         let memory = &*self.0;
         let context = json!({
             "settings": memory.settings,
@@ -108,9 +138,9 @@ impl Memory {
             "utc_offset_minutes": arrival.utc_offset_minutes,
             "seed": arrival.seed,
         });
-        let storage = memory.storage.clone();
-        let call = Call::new(storage, memory.engine.limits(), arrival.turn, roots);
-        let outcome = memory.engine.call_tool(call, tool, arguments, &context.to_string()).await?;
+        let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
+        let call = Call::new(storage, limits, arrival.turn, roots, Some(waiting));
+        let outcome = memory.engine.call_tool(call, tool, arguments, &context.to_string())?;
         Ok(Outcome::from(outcome))
     }
 }

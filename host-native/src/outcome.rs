@@ -107,6 +107,8 @@ pub enum Reason {
     StorageCalls,
     /// It panicked, went beyond one of the fixed bounds, or did what no component may.
     Trap,
+    /// Nobody waited for it any more, or the program is closing.
+    GivenUp,
 }
 
 impl From<toolbox::Outcome> for Outcome {
@@ -122,6 +124,13 @@ impl From<toolbox::Outcome> for Outcome {
             changed: outcome.changed,
             follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
         }
+    }
+}
+
+impl CallError {
+    pub(crate) fn closing() -> CallError {
+        let message = "the program is closing".to_owned();
+        CallError::Ended { reason: Reason::GivenUp, message }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::work::{CONTEXT, Calls, Work};
 
 mod bindings {
     #![allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
-    wasmtime::component::bindgen!({ path: "../wit", world: "memory", exports: { default: async } });
+    wasmtime::component::bindgen!({ path: "../wit", world: "memory" });
 }
 
 use bindings::MemoryPre;
@@ -26,7 +26,6 @@ use bindings::agent_memory::core::documents::{
 use bindings::agent_memory::core::storage_types::{self, ErrorCode};
 
 pub struct Component {
-    runtime: tokio::runtime::Runtime,
     component: MemoryPre<Lent>,
     /// None while a call has it.
     storage: Option<MemoryStorage>,
@@ -39,7 +38,7 @@ impl Component {
     pub const NAME: &str = "the component";
 
     pub fn new(work: Work, calls: &Calls) -> wasmtime::Result<Self> {
-        let engine = Engine::new(&agent_memory_image::engine_config())?;
+        let engine = Engine::new(&agent_memory_image::pooled(1))?;
         // SAFETY: the bytes are the host's own image.
         let image = Image::embedded();
         let component = unsafe { component::Component::deserialize(&engine, image.bytes())? };
@@ -50,7 +49,6 @@ impl Component {
         )?;
         linker.define_unknown_imports_as_traps(&component)?;
         Ok(Self {
-            runtime: tokio::runtime::Builder::new_current_thread().build()?,
             component: MemoryPre::new(linker.instantiate_pre(&component)?)?,
             storage: Some(MemoryStorage::new()),
             work,
@@ -63,10 +61,9 @@ impl Component {
         let storage = self.storage.take().expect("no call is under way");
         let mut store = Store::new(self.component.engine(), Lent { storage, open: None });
         store.set_epoch_deadline(u64::MAX / 2);
-        let answer = self.runtime.block_on(async {
-            let memory = self.component.instantiate_async(&mut store).await?;
+        let answer = self.component.instantiate(&mut store).and_then(|memory| {
             let toolbox = memory.agent_memory_core_toolbox();
-            toolbox.call_call_tool(&mut store, self.tool, &self.arguments[index], CONTEXT).await
+            toolbox.call_call_tool(&mut store, self.tool, &self.arguments[index], CONTEXT)
         });
         self.storage = Some(store.into_data().storage);
         match answer? {

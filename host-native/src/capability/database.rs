@@ -15,12 +15,13 @@ impl Host for Call {
         name: String,
         _create: bool,
     ) -> Result<std::result::Result<Resource<Connection>, Error>> {
-        self.count()?;
-        Ok(Err(Error {
-            code: ErrorCode::NotGranted,
-            message: format!("the database `{name}` is not granted: this host keeps none"),
-            detail: None,
-        }))
+        self.asked(|_| {
+            Ok(Err(Error {
+                code: ErrorCode::NotGranted,
+                message: format!("the database `{name}` is not granted: this host keeps none"),
+                detail: None,
+            }))
+        })
     }
 }
 

@@ -5,9 +5,9 @@ use super::imports::documents::{
     Side, Tree, Writer,
 };
 use super::imports::storage_types::{Error, ErrorCode};
+use crate::arrival::Turn;
 use crate::engine::Call;
 use crate::storage;
-use std::sync::Arc;
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -15,58 +15,36 @@ use wasmtime::component::Resource;
 /// the call.
 type Answer<T, E = Error> = Result<std::result::Result<T, E>>;
 
-/// A commit goes on to its end on its own thread when the call is given up meanwhile, and the lock
-/// is held until then.
-pub type SharedWriter = Arc<storage::Writer>;
-
-/// Runs what waits for a disk on a thread that may.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    Ok(tokio::task::spawn_blocking(work).await?)
-}
-
 impl Host for Call {
-    async fn open(&mut self, place: Place) -> Answer<Resource<Tree>> {
-        self.count()?;
-        let mut opened = self.open_granted(place.clone()).await?;
-        let refused = |error: &storage::Error| error.code == storage::ErrorCode::NotGranted;
-        if opened.as_ref().is_err_and(refused)
-            && let Some(roots) = self.roots.take()
-        {
-            self.granted = roots.roots().await;
-            opened = self.open_granted(place).await?;
-        }
-        self.lend(opened)
+    fn open(&mut self, place: Place) -> Answer<Resource<Tree>> {
+        self.asked(|call| {
+            let place = storage::Place::from(place);
+            let mut opened = call.storage.open(&place, &call.granted);
+            let refused = |error: &storage::Error| error.code == storage::ErrorCode::NotGranted;
+            if opened.as_ref().is_err_and(refused)
+                && let Some(roots) = call.roots.take()
+            {
+                call.granted = call.wait(roots.roots())?;
+                opened = call.storage.open(&place, &call.granted);
+            }
+            call.lend(opened)
+        })
     }
 
-    async fn list_places(&mut self, kind: PlaceKind) -> Answer<Vec<String>> {
-        self.count()?;
-        let storage = self.storage.clone();
-        let listed = blocking(move || storage.list_places(kind.into())).await?;
-        Ok(listed.map_err(Error::from))
+    fn list_places(&mut self, kind: PlaceKind) -> Answer<Vec<String>> {
+        self.asked(|call| Ok(call.storage.list_places(kind.into()).map_err(Error::from)))
     }
 
-    async fn create_place(&mut self, place: Place) -> Answer<Resource<Tree>> {
-        self.count()?;
-        let storage = self.storage.clone();
-        let created = blocking(move || storage.create_place(&place.into())).await?;
-        self.lend(created)
+    fn create_place(&mut self, place: Place) -> Answer<Resource<Tree>> {
+        self.asked(|call| call.lend(call.storage.create_place(&place.into())))
     }
 
     fn version_of(&mut self, contents: Vec<u8>) -> Result<String> {
-        self.count()?;
-        Ok(storage::version_of(&contents))
+        self.asked(|_| Ok(storage::version_of(&contents)))
     }
 }
 
 impl Call {
-    async fn open_granted(
-        &mut self,
-        place: Place,
-    ) -> Result<std::result::Result<storage::Tree, storage::Error>> {
-        let (storage, granted) = (self.storage.clone(), self.granted.clone());
-        blocking(move || storage.open(&place.into(), &granted)).await
-    }
-
     fn lend(
         &mut self,
         tree: std::result::Result<storage::Tree, storage::Error>,
@@ -79,13 +57,12 @@ impl Call {
 
     /// Waits for the tree's lock, after every writer that arrived earlier.
     async fn acquire(
-        &mut self,
+        turn: Option<Turn>,
         tree: &storage::Tree,
+        patience: storage::Patience,
     ) -> std::result::Result<storage::Writer, storage::Error> {
-        let patience = storage::Patience::new(self.storage.options().lock_wait);
-        let turn = self.turn.take();
         if let Some(turn) = &turn {
-            patience.within(turn.is_first()).await?;
+            patience.within(turn.is_served()).await?;
         }
         // This joins the tree's own queue; only then may the next writer ask.
         let acquiring = tree.acquire(patience);
@@ -95,55 +72,52 @@ impl Call {
 }
 
 impl HostTree for Call {
-    async fn read(
+    fn read(
         &mut self,
         tree: Resource<Tree>,
         side: Side,
         path: String,
         max_bytes: u64,
     ) -> Answer<Option<Document>> {
-        self.count()?;
-        let tree = self.opened.get(&tree)?.clone();
-        let read = blocking(move || tree.read(side.into(), &path, max_bytes)).await?;
-        Ok(match read {
-            Ok(document) => Ok(document.map(Document::from)),
-            Err(error) => Err(error.into()),
+        self.asked(|call| {
+            let read = call.opened.get(&tree)?.read(side.into(), &path, max_bytes);
+            Ok(read.map(|document| document.map(Document::from)).map_err(Error::from))
         })
     }
 
-    async fn list(
+    fn list(
         &mut self,
         tree: Resource<Tree>,
         side: Side,
         directory: String,
     ) -> Answer<Option<Vec<Entry>>> {
-        self.count()?;
-        let tree = self.opened.get(&tree)?.clone();
-        let listed = blocking(move || tree.list(side.into(), &directory)).await?;
-        Ok(match listed {
-            Ok(entries) => Ok(entries.map(|all| all.into_iter().map(Entry::from).collect())),
-            Err(error) => Err(error.into()),
+        self.asked(|call| {
+            let listed = call.opened.get(&tree)?.list(side.into(), &directory);
+            let entries = |all: Vec<storage::Entry>| all.into_iter().map(Entry::from).collect();
+            Ok(listed.map(|found| found.map(entries)).map_err(Error::from))
         })
     }
 
     fn location(&mut self, tree: Resource<Tree>) -> Result<String> {
-        self.count()?;
-        Ok(self.opened.get(&tree)?.location().to_owned())
+        self.asked(|call| Ok(call.opened.get(&tree)?.location().to_owned()))
     }
 
-    async fn lock(&mut self, tree: Resource<Tree>) -> Answer<Resource<Writer>> {
-        self.count()?;
-        if self.writes {
-            return Ok(Err(nested()));
-        }
-        let tree = self.opened.get(&tree)?.clone();
-        Ok(match self.acquire(&tree).await {
-            Ok(writer) => {
-                let writer = self.opened.push(Arc::new(writer))?;
-                self.writes = true;
-                Ok(writer)
+    fn lock(&mut self, tree: Resource<Tree>) -> Answer<Resource<Writer>> {
+        self.asked(|call| {
+            if call.writes {
+                return Ok(Err(nested()));
             }
-            Err(error) => Err(error.into()),
+            let turn = call.turn.take();
+            let tree = call.opened.get(&tree)?;
+            let patience = storage::Patience::new(call.storage.options().lock_wait);
+            Ok(match call.wait(Call::acquire(turn, tree, patience))? {
+                Ok(writer) => {
+                    let writer = call.opened.push(writer)?;
+                    call.writes = true;
+                    Ok(writer)
+                }
+                Err(error) => Err(error.into()),
+            })
         })
     }
 
@@ -154,16 +128,16 @@ impl HostTree for Call {
 }
 
 impl HostWriter for Call {
-    async fn commit(
+    fn commit(
         &mut self,
         writer: Resource<Writer>,
         changes: Vec<Change>,
     ) -> Answer<Vec<String>, CommitError> {
-        self.count()?;
-        let writer = self.opened.get(&writer)?.clone();
-        let changes: Vec<_> = changes.into_iter().map(storage::Change::from).collect();
-        let committed = blocking(move || writer.commit(&changes)).await?;
-        Ok(committed.map_err(CommitError::from))
+        self.asked(|call| {
+            let changes: Vec<_> = changes.into_iter().map(storage::Change::from).collect();
+            let committed = call.opened.get(&writer)?.commit(&changes);
+            Ok(committed.map_err(CommitError::from))
+        })
     }
 
     fn drop(&mut self, writer: Resource<Writer>) -> Result<()> {

@@ -1,5 +1,6 @@
 //! What the host keeps for one call.
 
+use super::guest_time::GuestTime;
 use super::limits::{Exceeded, Size};
 use crate::Limits;
 use crate::arrival::Turn;
@@ -7,13 +8,16 @@ use crate::memory::Roots;
 use crate::storage::Storage;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 use wasmtime::Result;
 use wasmtime::component::ResourceTable;
 
 /// The state of one call: what it may reach, and all that it has opened.
 ///
-/// It is dropped when the call ends in any way, be it a result, a trap, or that nobody waits for it
-/// any more; so is whatever the call holds then.
+/// It is made on the thread that runs the call, and dropped when the call ends in any way, be it a
+/// result, a trap, or that nobody waits for it any more; so is whatever the call holds then.
 pub(crate) struct Call {
     pub(crate) storage: Storage,
     /// Trees and writers that the component has handles of.
@@ -28,8 +32,18 @@ pub(crate) struct Call {
     pub(crate) granted: Vec<PathBuf>,
     pub(super) size: Size,
     printed: Vec<u8>,
+    waiting: Option<Waiting>,
+    time: GuestTime,
+    time_limit: Duration,
     storage_calls: u32,
     storage_calls_limit: u32,
+}
+
+/// How a call waits for what is no file: for a lock, or for the client.
+pub(crate) struct Waiting {
+    pub(crate) runtime: Handle,
+    /// Cancelled when nobody waits for the call any more.
+    pub(crate) given_up: CancellationToken,
 }
 
 impl Call {
@@ -38,6 +52,7 @@ impl Call {
         limits: &Limits,
         turn: Option<Turn>,
         roots: Option<Arc<dyn Roots>>,
+        waiting: Option<Waiting>,
     ) -> Call {
         let mut opened = ResourceTable::new();
         opened.set_max_capacity(Limits::RESOURCES);
@@ -50,16 +65,41 @@ impl Call {
             granted: Vec::new(),
             size: Size { memory: limits.memory },
             printed: Vec::new(),
+            waiting,
+            time: GuestTime::new(),
+            time_limit: limits.guest_time,
             storage_calls: 0,
             storage_calls_limit: limits.storage_calls,
         }
     }
 
-    /// Counts a call of storage.
-    pub(crate) fn count(&mut self) -> Result<()> {
+    /// Does what the component asks of storage. It counts as one call of storage, and its time not
+    /// as the component's own.
+    pub(crate) fn asked<T>(&mut self, work: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
         self.storage_calls += 1;
         if self.storage_calls > self.storage_calls_limit {
             return Err(Exceeded::StorageCalls(self.storage_calls_limit).into());
+        }
+        let before = self.time.total();
+        let done = work(self);
+        self.time.leave_out_since(before);
+        done
+    }
+
+    /// Waits for something, for as long as somebody waits for the call.
+    pub(crate) fn wait<T>(&self, until: impl Future<Output = T>) -> Result<T> {
+        let waiting = self.waiting.as_ref().expect("only what needs no storage waits for nothing");
+        let waited = waiting.runtime.block_on(waiting.given_up.run_until_cancelled(until));
+        waited.ok_or_else(|| Exceeded::GivenUp.into())
+    }
+
+    /// Whether the component may run on.
+    pub(super) fn goes_on(&self) -> Result<()> {
+        if self.waiting.as_ref().is_some_and(|waiting| waiting.given_up.is_cancelled()) {
+            return Err(Exceeded::GivenUp.into());
+        }
+        if self.time.total() > self.time_limit {
+            return Err(Exceeded::GuestTime(self.time_limit).into());
         }
         Ok(())
     }

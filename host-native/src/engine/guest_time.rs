@@ -1,22 +1,14 @@
 //! How long a call's own code has run.
 
 use rustix::time::{ClockId, clock_gettime};
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The time in which a call's own code ran: while it had a processor, and not while it waited for
-/// one, for a lock, a disk, or its turn on the thread. On a busy machine that is much less than has
-/// passed.
-#[derive(Clone, Default)]
-pub(super) struct GuestTime(Arc<Mutex<Running>>);
-
-#[derive(Default)]
-struct Running {
-    spent: Duration,
-    /// What the thread that polls had used when it began to.
-    since: Option<Duration>,
+/// The time in which a call's own code ran on the thread that this was made on: while it had a
+/// processor, and not while it waited for one, for a lock or a disk, nor while the host worked for
+/// it. On a busy machine that is much less than has passed.
+pub(super) struct GuestTime {
+    /// What the thread had used before, and what it has used for the host's work since.
+    other: Duration,
 }
 
 /// What this thread has used of a processor so far.
@@ -26,35 +18,18 @@ fn used_by_this_thread() -> Duration {
 }
 
 impl GuestTime {
-    /// Runs a future to its end and counts the time in which it runs.
-    pub(super) async fn measure<F: Future>(&self, future: F) -> F::Output {
-        let mut future = pin!(future);
-        poll_fn(|context| {
-            self.with(|running| running.since = Some(used_by_this_thread()));
-            let polled = future.as_mut().poll(context);
-            self.with(|running| {
-                running.spent = running.total();
-                running.since = None;
-            });
-            polled
-        })
-        .await
+    /// Begins now.
+    pub(super) fn new() -> Self {
+        GuestTime { other: used_by_this_thread() }
     }
 
-    /// Asked by the thread that runs the call, or by any other between two polls.
     pub(super) fn total(&self) -> Duration {
-        self.with(|running| running.total())
+        used_by_this_thread().saturating_sub(self.other)
     }
 
-    fn with<T>(&self, look: impl FnOnce(&mut Running) -> T) -> T {
-        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Running {
-    fn total(&self) -> Duration {
-        let running = |since| used_by_this_thread().saturating_sub(since);
-        self.spent + self.since.map_or(Duration::ZERO, running)
+    /// Takes time off that began when the total was `before`.
+    pub(super) fn leave_out_since(&mut self, before: Duration) {
+        self.other += self.total().saturating_sub(before);
     }
 }
 
@@ -63,17 +38,21 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    #[tokio::test]
-    async fn waiting_does_not_count_and_running_does() {
-        let time = GuestTime::default();
+    fn work() {
+        let before = used_by_this_thread();
+        while used_by_this_thread() - before < Duration::from_millis(20) {}
+    }
+
+    #[test]
+    fn running_counts_and_neither_waiting_nor_the_hosts_work_does() {
         let started = Instant::now();
-        time.measure(async {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            let before = used_by_this_thread();
-            while used_by_this_thread() - before < Duration::from_millis(20) {}
-        })
-        .await;
+        let mut time = GuestTime::new();
+        std::thread::sleep(Duration::from_millis(200));
+        work();
+        let before = time.total();
+        work();
+        time.leave_out_since(before);
         assert!(time.total() >= Duration::from_millis(20));
-        assert!(time.total() + Duration::from_millis(200) <= started.elapsed());
+        assert!(time.total() + Duration::from_millis(220) <= started.elapsed());
     }
 }

@@ -21,13 +21,16 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How often a running call lets others have the thread, and its time is looked at.
+    /// How often a running call's time is looked at, and whether anybody waits for it still.
     pub const TICK: Duration = Duration::from_millis(10);
 
     const INSTANCES: usize = 16;
     const MEMORIES: usize = 4;
     const TABLES: usize = 16;
     const TABLE_ELEMENTS: usize = 100_000;
+
+    /// Calls under way at once. Later ones wait, and the earliest go first.
+    pub(crate) const CALLS_AT_ONCE: usize = 256;
 
     /// Resources that a call has open at once: trees, writers.
     pub(crate) const RESOURCES: usize = 1_000;
@@ -55,6 +58,8 @@ pub(crate) enum Exceeded {
     Memory(usize),
     #[error("it asked storage more than {0} times")]
     StorageCalls(u32),
+    #[error("nobody waits for it any more")]
+    GivenUp,
 }
 
 /// Holds an instance to the limits of its size.

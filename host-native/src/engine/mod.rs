@@ -7,13 +7,12 @@ mod inert;
 mod limits;
 mod ticker;
 
-pub(crate) use call::Call;
+pub(crate) use call::{Call, Waiting};
 pub use image::Image;
 pub use limits::Limits;
 
 use crate::capability::{self, MemoryPre, toolbox};
 use crate::outcome::{CallError, Reason};
-use guest_time::GuestTime;
 use limits::Exceeded;
 use ticker::Ticker;
 use wasmtime::component::Linker;
@@ -28,7 +27,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn load(image: &Image, limits: Limits) -> Result<Engine> {
-        let engine = wasmtime::Engine::new(&agent_memory_image::engine_config())?;
+        let engine = engine()?;
         let component = image.load(&engine)?;
         let mut linker = Linker::new(&engine);
         inert::add_to_linker(&mut linker)?;
@@ -44,68 +43,62 @@ impl Engine {
         &self.limits
     }
 
-    pub(crate) async fn list_tools(&self, call: Call, settings: &str) -> Answer<String> {
-        self.run(call, "list-tools", async |store, toolbox| {
-            toolbox.call_list_tools(store, settings).await
-        })
-        .await
+    pub(crate) fn list_tools(&self, call: Call, settings: &str) -> Answer<String> {
+        self.run(call, "list-tools", |store, toolbox| toolbox.call_list_tools(store, settings))
     }
 
-    pub(crate) async fn call_tool(
+    pub(crate) fn call_tool(
         &self,
         call: Call,
         name: &str,
         arguments: &str,
         context: &str,
     ) -> Answer<toolbox::Outcome> {
-        self.run(call, name, async |store, toolbox| {
-            toolbox.call_call_tool(store, name, arguments, context).await
+        self.run(call, name, |store, toolbox| {
+            toolbox.call_call_tool(store, name, arguments, context)
         })
-        .await
     }
 
-    /// Runs one function of the toolbox in an instance of its own.
-    async fn run<T>(
+    /// Runs one function of the toolbox in an instance of its own, on this thread.
+    fn run<T>(
         &self,
         call: Call,
         name: &str,
-        function: impl AsyncFnOnce(
-            &mut Store<Call>,
-            &toolbox::Guest,
-        ) -> Result<Result<T, toolbox::Failure>>,
+        function: impl FnOnce(&mut Store<Call>, &toolbox::Guest) -> Result<Result<T, toolbox::Failure>>,
     ) -> Answer<T> {
-        let time = GuestTime::default();
-        let mut store = self.store(call, time.clone());
-        let ran = time
-            .measure(async {
-                let _ticking = self.ticker.tick()?;
-                let instance = self.component.instantiate_async(&mut store).await?;
-                function(&mut store, instance.agent_memory_core_toolbox()).await
-            })
-            .await;
-        match ran {
+        let mut store = self.store(call);
+        let run = || {
+            let _ticking = self.ticker.tick()?;
+            let instance = self.component.instantiate(&mut store)?;
+            function(&mut store, instance.agent_memory_core_toolbox())
+        };
+        match run() {
             Ok(answer) => answer.map_err(CallError::from),
             Err(error) => Err(ended(name, &error, store.data())),
         }
     }
 
-    fn store(&self, call: Call, time: GuestTime) -> Store<Call> {
+    fn store(&self, call: Call) -> Store<Call> {
         let mut store = Store::new(self.component.engine(), call);
         store.limiter(|call| &mut call.size);
         store.set_hostcall_fuel(Limits::TRANSFER);
         store.set_max_component_handles(Limits::RESOURCES);
-        let limit = self.limits.guest_time;
         store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(move |_| {
-            if time.total() > limit {
-                return Err(Exceeded::GuestTime(limit).into());
-            }
-            // Tokio's own way to yield lets its timers and sockets go first.
-            let others = Box::pin(tokio::task::yield_now());
-            Ok(UpdateDeadline::YieldCustom(1, others))
+        store.epoch_deadline_callback(|store| {
+            store.data().goes_on()?;
+            Ok(UpdateDeadline::Continue(1))
         });
         store
     }
+}
+
+/// An engine with a pool of instances; without one where so much address space cannot be had.
+fn engine() -> Result<wasmtime::Engine> {
+    let pooled = agent_memory_image::pooled(Limits::CALLS_AT_ONCE as u32 + 1);
+    wasmtime::Engine::new(&pooled).or_else(|error| {
+        tracing::debug!(%error, "no pool of instances");
+        wasmtime::Engine::new(&agent_memory_image::engine_config())
+    })
 }
 
 /// What a function of the toolbox answers.
@@ -119,13 +112,17 @@ fn ended(name: &str, error: &wasmtime::Error, call: &Call) -> CallError {
                 Exceeded::GuestTime(_) => Reason::Deadline,
                 Exceeded::Memory(_) => Reason::Memory,
                 Exceeded::StorageCalls(_) => Reason::StorageCalls,
+                Exceeded::GivenUp => Reason::GivenUp,
             };
             (reason, exceeded.to_string())
         }
         None => (Reason::Trap, format!("{error:#}")),
     };
     let printed = call.printed();
-    tracing::error!(tool = name, %why, %printed, "the component was stopped");
+    match reason {
+        Reason::GivenUp => tracing::debug!(tool = name, "the call was given up"),
+        _ => tracing::error!(tool = name, %why, %printed, "the component was stopped"),
+    }
     let message = if printed.is_empty() {
         format!("`{name}` was stopped: {why}")
     } else {

@@ -93,7 +93,7 @@ impl Tree {
         let place = self.0.storage.queue.join(self.lock_key().to_owned());
         let tree = self.clone();
         async move {
-            patience.within(place.is_first()).await?;
+            patience.within(place.is_served()).await?;
             let turn = turn(&tree, patience).await?;
             Ok(Writer { tree, turn: Mutex::new(turn), _place: place })
         }

@@ -148,7 +148,7 @@ impl Storage {
             options,
             grants: RwLock::default(),
             connections: Connections::default(),
-            queue: Queue::default(),
+            queue: Queue::new(1),
         }))
     }
 
