@@ -91,8 +91,16 @@ fn dependencies(manifest: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_core_depends_on_no_clock_file_database_or_protocol() {
-    let allowed =
-        ["jiff", "pulldown-cmark", "schemars", "serde", "serde_json", "sha2", "wit-bindgen"];
+    let allowed = [
+        "jiff",
+        "pulldown-cmark",
+        "schemars",
+        "serde",
+        "serde_json",
+        "sha2",
+        "talc",
+        "wit-bindgen",
+    ];
     let found = dependencies("core-component/Cargo.toml");
     let more: Vec<_> = found.iter().filter(|name| !allowed.contains(&name.as_str())).collect();
     assert!(more.is_empty(), "say in ARCHITECTURE.md why the core needs {more:?}, and add it here");
