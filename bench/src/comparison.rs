@@ -68,6 +68,8 @@ pub struct Comparison {
     pub gates: Vec<Gate>,
     /// Who does not take part, and why.
     pub absent: Vec<String>,
+    /// Whether it is left out of the README.
+    pub is_detail: bool,
 }
 
 impl Comparison {
@@ -98,7 +100,8 @@ impl Comparison {
             .map(|(contestant, own)| Row::of(contestant.name(), own, &measured[0]))
             .collect();
         let verdicts = self.gates.iter().filter_map(|gate| Verdict::of(gate, &rows)).collect();
-        Ok(Measured { title: self.title, rounds, calls, rows, verdicts, absent: self.absent })
+        let Self { title, absent, is_detail, .. } = self;
+        Ok(Measured { title, rounds, calls, rows, verdicts, absent, is_detail })
     }
 }
 
@@ -131,6 +134,7 @@ pub struct Measured {
     pub rows: Vec<Row>,
     pub verdicts: Vec<Verdict>,
     pub absent: Vec<String>,
+    pub is_detail: bool,
 }
 
 /// One contestant: ratios to the first one, and microseconds a call.
@@ -213,6 +217,7 @@ mod tests {
             turns: 3,
             gates: vec![Gate { contestant: "other", quantity: Quantity::Wall, at_most }],
             absent: Vec::new(),
+            is_detail: false,
         };
         comparison.run(2).expect("measured")
     }

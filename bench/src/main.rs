@@ -11,6 +11,7 @@ mod machine;
 mod programs;
 mod read_summary;
 mod readme;
+mod records;
 mod run;
 mod start;
 mod table;

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::comparison::{Comparison, Measured};
 use crate::machine::Machine;
-use crate::{append_entry, programs, read_summary, readme, start, table};
+use crate::{append_entry, programs, read_summary, readme, records, start, table};
 
 /// Measures agent-memory beside what it is made of.
 ///
@@ -30,6 +30,8 @@ enum Part {
     ReadSummary,
     /// Appends to a log of 1 KB and to one of 100 KB.
     AppendEntry,
+    /// Adds, queries and recalls of memories, by how many there are.
+    Records,
 }
 
 /// How it is measured and shown.
@@ -41,6 +43,9 @@ pub struct How {
     /// So few calls that the figures mean little: shows that everything runs.
     #[arg(long, global = true)]
     quick: bool,
+    /// Measures 1,000,000 memories as well: takes some minutes, and 5 GB of disk.
+    #[arg(long, global = true)]
+    large: bool,
     /// Prints JSON instead of text.
     #[arg(long, global = true)]
     json: bool,
@@ -53,6 +58,11 @@ impl How {
     /// The one for a quick run, or the other.
     pub fn either<T>(&self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
+    }
+
+    /// Whether the largest of all is measured, too.
+    pub fn large(&self) -> bool {
+        self.large
     }
 }
 
@@ -72,21 +82,23 @@ impl Bench {
         let directory = std::env::current_exe()?.with_file_name("");
         let parts = match part {
             Some(part) => vec![part],
-            None => vec![Part::Start, Part::ReadSummary, Part::AppendEntry],
+            None => vec![Part::Start, Part::ReadSummary, Part::AppendEntry, Part::Records],
         };
         let machine = Machine::of(&directory);
         if !how.json {
             println!("{}; medians (least to most of the rounds)", machine.shown());
         }
         let mut all = Vec::new();
-        for part in parts {
-            for comparison in part.comparisons(&how, &directory)? {
-                let measured = comparison.run(usize::from(how.rounds))?;
-                if !how.json {
-                    println!("\n{}", table::text(&measured).trim_end());
-                }
-                all.push(measured);
+        let mut run = |comparison: Comparison| {
+            let measured = comparison.run(usize::from(how.rounds))?;
+            if !how.json {
+                println!("\n{}", table::text(&measured).trim_end());
             }
+            all.push(measured);
+            Ok(())
+        };
+        for part in parts {
+            part.measure(&how, &directory, &mut run)?;
         }
         if how.json {
             println!("{:#}", table::json(&all, &machine));
@@ -107,11 +119,18 @@ fn write_readme(all: &[Measured], machine: &Machine) -> io::Result<()> {
 }
 
 impl Part {
-    fn comparisons(self, how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
-        match self {
-            Self::Start => start::comparisons(how, directory),
-            Self::ReadSummary => read_summary::comparisons(how, directory),
-            Self::AppendEntry => append_entry::comparisons(how, directory),
-        }
+    fn measure(
+        self,
+        how: &How,
+        directory: &Path,
+        run: &mut dyn FnMut(Comparison) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let comparisons = match self {
+            Self::Start => start::comparisons(how, directory)?,
+            Self::ReadSummary => read_summary::comparisons(how, directory)?,
+            Self::AppendEntry => append_entry::comparisons(how, directory)?,
+            Self::Records => return records::measure(how, directory, run),
+        };
+        comparisons.into_iter().try_for_each(run)
     }
 }

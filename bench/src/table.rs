@@ -40,7 +40,7 @@ pub fn markdown(all: &[Measured], machine: &Machine) -> String {
         machine.shown(),
         HEADS.join(" | ")
     );
-    for measured in all {
+    for measured in all.iter().filter(|measured| !measured.is_detail) {
         text += &format!("| **{}** | | | | |\n", measured.title);
         for (row, cells) in measured.rows.iter().zip(cells(measured)) {
             text += &format!("| {} | {} |\n", row.name, cells.join(" | "));

@@ -48,14 +48,12 @@ fn printed(arguments: &[&str]) -> String {
 #[test]
 fn each_comparison_prints_a_line_for_each_contestant_and_each_gate() {
     let text = printed(&["--rounds", "1", "--quick"]);
-    let mut blocks = text.split("\n\n");
-    let machine = blocks.next().expect("a first line");
+    let (machine, blocks) = text.split_once("\n\n").expect("a first line");
     assert!(machine.contains("file system"), "{machine}");
-    for ((title, names), block) in COMPARISONS.iter().zip(blocks.by_ref()) {
-        assert!(block.starts_with(&format!("{title}: 1 × ")), "{title}:\n{block}");
-        for name in *names {
-            assert!(block.contains(&format!("\n  {name}  ")), "{name}:\n{block}");
-        }
+    let blocks: Vec<&str> = blocks.split("\n\n").collect();
+    let (blocks, records) = blocks.split_at(COMPARISONS.len());
+    for ((title, names), block) in COMPARISONS.iter().zip(blocks) {
+        has_lines(block, title, names);
         if title.ends_with("storage in memory") {
             continue;
         }
@@ -64,14 +62,90 @@ fn each_comparison_prints_a_line_for_each_contestant_and_each_gate() {
             println!("{}", absent.unwrap_or_else(|| panic!("nothing of Node in:\n{block}")));
         }
     }
-    assert_eq!(blocks.next(), None);
-    let gates: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("gate: ")).collect();
-    let expected = GATES.iter().filter(|(_, of_cpu)| !of_cpu || cfg!(target_os = "linux"));
-    assert_eq!(gates.len(), expected.clone().count(), "{text}");
+    has_gates(blocks, &GATES);
+    are_of_records(records, &["40", "80"]);
+}
+
+#[test]
+fn records_are_measured_among_the_most_memories_where_that_is_asked_for() {
+    let text = printed(&["records", "--rounds", "1", "--quick", "--large"]);
+    let blocks: Vec<&str> = text.split("\n\n").skip(1).collect();
+    are_of_records(&blocks, &["40", "80", "160"]);
+    let grown = blocks.iter().find(|block| block.contains("160 memories, over MCP"));
+    has_gates(&[*grown.expect("it is printed")], &[("the most memories, CPU: ", true)]);
+}
+
+fn has_lines(block: &str, title: &str, names: &[&str]) {
+    assert!(block.starts_with(&format!("{title}: 1 × ")), "{title}:\n{block}");
+    for name in names {
+        assert!(block.contains(&format!("\n  {name}  ")), "{name}:\n{block}");
+    }
+}
+
+fn has_gates(blocks: &[&str], expected: &[(&str, bool)]) {
+    let lines = blocks.iter().flat_map(|block| block.lines());
+    let gates: Vec<&str> = lines.filter_map(|line| line.strip_prefix("gate: ")).collect();
+    let expected = expected.iter().filter(|(_, of_cpu)| !of_cpu || cfg!(target_os = "linux"));
+    assert_eq!(gates.len(), expected.clone().count(), "{gates:?}");
     for (gate, (start, _)) in gates.iter().zip(expected) {
         assert!(gate.starts_with(start), "{gate}");
         assert!(gate.ends_with(": met") || gate.ends_with(": NOT met"), "{gate}");
     }
+}
+
+/// In SQLite with so many memories each, and in JSON with the first two of these numbers.
+fn are_of_records(blocks: &[&str], sizes: &[&str]) {
+    const QUERIES: [&str; 7] = [
+        "without a filter",
+        "by `archived`",
+        "by `type`",
+        "by `importance`",
+        "by `category`",
+        "by `tags`",
+        "by `search`, a rare term",
+    ];
+    let mut blocks = blocks.iter().copied();
+    let mut next = |title: &str, names: &[&str]| {
+        let block = blocks.next().unwrap_or_else(|| panic!("{title} is missing"));
+        has_lines(block, title, names);
+        block
+    };
+    let ours = ["the library", "over MCP"];
+    let with = |bare| [bare, ours[0], ours[1]];
+    for size in sizes {
+        let of = |what: &str| format!("{what} in SQLite, {size} memories");
+        let added = next(&of("an add"), &with("bare engine"));
+        has_gates(&[added], &[("over MCP, CPU: ", true), ("over MCP, wall: ", false)]);
+        for query in QUERIES {
+            let queried = next(&of(&format!("a query {query}")), &with("bare engine"));
+            let gates = [("over MCP, wall: ", false)];
+            has_gates(&[queried], if query.contains("search") { &gates } else { &[] });
+        }
+        next(&of("a recall of 20"), &with("bare engine"));
+        for peer in ["server-memory (npm)", "mcp-memory (crate)"] {
+            // Whether it is installed depends on the machine.
+            let block = next(&of(&format!("an add beside {peer}")), &["over MCP"]);
+            match block.lines().find(|line| line.starts_with("not measured: ")) {
+                Some(absent) => println!("{absent}"),
+                None => has_gates(&[block], &[("over MCP, CPU: ", true)]),
+            }
+        }
+    }
+    let last = sizes[sizes.len() - 1];
+    for who in ["the bare engine", "over MCP"] {
+        let title = format!("an add in SQLite as it grows from 40 to {last} memories, {who}");
+        next(&title, &["the fewest memories", "the most memories"]);
+    }
+    for size in &sizes[..2] {
+        let of = |what: &str| format!("{what} in JSON, {size} memories");
+        let added = next(&of("an add"), &with("bare durable copy"));
+        has_gates(&[added], &[("over MCP, wall: ", false)]);
+        for query in QUERIES {
+            next(&of(&format!("a query {query}")), &with("bare read and parse"));
+        }
+        next(&of("a recall of 20"), &with("bare durable copy"));
+    }
+    assert_eq!(blocks.next(), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The component: joins the bindings of `wit/` to the plain functions of this crate. Nothing else
 //! here knows them.
 
-use crate::storage::{self, Storage, Tree, Writer};
+use crate::storage::{self, Storage, Tree, Writer, database as sql};
 use crate::toolbox;
 
 #[allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
@@ -9,7 +9,7 @@ mod bindings {
     wit_bindgen::generate!({ path: "../wit", world: "memory" });
 }
 
-use bindings::agent_memory::core::{documents, storage_types};
+use bindings::agent_memory::core::{database, documents, storage_types};
 use bindings::exports::agent_memory::core::toolbox as exported;
 
 /// A call is over before memory runs short: an allocator that is small and fast serves it best.
@@ -30,28 +30,19 @@ impl exported::Guest for Component {
         arguments: String,
         context: String,
     ) -> Result<exported::Outcome, exported::Failure> {
-        let outcome = toolbox::call_tool(&Granted, &name, &arguments, &context).map_err(failure)?;
-        Ok(exported::Outcome {
-            result: outcome.result,
-            is_error: outcome.is_error,
-            changed: outcome.changed,
-            follow_ups: Vec::new(),
-        })
+        toolbox::call_tool(&Granted, &name, &arguments, &context).map(outcome).map_err(failure)
     }
 
     fn list_resources(context: String) -> Result<String, exported::Failure> {
-        toolbox::list_nothing(&context).map_err(failure)
+        toolbox::list_resources(&context).map_err(failure)
     }
 
     fn list_resource_templates(context: String) -> Result<String, exported::Failure> {
-        toolbox::list_nothing(&context).map_err(failure)
+        toolbox::list_resource_templates(&context).map_err(failure)
     }
 
-    fn read_resource(
-        uri: String,
-        _context: String,
-    ) -> Result<exported::Outcome, exported::Failure> {
-        Err(nothing("resource", &uri))
+    fn read_resource(uri: String, context: String) -> Result<exported::Outcome, exported::Failure> {
+        toolbox::read_resource(&Granted, &uri, &context).map(outcome).map_err(failure)
     }
 
     fn list_prompts(context: String) -> Result<String, exported::Failure> {
@@ -95,6 +86,15 @@ impl exported::Guest for Component {
     }
 }
 
+fn outcome(outcome: toolbox::Outcome) -> exported::Outcome {
+    exported::Outcome {
+        result: outcome.result,
+        is_error: outcome.is_error,
+        changed: outcome.changed,
+        follow_ups: Vec::new(),
+    }
+}
+
 fn failure(failure: toolbox::Failure) -> exported::Failure {
     let code = match failure.code {
         toolbox::FailureCode::InvalidRequest => exported::FailureCode::InvalidRequest,
@@ -115,6 +115,80 @@ impl Storage for Granted {
     fn open(&self, place: &storage::Place) -> Result<Box<dyn Tree + '_>, storage::Error> {
         let place = documents::Place { kind: place_kind(place.kind), name: place.name.clone() };
         documents::open(&place).map(|tree| Box::new(tree) as Box<dyn Tree>).map_err(error)
+    }
+
+    fn open_database(
+        &self,
+        name: &str,
+        create: bool,
+    ) -> Result<Box<dyn sql::Connection + '_>, storage::Error> {
+        database::open(name, create)
+            .map(|connection| Box::new(connection) as Box<dyn sql::Connection>)
+            .map_err(error)
+    }
+}
+
+impl sql::Connection for database::Connection {
+    fn query(&self, statement: &sql::Statement, max: u32) -> Result<sql::Rows, storage::Error> {
+        Self::query(self, &self::statement(statement), max).map(rows).map_err(error)
+    }
+
+    fn begin(&self, mode: sql::Mode) -> Result<Box<dyn sql::Transaction + '_>, storage::Error> {
+        let mode = match mode {
+            sql::Mode::Read => database::TransactionMode::Read,
+            sql::Mode::Write => database::TransactionMode::Write,
+        };
+        Self::begin(self, mode)
+            .map(|transaction| Box::new(transaction) as Box<dyn sql::Transaction>)
+            .map_err(error)
+    }
+}
+
+impl sql::Transaction for database::Transaction {
+    fn query(&self, statement: &sql::Statement, max: u32) -> Result<sql::Rows, storage::Error> {
+        Self::query(self, &self::statement(statement), max).map(rows).map_err(error)
+    }
+
+    fn execute(&self, statements: &[sql::Statement]) -> Result<Vec<sql::Effect>, storage::Error> {
+        let statements: Vec<_> = statements.iter().map(statement).collect();
+        let effects = Self::execute(self, &statements).map_err(error)?;
+        let effect = |effect: database::Effect| sql::Effect {
+            changes: effect.changes,
+            last_insert_id: effect.last_insert_id,
+        };
+        Ok(effects.into_iter().map(effect).collect())
+    }
+
+    fn commit(&self) -> Result<(), storage::Error> {
+        Self::commit(self).map_err(error)
+    }
+}
+
+fn statement(statement: &sql::Statement) -> database::Statement {
+    let parameter = |value: &sql::Value| match value.clone() {
+        sql::Value::Null => database::Value::Null,
+        sql::Value::Integer(value) => database::Value::Integer(value),
+        sql::Value::Real(value) => database::Value::Real(value),
+        sql::Value::Text(value) => database::Value::Text(value),
+        sql::Value::Blob(value) => database::Value::Blob(value),
+    };
+    let parameters = statement.parameters.iter().map(parameter).collect();
+    database::Statement { sql: statement.sql.clone(), parameters }
+}
+
+fn rows(rows: database::Rows) -> sql::Rows {
+    let value = |value| match value {
+        database::Value::Null => sql::Value::Null,
+        database::Value::Integer(value) => sql::Value::Integer(value),
+        database::Value::Real(value) => sql::Value::Real(value),
+        database::Value::Text(value) => sql::Value::Text(value),
+        database::Value::Blob(value) => sql::Value::Blob(value),
+    };
+    let row = |row: Vec<database::Value>| row.into_iter().map(value).collect();
+    sql::Rows {
+        columns: rows.columns,
+        rows: rows.rows.into_iter().map(row).collect(),
+        truncated: rows.truncated,
     }
 }
 

@@ -9,6 +9,32 @@ use crate::time::{Date, Timestamp};
 pub struct Settings {
     /// The mounted toolsets by name; `all` stands for every one.
     pub toolsets: Vec<String>,
+    /// How `records` keeps memories.
+    #[serde(default)]
+    pub records: RecordsSettings,
+}
+
+/// The settings of the `records` toolset.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct RecordsSettings {
+    /// The format for agents that have no memories yet.
+    pub format: RecordsFormat,
+    /// The most bytes of memories that an agent may have; the format's default where it is absent.
+    pub max_bytes: Option<u64>,
+    /// The most memories that an agent may have; the format's default where it is absent.
+    pub max_memories: Option<u64>,
+}
+
+/// How memories are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordsFormat {
+    /// One JSON file an agent, as seed 001 has it.
+    #[default]
+    Json,
+    /// One SQLite database for all agents.
+    Sqlite,
 }
 
 /// The circumstances of one call.

@@ -22,6 +22,8 @@
 mod component;
 pub mod context;
 mod markdown;
+mod names;
+mod records;
 mod sessions;
 pub mod storage;
 mod text;

@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::civil;
 use jiff::tz::Offset;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A day of the Gregorian calendar, spelled `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +70,62 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// Reads what a file of another program holds: any fraction of a second, and no offset, which
+    /// means UTC. Cut to milliseconds; none outside the years 0000 to 9999.
+    pub fn parse_stored(text: &str) -> Option<Self> {
+        let with_offset = text.parse::<jiff::Timestamp>().ok();
+        let moment = with_offset.or_else(|| {
+            // A date alone would be read, too.
+            let has_time = text.contains(['T', 't', ' ']);
+            let civil: civil::DateTime = has_time.then(|| text.parse().ok()).flatten()?;
+            Offset::UTC.to_timestamp(civil).ok()
+        })?;
+        // Before 1970 what is cut off is cut off all the same, not added.
+        let milliseconds = moment.as_nanosecond().div_euclid(1_000_000);
+        Self::from_milliseconds(i64::try_from(milliseconds).ok()?)
+    }
+
+    /// The moment so many milliseconds after the beginning of 1970; none outside the years 0000 to
+    /// 9999.
+    pub fn from_milliseconds(milliseconds: i64) -> Option<Self> {
+        jiff::Timestamp::from_millisecond(milliseconds).ok().and_then(Self::in_range)
+    }
+
+    /// Milliseconds since the beginning of 1970.
+    pub fn milliseconds(&self) -> i64 {
+        self.0.as_millisecond()
+    }
+
+    fn in_range(moment: jiff::Timestamp) -> Option<Self> {
+        let year = Offset::UTC.to_datetime(moment).year();
+        (0..=9999).contains(&year).then_some(Self(moment))
+    }
+}
+
+/// RFC 3339 in UTC with milliseconds: the spelling sorts as the moments do.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}", self.0)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl JsonSchema for Timestamp {
+    fn schema_name() -> Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -101,6 +157,26 @@ mod tests {
             " 2025-01-20",
         ] {
             assert_eq!(Date::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_other_programs_stored_is_cut_to_milliseconds_in_utc() {
+        for (stored, read) in [
+            ("2025-01-20T10:00:00.123456", "2025-01-20T10:00:00.123Z"),
+            ("2025-01-20T10:00:00.999999Z", "2025-01-20T10:00:00.999Z"),
+            ("2025-01-20T10:00:00", "2025-01-20T10:00:00.000Z"),
+            ("2025-01-20 10:00:00", "2025-01-20T10:00:00.000Z"),
+            ("2025-01-20T10:00:00+02:00", "2025-01-20T08:00:00.000Z"),
+            ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"),
+            ("1969-12-31T23:59:59.999999", "1969-12-31T23:59:59.999Z"),
+        ] {
+            let timestamp = Timestamp::parse_stored(stored).map(|timestamp| timestamp.to_string());
+            assert_eq!(timestamp.as_deref(), Some(read), "{stored}");
+        }
+        for bad in ["", "2025-01-20", "yesterday", "-000001-12-31T23:59:59Z", "2025-02-30T00:00:00"]
+        {
+            assert_eq!(Timestamp::parse_stored(bad), None, "{bad}");
         }
     }
 

@@ -4,17 +4,21 @@
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
-use crate::sessions;
 use crate::storage::Storage;
-use crate::tool::{Call, ErasedTool};
+use crate::tool::{Call, ErasedTool, Resource, Resources};
+use crate::{records, sessions};
 
 /// Tools that belong together: they share a domain, an error shape and a place in storage.
 struct Toolset {
     name: &'static str,
     tools: &'static [ErasedTool],
+    resources: Option<&'static Resources>,
 }
 
-const TOOLSETS: &[Toolset] = &[Toolset { name: "sessions", tools: sessions::TOOLS }];
+const TOOLSETS: &[Toolset] = &[
+    Toolset { name: "sessions", tools: sessions::TOOLS, resources: None },
+    Toolset { name: "records", tools: records::TOOLS, resources: Some(&records::RESOURCES) },
+];
 
 /// Why a request could not be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,19 +95,85 @@ pub fn call_tool(
         blank if blank.trim().is_empty() => Map::new(),
         arguments => decode(arguments, "the arguments")?,
     };
-    let answer = (tool.tool.run)(&Call { storage, context: &context }, &arguments);
-    Ok(Outcome { result: answer.text, is_error: answer.is_error, changed: Vec::new() })
+    let call = Call::new(storage, &context);
+    let answer = (tool.tool.run)(&call, &arguments);
+    let changed = call.changed.into_inner();
+    Ok(Outcome { result: answer.text, is_error: answer.is_error, changed })
 }
 
-/// The resources of the mounted toolsets, of which there are none yet, as a JSON array.
+/// The resources of the mounted toolsets as a JSON array.
+///
+/// # Errors
+///
+/// `InvalidRequest` for a malformed context.
+pub fn list_resources(context: &str) -> Result<String, Failure> {
+    let context: Context = decode(context, "the context")?;
+    let resources = resources(&context.settings)?.into_iter().flat_map(|of| of.list);
+    Ok(described("uri", resources))
+}
+
+/// The templates of resources of the mounted toolsets as a JSON array.
+///
+/// # Errors
+///
+/// `InvalidRequest` for a malformed context.
+pub fn list_resource_templates(context: &str) -> Result<String, Failure> {
+    let context: Context = decode(context, "the context")?;
+    let templates = resources(&context.settings)?.into_iter().flat_map(|of| of.templates);
+    Ok(described("uriTemplate", templates))
+}
+
+/// Reads a resource: the result is a JSON array of `{"uri", "mimeType", "text"}`, or the toolset's
+/// error.
+///
+/// # Errors
+///
+/// `NotFound` for a URI that is none, `InvalidRequest` for a malformed context.
+pub fn read_resource(storage: &dyn Storage, uri: &str, context: &str) -> Result<Outcome, Failure> {
+    let context: Context = decode(context, "the context")?;
+    let resources = resources(&context.settings)?;
+    let call = Call::new(storage, &context);
+    let Some(held) = resources.into_iter().find_map(|resources| (resources.read)(&call, uri))
+    else {
+        return Err(Failure::not_found(format!("no resource `{uri}` is mounted")));
+    };
+    let (value, is_error) = match held {
+        Ok(value) => {
+            let text = value.to_string();
+            (json!([{ "uri": uri, "mimeType": MIME_TYPE, "text": text }]), false)
+        }
+        Err(error) => (error, true),
+    };
+    Ok(Outcome { result: value.to_string(), is_error, changed: Vec::new() })
+}
+
+const MIME_TYPE: &str = "application/json";
+
+fn described<'a>(uri: &str, resources: impl Iterator<Item = &'a Resource>) -> String {
+    let described = resources.map(|resource| {
+        json!({
+            uri: resource.uri,
+            "name": resource.name,
+            "title": resource.title,
+            "description": resource.description,
+            "mimeType": MIME_TYPE,
+        })
+    });
+    Value::Array(described.collect()).to_string()
+}
+
+fn resources(settings: &Settings) -> Result<Vec<&'static Resources>, Failure> {
+    Ok(toolsets(settings)?.filter_map(|toolset| toolset.resources).collect())
+}
+
+/// An empty JSON array, for what no toolset has.
 ///
 /// # Errors
 ///
 /// `InvalidRequest` for a malformed context.
 pub fn list_nothing(context: &str) -> Result<String, Failure> {
     let context: Context = decode(context, "the context")?;
-    mounted(&context.settings)?;
-    Ok(json!([]).to_string())
+    toolsets(&context.settings).map(|_| json!([]).to_string())
 }
 
 /// A tool under the name that it has among those mounted with it.
@@ -119,8 +189,8 @@ impl Mounted {
     }
 }
 
-/// The tools of the mounted toolsets. Tools that share a name are listed as `<toolset>_<name>`.
-fn mounted(settings: &Settings) -> Result<Vec<Mounted>, Failure> {
+/// The mounted toolsets.
+fn toolsets(settings: &Settings) -> Result<impl Iterator<Item = &'static Toolset>, Failure> {
     for name in &settings.toolsets {
         if name != "all" && !TOOLSETS.iter().any(|toolset| toolset.name == name) {
             let names: Vec<_> = TOOLSETS.iter().map(|set| format!("`{}`", set.name)).collect();
@@ -128,10 +198,14 @@ fn mounted(settings: &Settings) -> Result<Vec<Mounted>, Failure> {
             return Err(Failure::invalid(message));
         }
     }
-    let wanted = |toolset: &Toolset| {
+    Ok(TOOLSETS.iter().filter(|toolset| {
         settings.toolsets.iter().any(|name| name == toolset.name || name == "all")
-    };
-    let tools = TOOLSETS.iter().filter(|toolset| wanted(toolset)).flat_map(|toolset| {
+    }))
+}
+
+/// The tools of the mounted toolsets. Tools that share a name are listed as `<toolset>_<name>`.
+fn mounted(settings: &Settings) -> Result<Vec<Mounted>, Failure> {
+    let tools = toolsets(settings)?.flat_map(|toolset| {
         toolset.tools.iter().map(|tool| Mounted {
             toolset: toolset.name,
             name: tool.name.to_owned(),

@@ -1,6 +1,6 @@
 //! What a caller may reach is enforced by the core.
 
-use agent_memory_core::storage::{Place, memory::MemoryStorage};
+use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
@@ -23,4 +23,46 @@ fn a_caller_that_may_reach_two_agents_reaches_no_third() {
         assert_eq!(call("bob", tool).get("error"), None, "{tool}");
         assert_eq!(call("eve", tool)["error"], "PermissionDenied", "{tool}");
     }
+}
+
+#[test]
+fn a_caller_of_one_agent_reaches_no_memories_of_another() {
+    let storage = MemoryStorage::new();
+    storage.grant(Place::records());
+    let context = |agents: Value| {
+        let context = json!({
+            "settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z",
+            "utc_offset_minutes": 0, "seed": 1, "agents": agents,
+        });
+        context.to_string()
+    };
+    let id = "00000000-0000-4000-8000-000000000000";
+    let calls = [
+        ("recall_context", json!({})),
+        ("add_core_memory", json!({"content": "x"})),
+        ("add_recent_learning", json!({"content": "x"})),
+        ("add_recent_task", json!({"content": "x"})),
+        ("store_memory", json!({"type": "core", "content": "x"})),
+        ("query_memories", json!({})),
+        ("update_memory", json!({"id": id, "content": "x"})),
+        ("delete_memory", json!({"id": id})),
+        ("get_memory_stats", json!({})),
+    ];
+    let tools = toolbox::list_tools(r#"{"toolsets": ["records"]}"#).expect("the tools");
+    let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
+    let of_models = tools.iter().filter(|tool| tool["audience"] == "model");
+    assert!(of_models.map(|tool| &tool["name"]).eq(calls.iter().map(|(name, _)| name)));
+    for (tool, mut arguments) in calls {
+        arguments["agent_id"] = json!("eve");
+        let outcome =
+            toolbox::call_tool(&storage, tool, &arguments.to_string(), &context(json!(["ada"])));
+        let answer: Value =
+            serde_json::from_str(&outcome.expect("an outcome").result).expect("JSON");
+        assert_eq!(answer["error"]["code"], "PERMISSION_ERROR", "{tool}");
+    }
+    for uri in ["memory://eve/recent", "memory://eve/stats", "memory://recent", "memory://stats"] {
+        let outcome = toolbox::read_resource(&storage, uri, &context(json!(["ada"])));
+        assert!(outcome.expect("an outcome").is_error, "{uri}");
+    }
+    assert!(storage.documents(&Place::records(), Side::Documents).is_empty());
 }

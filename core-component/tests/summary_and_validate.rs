@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use agent_memory_core::storage::database::Connection;
 use agent_memory_core::storage::memory::MemoryStorage;
 use agent_memory_core::storage::{
     Change, CommitError, Document, Entry, Error, Place, Side, Storage, Tree, Writer,
@@ -25,6 +26,10 @@ struct CountedWriter<'a>(Box<dyn Writer + 'a>, Rc<Cell<usize>>);
 impl Storage for Counted {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
         Ok(Box::new(CountedTree(self.memory.open(place)?, Rc::clone(&self.changes))))
+    }
+
+    fn open_database(&self, name: &str, create: bool) -> Result<Box<dyn Connection + '_>, Error> {
+        self.memory.open_database(name, create)
     }
 }
 

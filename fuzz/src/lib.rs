@@ -15,6 +15,8 @@ pub mod json_schema;
 pub mod markdown;
 #[path = "../../tests/src/mixture.rs"]
 pub mod mixture;
+#[path = "../../tests/src/places.rs"]
+pub mod places;
 #[path = "../../tests/src/product.rs"]
 pub mod product;
 #[path = "../../tests/src/random.rs"]

@@ -1,13 +1,34 @@
 //! How a memory is set up.
 
 use crate::arrival::Arrivals;
+use crate::changes::Teller;
 use crate::engine::{Call, Engine, Image};
 use crate::memory::{Memory, Mounted};
 use crate::storage::{self, Storage, StorageOptions};
 use crate::{CallError, Clock, Durability, Limits, Random};
-use serde_json::json;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// How the records of an agent that has none yet are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordsFormat {
+    /// One readable JSON file an agent.
+    Json,
+    /// One SQLite database for all agents, for many records.
+    Sqlite,
+}
+
+impl RecordsFormat {
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            RecordsFormat::Json => "json",
+            RecordsFormat::Sqlite => "sqlite",
+        }
+    }
+}
 
 /// Sets a [`Memory`] up. Without any setting it mounts the toolset `sessions` and is granted
 /// nothing.
@@ -16,6 +37,8 @@ use std::time::Duration;
 pub struct Builder {
     toolsets: Vec<String>,
     allowed: Vec<PathBuf>,
+    memory_dir: Option<PathBuf>,
+    records: Map<String, Value>,
     utc_offset_minutes: Option<i32>,
     storage: StorageOptions,
     clock: Clock,
@@ -29,6 +52,8 @@ impl Builder {
         Builder {
             toolsets: vec!["sessions".to_owned()],
             allowed: Vec::new(),
+            memory_dir: None,
+            records: Map::new(),
             utc_offset_minutes: None,
             storage: StorageOptions::default(),
             clock: Clock::default(),
@@ -48,6 +73,34 @@ impl Builder {
     /// another.
     pub fn allow(mut self, directory: impl Into<PathBuf>) -> Builder {
         self.allowed.push(directory.into());
+        self
+    }
+
+    /// Keeps the records in this directory, for its owner alone, instead of in
+    /// `~/.claude/agents/memories`. It need not exist.
+    ///
+    /// Without it, the records are granted only where the toolset `records` is mounted.
+    pub fn memory_dir(mut self, directory: impl Into<PathBuf>) -> Builder {
+        self.memory_dir = Some(directory.into());
+        self
+    }
+
+    /// How the records of an agent that has none yet are kept: as JSON, unless this says otherwise.
+    pub fn records_format(mut self, format: RecordsFormat) -> Builder {
+        self.records.insert("format".to_owned(), format.name().into());
+        self
+    }
+
+    /// The most bytes of an agent's records, as the file that holds them. In JSON 16 MiB, which is
+    /// also the most that a document can have; in SQLite as many as the medium takes.
+    pub fn records_max_bytes(mut self, bytes: u64) -> Builder {
+        self.records.insert("max_bytes".to_owned(), bytes.into());
+        self
+    }
+
+    /// The most records of an agent. In JSON 100,000; in SQLite as many as the medium takes.
+    pub fn records_max_memories(mut self, memories: u64) -> Builder {
+        self.records.insert("max_memories".to_owned(), memories.into());
         self
     }
 
@@ -105,24 +158,64 @@ impl Builder {
     ///
     /// A toolset that is unknown, a granted directory that is none, a machine on which the
     /// component's code cannot run.
-    pub fn build(self) -> Result<Memory, BuildError> {
+    pub fn build(mut self) -> Result<Memory, BuildError> {
+        self.storage.statement_time = self.limits.statement_time;
         let storage = Storage::new(self.storage);
+        if let Some(directory) = self.memory_dir.or_else(|| default_memory_dir(&self.toolsets)) {
+            let granted = storage.grant_records(&directory);
+            granted.map_err(|error| BuildError::Grant { directory, error })?;
+        }
         for directory in &self.allowed {
             let granted = storage.grant(directory);
             granted.map_err(|error| BuildError::Grant { directory: directory.clone(), error })?;
         }
         let engine = Engine::load(&self.image, self.limits)
             .map_err(|error| BuildError::Component(format!("{error:#}")))?;
-        let settings = json!({ "toolsets": self.toolsets });
-        let call = Call::new(storage.clone(), engine.limits(), None, None, None);
-        let tools = engine.list_tools(call, &settings.to_string())?;
-        let tools = serde_json::from_str(&tools)
-            .map_err(|error| BuildError::Component(format!("its list of tools: {error}")))?;
+        let mut settings = json!({ "toolsets": self.toolsets });
+        if !self.records.is_empty() {
+            settings["records"] = self.records.into();
+        }
+        let call = || Call::new(storage.clone(), engine.limits(), None, None, None);
+        let tools = engine.list_tools(call(), &settings.to_string())?;
+        // What is listed depends on no call.
+        let context = json!({
+            "settings": settings,
+            "now": "1970-01-01T00:00:00.000Z",
+            "utc_offset_minutes": 0,
+            "seed": 0,
+        })
+        .to_string();
+        let resources = engine.list_resources(call(), &context)?;
+        let templates = engine.list_resource_templates(call(), &context)?;
+        let (tools, resources, resource_templates) =
+            (listed(&tools)?, listed(&resources)?, listed(&templates)?);
         let (clock, random) = (self.clock, self.random);
         let at_once = Limits::CALLS_AT_ONCE;
         let arrivals = Arrivals::new(clock, random, self.utc_offset_minutes, at_once);
-        Ok(Memory::new(Mounted { engine, storage, settings, tools, arrivals }))
+        Ok(Memory::new(Mounted {
+            engine,
+            storage,
+            settings,
+            tools,
+            resources,
+            resource_templates,
+            arrivals,
+            teller: Teller::new(),
+        }))
     }
+}
+
+fn listed<T: DeserializeOwned>(list: &str) -> Result<Vec<T>, BuildError> {
+    serde_json::from_str(list)
+        .map_err(|error| BuildError::Component(format!("what it lists: {error}")))
+}
+
+/// Where records are where nobody says it: none where nobody has a use for them, or where there is
+/// no home directory.
+fn default_memory_dir(toolsets: &[String]) -> Option<PathBuf> {
+    let is_mounted = toolsets.iter().any(|name| name == "records" || name == "all");
+    let home = std::env::home_dir().filter(|home| is_mounted && home.is_absolute())?;
+    Some(home.join(".claude/agents/memories"))
 }
 
 /// Why there is no [`Memory`].

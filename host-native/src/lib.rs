@@ -26,6 +26,7 @@
 mod arrival;
 mod builder;
 mod capability;
+mod changes;
 mod engine;
 mod memory;
 mod outcome;
@@ -41,10 +42,12 @@ pub mod cli;
 pub mod mcp;
 
 pub use arrival::{Arrival, Clock, Random};
-pub use builder::{BuildError, Builder};
+pub use builder::{BuildError, Builder, RecordsFormat};
 #[doc(hidden)]
+pub use changes::{Changed, Changes};
 pub use engine::Image;
 pub use engine::Limits;
 pub use memory::{BoxFuture, Memory, Roots};
 pub use outcome::{Annotations, Audience, CallError, FollowUp, Outcome, Reason, Tool};
+pub use outcome::{Resource, ResourceTemplate};
 pub use storage::Durability;

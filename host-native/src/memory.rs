@@ -2,16 +2,17 @@
 
 use crate::arrival::{Arrival, Arrivals};
 use crate::builder::Builder;
+use crate::capability::toolbox;
+use crate::changes::{Changes, Teller};
 use crate::engine::{Call, Engine, Waiting};
-use crate::outcome::{CallError, Outcome, Tool};
+use crate::outcome::{CallError, Outcome, Resource, ResourceTemplate, Tool};
 use crate::storage::Storage;
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio::runtime::Handle;
-use tokio_util::sync::CancellationToken;
+use tokio::task::JoinError;
 
 /// A future in a box, which another thread may poll.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -34,7 +35,10 @@ pub(crate) struct Mounted {
     pub(crate) storage: Storage,
     pub(crate) settings: Value,
     pub(crate) tools: Vec<Tool>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) resource_templates: Vec<ResourceTemplate>,
     pub(crate) arrivals: Arrivals,
+    pub(crate) teller: Teller,
 }
 
 impl fmt::Debug for Memory {
@@ -56,6 +60,21 @@ impl Memory {
     /// The mounted tools, for models and for people, in the order that users should see.
     pub fn tools(&self) -> &[Tool] {
         &self.0.tools
+    }
+
+    /// The resources of the mounted toolsets, in the order that users should see.
+    pub fn resources(&self) -> &[Resource] {
+        &self.0.resources
+    }
+
+    /// The templates of further resources, in the order that users should see.
+    pub fn resource_templates(&self) -> &[ResourceTemplate] {
+        &self.0.resource_templates
+    }
+
+    /// What calls change in resources from now on.
+    pub fn changes(&self) -> Changes {
+        self.0.teller.listen()
     }
 
     /// Receives a call: gives it its number, its time, its seed and, unless its tool only reads,
@@ -106,41 +125,64 @@ impl Memory {
         arguments: &str,
         roots: Option<Arc<dyn Roots>>,
     ) -> Result<Outcome, CallError> {
-        arrival.place.is_served().await;
-        let given_up = CancellationToken::new();
-        let _gives_up = given_up.clone().drop_guard();
-        let waiting = Waiting { runtime: Handle::current(), given_up };
-        let memory = self.clone();
         let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
-        let run = move || memory.run(arrival, &tool, &arguments, roots, waiting);
-        match tokio::task::spawn_blocking(run).await {
-            Ok(outcome) => outcome,
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Err(CallError::closing()),
-            },
-        }
+        self.on_a_thread(arrival, roots, move |engine, call, context| {
+            engine.call_tool(call, &tool, &arguments, context)
+        })
+        .await
     }
 
-    /// Runs a call on this thread.
-    fn run(
+    /// Reads a resource, for someone who may name further granted directories. The result is a JSON
+    /// array of `{"uri", "mimeType", "text"}`.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotFound`] for a URI that is none, and [`CallError::Ended`]. What the toolset
+    /// refuses is an [`Outcome`] that `is_error`.
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Memory::call).
+    pub async fn read_resource(
+        &self,
+        uri: &str,
+        roots: Option<Arc<dyn Roots>>,
+    ) -> Result<Outcome, CallError> {
+        let (arrival, uri) = (self.0.arrivals.receive(false), uri.to_owned());
+        self.on_a_thread(arrival, roots, move |engine, call, context| {
+            engine.read_resource(call, &uri, context)
+        })
+        .await
+    }
+
+    /// Runs a call on a thread that may block, until it ends or nobody waits for it any more.
+    async fn on_a_thread(
         &self,
         arrival: Arrival,
-        tool: &str,
-        arguments: &str,
         roots: Option<Arc<dyn Roots>>,
-        waiting: Waiting,
+        run: impl FnOnce(&Engine, Call, &str) -> Result<toolbox::Outcome, CallError> + Send + 'static,
     ) -> Result<Outcome, CallError> {
-        let memory = &*self.0;
-        let context = json!({
-            "settings": memory.settings,
-            "now": format!("{:.3}", arrival.now),
-            "utc_offset_minutes": arrival.utc_offset_minutes,
-            "seed": arrival.seed,
+        arrival.place.is_served().await;
+        let (waiting, _waited) = Waiting::new();
+        let memory = self.0.clone();
+        let ran = tokio::task::spawn_blocking(move || {
+            let context = json!({
+                "settings": memory.settings,
+                "now": format!("{:.3}", arrival.now),
+                "utc_offset_minutes": arrival.utc_offset_minutes,
+                "seed": arrival.seed,
+            });
+            let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
+            let call = Call::new(storage, limits, arrival.turn, roots, Some(waiting));
+            let outcome = run(&memory.engine, call, &context.to_string()).map(Outcome::from)?;
+            // Here, since a call that is given up may have changed something.
+            memory.teller.tell(&outcome.changed);
+            Ok(outcome)
         });
-        let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
-        let call = Call::new(storage, limits, arrival.turn, roots, Some(waiting));
-        let outcome = memory.engine.call_tool(call, tool, arguments, &context.to_string())?;
-        Ok(Outcome::from(outcome))
+        match ran.await.map_err(JoinError::try_into_panic) {
+            Ok(outcome) => outcome,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            Err(Err(_)) => Err(CallError::closing()),
+        }
     }
 }

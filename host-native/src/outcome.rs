@@ -49,6 +49,38 @@ pub enum Audience {
     Person,
 }
 
+/// A resource, as the component lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resource {
+    /// Reads it.
+    pub uri: String,
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// For a model: what it holds.
+    pub description: String,
+    /// What its text is.
+    pub mime_type: String,
+}
+
+/// A kind of [`Resource`], as the component lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceTemplate {
+    /// A URI once its `{variables}` are filled in.
+    pub uri_template: String,
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// For a model: what such a resource holds.
+    pub description: String,
+    /// What its text is.
+    pub mime_type: String,
+}
+
 /// What a tool answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -77,7 +109,7 @@ pub struct FollowUp {
 /// Why a call has no [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// No tool of that name is mounted.
+    /// No tool of that name, or resource of that URI, is mounted.
     #[error("{0}")]
     NotFound(String),
     /// The arguments are no JSON object.

@@ -9,9 +9,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The program's commands.
+/// The program's commands, and the commands of those.
 fn commands() -> Vec<String> {
-    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+    let program = Cli::command();
+    let of_command = |command: &clap::Command| {
+        let name = command.get_name().to_owned();
+        let own = command.get_subcommands().map(|own| format!("{name} {}", own.get_name()));
+        let own: Vec<String> = own.collect();
+        [name].into_iter().chain(own)
+    };
+    program.get_subcommands().flat_map(of_command).collect()
 }
 
 /// What the program prints when it is asked for help.
@@ -28,7 +35,8 @@ fn printed(arguments: &[&str]) -> String {
 fn help_of(command: Option<&str>) -> String {
     let mut text = String::new();
     for flag in ["-h", "--help"] {
-        let arguments: Vec<&str> = command.into_iter().chain([flag]).collect();
+        let words = command.into_iter().flat_map(str::split_whitespace);
+        let arguments: Vec<&str> = words.chain([flag]).collect();
         text.push_str(&format!("$ agent-memory {}\n", arguments.join(" ")));
         for line in printed(&arguments).lines() {
             text.push_str(line.trim_end());
@@ -40,6 +48,7 @@ fn help_of(command: Option<&str>) -> String {
 }
 
 fn golden(name: &str) -> PathBuf {
+    let name = name.replace(' ', "-");
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/help/{name}.txt"))
 }
 
@@ -72,14 +81,17 @@ fn every_help_is_as_it_was_reviewed() {
 #[test]
 fn help_is_asked_for_in_two_ways_and_says_the_same() {
     for command in &commands() {
-        assert_eq!(printed(&["help", command]), printed(&[command, "--help"]));
+        let words = command.split_whitespace();
+        let help = [vec!["help"], words.clone().collect()].concat();
+        assert_eq!(printed(&help), printed(&words.chain(["--help"]).collect::<Vec<_>>()));
     }
 }
 
 #[test]
 fn every_long_help_has_examples_and_exit_statuses_within_100_columns() {
     for command in &commands() {
-        let help = printed(&[command, "--help"]);
+        let words = command.split_whitespace().chain(["--help"]);
+        let help = printed(&words.collect::<Vec<_>>());
         for section in ["\nExamples:\n", "\nExit status:\n  0  "] {
             assert!(help.contains(section), "{command}: {help}");
         }
@@ -96,7 +108,7 @@ fn every_command_has_a_manual_page() {
     let page = |name: &str| fs::read_to_string(pages.join(name)).expect(name);
     assert_eq!(page("agent-memory.1").trim_end(), printed(&["man"]).trim_end());
     for command in &commands() {
-        let page = page(&format!("agent-memory-{command}.1"));
+        let page = page(&format!("agent-memory-{}.1", command.replace(' ', "-")));
         for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS"] {
             let heading = [format!(".SH {section}\n"), format!(".SH \"{section}\"\n")];
             assert!(heading.iter().any(|line| page.contains(line)), "{command}: {section}: {page}");

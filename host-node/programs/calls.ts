@@ -1,9 +1,11 @@
 // Makes calls that come as lines of JSON on standard input, and answers each with a line:
 //     {"open": MemoryOptions}         {}, or {"failure"}; the memory before it is closed
 //     {"call": TOOL, "arguments"}     {"result"}, {"error"} or {"failure"}
+//     {"all": [{"call", ...}, ...]}   calls made at once: a list of their answers
 import { type Memory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
 
-type Request = { open: MemoryOptions } | { call: string; arguments: object }
+type Call = { call: string; arguments: object }
+type Request = { open: MemoryOptions } | { all: Call[] } | Call
 
 let memory: Memory | undefined
 
@@ -14,6 +16,7 @@ async function answer(request: Request): Promise<object> {
       memory = await openMemory(request.open)
       return {}
     }
+    if ('all' in request) return await Promise.all(request.all.map(answer))
     if (memory === undefined) return { failure: 'no memory is open' }
     const outcome = await memory.call(request.call, request.arguments)
     return outcome.isError ? { error: outcome.error } : { result: outcome.result }

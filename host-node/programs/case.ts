@@ -1,29 +1,47 @@
+import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Bytes by path below `.github/agent-memory/`. */
+/** Bytes by path below `.github/agent-memory/`, or by name in the directory of records. */
 export type Documents = Map<string, Buffer>
 
+export type Format = 'json' | 'sqlite'
+
+/** What a toolset says of an error, or that one level down in `error`. */
+export interface ToolError {
+  message?: string
+  details?: { accepted?: unknown }[]
+  error?: string | ToolError
+}
+
 export interface Step {
-  call: string
-  arguments: unknown
+  call?: string
+  arguments?: unknown
+  /** The URI of a resource, instead of a call. */
+  read?: string
   result?: unknown
-  error?: { message?: string; details?: { accepted?: unknown }[] }
+  /** A part of the result. */
+  has?: unknown
+  error?: ToolError
   /** Texts that the error's message has to contain. */
   says?: string[]
   failure?: 'not-found' | 'invalid-request'
 }
 
-/** A file below `cases/`; tests/conformance/README.md tells what each part means. */
+/** A file below `cases/` in one format; tests/conformance/README.md tells what each part means. */
 export interface Case {
   name: string
+  /** That of records; undefined where the case is about documents of a repository. */
+  format: Format | undefined
+  caps: { max_bytes?: number; max_memories?: number }
   clock: { now: string; step_ms: number; utc_offset_minutes: number }
   seed: number
   toolsets: string[]
   faults: unknown[]
   steps: Step[]
   given: Documents
-  then: Documents
+  /** Undefined where the case does not say. */
+  then: Documents | undefined
 }
 
 /** What the placeholders of a case stand for. */
@@ -37,43 +55,63 @@ interface Repeated {
 }
 
 type Contents = string | { lines: string[] } | { file: string } | { base64: string } | Repeated
-type Storage = { repo: Record<string, Contents> }
+type Storage = { repo: Record<string, Contents> } | { records: Record<string, Contents> }
 
 const defaultClock = { now: '2025-01-20T10:00:00.000Z', step_ms: 1000, utc_offset_minutes: 0 }
 
-/** Every case below a conformance directory, in the order of their paths. */
+/** Every case below a conformance directory in every format that it runs in, in the order of their paths. */
 export function readCases(directory: string): Case[] {
   const files = readdirSync(join(directory, 'cases'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.json'),
   )
-  return files.sort().map((file) => {
+  return files.sort().flatMap((file) => {
     const text = JSON.parse(readFileSync(join(directory, 'cases', file), 'utf8'))
     const given = documentsOf(text.given, directory)
-    return {
-      name: file.slice(0, -'.json'.length),
+    const name = file.slice(0, -'.json'.length)
+    const toolset = name.split('/', 1)[0]!
+    const isOfRecords = toolset === 'records'
+    const isCompared = text.given !== undefined || !isOfRecords
+    const formats: (Format | undefined)[] = text.only ? [text.only.format] : ['json', 'sqlite']
+    return (isOfRecords ? formats : [undefined]).map((format) => ({
+      name: format === undefined ? name : `${name}@${format}`,
+      format,
+      caps: text.caps ?? {},
       clock: { ...defaultClock, ...text.clock },
       seed: text.seed ?? 1,
-      toolsets: text.toolsets ?? ['sessions'],
+      toolsets: text.toolsets ?? [toolset],
       faults: text.faults ?? [],
       steps: text.steps,
       given,
-      then: text.then ? documentsOf(text.then, directory) : given,
-    }
+      then: text.then ? documentsOf(text.then, directory) : isCompared ? given : undefined,
+    }))
   })
 }
 
-/** The value with its placeholders and repeated texts filled in. */
-export function fill(value: unknown, places: Places): unknown {
-  if (typeof value === 'string')
-    return value.replace(/\$\{(repo|elsewhere)\}/g, (_, name: keyof Places) => places[name])
-  if (Array.isArray(value)) return value.map((item) => fill(item, places))
+/** The value with its placeholders and repeated texts filled in; `ids` are those of the steps so far. */
+export function fill(value: unknown, places: Places, ids: readonly (string | undefined)[]): unknown {
+  if (typeof value === 'string') {
+    const text = value.replace(/\$\{(repo|elsewhere)\}/g, (_, name: keyof Places) => places[name])
+    return withIds(text, ids)
+  }
+  if (Array.isArray(value)) return value.map((item) => fill(item, places, ids))
   if (typeof value !== 'object' || value === null) return value
   if (isRepeated(value)) return repeated(value)
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, places)]))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, places, ids)]))
+}
+
+/** The documents with the ids of steps filled in. */
+export function documentsWithIds(documents: Documents, ids: readonly (string | undefined)[]): Documents {
+  const filled = (bytes: Buffer) => (isUtf8(bytes) ? Buffer.from(withIds(bytes.toString('utf8'), ids)) : bytes)
+  return new Map([...documents].map(([path, bytes]) => [path, filled(bytes)]))
+}
+
+function withIds(text: string, ids: readonly (string | undefined)[]): string {
+  return text.replace(/\$\{id:(\d+)\}/g, (whole, step: string) => ids[Number(step)] ?? whole)
 }
 
 function documentsOf(storage: Storage | undefined, directory: string): Documents {
-  return new Map(Object.entries(storage?.repo ?? {}).map(([path, contents]) => [path, bytesOf(contents, directory)]))
+  const documents = storage === undefined ? {} : 'repo' in storage ? storage.repo : storage.records
+  return new Map(Object.entries(documents).map(([path, contents]) => [path, bytesOf(contents, directory)]))
 }
 
 function bytesOf(contents: Contents, directory: string): Buffer {

@@ -5,13 +5,24 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect, isDeepStrictEqual } from 'node:util'
-import { type Memory, MemoryCallError, openMemory } from 'agent-memory-host'
-import { type Case, type Documents, fill, type Places, readCases, type Step } from './case.ts'
+import { type Memory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import {
+  type Case,
+  type Documents,
+  documentsWithIds,
+  fill,
+  type Places,
+  readCases,
+  type Step,
+  type ToolError,
+} from './case.ts'
 import { Scratch } from './scratch.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const [directory = join(repository, 'tests/conformance'), report = join(repository, 'target/conformance/node.json')] =
   process.argv.slice(2)
+
+const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 interface CaseReport {
   outcome: 'passed' | 'failed' | 'skipped'
@@ -38,11 +49,12 @@ async function listedTools(): Promise<Memory['tools']> {
 
 async function run(each: Case): Promise<CaseReport> {
   if (each.faults.length > 0) return { outcome: 'skipped', reason: faults, documents: {} }
-  using scratch = new Scratch(each.given)
+  using scratch = new Scratch(each)
   let fault: string | undefined
+  const ids: (string | undefined)[] = []
   try {
     await using memory = await openMemory({
-      allow: [scratch.places.repo],
+      ...grantsOf(each, scratch),
       toolsets: each.toolsets,
       clock: { now: each.clock.now, step: each.clock.step_ms },
       utcOffset: each.clock.utc_offset_minutes,
@@ -50,7 +62,7 @@ async function run(each: Case): Promise<CaseReport> {
       workers: 1,
     })
     for (const [index, step] of each.steps.entries()) {
-      const wrong = await runStep(memory, step, scratch.places)
+      const wrong = await runStep(memory, step, scratch.places, ids)
       if (wrong !== undefined) fault ??= `step ${index}: ${wrong}`
     }
   } catch (error) {
@@ -58,8 +70,8 @@ async function run(each: Case): Promise<CaseReport> {
   }
   const documents = scratch.documents()
   const strays = scratch.strays()
-  fault ??= compareDocuments(each.then, documents)
-  if (strays.length > 0) fault ??= `these are left in the repository: ${strays.join(', ')}`
+  if (each.then) fault ??= compareDocuments(documentsWithIds(each.then, ids), documents)
+  if (strays.length > 0) fault ??= `these should not be there, or not like this: ${strays.join(', ')}`
   const hashes = Object.fromEntries(
     [...documents].map(([path, bytes]) => [path, createHash('sha256').update(bytes).digest('hex')]),
   )
@@ -70,28 +82,50 @@ async function run(each: Case): Promise<CaseReport> {
   }
 }
 
-/** Makes a call and says what is wrong with its answer. */
-async function runStep(memory: Memory, step: Step, places: Places): Promise<string | undefined> {
-  const got = await answer(memory, step.call, fill(step.arguments, places) as object)
-  const { result, error, failure } = fill(step, places) as Step
+function grantsOf({ format, caps }: Case, { places, memoryDir }: Scratch): MemoryOptions {
+  if (format === undefined) return { allow: [places.repo] }
+  return {
+    allow: [],
+    memoryDir,
+    recordsFormat: format,
+    ...(caps.max_bytes !== undefined && { recordsMaxBytes: caps.max_bytes }),
+    ...(caps.max_memories !== undefined && { recordsMaxMemories: caps.max_memories }),
+  }
+}
+
+/** Makes a call and says what is wrong with its answer. The id of what it results in is added to `ids`. */
+async function runStep(
+  memory: Memory,
+  step: Step,
+  places: Places,
+  ids: (string | undefined)[],
+): Promise<string | undefined> {
+  const got = await answer(memory, fill(step, places, ids) as Step)
+  const { id } = (got.result ?? {}) as { id?: unknown }
+  ids.push(typeof id === 'string' && uuid4.test(id) ? id : undefined)
+  const { result, has, error, failure, says = [] } = fill(step, places, ids) as Step
+  if (has !== undefined) {
+    return contains(got.result, has) ? undefined : `expected what has ${short(has)}, got ${short(got)}`
+  }
   if (error === undefined || got.error === undefined) {
     return differs(
       { ...(result !== undefined && { result }), ...(error && { error }), ...(failure && { failure }) },
       got,
     )
   }
-  const { message = '' } = got.error
-  const missing = (fill(step.says ?? [], places) as string[]).filter((text) => !message.includes(text))
+  const { message = '' } = fieldsOf(got.error)
+  const missing = says.filter((text) => !message.includes(text))
   if (missing.length > 0) return `the message does not say ${inspect(missing)}: ${message}`
   return differs({ error: withoutTexts(error, error) }, { error: withoutTexts(got.error, error) })
 }
 
 type Answer = Pick<Step, 'result' | 'error' | 'failure'>
 
-async function answer(memory: Memory, tool: string, input: object): Promise<Answer> {
+async function answer(memory: Memory, { call, arguments: input, read }: Step): Promise<Answer> {
   try {
-    const outcome = await memory.call(tool, input)
-    return outcome.isError ? { error: outcome.error as NonNullable<Step['error']> } : { result: outcome.result }
+    if (read !== undefined) return await readAnswer(memory, read)
+    const outcome = await memory.call(call!, input as object)
+    return outcome.isError ? { error: outcome.error as ToolError } : { result: outcome.result }
   } catch (error) {
     if (error instanceof MemoryCallError && (error.code === 'not-found' || error.code === 'invalid-request'))
       return { failure: error.code }
@@ -99,12 +133,45 @@ async function answer(memory: Memory, tool: string, input: object): Promise<Answ
   }
 }
 
+/** What a resource is read as: the JSON of its one text. */
+async function readAnswer(memory: Memory, uri: string): Promise<Answer> {
+  const outcome = await memory.readResource(uri)
+  if (outcome.isError) return { error: outcome.error as ToolError }
+  const [content, ...more] = outcome.result
+  if (content?.uri !== uri || content.mimeType !== 'application/json' || more.length > 0) {
+    throw new Error(`not one JSON text of \`${uri}\`: ${short(outcome.result)}`)
+  }
+  return { result: JSON.parse(content.text) }
+}
+
+/** Where the fields of an error are: seed 004 has them one level down. */
+function fieldsOf(error: ToolError): ToolError {
+  return typeof error.error === 'object' ? error.error : error
+}
+
 /** The error without its message, and without the `accepted` texts that are not expected. */
-function withoutTexts({ message: _, ...error }: NonNullable<Step['error']>, expected: Step['error']): object {
-  const details = error.details?.map(({ accepted, ...detail }, index) => {
-    return expected?.details?.[index]?.accepted === undefined ? detail : { ...detail, accepted }
+function withoutTexts(error: ToolError, expected: ToolError): object {
+  const { message: _, ...fields } = fieldsOf(error)
+  const details = fields.details?.map(({ accepted, ...detail }, index) => {
+    return fieldsOf(expected).details?.[index]?.accepted === undefined ? detail : { ...detail, accepted }
   })
-  return { ...error, ...(details && { details }) }
+  const kept = { ...fields, ...(details && { details }) }
+  return typeof error.error === 'object' ? { ...error, error: kept } : kept
+}
+
+/** Whether a value has all that is expected of it: the members of an object, each item of an array. */
+function contains(got: unknown, expected: unknown): boolean {
+  if (Array.isArray(got) && Array.isArray(expected)) {
+    return got.length === expected.length && expected.every((item, index) => contains(got[index], item))
+  }
+  if (isObject(got) && isObject(expected)) {
+    return Object.entries(expected).every(([name, item]) => Object.hasOwn(got, name) && contains(got[name], item))
+  }
+  return isDeepStrictEqual(got, expected)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function differs(expected: Answer, got: Answer): string | undefined {
@@ -124,6 +191,6 @@ function compareDocuments(expected: Documents, got: Documents): string | undefin
 }
 
 function short(value: unknown): string {
-  const text = JSON.stringify(value)
+  const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 2000 ? `${text.slice(0, 2000)}...` : text
 }

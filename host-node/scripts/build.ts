@@ -18,7 +18,11 @@ if (!existsSync(component)) {
 }
 
 await transpileTo(component, generated)
-const memory = await openComponent(pathToFileURL(`${generated}/`), { allow: [], workers: 1 })
+const memory = await openComponent(pathToFileURL(`${generated}/`), {
+  allow: [],
+  toolsets: ['all'],
+  workers: 1,
+})
 await memory.close()
 writeFileSync(join(root, 'src/generated/tools.ts'), await toolTypes(memory.tools))
 

@@ -2,8 +2,9 @@ const spent = 0
 const since = 1
 const processor = 3
 const answer = 4
+const statement = 4
 
-/** Answers to a worker that asks for a tree's lock. */
+/** Answers to a worker that asks for a lock. */
 export const Turn = {
   /** It is this call's turn: take the lock. */
   now: 1,
@@ -15,16 +16,16 @@ export const Turn = {
 export type Turn = (typeof Turn)[keyof typeof Turn]
 
 /**
- * What a worker shares with the main thread while it runs a call: how much time the guest itself has used,
- * which the main thread reads to end a runaway, and the main thread's answer to the one question that
- * a worker asks.
+ * What a worker shares with the main thread while it runs a call: how much time the guest itself has used and since
+ * when a statement runs, which the main thread reads to end a runaway, and the main thread's answer to the one
+ * question that a worker asks.
  */
 export class Control {
   readonly memory: SharedArrayBuffer
   readonly #times: BigInt64Array
   readonly #words: Int32Array
 
-  constructor(memory = new SharedArrayBuffer(32)) {
+  constructor(memory = new SharedArrayBuffer(40)) {
     this.memory = memory
     this.#times = new BigInt64Array(memory)
     this.#words = new Int32Array(memory)
@@ -33,6 +34,7 @@ export class Control {
   reset(): void {
     Atomics.store(this.#times, spent, 0n)
     Atomics.store(this.#times, since, 0n)
+    this.leaveStatement()
   }
 
   /** On the worker: what the thread has used of a processor before this call, in microseconds. */
@@ -62,6 +64,21 @@ export class Control {
     const entered = Atomics.load(this.#times, since)
     const running = entered === 0n ? 0n : process.hrtime.bigint() - entered
     return Number(Atomics.load(this.#times, spent) + running) / 1e6
+  }
+
+  /** A statement on a database runs from now on. */
+  enterStatement(): void {
+    Atomics.store(this.#times, statement, process.hrtime.bigint())
+  }
+
+  leaveStatement(): void {
+    Atomics.store(this.#times, statement, 0n)
+  }
+
+  /** Milliseconds for which the statement runs that runs now; 0 where none does. */
+  statementTime(): number {
+    const entered = Atomics.load(this.#times, statement)
+    return entered === 0n ? 0 : Number(process.hrtime.bigint() - entered) / 1e6
   }
 
   /** On the worker: sends the question and blocks until the main thread answers. */

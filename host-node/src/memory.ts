@@ -1,5 +1,6 @@
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
 import type { Tools } from './generated/tools.ts'
+import type { Request } from './messages.ts'
 import { type MemoryOptions, settle, type Settings } from './options.ts'
 import { type Place, WriterOrder } from './order.ts'
 import { type Answer, WorkerPool } from './pool.ts'
@@ -53,16 +54,42 @@ export interface Tool {
   readonly audience: 'model' | 'person'
 }
 
+/** A resource as the component describes it. */
+export interface Resource {
+  readonly uri: string
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly mimeType: string
+}
+
+/** A kind of resources. */
+export interface ResourceTemplate extends Omit<Resource, 'uri'> {
+  /** A URI once its `{variables}` are filled in. */
+  readonly uriTemplate: string
+}
+
+/** What a resource holds. */
+export interface ResourceContents {
+  readonly uri: string
+  readonly mimeType: string
+  readonly text: string
+}
+
 /** An open memory. */
 export interface Memory extends AsyncDisposable {
   /** In the order that users should see. */
   readonly tools: readonly Tool[]
+  readonly resources: readonly Resource[]
+  readonly resourceTemplates: readonly ResourceTemplate[]
   /**
    * Runs a tool. Calls that may change something take their turns in the order in which they were made.
    *
    * Rejects with a `MemoryCallError` where there is no outcome.
    */
   call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>>
+  /** Reads a resource. Rejects with a `MemoryCallError` where there is no outcome, as for a URI that is none. */
+  readResource(uri: string): Promise<Outcome<ResourceContents[]>>
   /** Waits for the calls that were made, and ends the worker threads. Later calls are refused. */
   close(): Promise<void>
 }
@@ -75,40 +102,59 @@ export function openMemory(options: MemoryOptions): Promise<Memory> {
 /** As `openMemory`, with the component that jco wrote to a directory; its main file is `component.js`. */
 export async function openComponent(directory: URL, options: MemoryOptions): Promise<Memory> {
   const settings = settle(options)
-  const { grants, durability, patience, storageCalls } = settings
+  const { grants, records, durability, patience, storageCalls } = settings
   const component = new URL('component.js', directory).href
   const modules = await compileModules(directory, settings.memoryLimit).catch((error) => {
     throw new MemoryOpenError('component', `the component cannot be loaded: ${error.message}`, error)
   })
   const pool = new WorkerPool(
-    { component, modules, grants, durability, patience, storageCalls },
+    { component, modules, grants, records, durability, patience, storageCalls },
     settings.workers,
-    settings.guestTime,
+    { guestTime: settings.guestTime, statementTime: settings.statementTime },
   )
   try {
-    return new OpenMemory(settings, pool, await listTools(pool, settings.toolbox))
+    return new OpenMemory(settings, pool, await list(pool, settings.toolbox))
   } catch (error) {
     await pool.close()
     throw error
   }
 }
 
-async function listTools(pool: WorkerPool, settings: string): Promise<Tool[]> {
+/** What is mounted. */
+type Lists = Pick<Memory, 'tools' | 'resources' | 'resourceTemplates'>
+
+async function list(pool: WorkerPool, settings: string): Promise<Lists> {
   const order = new WriterOrder(0)
   const place = order.enter()
   const answer = await pool
-    .run({ request: { kind: 'list-tools', settings }, onAsk: (tree) => order.ask(place, tree), first: false })
+    .run({
+      request: { kind: 'list', settings, context: `{"settings":${settings},${noCall}}` },
+      onAsk: (lock, holds) => order.ask(place, lock, holds),
+      first: false,
+    })
     .catch((error) => ({ kind: 'ended' as const, message: error.message }))
-  if (answer.kind === 'tools') return JSON.parse(answer.tools)
+  if (answer.kind === 'lists') {
+    const { tools, resources, resourceTemplates } = answer
+    return {
+      tools: JSON.parse(tools),
+      resources: JSON.parse(resources),
+      resourceTemplates: JSON.parse(resourceTemplates),
+    }
+  }
   if (answer.kind === 'failure') throw new MemoryOpenError('invalid-option', answer.message)
   throw new MemoryOpenError(
     'component',
-    `the component cannot list its tools: ${'message' in answer ? answer.message : answer.kind}`,
+    `the component cannot list what it has: ${'message' in answer ? answer.message : answer.kind}`,
   )
 }
 
+/** What is listed depends on no call. */
+const noCall = '"now":"1970-01-01T00:00:00.000Z","utc_offset_minutes":0,"seed":0'
+
 class OpenMemory implements Memory {
   readonly tools: readonly Tool[]
+  readonly resources: readonly Resource[]
+  readonly resourceTemplates: readonly ResourceTemplate[]
   readonly #settings: Settings
   readonly #pool: WorkerPool
   readonly #order: WriterOrder
@@ -116,8 +162,10 @@ class OpenMemory implements Memory {
   readonly #pending = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  constructor(settings: Settings, pool: WorkerPool, tools: Tool[]) {
+  constructor(settings: Settings, pool: WorkerPool, { tools, resources, resourceTemplates }: Lists) {
     this.tools = tools
+    this.resources = resources
+    this.resourceTemplates = resourceTemplates
     this.#settings = settings
     this.#pool = pool
     this.#order = new WriterOrder(settings.patience.inAll)
@@ -125,14 +173,17 @@ class OpenMemory implements Memory {
   }
 
   async call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>> {
-    if (this.#closing) throw new MemoryCallError('closed', 'the memory is closed; open another')
-    const running = this.#run(name, textOf(input))
-    this.#pending.add(running)
-    try {
-      return outcomeOf(await running) as Outcome<Output<Name>>
-    } finally {
-      this.#pending.delete(running)
-    }
+    const outcome = await this.#receive(() => {
+      const request = { kind: 'call-tool' as const, name, arguments: textOf(input) }
+      return this.#run((context, askedAt) => ({ ...request, context, askedAt }), this.#reading.has(name))
+    })
+    return outcome as Outcome<Output<Name>>
+  }
+
+  async readResource(uri: string): Promise<Outcome<ResourceContents[]>> {
+    const request = { kind: 'read-resource' as const, uri }
+    const outcome = await this.#receive(() => this.#run((context) => ({ ...request, context }), true))
+    return outcome as Outcome<ResourceContents[]>
   }
 
   close(): Promise<void> {
@@ -143,16 +194,27 @@ class OpenMemory implements Memory {
     return this.close()
   }
 
+  async #receive(run: () => Promise<Answer>): Promise<Outcome> {
+    if (this.#closing) throw new MemoryCallError('closed', 'the memory is closed; open another')
+    const running = run()
+    this.#pending.add(running)
+    try {
+      return outcomeOf(await running)
+    } finally {
+      this.#pending.delete(running)
+    }
+  }
+
   /** Up to the first `await` this is the call's arrival: its number, its clock and its place are taken in order. */
-  async #run(name: string, input: string): Promise<Answer> {
+  async #run(requestWith: (context: string, askedAt?: number) => Request, onlyReads: boolean): Promise<Answer> {
     const context = `{"settings":${this.#settings.toolbox},${this.#settings.arrive()}}`
-    let place: Place | undefined = this.#reading.has(name) ? undefined : this.#order.enter()
+    let place: Place | undefined = onlyReads ? undefined : this.#order.enter()
     // A tool that says it only reads has no place, and gets the last one should it want a lock after all.
-    const onAsk = (tree: string) => this.#order.ask((place ??= this.#order.enter()), tree)
+    const onAsk = (lock: string, holds: readonly string[]) =>
+      this.#order.ask((place ??= this.#order.enter()), lock, holds)
     try {
       for (let first = false; ; first = true) {
-        const request = { kind: 'call-tool' as const, name, arguments: input, context, askedAt: place?.askedAt }
-        const answer = await this.#pool.run({ request, onAsk, first })
+        const answer = await this.#pool.run({ request: requestWith(context, place?.askedAt), onAsk, first })
         if (answer.kind !== 'deferred') return answer
         await this.#order.turn(place!)
       }

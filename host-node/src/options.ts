@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { isAbsolute } from 'node:path'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import { MemoryOpenError } from './errors.ts'
 import { canonicalPath } from './storage/canonical.ts'
-import type { Durability } from './storage/commit.ts'
+import type { Durability } from './storage/walk.ts'
 import type { Patience } from './storage/lock.ts'
+import { grantRecords, type Records } from './storage/records.ts'
 
 /** What `openMemory` takes. Everything may be left out but `allow`. */
 export interface MemoryOptions {
@@ -12,6 +14,17 @@ export interface MemoryOptions {
   allow: readonly string[]
   /** What is mounted. Default: `['sessions']`. */
   toolsets?: readonly string[]
+  /**
+   * The absolute path of the directory of records, made for its owner alone when something is kept. Default:
+   * `~/.claude/agents/memories` where the toolset `records` is mounted; otherwise no records are granted.
+   */
+  memoryDir?: string
+  /** How the records of an agent that has none yet are kept. Default: `json`. */
+  recordsFormat?: 'json' | 'sqlite'
+  /** The most bytes of an agent's records. Default: 16 MiB in JSON, which takes no more; no bound in SQLite. */
+  recordsMaxBytes?: number
+  /** The most records of an agent. Default: 100,000 in JSON, no bound in SQLite. */
+  recordsMaxMemories?: number
   /** Minutes east of UTC of the zone in which a day begins and ends. Default: this machine's, at each call. */
   utcOffset?: number
   /** `full` (default): what was acknowledged survives a loss of power. `relaxed`: perhaps not its last moments. */
@@ -34,12 +47,15 @@ export interface MemoryOptions {
     readonly guestTime?: number
     /** How often a call may ask storage. Default 100,000. */
     readonly storageCalls?: number
+    /** Milliseconds that one statement on a database may run. Default 30,000. */
+    readonly statementTime?: number
   }
 }
 
 /** The options with every default filled in. */
 export interface Settings {
   readonly grants: readonly string[]
+  readonly records: Records | undefined
   /** JSON, as the toolbox takes them. */
   readonly toolbox: string
   readonly durability: Durability
@@ -48,6 +64,7 @@ export interface Settings {
   readonly memoryLimit: number
   readonly guestTime: number
   readonly storageCalls: number
+  readonly statementTime: number
   /** The clock's and the random generator's part of the next call's context. */
   readonly arrive: () => string
 }
@@ -70,13 +87,15 @@ export function settle(options: MemoryOptions): Settings {
   const atHead = whole('lockWait', lockWait, 0)
   return {
     grants: allow.map(granted),
-    toolbox: JSON.stringify({ toolsets }),
+    records: grantedRecords(options.memoryDir ?? defaultMemoryDir(toolsets)),
+    toolbox: JSON.stringify({ toolsets, ...recordsSettings(options) }),
     durability,
     patience: { atHead, inAll: Math.max(leastPatience, atHead) },
     workers: whole('workers', workers, 1),
     memoryLimit: whole('limits.memory', limits.memory ?? 256 * 1024 * 1024, 1),
     guestTime: whole('limits.guestTime', limits.guestTime ?? 2_000, 1),
     storageCalls: whole('limits.storageCalls', limits.storageCalls ?? 100_000, 1),
+    statementTime: whole('limits.statementTime', limits.statementTime ?? 30_000, 1),
     arrive: arrivals(options),
   }
 }
@@ -99,6 +118,35 @@ function arrivals({ clock = 'system', random = 'system', utcOffset }: MemoryOpti
     const random64 = random === 'system' ? randomBytes(8).readBigUInt64BE() : BigInt.asUintN(64, seed + BigInt(k))
     // Written by hand: JSON.stringify has no 64-bit integers.
     return `"now":"${now.toISOString()}","utc_offset_minutes":${offset},"seed":${random64}`
+  }
+}
+
+/** What the toolset `records` takes: only what was set. */
+function recordsSettings({ recordsFormat, recordsMaxBytes, recordsMaxMemories }: MemoryOptions): object {
+  if (recordsFormat !== undefined && recordsFormat !== 'json' && recordsFormat !== 'sqlite') {
+    throw invalid('recordsFormat', 'is neither `json` nor `sqlite`')
+  }
+  const records = {
+    ...(recordsFormat !== undefined && { format: recordsFormat }),
+    ...(recordsMaxBytes !== undefined && { max_bytes: whole('recordsMaxBytes', recordsMaxBytes, 1) }),
+    ...(recordsMaxMemories !== undefined && { max_memories: whole('recordsMaxMemories', recordsMaxMemories, 1) }),
+  }
+  return Object.keys(records).length > 0 ? { records } : {}
+}
+
+/** None where nobody has a use for it, or where there is no home directory. */
+function defaultMemoryDir(toolsets: readonly string[]): string | undefined {
+  const isMounted = toolsets.includes('records') || toolsets.includes('all')
+  const home = isMounted ? homedir() : ''
+  return isAbsolute(home) ? join(home, '.claude/agents/memories') : undefined
+}
+
+function grantedRecords(directory: string | undefined): Records | undefined {
+  if (directory === undefined) return undefined
+  try {
+    return grantRecords(directory)
+  } catch (error) {
+    throw invalid('memoryDir', `cannot be granted: ${(error as Error).message}`, error)
   }
 }
 

@@ -6,8 +6,8 @@ export interface Place {
   readonly number: number
   /** When it first asked for a lock, on the clock `monotonic`. */
   askedAt?: number
-  /** The lock that it asked for. */
-  tree?: string
+  /** The locks that it holds or wants: at most one of a tree and one of a database. */
+  locks: ReadonlySet<string>
   impatient: boolean
   wake?: () => void
 }
@@ -15,15 +15,15 @@ export interface Place {
 /**
  * First come, first served, for every lock of this process.
  *
- * A call gets a tree's lock once every earlier call has ended or is known to want some lock, and no earlier
- * one holds or wants this one. Which lock a call wants is known when its first run asks.
+ * A call gets a lock once every earlier call has ended or is known to want some lock, and no earlier one holds or
+ * wants this one. Which lock a call wants is known when its first run asks.
  */
 export class WriterOrder {
   readonly #patience: number
   #next = 0
   /** In order of arrival; the first is the one that everything after it waits for. */
   readonly #undecided = new Set<Place>()
-  /** By tree, in order of arrival. */
+  /** By lock, in order of arrival. */
   readonly #queues = new Map<string, Place[]>()
 
   /** `patience`: milliseconds from a call's first request after which its answer is `never`. */
@@ -32,21 +32,24 @@ export class WriterOrder {
   }
 
   enter(): Place {
-    const place: Place = { number: this.#next++, impatient: false }
+    const place: Place = { number: this.#next++, locks: new Set(), impatient: false }
     this.#undecided.add(place)
     return place
   }
 
-  /** Notes that a running call wants a tree's lock. */
-  ask(place: Place, tree: string): Turn {
+  /** Notes that a running call wants a lock, beside those that it holds. */
+  ask(place: Place, lock: string, holds: readonly string[] = []): Turn {
     place.askedAt ??= monotonic()
-    if (place.tree !== tree) {
+    const locks = new Set([...holds, lock])
+    if (locks.symmetricDifference(place.locks).size > 0) {
       this.#withdraw(place)
-      place.tree = tree
-      const queue = this.#queues.get(tree) ?? []
-      const behind = queue.findLastIndex((other) => other.number < place.number)
-      queue.splice(behind + 1, 0, place)
-      this.#queues.set(tree, queue)
+      place.locks = locks
+      for (const each of locks) {
+        const queue = this.#queues.get(each) ?? []
+        const behind = queue.findLastIndex((other) => other.number < place.number)
+        queue.splice(behind + 1, 0, place)
+        this.#queues.set(each, queue)
+      }
       this.#wake()
     }
     if (place.impatient) return Turn.never
@@ -75,17 +78,18 @@ export class WriterOrder {
 
   #withdraw(place: Place): void {
     this.#undecided.delete(place)
-    if (place.tree === undefined) return
-    const queue = this.#queues.get(place.tree)!
-    queue.splice(queue.indexOf(place), 1)
-    if (queue.length === 0) this.#queues.delete(place.tree)
-    delete place.tree
+    for (const lock of place.locks) {
+      const queue = this.#queues.get(lock)!
+      queue.splice(queue.indexOf(place), 1)
+      if (queue.length === 0) this.#queues.delete(lock)
+    }
+    place.locks = new Set()
   }
 
   #isNext(place: Place): boolean {
     const [undecided] = this.#undecided
     const decided = undecided === undefined || place.number < undecided.number
-    return decided && this.#queues.get(place.tree!)?.[0] === place
+    return decided && [...place.locks].every((lock) => this.#queues.get(lock)![0] === place)
   }
 
   #wake(): void {

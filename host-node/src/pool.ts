@@ -8,8 +8,8 @@ export type Answer = Exclude<Report, { kind: 'asks' } | { kind: 'waits' }>
 
 export interface Job {
   readonly request: Request
-  /** Answers a worker that wants a tree's lock. */
-  readonly onAsk: (tree: string) => Turn
+  /** Answers a worker that wants a lock, beside those that it holds. */
+  readonly onAsk: (lock: string, holds: readonly string[]) => Turn
   /** Before everything that waits: a call whose turn has come. */
   readonly first: boolean
 }
@@ -17,6 +17,14 @@ export interface Job {
 interface Queued extends Job {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: MemoryCallError) => void
+}
+
+/** How long a call may keep a thread busy, in milliseconds. */
+export interface Bounds {
+  /** The component itself, in all. */
+  readonly guestTime: number
+  /** One statement on a database. */
+  readonly statementTime: number
 }
 
 /** So many waiting workers, for each that the size allows, do not count. */
@@ -31,14 +39,14 @@ const mostFurther = 4
 export class WorkerPool {
   readonly #settings: Omit<WorkerSettings, 'control'>
   readonly #size: number
-  readonly #guestTime: number
+  readonly #bounds: Bounds
   readonly #waiting: Queued[] = []
   readonly #members = new Set<Member>()
 
-  constructor(settings: Omit<WorkerSettings, 'control'>, size: number, guestTime: number) {
+  constructor(settings: Omit<WorkerSettings, 'control'>, size: number, bounds: Bounds) {
     this.#settings = settings
     this.#size = size
-    this.#guestTime = guestTime
+    this.#bounds = bounds
   }
 
   run(job: Job): Promise<Answer> {
@@ -66,7 +74,7 @@ export class WorkerPool {
   }
 
   #start(): Member {
-    const member = new Member(this.#settings, this.#guestTime, {
+    const member = new Member(this.#settings, this.#bounds, {
       changed: () => this.#assign(),
       ended: () => {
         this.#members.delete(member)
@@ -91,14 +99,14 @@ class Member {
   waits = false
   readonly #control = new Control()
   readonly #worker: Worker
-  readonly #guestTime: number
+  readonly #bounds: Bounds
   readonly #pool: Pool
   #job: Queued | undefined
   #deadline: NodeJS.Timeout | undefined
   #ending: MemoryCallError | undefined
 
-  constructor(settings: Omit<WorkerSettings, 'control'>, guestTime: number, pool: Pool) {
-    this.#guestTime = guestTime
+  constructor(settings: Omit<WorkerSettings, 'control'>, bounds: Bounds, pool: Pool) {
+    this.#bounds = bounds
     this.#pool = pool
     // `.ts` where the sources themselves are run, as the build does.
     const entry = new URL(
@@ -128,7 +136,7 @@ class Member {
     this.#control.reset()
     this.#worker.ref()
     this.#worker.postMessage(job.request)
-    this.#watch(this.#guestTime)
+    this.#watch(Math.min(this.#bounds.guestTime, this.#bounds.statementTime))
   }
 
   async end(): Promise<void> {
@@ -136,32 +144,48 @@ class Member {
     await this.#worker.terminate()
   }
 
-  /** Looks again when the guest could have used up its time, and ends the thread once it has. */
+  /** Looks again when the call could have used up a bound, and ends the thread once it has. */
   #watch(left: number): void {
     this.#deadline = setTimeout(() => void this.#judge(), left)
   }
 
   async #judge(): Promise<void> {
+    const { guestTime, statementTime } = this.#bounds
+    if (this.#control.statementTime() >= statementTime) return this.#abandon()
     const job = this.#job
     let used = this.#control.guestTime()
     // On a busy machine time passes without a processor, for which the guest is not to blame.
-    if (used >= this.#guestTime) {
+    if (used >= guestTime) {
       const thread = await this.#worker.cpuUsage().catch(() => undefined)
       // It has ended by itself, or has done its job meanwhile.
       if (thread === undefined || this.#job !== job || this.#ending !== undefined) return
       used = this.#control.processorTime(thread)
     }
-    if (used < this.#guestTime) return this.#watch(Math.max(this.#guestTime - used, 1))
-    this.#ending = new MemoryCallError(
-      'deadline',
-      `the component ran for more than ${this.#guestTime} ms and was ended`,
-    )
+    if (used < guestTime) {
+      const left = Math.min(guestTime - used, statementTime - this.#control.statementTime())
+      return this.#watch(Math.max(left, 1))
+    }
+    this.#ending = new MemoryCallError('deadline', `the component ran for more than ${guestTime} ms and was ended`)
     void this.#worker.terminate()
   }
 
+  /**
+   * Gives up a thread that runs a statement. Nothing interrupts SQLite: the thread, and what it has locked, last until
+   * the statement ends. Nobody waits for that.
+   */
+  #abandon(): void {
+    this.#ending = new MemoryCallError(
+      'deadline',
+      `a statement on a database ran for more than ${this.#bounds.statementTime} ms; it was given up`,
+    )
+    void this.#worker.terminate()
+    this.#exit()
+  }
+
   #hear(report: Report): void {
-    const job = this.#job!
-    if (report.kind === 'asks') return this.#control.reply(job.onAsk(report.tree))
+    const job = this.#job
+    if (job === undefined) return // It was given up.
+    if (report.kind === 'asks') return this.#control.reply(job.onAsk(report.lock, report.holds))
     if (report.kind === 'waits') {
       this.waits = true
     } else {

@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict'
-import fs, { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import fs, {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../dist/storage/commit.js'
 import { CommitFailure } from '../dist/storage/failure.js'
 import { Lock } from '../dist/storage/lock.js'
+import { grantRecords, recordsTree } from '../dist/storage/records.js'
 import { findRepository } from '../dist/storage/repository.js'
 import { readDocument, sidesOf, versionOf } from '../dist/storage/tree.js'
 import { monotonic } from '../dist/time.js'
-import { emptyRepository, intercept, write } from './scratch.ts'
+import { emptyDirectory, emptyRepository, intercept, write } from './scratch.ts'
 
 const tree = '.github/agent-memory'
 
@@ -216,6 +227,87 @@ for (const [from, to, code] of [
     assert.deepEqual(readdirSync(join(repository, tree)), before)
   })
 }
+
+test('a backup is the old file itself, so that its contents are not written again', () => {
+  const { repository, sides } = setup()
+  const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'kept/a.json')]
+  write(document, 'old')
+  const { ino } = statSync(document)
+  commit(sides, [copy('a.json', 'kept/a.json', version('old')), put('a.json', 'new', version('old'))], 'full')
+  assert.equal(statSync(backup).ino, ino)
+  assert.deepEqual([statSync(backup).nlink, statSync(document).nlink], [1, 1])
+})
+
+test('a document that stays as it is and its backup are two files', () => {
+  const { repository, sides } = setup()
+  write(join(repository, tree, 'a.json'), 'text')
+  commit(sides, [copy('a.json', 'b.json', version('text'))], 'full')
+  assert.notEqual(statSync(join(repository, tree, 'a.json')).ino, statSync(join(repository, tree, 'b.json')).ino)
+})
+
+test('where the medium has no links, a backup is a copy', (context) => {
+  const { repository, sides } = setup()
+  write(join(repository, tree, 'a.json'), 'old')
+  let tried = 0
+  intercept(context, 'linkSync', () => {
+    tried++
+    throw Object.assign(new Error('no links'), { code: 'EPERM', errno: -1 })
+  })
+  commit(sides, [copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))], 'full')
+  const text = (name: string) => readFileSync(join(repository, tree, name), 'utf8')
+  assert.deepEqual([tried, text('a.json'), text('b.json')], [1, 'new', 'old'])
+})
+
+test('a commit that is made again after a crash between its two renames ends with a backup and the new document', () => {
+  const { repository, sides } = setup()
+  const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'b.json')]
+  write(document, 'old')
+  linkSync(document, backup)
+  commit(sides, [copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))], 'full')
+  assert.deepEqual([readFileSync(document, 'utf8'), readFileSync(backup, 'utf8')], ['new', 'old'])
+  assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.json', 'b.json'])
+})
+
+test('what an editor writes into a document that is linked already stops the backup', (context) => {
+  const { repository, sides } = setup()
+  const document = join(repository, tree, 'a.json')
+  write(document, 'old')
+  write(join(repository, tree, 'b.json'), 'older')
+  let wrote = false
+  // The first rename is that of another document, after all is prepared.
+  intercept(context, 'renameSync', () => {
+    if (!wrote) fs.writeFileSync(document, "the editor's")
+    wrote = true
+  })
+  const { failure: why, applied } = failure(() =>
+    commit(
+      sides,
+      [put('first.md', ''), copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))],
+      'full',
+    ),
+  )
+  assert.deepEqual([why.code, applied], ['version-mismatch', 1])
+  const text = (name: string) => readFileSync(join(repository, tree, name), 'utf8')
+  assert.deepEqual([text('a.json'), text('b.json')], ["the editor's", 'older'])
+  assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.json', 'b.json', 'first.md'])
+})
+
+test('what is kept among the records is for its owner alone, whatever it was and whatever the umask', () => {
+  const directory = join(emptyDirectory(), 'memories')
+  const sides = sidesOf(recordsTree(grantRecords(directory)))
+  const mode = (name: string) => statSync(join(directory, name)).mode & 0o777
+  const umask = process.umask(0)
+  try {
+    commit(sides, [put('a.json', 'old'), put('b/c.json', '')], 'full')
+    assert.deepEqual(['.', 'a.json', 'b', 'b/c.json'].map(mode), [0o700, 0o600, 0o700, 0o600])
+    chmodSync(join(directory, 'a.json'), 0o644)
+    commit(sides, [copy('a.json', 'a.json.backup', version('old')), put('a.json', 'new', version('old'))], 'full')
+    assert.deepEqual(['a.json', 'a.json.backup'].map(mode), [0o600, 0o600])
+  } finally {
+    process.umask(umask)
+  }
+  assert.equal(failure(() => commit(sides, [put('memories.db', '')], 'full')).failure.code, 'invalid-path')
+})
 
 test('what an editor saves after the check is not kept as what was checked', (context) => {
   const { repository, sides } = setup()

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { MemoryCallError, type MemoryCallErrorCode, type MemoryOptions } from 'agent-memory-host'
+import { MemoryCallError, type MemoryCallErrorCode, type MemoryOptions, type Outcome } from 'agent-memory-host'
 import { openComponent } from '../dist/memory.js'
 import { transpileTo } from '../scripts/transpile.ts'
-import { beside, emptyRepository, heldElsewhere, isFree } from './scratch.ts'
+import { beside, emptyDirectory, emptyRepository, heldElsewhere, isFree } from './scratch.ts'
 
 // The guests of tests/guests: a component of the product's world that misbehaves on request.
 const component = beside('../../target/component/wasm32-wasip2/component/agent_memory_guests.wasm')
@@ -19,7 +20,12 @@ before(async () => {
 
 async function guests(options: Partial<MemoryOptions> = {}) {
   const repository = emptyRepository()
-  const memory = await openComponent(pathToFileURL(transpiled), { allow: [repository], workers: 1, ...options })
+  const memory = await openComponent(pathToFileURL(transpiled), {
+    allow: [repository],
+    memoryDir: join(emptyDirectory(), 'memories'),
+    workers: 1,
+    ...options,
+  })
   const input = { repo_root: repository }
   return { repository, memory, call: (name: string, more = {}) => memory.call(name, { ...input, ...more }) }
 }
@@ -59,6 +65,63 @@ test('waiting for a lock does not count as time of the guest', async () => {
   await other.release()
   assert.equal((await waiting).isError, false)
   await memory.close()
+})
+
+const inTransactions: [tool: string, code: MemoryCallErrorCode, options?: Partial<MemoryOptions>][] = [
+  ['trap-in-transaction', 'trap'],
+  ['spin-in-transaction', 'deadline', { limits: { guestTime: 1000 } }],
+]
+
+for (const [tool, code, options] of inTransactions) {
+  test(`after \`${tool}\` nothing of the transaction is kept and the next one begins`, async () => {
+    const { memory, call } = await guests(options)
+    assert.deepEqual(await rowsAfter(call), 1)
+    await assert.rejects(call(tool), { code })
+    assert.deepEqual(await rowsAfter(call), 2)
+    await memory.close()
+  })
+}
+
+for (const [tool, code] of [
+  ['attach', 'NotGranted'],
+  ['lock-in-transaction', 'Nested'],
+  ['transact-twice', 'Nested'],
+] as const) {
+  test(`\`${tool}\` is refused, and the next transaction begins`, async () => {
+    const { memory, call } = await guests()
+    const outcome = await call(tool)
+    assert.ok(outcome.isError)
+    assert.match(String(outcome.error.error), new RegExp(code))
+    assert.deepEqual(await rowsAfter(call), 1)
+    await memory.close()
+  })
+}
+
+/** How many rows there are once one more is added. */
+async function rowsAfter(call: (tool: string) => Promise<Outcome>): Promise<number> {
+  const outcome = await call('add-row')
+  assert.ok(!outcome.isError, JSON.stringify(outcome))
+  return (outcome.result as { rows: number }).rows
+}
+
+test('transactions of calls that are made at once take turns in their order', async () => {
+  const { memory, call } = await guests({ workers: 4 })
+  const rows = await Promise.all(Array.from({ length: 12 }, () => rowsAfter(call)))
+  assert.deepEqual(
+    rows,
+    Array.from({ length: 12 }, (_, n) => n + 1),
+  )
+  await memory.close()
+})
+
+test('a statement that does not end is given up, and harms nobody but those who write to the database', () => {
+  // SQLite cannot be interrupted, and a process ends only with its threads: another one, which is killed.
+  const { stdout, stderr } = spawnSync(process.execPath, [beside('endless-statement.ts'), transpiled], {
+    encoding: 'utf8',
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+  })
+  assert.equal(stdout, 'deadline\nread\nbusy\nclosed\n', stderr)
 })
 
 const rounds = 4
@@ -142,8 +205,8 @@ test('a call takes at most one writer', async () => {
   await memory.close()
 })
 
-test('no database is granted', async () => {
-  const { memory, call } = await guests()
+test('no database is granted without a directory', async () => {
+  const { memory, call } = await guests({ memoryDir: undefined })
   const outcome = await call('probe-database')
   assert.ok(outcome.isError)
   assert.match(String(outcome.error.error), /not-?granted/i)

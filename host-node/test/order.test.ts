@@ -53,6 +53,24 @@ test('a writer whose patience is over is told so, and those behind it go on', as
   assert.equal(order.ask(third, 'a'), Turn.now)
 })
 
+test('a call that wants a second lock beside the one that it holds keeps its place for both', async () => {
+  const order = new WriterOrder(patience)
+  const [first, second, third] = [order.enter(), order.enter(), order.enter()]
+  assert.equal(order.ask(first, 'database'), Turn.now)
+  assert.equal(order.ask(second, 'tree'), Turn.now)
+  assert.equal(order.ask(second, 'database', ['tree']), Turn.later)
+  assert.equal(order.ask(third, 'tree'), Turn.later)
+  const turns = { second: order.turn(second), third: order.turn(third) }
+  order.leave(first)
+  await turns.second
+  assert.equal(order.ask(second, 'tree'), Turn.now, 'it is run again')
+  assert.equal(order.ask(third, 'tree'), Turn.later)
+  assert.equal(order.ask(second, 'database', ['tree']), Turn.now)
+  order.leave(second)
+  await turns.third
+  assert.equal(order.ask(third, 'tree'), Turn.now)
+})
+
 test('a writer that wants another tree when it is run again takes its place there', () => {
   const order = new WriterOrder(patience)
   const [first, second, third] = [order.enter(), order.enter(), order.enter()]

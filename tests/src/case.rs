@@ -2,25 +2,54 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, iter};
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::places::Repeated;
+pub use crate::places::{Ids, Places};
 use crate::product::repository_root;
 
-/// A document's bytes by its path below `.github/agent-memory/`.
+/// A document's bytes by its path below `.github/agent-memory/`, or by its name in the directory of
+/// records.
 pub type Documents = BTreeMap<String, Vec<u8>>;
 
-/// One file below `tests/conformance/cases`.
-#[derive(Debug)]
+/// One file below `tests/conformance/cases` in one format.
+#[derive(Clone, Debug)]
 pub struct Case {
-    /// Its path below `cases/`, without `.json`.
+    /// Its path below `cases/`, without `.json`; a case of `records` has `@json` or `@sqlite` after
+    /// it.
     pub name: String,
     /// Where it is.
     pub file: PathBuf,
+    /// The format of records that it runs in; none where it is about documents of a repository.
+    pub format: Option<Format>,
     /// What it says.
-    pub text: CaseText,
+    pub text: Arc<CaseText>,
+}
+
+/// The formats of `records`.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Format {
+    Json,
+    Sqlite,
+}
+
+impl Format {
+    /// All that there are.
+    pub const ALL: [Self; 2] = [Self::Json, Self::Sqlite];
+
+    /// As a host's setting `--records-format` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Sqlite => "sqlite",
+        }
+    }
 }
 
 /// A case as it is written.
@@ -33,14 +62,35 @@ pub struct CaseText {
     pub clock: CaseClock,
     #[serde(default = "first_seed")]
     pub seed: u64,
-    #[serde(default = "sessions_alone")]
-    pub toolsets: Vec<String>,
+    toolsets: Option<Vec<String>>,
     #[serde(default)]
-    pub given: StorageText,
+    pub caps: Caps,
+    only: Option<Only>,
+    #[serde(default)]
+    given: Option<StorageText>,
     #[serde(default)]
     pub faults: Vec<Fault>,
     pub steps: Vec<Step>,
-    pub then: Option<StorageText>,
+    then: Option<StorageText>,
+}
+
+/// How much an agent may keep in `records`; what is left out is the host's default.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "`case.schema.json` documents each")]
+pub struct Caps {
+    pub max_bytes: Option<u64>,
+    pub max_memories: Option<u64>,
+}
+
+/// The one format that a case of `records` is about.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Only {
+    format: Format,
+    /// For the reader of the case.
+    #[serde(rename = "reason")]
+    _reason: String,
 }
 
 /// The clock of a case.
@@ -59,11 +109,12 @@ impl Default for CaseClock {
     }
 }
 
-/// What storage holds.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StorageText {
-    repo: BTreeMap<String, ContentsText>,
+/// What storage holds: documents of a repository, or files of the directory of records.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StorageText {
+    Repo(BTreeMap<String, ContentsText>),
+    Records(BTreeMap<String, ContentsText>),
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,17 +125,6 @@ enum ContentsText {
     File { file: String },
     Base64 { base64: String },
     Repeated(Repeated),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Repeated {
-    repeat: String,
-    times: usize,
-    #[serde(default)]
-    before: String,
-    #[serde(default)]
-    after: String,
 }
 
 /// A storage error to inject.
@@ -111,6 +151,12 @@ pub enum Operation {
     List,
     Lock,
     Commit,
+    OpenDatabase,
+    BeginRead,
+    BeginWrite,
+    Query,
+    Execute,
+    CommitTransaction,
 }
 
 /// One call and what it answers.
@@ -118,8 +164,12 @@ pub enum Operation {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
 pub struct Step {
+    #[serde(default)]
     pub call: String,
+    #[serde(default)]
     pub arguments: Value,
+    pub read: Option<String>,
+    pub has: Option<Value>,
     pub result: Option<Value>,
     pub error: Option<Value>,
     #[serde(default)]
@@ -131,23 +181,19 @@ fn first_seed() -> u64 {
     1
 }
 
-fn sessions_alone() -> Vec<String> {
-    vec!["sessions".into()]
-}
-
 /// `tests/conformance`.
 pub fn directory() -> PathBuf {
     repository_root().join("tests/conformance")
 }
 
-/// Every case, in the order of their names.
+/// Every case in every format that it runs in, in the order of their names.
 pub fn load_all() -> Vec<Case> {
     let root = directory().join("cases");
     let mut files = Vec::new();
     find(&root, &mut files);
     files.sort();
     assert!(!files.is_empty(), "no case below {}", root.display());
-    files.into_iter().map(|file| load(&root, file)).collect()
+    files.into_iter().flat_map(|file| load(&root, file)).collect()
 }
 
 fn find(directory: &Path, files: &mut Vec<PathBuf>) {
@@ -162,14 +208,28 @@ fn find(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn load(root: &Path, file: PathBuf) -> Case {
+fn load(root: &Path, file: PathBuf) -> Vec<Case> {
     let text = fs::read_to_string(&file).expect("a case is readable");
     let relative = file.strip_prefix(root).expect("below the root").with_extension("");
     let name = relative.to_str().expect("names of cases are ASCII").to_owned();
-    match serde_json::from_str(&text) {
-        Ok(text) => Case { name, file, text },
+    let text: Arc<CaseText> = match serde_json::from_str(&text) {
+        Ok(text) => Arc::new(text),
         Err(error) => panic!("{}: {error}", file.display()),
-    }
+    };
+    let formats: &[Format] = match &text.only {
+        _ if !name.starts_with("records/") => {
+            return vec![Case { name, file, format: None, text }];
+        }
+        Some(only) => &[only.format],
+        None => &Format::ALL,
+    };
+    let in_format = |format: &Format| Case {
+        name: format!("{name}@{}", format.name()),
+        file: file.clone(),
+        format: Some(*format),
+        text: text.clone(),
+    };
+    formats.iter().map(in_format).collect()
 }
 
 impl Step {
@@ -186,20 +246,60 @@ impl Case {
         self.text.steps.iter().any(|step| step.calls(tool))
     }
 
-    /// The documents before the first step.
-    pub fn given(&self) -> Documents {
-        self.text.given.documents()
+    /// Its name without that of its format: what the rules and the pages call it.
+    pub fn plain_name(&self) -> &str {
+        self.name.split('@').next().unwrap_or_default()
     }
 
-    /// The documents after the last step.
-    pub fn then(&self) -> Documents {
-        self.text.then.as_ref().unwrap_or(&self.text.given).documents()
+    /// What is mounted.
+    pub fn toolsets(&self) -> Vec<String> {
+        let folder = || self.name.split('/').next().unwrap_or_default().to_owned();
+        self.text.toolsets.clone().unwrap_or_else(|| vec![folder()])
+    }
+
+    /// The settings that a call's context holds for it.
+    pub fn settings(&self) -> Value {
+        let mut settings = json!({"toolsets": self.toolsets()});
+        if let Some(format) = self.format {
+            let Caps { max_bytes, max_memories } = self.text.caps;
+            let records = json!({
+                "format": format.name(), "max_bytes": max_bytes, "max_memories": max_memories,
+            });
+            settings["records"] = records
+                .as_object()
+                .expect("an object")
+                .clone()
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .collect();
+        }
+        settings
+    }
+
+    /// The documents before the first step, at the place that [`Case::format`] says.
+    pub fn given(&self) -> Documents {
+        self.text.given.as_ref().map(|given| given.documents(self)).unwrap_or_default()
+    }
+
+    /// The documents after the last step; none where the case does not say, as one of `records` may
+    /// that says by its calls what is kept.
+    pub fn then(&self) -> Option<Documents> {
+        match (&self.text.then, self.format) {
+            (Some(then), _) => Some(then.documents(self)),
+            (None, Some(_)) if self.text.given.is_none() => None,
+            (None, _) => Some(self.given()),
+        }
     }
 }
 
 impl StorageText {
-    fn documents(&self) -> Documents {
-        self.repo.iter().map(|(path, contents)| (path.clone(), contents.bytes())).collect()
+    fn documents(&self, case: &Case) -> Documents {
+        let (documents, is_records) = match self {
+            Self::Repo(documents) => (documents, false),
+            Self::Records(documents) => (documents, true),
+        };
+        assert_eq!(is_records, case.format.is_some(), "{}: documents of another place", case.name);
+        documents.iter().map(|(path, contents)| (path.clone(), contents.bytes())).collect()
     }
 }
 
@@ -217,51 +317,6 @@ impl ContentsText {
             Self::Base64 { base64 } => from_base64(base64),
             Self::Repeated(repeated) => repeated.text().into_bytes(),
         }
-    }
-}
-
-impl Repeated {
-    fn text(&self) -> String {
-        format!("{}{}{}", self.before, self.repeat.repeat(self.times), self.after)
-    }
-}
-
-/// What the placeholders of a case stand for on one runner.
-#[derive(Clone, Debug)]
-pub struct Places {
-    /// The granted repository.
-    pub repo: String,
-    /// A directory that is not granted.
-    pub elsewhere: String,
-}
-
-impl Places {
-    /// The value with every placeholder replaced.
-    pub fn fill(&self, value: &Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(self.fill_text(text)),
-            Value::Array(items) => items.iter().map(|item| self.fill(item)).collect(),
-            Value::Object(fields) if fields.contains_key("repeat") => {
-                match Repeated::deserialize(value) {
-                    Ok(repeated) => Value::String(repeated.text()),
-                    Err(error) => panic!("not a repeated text: {error}: {value}"),
-                }
-            }
-            Value::Object(fields) => Value::Object(
-                fields.iter().map(|(name, field)| (name.clone(), self.fill(field))).collect(),
-            ),
-            _ => value.clone(),
-        }
-    }
-
-    /// The text with every placeholder replaced.
-    pub fn fill_text(&self, text: &str) -> String {
-        text.replace("${repo}", &self.repo).replace("${elsewhere}", &self.elsewhere)
-    }
-
-    /// The text with what this runner's paths are put back into placeholders.
-    pub fn hide(&self, text: &str) -> String {
-        text.replace(&self.repo, "${repo}").replace(&self.elsewhere, "${elsewhere}")
     }
 }
 
@@ -295,12 +350,5 @@ mod tests {
         assert_eq!(from_base64("//4A"), [0xff, 0xfe, 0x00]);
         assert_eq!(from_base64("/w=="), [0xff]);
         assert_eq!(from_base64("aGVsbG8="), b"hello");
-    }
-
-    #[test]
-    fn placeholders_are_replaced_wherever_a_text_stands() {
-        let places = Places { repo: "/r".into(), elsewhere: "/e".into() };
-        let value = serde_json::json!({"a": ["${repo}/x", {"repeat": "ab", "times": 2}], "b": 1});
-        assert_eq!(places.fill(&value), serde_json::json!({"a": ["/r/x", "abab"], "b": 1}));
     }
 }

@@ -3,6 +3,11 @@
 
 use serde_json::{Map, Value};
 
+use crate::places::is_uuid_4;
+
+/// The pattern of a UUID of version 4.
+const UUID_4: &str = "^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$";
+
 /// What is wrong with a value, each as `pointer: what`. `root` is where `$ref`s begin.
 ///
 /// # Panics
@@ -53,6 +58,7 @@ fn check_keyword(
             r"\S" => not(!value.as_str()?.trim().is_empty()),
             r"^$|\S" => not(value == "" || !value.as_str()?.trim().is_empty()),
             r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" => not(is_name(value.as_str()?)),
+            UUID_4 => not(is_uuid_4(value.as_str()?)),
             unknown => panic!("a pattern that is not known here: `{unknown}`"),
         },
         "format" => {
@@ -68,6 +74,12 @@ fn check_keyword(
             let fits = |schema: &&Value| violations(root, schema, value).is_empty();
             let count = argument.as_array()?.iter().filter(fits).count();
             not(if keyword == "oneOf" { count == 1 } else { count > 0 })
+        }
+        "allOf" => {
+            for schema in argument.as_array()? {
+                check(root, schema, value, at, found);
+            }
+            None
         }
         "required" => {
             let object = value.as_object()?;

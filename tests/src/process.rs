@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::case::Format;
 use crate::product::{node_program, program};
 use crate::runner::Answer;
 use crate::runners::mcp::tool_answer;
@@ -48,7 +49,43 @@ pub struct Call {
     pub arguments: Value,
 }
 
-/// A running host that was granted one repository.
+/// What a process may reach.
+#[derive(Clone, Copy, Debug)]
+enum Granted<'a> {
+    /// One repository, with the toolset `sessions`.
+    Repository(&'a Path),
+    /// A directory of records, with their toolset; new agents are kept in this format.
+    Records(&'a Path, Format),
+}
+
+impl Granted<'_> {
+    /// The arguments of `agent-memory serve`.
+    fn arguments(self) -> Vec<String> {
+        match self {
+            Self::Repository(root) => vec![format!("--allow={}", root.display())],
+            Self::Records(directory, format) => vec![
+                "--toolset=records".into(),
+                format!("--memory-dir={}", directory.display()),
+                format!("--records-format={}", format.name()),
+            ],
+        }
+    }
+
+    /// The options of the Node host.
+    fn options(self) -> Value {
+        // A machine with much else to do is slow, which is not what the tests are after.
+        let limits = json!({"guestTime": 60_000});
+        match self {
+            Self::Repository(root) => json!({"allow": [root], "limits": limits}),
+            Self::Records(directory, format) => json!({
+                "allow": [], "toolsets": ["records"], "memoryDir": directory,
+                "recordsFormat": format.name(), "limits": limits,
+            }),
+        }
+    }
+}
+
+/// A running host that was granted one thing.
 #[derive(Debug)]
 pub struct Process {
     host: Host,
@@ -75,12 +112,25 @@ impl Process {
     ///
     /// Where it does not start.
     pub fn start_by(launcher: &[&str], host: Host, repository: &Path) -> Self {
+        Self::start_with(launcher, host, Granted::Repository(repository))
+    }
+
+    /// As `start`, with a directory of records instead of a repository.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not start.
+    pub fn start_on_records(host: Host, directory: &Path, format: Format) -> Self {
+        Self::start_with(&[], host, Granted::Records(directory, format))
+    }
+
+    fn start_with(launcher: &[&str], host: Host, granted: Granted<'_>) -> Self {
         let mut line: Vec<_> = launcher.iter().map(Into::into).collect();
         match host {
             Host::Native => {
                 line.push(program("agent-memory").into_os_string());
                 line.push("serve".into());
-                line.push(format!("--allow={}", repository.display()).into());
+                line.extend(granted.arguments().into_iter().map(Into::into));
             }
             Host::Node => {
                 let (node, script) = node_program(NODE_PROGRAM).expect("it is built");
@@ -101,9 +151,7 @@ impl Process {
         });
         let mut process = Self { host, child, input, lines, unanswered: VecDeque::new() };
         if host == Host::Node {
-            // A machine with much else to do is slow, which is not what the tests are after.
-            let limits = json!({"guestTime": 60_000});
-            process.write(&json!({"open": {"allow": [repository], "limits": limits}}));
+            process.write(&json!({"open": granted.options()}));
             let opened = process.lines.recv_timeout(PATIENCE);
             assert_eq!(opened.as_deref(), Ok("{}"), "the Node program does not start");
         }
@@ -155,6 +203,31 @@ impl Process {
         answer.unwrap_or_else(|| panic!("{:?} hangs in {call:?}", self.host)).1
     }
 
+    /// Makes all these calls at once, and returns their answers in the order of the calls.
+    ///
+    /// # Panics
+    ///
+    /// Where one has no answer.
+    pub fn call_all(&mut self, calls: &[Call]) -> Vec<Answer> {
+        let until = Instant::now() + PATIENCE;
+        if self.host == Host::Node {
+            let one =
+                |Call { tool, arguments }: &Call| json!({"call": tool, "arguments": arguments});
+            self.write(&json!({"all": calls.iter().map(one).collect::<Vec<_>>()}));
+            let line = self.lines.recv_timeout(PATIENCE).expect("the Node program answers");
+            let answers: Vec<Value> = serde_json::from_str(&line).expect("a list");
+            return answers.iter().map(node_answer).collect();
+        }
+        for (id, call) in calls.iter().enumerate() {
+            self.send(id, call);
+        }
+        let answers = calls.iter().map(|_| self.answer(until).expect("every call is answered"));
+        let mut answers: Vec<_> = answers.collect();
+        answers.sort_by_key(|(id, _)| *id);
+        assert!(answers.iter().map(|(id, _)| *id).eq(0..calls.len()), "one is answered twice");
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
     /// Kills the process with SIGKILL, waits until it is gone, and returns what it had answered.
     pub fn kill(mut self) -> Vec<(usize, Answer)> {
         self.child.kill().and_then(|()| self.child.wait()).expect("a process can be killed");
@@ -172,14 +245,19 @@ impl Process {
                 Some((message["id"].as_u64()? as usize, answer))
             }
             Host::Node => {
-                let answer = match (message.get("result"), message.get("error")) {
-                    (Some(result), _) => Answer::Result(result.clone()),
-                    (None, Some(error)) => Answer::Error(error.clone()),
-                    (None, None) => panic!("the call has no outcome: {message}"),
-                };
+                let answer = node_answer(&message);
                 Some((self.unanswered.pop_front()?, answer))
             }
         }
+    }
+}
+
+/// What the Node program says of a call.
+fn node_answer(message: &Value) -> Answer {
+    match (message.get("result"), message.get("error")) {
+        (Some(result), _) => Answer::Result(result.clone()),
+        (None, Some(error)) => Answer::Error(error.clone()),
+        (None, None) => panic!("the call has no outcome: {message}"),
     }
 }
 

@@ -1,20 +1,28 @@
-//! Scratch repositories on disk.
+//! Scratch repositories and directories of records on disk.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use tempfile::TempDir;
 
-use crate::case::{Documents, Places};
+use crate::case::{Case, Documents, Places};
 
-/// An empty repository with an agent memory in it, and a directory that nobody is granted.
+/// An empty repository with an agent memory in it, a directory that nobody is granted, and room for
+/// a directory of records.
 #[derive(Debug)]
 pub struct Scratch {
     directory: TempDir,
+    /// Whether the documents are those of the directory of records.
+    keeps_records: bool,
 }
 
 const TREE: &str = ".github/agent-memory";
+
+/// What a host keeps in a directory of records beside the documents.
+const OWN_NAMES: [&str; 5] =
+    [".agent-memory", "memories.db", "memories.db-journal", "memories.db-shm", "memories.db-wal"];
 
 impl Scratch {
     /// One that holds the documents, below the system's directory for temporary files.
@@ -22,9 +30,32 @@ impl Scratch {
         Self::within(tempfile::tempdir().expect("a temporary directory"), documents)
     }
 
+    /// One that holds what a case gives.
+    pub fn of(case: &Case) -> Self {
+        if case.format.is_none() {
+            return Self::new(&case.given());
+        }
+        let mut scratch = Self::new(&Documents::new());
+        scratch.keeps_records = true;
+        let given = case.given();
+        // Otherwise it is the host that makes the directory.
+        if !given.is_empty() {
+            let mut private = fs::DirBuilder::new();
+            private.mode(0o700).create(scratch.memory_dir()).expect("a scratch directory");
+        }
+        for (name, contents) in given {
+            let path = scratch.memory_dir().join(name);
+            let mut private = fs::OpenOptions::new();
+            let file = private.write(true).create_new(true).mode(0o600).open(&path);
+            file.and_then(|mut file| io::Write::write_all(&mut file, &contents))
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+        scratch
+    }
+
     /// One that holds the documents, in a directory of the caller's.
     pub fn within(directory: TempDir, documents: &Documents) -> Self {
-        let scratch = Self { directory };
+        let scratch = Self { directory, keeps_records: false };
         fs::create_dir_all(scratch.elsewhere()).expect("a scratch directory");
         fs::create_dir_all(scratch.repo().join(".git")).expect("a scratch directory");
         fs::write(scratch.repo().join(".git/HEAD"), "ref: refs/heads/main\n").expect("a file");
@@ -49,6 +80,11 @@ impl Scratch {
         self.repo().with_file_name("elsewhere")
     }
 
+    /// The directory of records, where there is one.
+    pub fn memory_dir(&self) -> PathBuf {
+        self.repo().with_file_name("memories")
+    }
+
     /// What the placeholders of a case stand for.
     pub fn places(&self) -> Places {
         let text = |path: PathBuf| path.to_str().expect("scratch paths are UTF-8").to_owned();
@@ -58,8 +94,13 @@ impl Scratch {
     /// Every file of the tree.
     pub fn documents(&self) -> Documents {
         let mut documents = Documents::new();
-        let root = self.repo().join(TREE);
+        let root = if self.keeps_records { self.memory_dir() } else { self.repo().join(TREE) };
         collect(&root, &root, &mut documents).expect("the tree is readable");
+        if self.keeps_records {
+            let is_own =
+                |path: &str| OWN_NAMES.iter().any(|own| path.split('/').next() == Some(own));
+            documents.retain(|path, _| !is_own(path));
+        }
         documents
     }
 
@@ -79,14 +120,34 @@ impl Scratch {
         strays.into_iter().collect()
     }
 
-    /// What a runner returns at the end of a case: the documents, or that there is more.
+    /// What a runner returns at the end of a case: the documents, or what is there that should not
+    /// be, or that others could read.
     pub fn end(&self) -> Result<Documents, String> {
         let strays = self.strays();
-        if strays.is_empty() {
-            return Ok(self.documents());
+        if !strays.is_empty() {
+            return Err(format!("these are left in the repository: {}", strays.join(", ")));
         }
-        Err(format!("these are left in the repository: {}", strays.join(", ")))
+        let mut open = Vec::new();
+        find_open(&self.memory_dir(), &mut open).map_err(|error| error.to_string())?;
+        if !open.is_empty() {
+            return Err(format!("these are not for their owner alone: {}", open.join(", ")));
+        }
+        Ok(self.documents())
     }
+}
+
+/// What others than the owner may use, of a file or directory and what is in it.
+fn find_open(path: &Path, open: &mut Vec<String>) -> io::Result<()> {
+    let Ok(found) = path.symlink_metadata() else { return Ok(()) };
+    if found.mode() & 0o077 != 0 {
+        open.push(format!("{} ({:o})", path.display(), found.mode() & 0o777));
+    }
+    if found.is_dir() {
+        for entry in fs::read_dir(path)? {
+            find_open(&entry?.path(), open)?;
+        }
+    }
+    Ok(())
 }
 
 fn collect(root: &Path, directory: &Path, documents: &mut Documents) -> io::Result<()> {

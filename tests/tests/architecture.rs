@@ -93,6 +93,7 @@ fn dependencies(manifest: &str) -> BTreeSet<String> {
 fn the_core_depends_on_no_clock_file_database_or_protocol() {
     let allowed = [
         "jiff",
+        "icu_casemap",
         "pulldown-cmark",
         "schemars",
         "serde",
@@ -220,6 +221,8 @@ fn no_host_knows_what_a_memory_means() {
         // One word, as `content`, says nothing about who means it.
         names.extend(properties.keys().map(String::as_str).filter(|name| name.contains('_')));
     }
+    // A method of Rust's slices.
+    names.remove("sort_by");
     assert!(names.contains("append_entry") && names.contains("agent_name"), "{names:?}");
     names.extend(["_schema.md", "_summary.md", "logs/", "Session ID"]);
     let schema = source("tests/conformance/documents/schema-v1.md");
@@ -232,6 +235,7 @@ fn no_host_knows_what_a_memory_means() {
         demo,
         ("host-native/src/cli/mod.rs", "a command for people has the name of its tool"),
         ("host-native/src/cli/validate.rs", "it is that command"),
+        ("host-native/src/cli/records/", "commands for people, of which each calls its tool"),
     ];
     assert_eq!(misplaced(&hosts, &names, &exceptions), [""; 0]);
 
@@ -243,6 +247,9 @@ fn no_host_knows_what_a_memory_means() {
         ("host-native/src/builder.rs", "the toolset of a host without settings"),
         ("host-native/src/cli/settings.rs", "the same, of a command without options"),
         ("host-node/src/options.ts", "the same, in Node"),
+        ("host-native/src/cli/records/", "what they count"),
+        ("host-native/src/storage/database/", "the name of the database that is granted"),
+        ("host-node/src/worker/call.ts", "the same, and the kind of place in the WIT"),
     ];
     assert_eq!(misplaced(&hosts, &toolsets, &exceptions), [""; 0]);
 

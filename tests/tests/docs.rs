@@ -6,9 +6,10 @@ use std::{env, fs};
 use agent_memory_core::toolbox;
 use agent_memory_tests::case::{Case, load_all};
 use agent_memory_tests::product::repository_root;
+use agent_memory_tests::runner::error_code;
 use serde_json::{Value, json};
 
-const TOOLSETS: [&str; 1] = ["sessions"];
+const TOOLSETS: [&str; 2] = ["sessions", "records"];
 
 #[test]
 fn the_page_of_tools_is_what_the_component_lists_and_the_cases_show() {
@@ -52,7 +53,7 @@ fn of_tool(toolset: &str, tool: &Value, cases: &[Case]) -> String {
         fields(&tool["inputSchema"]),
         example(toolset, name, cases),
         fields(&tool["outputSchema"]),
-        errors(name, cases),
+        errors(toolset, name, cases),
     )
 }
 
@@ -79,21 +80,30 @@ fn fields(schema: &Value) -> String {
     format!("| field | takes | |\n|---|---|---|\n{}", rows("", schema))
 }
 
-/// A row for each field, and below it those of what it is an array of.
+/// A row for each field, and below it those of what it is or what it is an array of.
 fn rows(above: &str, schema: &Value) -> String {
-    let required = schema["required"].as_array().expect("a list of required fields");
+    let none = Vec::new();
+    let required = schema["required"].as_array().unwrap_or(&none);
     let mut rows = String::new();
     for (name, field) in schema["properties"].as_object().expect("properties") {
         let optional = if required.iter().any(|known| known == name) { "" } else { ", optional" };
+        let description = field["description"].as_str().unwrap_or_default();
+        let (field, or_null) = match field["anyOf"].as_array() {
+            Some(branches) => (&branches[0], " or null"),
+            None => (field, ""),
+        };
         let kind = match text(field, "type") {
             "array" => format!("array of {}", text(&field["items"], "type")),
             kind => kind.to_owned(),
         };
         let bounds = bounds(field);
-        let description = text(field, "description");
-        rows += &format!("| `{above}{name}` | {kind}{bounds}{optional} | {description} |\n");
+        rows +=
+            &format!("| `{above}{name}` | {kind}{bounds}{or_null}{optional} | {description} |\n");
         if field["items"]["properties"].is_object() {
-            rows += &self::rows(&format!("{name}[]."), &field["items"]);
+            rows += &self::rows(&format!("{above}{name}[]."), &field["items"]);
+        }
+        if field["properties"].is_object() {
+            rows += &self::rows(&format!("{above}{name}."), field);
         }
     }
     rows
@@ -107,8 +117,10 @@ fn bounds(field: &Value) -> String {
         (None, Some(most)) => words += &format!(", at most {most} characters"),
         _ => {}
     }
-    if let (Some(least), Some(most)) = (number("minimum"), number("maximum")) {
-        words += &format!(", {least} to {most}");
+    match (number("minimum"), number("maximum")) {
+        (Some(least), Some(most)) => words += &format!(", {least} to {most}"),
+        (Some(least), None) => words += &format!(", at least {least}"),
+        _ => {}
     }
     if let Some(values) = field["enum"].as_array() {
         let values: Vec<_> = values.iter().map(|value| format!("`{}`", string(value))).collect();
@@ -130,26 +142,28 @@ fn string(value: &Value) -> &str {
 /// The case `<toolset>/examples/<tool>`.
 fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
     let name = format!("{toolset}/examples/{tool}");
-    let case = cases.iter().find(|case| case.name == name);
-    let step = &case.unwrap_or_else(|| panic!("no case `{name}`")).text.steps[0];
+    let case = cases.iter().find(|case| case.plain_name() == name);
+    let steps = &case.unwrap_or_else(|| panic!("no case `{name}`")).text.steps;
+    let step = steps.iter().find(|step| step.call == tool).expect("an example calls its tool");
     let result = step.result.as_ref().expect("an example has a result");
     format!("\n```json\n{:#}\n```\n\nanswers\n\n```json\n{result:#}\n```\n", step.arguments)
         .replace("${repo}", "/home/ada/project")
+        .replace("${id:0}", "0e37df36-f698-41e6-8dd4-773df4bed3a0")
 }
 
 /// The codes that the cases show this tool to answer with, each with one case that shows it.
-fn errors(tool: &str, cases: &[Case]) -> String {
+fn errors(toolset: &str, tool: &str, cases: &[Case]) -> String {
     let mut codes: BTreeMap<&str, &Case> = BTreeMap::new();
-    for case in cases {
+    for case in cases.iter().filter(|case| case.toolsets() == [toolset]) {
         for step in case.text.steps.iter().filter(|step| step.call == tool) {
-            if let Some(code) = step.error.as_ref().and_then(|error| error["error"].as_str()) {
+            if let Some(code) = step.error.as_ref().and_then(error_code) {
                 codes.entry(code).or_insert(case);
             }
         }
     }
     let mut table = "\nIts errors\n\n| code | for example |\n|---|---|\n".to_owned();
     for (code, case) in codes {
-        let link = format!("../tests/conformance/cases/{}.json", case.name);
+        let link = format!("../tests/conformance/cases/{}.json", case.plain_name());
         table += &format!("| `{code}` | [{}]({link}) |\n", case.text.description);
     }
     table

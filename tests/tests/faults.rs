@@ -1,9 +1,9 @@
 //! Whatever fails in storage, wherever in a call: nothing that was acknowledged is lost, nothing is
 //! half done, and the call can be made again.
 
-use agent_memory_core::storage::memory::MemoryStorage;
 use agent_memory_core::storage::{Change, CommitError, Error, ErrorCode, Place, Side, Storage};
 use agent_memory_tests::faults::{Call, ERRORS, Found, State, Sweep};
+use agent_memory_tests::in_memory::FullStorage;
 use agent_memory_tests::product::variants;
 use agent_memory_tests::runner::Answer;
 use serde_json::json;
@@ -13,6 +13,23 @@ fn no_fault_of_storage_harms_what_the_tools_of_sessions_keep() {
     // A file that no tool could read is what `validate` is there to report.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath];
     Sweep::of("sessions").reporting("validate", unreadable).run();
+}
+
+#[test]
+fn no_fault_of_storage_harms_what_the_tools_of_records_keep() {
+    let topics = &[
+        "examples",
+        "conversion",
+        "import",
+        "archive",
+        "foreign",
+        "storing",
+        "update",
+        "delete",
+        "recall",
+        "agents",
+    ];
+    Sweep::of("records").sampling(5, topics).run();
 }
 
 #[test]
@@ -78,7 +95,7 @@ fn a_reader_that_takes_the_lock_is_found() {
 /// comma.
 fn found(mistake: Mistake) -> Vec<String> {
     let place = Place::repository("/repo");
-    let memory = MemoryStorage::new();
+    let memory = FullStorage::new();
     memory.put(&place, Side::Documents, "count", "1");
     let make = |storage: &dyn Storage, _| match count(storage, &place, mistake) {
         Ok(count) => Answer::Result(json!(count)),

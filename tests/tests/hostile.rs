@@ -2,7 +2,9 @@
 //! the product is.
 
 use agent_memory_host::storage::{Patience, Place, Storage, StorageOptions};
-use agent_memory_host::{CallError, Clock, Image, Limits, Memory, Outcome, Random, Reason};
+use agent_memory_host::{
+    Builder, CallError, Clock, Image, Limits, Memory, Outcome, Random, Reason,
+};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -20,8 +22,20 @@ impl Scene {
 
     fn with(limits: Limits, lock_wait: Duration) -> Scene {
         let repository = tempfile::tempdir().unwrap();
+        let builder = Memory::builder().limits(limits).lock_wait(lock_wait);
+        Scene::of(repository, builder)
+    }
+
+    /// One that keeps records, too.
+    fn with_records(limits: Limits) -> Scene {
+        let repository = tempfile::tempdir().unwrap();
+        let records = repository.path().join("records");
+        Scene::of(repository, Memory::builder().limits(limits).memory_dir(records))
+    }
+
+    fn of(repository: TempDir, builder: Builder) -> Scene {
         let image = include_bytes!(concat!(env!("OUT_DIR"), "/guests.cwasm")).as_slice();
-        let memory = Memory::builder()
+        let memory = builder
             // SAFETY: the build script has it from `precompile`.
             .image(unsafe { Image::from_bytes(image) })
             .allow(repository.path())
@@ -31,8 +45,6 @@ impl Scene {
             })
             .random(Random::Fixed(1))
             .utc_offset(0)
-            .limits(limits)
-            .lock_wait(lock_wait)
             .build()
             .unwrap();
         Scene { repository, memory }
@@ -208,10 +220,74 @@ async fn no_two_calls_share_memory() {
 }
 
 #[tokio::test]
-async fn no_database_is_granted() {
+async fn no_database_is_granted_where_no_directory_of_records_is() {
     let scene = Scene::new();
     let outcome = scene.call("probe-database").await.unwrap();
     assert_eq!(error_code(&outcome), "ErrorCode::NotGranted");
+    let scene = Scene::with_records(Limits::default());
+    let outcome = scene.call("probe-database").await.unwrap();
+    assert!(!outcome.is_error, "{}", outcome.result);
+}
+
+/// Shows that the database can be written at once, and holds the rows of calls that ended well.
+async fn assert_database_free(scene: &Scene, rows: u64) {
+    let soon = tokio::time::timeout(Duration::from_secs(4), scene.call("add-row"));
+    let outcome = soon.await.expect("nobody holds the turn").unwrap();
+    let result: Value = serde_json::from_str(&outcome.result).unwrap();
+    assert_eq!(result, json!({ "rows": rows }));
+}
+
+#[tokio::test]
+async fn a_trap_in_a_transaction_rolls_it_back() {
+    let scene = Scene::with_records(Limits::default());
+    assert_database_free(&scene, 1).await;
+    assert_eq!(scene.stopped("trap-in-transaction").await.0, Reason::Trap);
+    assert_database_free(&scene, 2).await;
+}
+
+#[tokio::test]
+async fn a_call_that_loops_in_a_transaction_is_stopped_and_its_transaction_rolled_back() {
+    let limits = Limits { guest_time: Duration::from_millis(200), ..Limits::default() };
+    let scene = Scene::with_records(limits);
+    assert_eq!(scene.stopped("spin-in-transaction").await.0, Reason::Deadline);
+    assert_database_free(&scene, 1).await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_in_a_transaction_leaves_nothing_behind() {
+    let scene = Scene::with_records(Limits::default());
+    for tool in ["spin-in-transaction", "endless-statement"] {
+        let given_up = tokio::time::timeout(Duration::from_millis(300), scene.call(tool));
+        given_up.await.unwrap_err();
+    }
+    assert_database_free(&scene, 1).await;
+}
+
+#[tokio::test]
+async fn a_statement_that_never_ends_is_interrupted_and_does_not_count_as_the_guests_time() {
+    let limits = Limits {
+        guest_time: Duration::from_millis(200),
+        statement_time: Duration::from_millis(600),
+        ..Limits::default()
+    };
+    let scene = Scene::with_records(limits);
+    let outcome = scene.call("endless-statement").await.unwrap();
+    assert_eq!(error_code(&outcome), "ErrorCode::Cancelled");
+    assert_database_free(&scene, 1).await;
+}
+
+#[tokio::test]
+async fn a_transaction_attaches_nothing_and_is_one_at_a_time_after_the_lock() {
+    let scene = Scene::with_records(Limits::default());
+    for (tool, code) in [
+        ("attach", "ErrorCode::NotGranted"),
+        ("transact-twice", "ErrorCode::Nested"),
+        ("lock-in-transaction", "ErrorCode::Nested"),
+    ] {
+        assert_eq!(error_code(&scene.call(tool).await.unwrap()), code, "{tool}");
+    }
+    assert_database_free(&scene, 1).await;
+    scene.assert_sound().await;
 }
 
 #[tokio::test]

@@ -1,31 +1,54 @@
 //! What is acknowledged has reached the disk, at the least cost: one sync of a file and one of a
-//! directory for an entry.
+//! directory for an entry or a record.
 
+use std::path::Path;
 use std::process::Command;
 
 use agent_memory_tests::case::Documents;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::product::program;
 use agent_memory_tests::scratch::Scratch;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn an_append_syncs_one_file_and_one_directory() {
+    let scratch = Scratch::within(Medium::Disk.directory().0, &Documents::new());
+    let repo = scratch.places().repo;
+    let log = json!({"agent_name": "aristotle", "repo_root": repo, "date": "2025-01-20"});
+    let settings = ["--allow", &repo];
+    call(&[], &settings, "start_session", &log);
+    let mut entry = log;
+    entry["section"] = json!("Context");
+    entry["content"] = json!("an entry");
+    let logs = scratch.repo().join(".github/agent-memory/aristotle/logs");
+    assert_syncs_one_file_in(&logs, &scratch, &settings, "append_entry", &entry);
+}
+
+#[test]
+fn a_record_syncs_one_file_and_one_directory_and_its_backup_nothing() {
+    let scratch = Scratch::within(Medium::Disk.directory().0, &Documents::new());
+    let memories = scratch.memory_dir();
+    let directory = memories.to_str().expect("scratch paths are UTF-8");
+    let settings = ["--toolset", "records", "--memory-dir", directory];
+    let learning = json!({"content": "a learning"});
+    call(&[], &settings, "add_recent_learning", &learning);
+    assert_syncs_one_file_in(&memories, &scratch, &settings, "add_recent_learning", &learning);
+    assert!(memories.join("default.json.backup").exists());
+}
+
+/// Makes a call, and counts what it syncs.
+fn assert_syncs_one_file_in(
+    directory: &Path,
+    scratch: &Scratch,
+    settings: &[&str],
+    tool: &str,
+    arguments: &Value,
+) {
     if Command::new("strace").arg("--version").output().is_err() {
         println!("skipped: `strace` is not installed");
         return;
     }
-    let scratch = Scratch::within(Medium::Disk.directory().0, &Documents::new());
-    let repo = scratch.places().repo;
-    let log = json!({"agent_name": "aristotle", "repo_root": repo, "date": "2025-01-20"});
-    let started = call("start_session", &log.to_string(), &repo, &[]);
-    assert!(started.status.success(), "{started:?}");
-
-    let mut entry = log;
-    entry["section"] = json!("Context");
-    entry["content"] = json!("an entry");
     let trace = scratch.elsewhere().join("trace");
-    let trace_to = trace.to_str().expect("scratch paths are UTF-8");
     let strace = [
         "strace",
         "-f",
@@ -33,24 +56,25 @@ fn an_append_syncs_one_file_and_one_directory() {
         "-e",
         "trace=fsync,fdatasync,sync,syncfs,sync_file_range",
         "-o",
-        trace_to,
+        trace.to_str().expect("scratch paths are UTF-8"),
     ];
-    let appended = call("append_entry", &entry.to_string(), &repo, &strace);
-    assert!(appended.status.success(), "{appended:?}");
+    call(&strace, settings, tool, arguments);
 
     let trace = std::fs::read_to_string(&trace).expect("strace has written");
     let syncs: Vec<&str> = trace.lines().filter(|line| line.contains("sync")).collect();
-    let logs = format!("{repo}/.github/agent-memory/aristotle/logs");
-    let of_file = |line: &&&str| line.contains(&format!("<{logs}/"));
-    let of_directory = |line: &&&str| line.contains(&format!("<{logs}>"));
+    let directory = directory.display();
+    let of_file = |line: &&&str| line.contains(&format!("<{directory}/"));
+    let of_directory = |line: &&&str| line.contains(&format!("<{directory}>"));
     assert_eq!(syncs.iter().filter(of_file).count(), 1, "{trace}");
     assert_eq!(syncs.iter().filter(of_directory).count(), 1, "{trace}");
     assert_eq!(syncs.len(), 2, "{trace}");
 }
 
-fn call(tool: &str, arguments: &str, repo: &str, before: &[&str]) -> std::process::Output {
+fn call(before: &[&str], settings: &[&str], tool: &str, arguments: &Value) {
     let binary = program("agent-memory");
     let binary = binary.to_str().expect("build paths are UTF-8");
-    let words = [before, &[binary, "call", "--allow", repo, tool, arguments]].concat();
-    Command::new(words[0]).args(&words[1..]).output().expect("a program that starts")
+    let arguments = arguments.to_string();
+    let words = [before, &[binary, "call"], settings, &[tool, &arguments]].concat();
+    let output = Command::new(words[0]).args(&words[1..]).output().expect("a program that starts");
+    assert!(output.status.success(), "{output:?}");
 }

@@ -45,6 +45,7 @@ impl Lineup<'_> {
             turns: self.turns[0],
             gates,
             absent: Vec::new(),
+            is_detail: false,
         })
     }
 
@@ -64,7 +65,7 @@ impl Lineup<'_> {
             Err(why) => absent.push(format!("{}: {why}", node::NAME)),
         }
         let title = format!("{}, on disk", self.title);
-        Ok(Comparison { title, contestants, turns: self.turns[1], gates, absent })
+        Ok(Comparison { title, contestants, turns: self.turns[1], gates, absent, is_detail: false })
     }
 }
 
@@ -92,7 +93,7 @@ pub fn path_text(path: &Path) -> io::Result<&str> {
 }
 
 /// What a call that did not do its work becomes.
-fn refused(tool: &str, answer: &str) -> io::Error {
+pub fn refused(tool: &str, answer: &str) -> io::Error {
     io::Error::other(format!("`{tool}` answered {answer}"))
 }
 

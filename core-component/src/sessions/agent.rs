@@ -3,8 +3,9 @@
 use super::error::{Code, Error};
 use super::finding::{Finding, utf8};
 use super::log::{Log, Owner};
-use super::names::{AgentName, ROOT_ACCEPTED, check_root};
+use super::repo_root::{ROOT_ACCEPTED, check_root};
 use super::schema::Schema;
+use crate::names::{AgentName, NAME_ACCEPTED};
 use crate::storage::{
     self, CommitError, Document, EntryKind, ErrorCode, Place, Side, Tree, Writer,
 };
@@ -39,7 +40,7 @@ impl<'a> Agent<'a> {
     /// `InvalidInput` for a path that is not absolute or leads nowhere and for a name that the
     /// repository cannot hold; `RepositoryNotAllowed`.
     pub fn open(call: &Call<'a>, repo_root: &str, name: &'a AgentName) -> Result<Self, Error> {
-        let name = name.checked()?;
+        let name = checked(name)?;
         check_reach(call, name)?;
         let agent = Self { name, tree: open_tree(call, repo_root)? };
         agent.check_case()?;
@@ -242,6 +243,13 @@ fn not_opened(error: storage::Error) -> Error {
         }
         _ => error.into(),
     }
+}
+
+fn checked(name: &AgentName) -> Result<&str, Error> {
+    name.checked().map_err(|(name, what)| {
+        let message = format!("`agent_name` `{name}` {what}: choose another name");
+        Error::at(Code::InvalidInput, message, "agent_name", NAME_ACCEPTED.into())
+    })
 }
 
 /// What the caller may reach is enforced here, for every tool.

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::Error;
-use super::names::AgentName;
+use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct ListSessions;

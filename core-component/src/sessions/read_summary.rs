@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, MAX_DOCUMENT_BYTES, in_repository};
 use super::error::Error;
-use super::names::AgentName;
 use super::summary;
+use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct ReadSummary;

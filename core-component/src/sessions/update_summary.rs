@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, Failed, MAX_PARSED_BYTES, in_repository, malformed};
 use super::content::{invalid_content, stored_form};
 use super::error::{Code, Error};
-use super::names::AgentName;
 use super::summary::{Summary, TEMPLATE, Unchanged};
+use crate::names::AgentName;
 use crate::storage::{Change, Side, Writer};
 use crate::tool::{Call, Hints, Tool};
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
+use super::database::Connection;
 use super::{
     Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, Place, Side, Storage, Tree,
     Writer,
@@ -63,6 +64,11 @@ impl Storage for MemoryStorage {
             return Err(Error::new(ErrorCode::NotGranted, message));
         }
         Ok(Box::new(MemoryTree { storage: self, place: place.clone() }))
+    }
+
+    fn open_database(&self, name: &str, _create: bool) -> Result<Box<dyn Connection + '_>, Error> {
+        let message = format!("the database `{name}` is not granted: this storage keeps none");
+        Err(Error::new(ErrorCode::NotGranted, message))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The storage that a host lends: the Rust face of `wit/storage.wit`, which says what each
 //! function does, when a thing is absent, and which errors it can answer with.
 
+pub mod database;
 pub mod memory;
 
 use std::fmt;
@@ -70,6 +71,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// The directory of typed records.
+    pub fn records() -> Self {
+        Self { kind: PlaceKind::Records, name: String::new() }
+    }
+
     /// The agent memory of the source repository at an absolute path.
     pub fn repository(root: impl Into<String>) -> Self {
         Self { kind: PlaceKind::Repository, name: root.into() }
@@ -162,10 +168,18 @@ pub struct CommitError {
     pub applied: u32,
 }
 
-/// All that a host lends. Each method does what `documents` in `wit/storage.wit` says.
+/// All that a host lends. Each method does what `wit/storage.wit` says.
 pub trait Storage {
     /// Opens a place that the host grants.
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
+
+    /// Opens a SQL database that the host grants; creates it where it is missing and `create` is
+    /// set.
+    fn open_database(
+        &self,
+        name: &str,
+        create: bool,
+    ) -> Result<Box<dyn database::Connection + '_>, Error>;
 }
 
 /// Documents below one root.

@@ -55,7 +55,19 @@ fn check_object(
 }
 
 fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut Vec<Violation>) {
+    if let (Some(branches), false) = (alternatives(schema), value.is_null()) {
+        let branch = branches.iter().find(|branch| kind(branch) != "null");
+        return branch.map_or((), |branch| check(branch, value, pointer, found));
+    }
     let sound = match (kind(schema), value) {
+        _ if alternatives(schema).is_some() => true,
+        ("array", Value::Array(items)) => {
+            check_items(schema, items, pointer, found);
+            let bound = |keyword| schema.get(keyword).and_then(Value::as_u64);
+            let length = items.len() as u64;
+            bound("minItems").is_none_or(|least| length >= least)
+                && bound("maxItems").is_none_or(|most| length <= most)
+        }
         ("string", Value::String(text)) => text_is_accepted(schema, text),
         ("integer", Value::Number(number)) => {
             (number.is_i64() || number.is_u64()) && number_is_accepted(schema, number)
@@ -66,6 +78,24 @@ fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut 
     if !sound {
         found.push(Violation { pointer: pointer.into(), accepted: accepts(schema) });
     }
+}
+
+fn check_items(
+    schema: &Map<String, Value>,
+    items: &[Value],
+    pointer: &str,
+    found: &mut Vec<Violation>,
+) {
+    let Some(item_schema) = schema.get("items").and_then(Value::as_object) else { return };
+    for (index, item) in items.iter().enumerate() {
+        check(item_schema, item, &format!("{pointer}/{index}"), found);
+    }
+}
+
+/// The branches of a schema that takes null beside something else.
+fn alternatives(schema: &Map<String, Value>) -> Option<Vec<&Map<String, Value>>> {
+    let branches = schema.get("anyOf").and_then(Value::as_array)?;
+    Some(branches.iter().filter_map(Value::as_object).collect())
 }
 
 fn kind(schema: &Map<String, Value>) -> &str {
@@ -99,6 +129,10 @@ fn number_is_accepted(schema: &Map<String, Value>, number: &serde_json::Number) 
 
 /// What a schema accepts, in words.
 fn accepts(schema: &Map<String, Value>) -> String {
+    if let Some(branches) = alternatives(schema) {
+        let words: Vec<_> = branches.into_iter().map(accepts).collect();
+        return words.join(" or ");
+    }
     let bound = |keyword| schema.get(keyword).and_then(|bound| bound.as_number());
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         let values: Vec<_> =
@@ -110,12 +144,17 @@ fn accepts(schema: &Map<String, Value>) -> String {
     }
     let mut words = match kind(schema) {
         "integer" => "an integer".to_owned(),
+        "array" => "an array".to_owned(),
+        "null" => "null".to_owned(),
         kind => format!("a {kind}"),
     };
     match (bound("minLength"), bound("maxLength")) {
         (Some(least), Some(most)) => words += &format!(" of {least} to {most} characters"),
         (None, Some(most)) => words += &format!(" of at most {most} characters"),
         _ => {}
+    }
+    if let Some(most) = bound("maxItems") {
+        words += &format!(" of at most {most} items");
     }
     match (bound("minimum"), bound("maximum")) {
         (Some(least), Some(most)) => words += &format!(" from {least} to {most}"),
@@ -181,19 +220,44 @@ mod tests {
             assert!(root.keys().all(|key| known.contains(&key.as_str())), "{root:?}");
             assert_eq!(root["additionalProperties"], false);
             for property in root["properties"].as_object().expect("properties").values() {
-                let property = property.as_object().expect("a schema");
-                let known = ["type", "description", "minLength", "maxLength", "pattern", "format"]
-                    .into_iter()
-                    .chain(["minimum", "maximum", "enum"])
-                    .collect::<Vec<_>>();
-                assert!(property.keys().all(|key| known.contains(&key.as_str())), "{property:?}");
-                let is = |keyword: &str, wanted: &str| {
-                    property.get(keyword).is_none_or(|value| value == wanted)
-                };
-                assert!(is("format", "date") && !property["type"].is_array(), "{property:?}");
-                let expression = property.get("pattern").and_then(Value::as_str);
-                assert!(expression.is_none_or(|known| pattern(known).is_some()), "{expression:?}");
+                assert_is_known(property.as_object().expect("a schema"));
             }
         }
+    }
+
+    fn assert_is_known(schema: &Map<String, Value>) {
+        let known =
+            ["type", "description", "default", "minLength", "maxLength", "pattern", "format"];
+        let more = ["minimum", "maximum", "enum", "items", "minItems", "maxItems", "anyOf"];
+        let is_known = |key: &String| known.iter().chain(&more).any(|known| known == key);
+        assert!(schema.keys().all(is_known), "{schema:?}");
+        assert!(schema.get("format").is_none_or(|format| format == "date"), "{schema:?}");
+        assert!(!schema.get("type").is_some_and(Value::is_array), "{schema:?}");
+        let expression = schema.get("pattern").and_then(Value::as_str);
+        assert!(expression.is_none_or(|known| pattern(known).is_some()), "{expression:?}");
+        if let Some(items) = schema.get("items") {
+            assert_is_known(items.as_object().expect("a schema"));
+        }
+        for branch in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
+            assert_is_known(branch.as_object().expect("a schema"));
+        }
+    }
+
+    #[test]
+    fn items_are_checked_one_by_one_and_null_only_where_the_schema_has_it() {
+        let schema = json!({"type": "object", "properties": {
+            "tags": {"type": "array", "maxItems": 2, "items": {"type": "string", "maxLength": 2}},
+            "category": {"anyOf": [{"type": "string", "maxLength": 2}, {"type": "null"}]},
+        }});
+        assert_eq!(check(schema.clone(), json!({"tags": ["a", "b"], "category": null})), []);
+        let found = check(schema, json!({"tags": ["a", null, "long"], "category": "long"}));
+        let expected = [
+            ("/category", "a string of at most 2 characters"),
+            ("/tags", "an array of at most 2 items"),
+            ("/tags/1", "a string of at most 2 characters"),
+            ("/tags/2", "a string of at most 2 characters"),
+        ];
+        let found: Vec<_> = found.iter().map(|(at, what)| (at.as_str(), what.as_str())).collect();
+        assert_eq!(found, expected);
     }
 }

@@ -4,6 +4,8 @@
 mod check;
 mod schema;
 
+use std::cell::RefCell;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -35,6 +37,31 @@ pub(crate) trait Tool {
 pub(crate) struct Call<'a> {
     pub storage: &'a dyn Storage,
     pub context: &'a Context,
+    /// The URIs of the resources that the call has changed.
+    pub changed: RefCell<Vec<String>>,
+}
+
+impl<'a> Call<'a> {
+    pub fn new(storage: &'a dyn Storage, context: &'a Context) -> Self {
+        Self { storage, context, changed: RefCell::default() }
+    }
+}
+
+/// What a toolset offers to be read.
+pub(crate) struct Resources {
+    pub list: &'static [Resource],
+    /// Their `uri` is a template (RFC 6570).
+    pub templates: &'static [Resource],
+    /// What a resource holds, as JSON, or the toolset's error; none where the URI is none of its.
+    pub read: fn(&Call<'_>, uri: &str) -> Option<Result<Value, Value>>,
+}
+
+/// One resource, or a template of some. All hold JSON.
+pub(crate) struct Resource {
+    pub uri: &'static str,
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
 }
 
 /// Why a tool did not do what it was asked: the error shape of its toolset.
@@ -89,8 +116,8 @@ impl ErasedTool {
 }
 
 fn describe<T: Tool>(name: &str) -> Value {
-    let mut input = schema::of::<T::Input>();
-    let mut output = schema::of::<T::Output>();
+    let mut input = schema::of_input::<T::Input>();
+    let mut output = schema::of_output::<T::Output>();
     let mut text = |keyword| input.remove(keyword).expect("every input has a title and a doc");
     let (title, description) = (text("title"), text("description"));
     output.remove("title");
@@ -112,7 +139,7 @@ fn describe<T: Tool>(name: &str) -> Value {
 }
 
 fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Answer {
-    let schema = schema::of::<T::Input>();
+    let schema = schema::of_input::<T::Input>();
     let violations = check::violations(&schema, arguments);
     let output = if violations.is_empty() {
         T::Input::deserialize(arguments)

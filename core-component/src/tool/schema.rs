@@ -27,7 +27,15 @@ const PATTERNS: &[Pattern] = &[
         matches: is_name,
         accepts: "of 1 to 64 letters, digits, `.`, `_` and `-`, the first a letter or digit",
     },
+    Pattern {
+        expression: UUID_V4,
+        matches: is_uuid_v4,
+        accepts: "that is a UUID of version 4 in lower case",
+    },
 ];
+
+/// UUIDs as seed 004 spells them.
+const UUID_V4: &str = r"^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$";
 
 /// The pattern of that expression; none where no schema uses it.
 pub(super) fn pattern(expression: &str) -> Option<&'static Pattern> {
@@ -46,9 +54,35 @@ pub(crate) fn is_name(text: &str) -> bool {
         && text.bytes().all(inner)
 }
 
-/// The schema of a type, in this crate's style.
-pub(super) fn of<T: JsonSchema>() -> Map<String, Value> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+fn is_uuid_v4(text: &str) -> bool {
+    let digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let bytes = text.as_bytes();
+    bytes.len() == 36
+        && bytes.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            14 => *byte == b'4',
+            19 => matches!(byte, b'8' | b'9' | b'a' | b'b'),
+            _ => digit(byte),
+        })
+}
+
+/// The schema of what a caller gives, in this crate's style.
+pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
+    of::<T>(SchemaSettings::draft2020_12().for_deserialize())
+}
+
+/// The schema of what a caller gets: a field that is always there is required, also where it may be
+/// null.
+pub(super) fn of_output<T: JsonSchema>() -> Map<String, Value> {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    // That a count is not negative needs no saying.
+    of::<T>(settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
+        schema.remove("minimum");
+    })))
+}
+
+fn of<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
+    let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
         settings.transforms.push(Box::new(RecursiveTransform(style)));
@@ -76,6 +110,10 @@ fn style(schema: &mut Schema) {
         for (name, property) in properties.iter_mut() {
             let optional = !required.iter().any(|required| required == name);
             if let Value::Object(property) = property {
+                // A field that takes null means something by it, unlike one that is left out; that
+                // no items are none needs no saying.
+                let says_nothing = |value: &Value| value.is_null() || *value == json!([]);
+                property.retain(|keyword, value| keyword != "default" || !says_nothing(value));
                 without_null(property, optional);
             }
         }
@@ -97,6 +135,9 @@ fn without_null(property: &mut Map<String, Value>, optional: bool) {
     let Some(kind) = types.iter().find(|kind| *kind != "null").cloned() else {
         return;
     };
+    if let Some(Value::Array(values)) = property.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
     if optional {
         property.remove("default");
         property.insert("type".into(), kind);

@@ -90,10 +90,10 @@ impl SeedCall {
 fn calls() -> Vec<SeedCall> {
     let places = Places { repo: repository::ROOT.into(), elsewhere: "/elsewhere".into() };
     let mut calls = Vec::new();
-    for case in case::load_all() {
+    for case in case::load_all().iter().filter(|case| case.format.is_none()) {
         let documents = case.given();
-        calls.extend(case.text.steps.into_iter().map(|step| SeedCall {
-            tool: step.call,
+        calls.extend(case.text.steps.iter().map(|step| SeedCall {
+            tool: step.call.clone(),
             arguments: places.fill(&step.arguments),
             documents: documents.clone(),
         }));

@@ -1,82 +1,182 @@
-//! Databases, of which this host grants none yet.
+//! Databases, lent to a call.
 
+use super::Answer;
+use super::documents::nested;
 use super::imports::database::{
     Connection, Dialect, Effect, Host, HostConnection, HostTransaction, Rows, Statement,
-    Transaction, TransactionMode,
+    Transaction, TransactionMode, Value,
 };
-use super::imports::storage_types::{Error, ErrorCode};
+use super::imports::storage_types::Error;
 use crate::engine::Call;
+use crate::storage;
+use wasmtime::Result;
 use wasmtime::component::Resource;
-use wasmtime::{Result, bail};
 
 impl Host for Call {
-    fn open(
-        &mut self,
-        name: String,
-        _create: bool,
-    ) -> Result<std::result::Result<Resource<Connection>, Error>> {
-        self.asked(|_| {
-            Ok(Err(Error {
-                code: ErrorCode::NotGranted,
-                message: format!("the database `{name}` is not granted: this host keeps none"),
-                detail: None,
-            }))
+    fn open(&mut self, name: String, create: bool) -> Answer<Resource<Connection>> {
+        self.asked(|call| {
+            Ok(match call.database(&name, create) {
+                Ok(database) => Ok(call.opened.push(database)?),
+                Err(error) => Err(error.into()),
+            })
         })
     }
 }
 
-// Nobody has a connection, so that nobody can call these.
+impl Call {
+    /// The database of this name: the same connection for the whole of the call.
+    fn database(
+        &mut self,
+        name: &str,
+        create: bool,
+    ) -> std::result::Result<storage::Database, storage::Error> {
+        if let Some(open) = self.databases.get(name) {
+            return Ok(open);
+        }
+        let database = self.storage.open_database(name, create)?;
+        self.databases.put(name.to_owned(), database.clone());
+        Ok(database)
+    }
+}
 
 impl HostConnection for Call {
     fn dialect(&mut self, _: Resource<Connection>) -> Result<Dialect> {
-        bail!("there is no connection")
+        self.asked(|_| Ok(Dialect::Sqlite))
     }
 
     fn query(
         &mut self,
-        _: Resource<Connection>,
-        _: Statement,
-        _: u32,
-    ) -> Result<std::result::Result<Rows, Error>> {
-        bail!("there is no connection")
+        connection: Resource<Connection>,
+        statement: Statement,
+        max_rows: u32,
+    ) -> Answer<Rows> {
+        self.asked(|call| {
+            let rows = call.opened.get(&connection)?.query(&statement.into(), max_rows);
+            Ok(rows.map(Rows::from).map_err(Error::from))
+        })
     }
 
     fn begin(
         &mut self,
-        _: Resource<Connection>,
-        _: TransactionMode,
-    ) -> Result<std::result::Result<Resource<Transaction>, Error>> {
-        bail!("there is no connection")
+        connection: Resource<Connection>,
+        mode: TransactionMode,
+    ) -> Answer<Resource<Transaction>> {
+        self.asked(|call| {
+            if call.transacts {
+                let message = "the call has a transaction already: a call takes one at a time";
+                return Ok(Err(nested(message)));
+            }
+            let turn = call.turn.take_if(|_| mode == TransactionMode::Write);
+            let database = call.opened.get(&connection)?;
+            let patience = storage::Patience::new(call.storage.options().lock_wait);
+            let begun = match mode {
+                TransactionMode::Write => call.wait(Call::in_turn(turn, patience, |patience| {
+                    database.begin(storage::Mode::Write, patience)
+                })),
+                TransactionMode::Read => call.wait(database.begin(storage::Mode::Read, patience)),
+            };
+            Ok(match begun? {
+                Ok(transaction) => {
+                    let transaction = call.opened.push(transaction)?;
+                    call.transacts = true;
+                    call.has_begun = true;
+                    Ok(transaction)
+                }
+                Err(error) => Err(error.into()),
+            })
+        })
     }
 
-    fn drop(&mut self, _: Resource<Connection>) -> Result<()> {
-        bail!("there is no connection")
+    fn drop(&mut self, connection: Resource<Connection>) -> Result<()> {
+        self.opened.delete(connection)?;
+        Ok(())
     }
 }
 
 impl HostTransaction for Call {
     fn query(
         &mut self,
-        _: Resource<Transaction>,
-        _: Statement,
-        _: u32,
-    ) -> Result<std::result::Result<Rows, Error>> {
-        bail!("there is no transaction")
+        transaction: Resource<Transaction>,
+        statement: Statement,
+        max_rows: u32,
+    ) -> Answer<Rows> {
+        self.asked(|call| {
+            let rows = call.opened.get(&transaction)?.query(&statement.into(), max_rows);
+            Ok(rows.map(Rows::from).map_err(Error::from))
+        })
     }
 
     fn execute(
         &mut self,
-        _: Resource<Transaction>,
-        _: Vec<Statement>,
-    ) -> Result<std::result::Result<Vec<Effect>, Error>> {
-        bail!("there is no transaction")
+        transaction: Resource<Transaction>,
+        statements: Vec<Statement>,
+    ) -> Answer<Vec<Effect>> {
+        self.asked(|call| {
+            let statements: Vec<_> = statements.into_iter().map(storage::Statement::from).collect();
+            let effects = call.opened.get(&transaction)?.execute(&statements);
+            let effects = effects.map(|all| all.into_iter().map(Effect::from).collect());
+            Ok(effects.map_err(Error::from))
+        })
     }
 
-    fn commit(&mut self, _: Resource<Transaction>) -> Result<std::result::Result<(), Error>> {
-        bail!("there is no transaction")
+    fn commit(&mut self, transaction: Resource<Transaction>) -> Answer<()> {
+        self.asked(|call| Ok(call.opened.get(&transaction)?.commit().map_err(Error::from)))
     }
 
-    fn drop(&mut self, _: Resource<Transaction>) -> Result<()> {
-        bail!("there is no transaction")
+    fn drop(&mut self, transaction: Resource<Transaction>) -> Result<()> {
+        // A rollback is the host's work.
+        self.asked(|call| {
+            call.opened.delete(transaction)?;
+            call.transacts = false;
+            Ok(())
+        })
+    }
+}
+
+impl From<Statement> for storage::Statement {
+    fn from(statement: Statement) -> storage::Statement {
+        let parameters = statement.parameters.into_iter().map(storage::Value::from).collect();
+        storage::Statement { sql: statement.sql, parameters }
+    }
+}
+
+impl From<storage::Rows> for Rows {
+    fn from(rows: storage::Rows) -> Rows {
+        let row = |row: Vec<storage::Value>| row.into_iter().map(Value::from).collect();
+        Rows {
+            columns: rows.columns,
+            rows: rows.rows.into_iter().map(row).collect(),
+            truncated: rows.truncated,
+        }
+    }
+}
+
+impl From<storage::Effect> for Effect {
+    fn from(effect: storage::Effect) -> Effect {
+        Effect { changes: effect.changes, last_insert_id: effect.last_insert_id }
+    }
+}
+
+impl From<Value> for storage::Value {
+    fn from(value: Value) -> storage::Value {
+        match value {
+            Value::Null => storage::Value::Null,
+            Value::Integer(value) => storage::Value::Integer(value),
+            Value::Real(value) => storage::Value::Real(value),
+            Value::Text(value) => storage::Value::Text(value),
+            Value::Blob(value) => storage::Value::Blob(value),
+        }
+    }
+}
+
+impl From<storage::Value> for Value {
+    fn from(value: storage::Value) -> Value {
+        match value {
+            storage::Value::Null => Value::Null,
+            storage::Value::Integer(value) => Value::Integer(value),
+            storage::Value::Real(value) => Value::Real(value),
+            storage::Value::Text(value) => Value::Text(value),
+            storage::Value::Blob(value) => Value::Blob(value),
+        }
     }
 }

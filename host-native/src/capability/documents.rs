@@ -1,5 +1,6 @@
 //! Trees of documents, lent to a call.
 
+use super::Answer;
 use super::imports::documents::{
     Change, CommitError, Document, Entry, EntryKind, Host, HostTree, HostWriter, Place, PlaceKind,
     Side, Tree, Writer,
@@ -10,10 +11,6 @@ use crate::engine::Call;
 use crate::storage;
 use wasmtime::Result;
 use wasmtime::component::Resource;
-
-/// What the component gets: an error is its own to handle, whereas that of the outer `Result` ends
-/// the call.
-type Answer<T, E = Error> = Result<std::result::Result<T, E>>;
 
 impl Host for Call {
     fn open(&mut self, place: Place) -> Answer<Resource<Tree>> {
@@ -55,19 +52,22 @@ impl Call {
         })
     }
 
-    /// Waits for the tree's lock, after every writer that arrived earlier.
-    async fn acquire(
+    /// Asks for a lock after every writer that arrived earlier, and waits for it.
+    pub(super) async fn in_turn<T, Asked>(
         turn: Option<Turn>,
-        tree: &storage::Tree,
         patience: storage::Patience,
-    ) -> std::result::Result<storage::Writer, storage::Error> {
+        ask: impl FnOnce(storage::Patience) -> Asked,
+    ) -> std::result::Result<T, storage::Error>
+    where
+        Asked: Future<Output = std::result::Result<T, storage::Error>>,
+    {
         if let Some(turn) = &turn {
             patience.within(turn.is_served()).await?;
         }
-        // This joins the tree's own queue; only then may the next writer ask.
-        let acquiring = tree.acquire(patience);
+        // This joins the lock's own queue; only then may the next writer ask.
+        let asked = ask(patience);
         drop(turn);
-        acquiring.await
+        asked.await
     }
 }
 
@@ -105,12 +105,18 @@ impl HostTree for Call {
     fn lock(&mut self, tree: Resource<Tree>) -> Answer<Resource<Writer>> {
         self.asked(|call| {
             if call.writes {
-                return Ok(Err(nested()));
+                let message = "the call holds a writer already: a call takes at most one";
+                return Ok(Err(nested(message)));
+            }
+            if call.has_begun {
+                let message = "the call has begun a transaction: it takes its writer before";
+                return Ok(Err(nested(message)));
             }
             let turn = call.turn.take();
             let tree = call.opened.get(&tree)?;
             let patience = storage::Patience::new(call.storage.options().lock_wait);
-            Ok(match call.wait(Call::acquire(turn, tree, patience))? {
+            let locked = Call::in_turn(turn, patience, |patience| tree.acquire(patience));
+            Ok(match call.wait(locked)? {
                 Ok(writer) => {
                     let writer = call.opened.push(writer)?;
                     call.writes = true;
@@ -147,12 +153,8 @@ impl HostWriter for Call {
     }
 }
 
-fn nested() -> Error {
-    Error {
-        code: ErrorCode::Nested,
-        message: "the call holds a writer already: a call takes at most one".to_owned(),
-        detail: None,
-    }
+pub(super) fn nested(message: &str) -> Error {
+    Error { code: ErrorCode::Nested, message: message.to_owned(), detail: None }
 }
 
 impl From<Place> for storage::Place {

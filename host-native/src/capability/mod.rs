@@ -10,6 +10,10 @@ use crate::engine::Call;
 use wasmtime::Result;
 use wasmtime::component::{HasSelf, Linker};
 
+/// What the component gets: an error is its own to handle, whereas that of the outer `Result` ends
+/// the call.
+type Answer<T, E = imports::storage_types::Error> = Result<std::result::Result<T, E>>;
+
 #[allow(missing_docs, clippy::all)]
 mod bindings {
     wasmtime::component::bindgen!({
@@ -19,6 +23,8 @@ mod bindings {
         with: {
             "agent-memory:core/documents.tree": crate::storage::Tree,
             "agent-memory:core/documents.writer": crate::storage::Writer,
+            "agent-memory:core/database.connection": crate::storage::Database,
+            "agent-memory:core/database.transaction": crate::storage::Transaction,
         },
     });
 }

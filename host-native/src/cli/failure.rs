@@ -24,6 +24,12 @@ impl Failure {
         Failure { message: message.to_string(), status: Self::STORAGE }
     }
 
+    /// The same with more in its message.
+    pub(super) fn adding(mut self, text: &str) -> Self {
+        self.message += text;
+        self
+    }
+
     pub(super) fn tool(message: impl fmt::Display) -> Self {
         Failure { message: message.to_string(), status: Self::TOOL }
     }

@@ -8,7 +8,7 @@ use std::{fs, io};
 
 /// Write the manual pages.
 ///
-/// There is one for the program and one for each command, with the text of the help.
+/// There is one for the program and one for each command and its own commands, with the text of the help.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/man.txt")]))]
 pub struct Man {
@@ -36,8 +36,9 @@ fn failed(error: io::Error) -> Failure {
 
 fn write_all(program: Command, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
-    let commands: Vec<Command> = program.get_subcommands().cloned().collect();
-    for command in [program].into_iter().chain(commands) {
+    let mut commands = vec![program];
+    while let Some(command) = commands.pop() {
+        commands.extend(command.get_subcommands().cloned());
         let name = command.get_display_name().unwrap_or(super::NAME);
         let file = directory.join(format!("{name}.1"));
         fs::write(file, page(command)?)?;

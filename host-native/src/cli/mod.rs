@@ -10,6 +10,7 @@ mod logging;
 mod man;
 mod output;
 mod progress;
+mod records;
 mod serve;
 mod setting;
 mod settings;
@@ -54,6 +55,7 @@ pub enum Command {
     Call(call::Call),
     Tools(tools::Tools),
     Validate(validate::Validate),
+    Records(records::Records),
     Demo(demo::Demo),
     Completions(completions::Completions),
     Man(man::Man),
@@ -71,6 +73,7 @@ impl Command {
             Command::Call(call) => call.run(),
             Command::Tools(tools) => tools.run(),
             Command::Validate(validate) => validate.run(),
+            Command::Records(records) => records.run(),
             Command::Demo(demo) => demo.run(),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),

@@ -22,6 +22,14 @@ impl Progress {
         }
     }
 
+    /// How many so far, where nobody knows of how many.
+    pub(super) fn show_count(&mut self, done: usize) {
+        if self.terminal {
+            let _ = write!(stderr(), "\r\x1b[K{done} {}", self.what);
+            self.shown = true;
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         if self.shown {
             let _ = write!(stderr(), "\r\x1b[K");

@@ -1,5 +1,8 @@
 use super::setting::{Setting, Suggested, is_set, path_of};
-use super::value::{self, DURABILITY, FIXED_CLOCK, FIXED_RANDOM, LOCK_WAIT, LOG_LEVEL, UTC_OFFSET};
+use super::value::{
+    self, COUNT, DURABILITY, FIXED_CLOCK, FIXED_RANDOM, LOCK_WAIT, LOG_LEVEL, RECORDS_FORMAT,
+    UTC_OFFSET,
+};
 use super::{Failure, logging};
 use crate::starting::repository_around;
 use crate::{Builder, Memory};
@@ -48,6 +51,9 @@ pub(super) struct Settings {
     )]
     data_dir: Option<OsString>,
 
+    #[command(flatten)]
+    records: RecordsSettings,
+
     /// Registry of stores, a YAML file
     ///
     /// No toolset of this version has stores. [env: AGENT_MEMORY_STORES_CONFIG]
@@ -65,6 +71,74 @@ pub(super) struct Settings {
     #[arg(long, value_name = "±HH:MM", allow_hyphen_values = true, help_heading = "Writing")]
     utc_offset: Option<OsString>,
 
+    #[command(flatten)]
+    writing: Writing,
+
+    /// What is logged on standard error [default: INFO]
+    ///
+    /// [env: AGENT_MEMORY_LOG_LEVEL, LOG_LEVEL]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_parser = Suggested(&[
+            ("DEBUG", "Everything"),
+            ("INFO", "What happens once"),
+            ("WARNING", "What may be a mistake"),
+            ("ERROR", "What failed"),
+            ("CRITICAL", "The same: nothing is graver"),
+        ]),
+        help_heading = "Logging"
+    )]
+    log_level: Option<OsString>,
+
+    #[command(flatten)]
+    testing: Testing,
+}
+
+// Where records are, and how many there may be.
+#[derive(Debug, Args)]
+pub(super) struct RecordsSettings {
+    /// Directory of the records, made for its owner alone [default: ~/.claude/agents/memories]
+    ///
+    /// [env: AGENT_MEMORY_MEMORY_DIR, MEMORY_DIR]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_hint = ValueHint::DirPath,
+        help_heading = "Memory"
+    )]
+    memory_dir: Option<OsString>,
+
+    /// How the records of an agent that has none yet are kept [default: json]
+    ///
+    /// [env: AGENT_MEMORY_RECORDS_FORMAT]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = Suggested(&[
+            ("json", "A file for each agent, which people and other programs read"),
+            ("sqlite", "One database for all agents, for very many records"),
+        ]),
+        help_heading = "Memory"
+    )]
+    records_format: Option<OsString>,
+
+    /// The most bytes of an agent's records [default: 16777216 in JSON]
+    ///
+    /// [env: AGENT_MEMORY_RECORDS_MAX_BYTES]
+    #[arg(long, value_name = "N", help_heading = "Memory")]
+    records_max_bytes: Option<OsString>,
+
+    /// The most records of an agent [default: 100000 in JSON]
+    ///
+    /// [env: AGENT_MEMORY_RECORDS_MAX_MEMORIES]
+    #[arg(long, value_name = "N", help_heading = "Memory")]
+    records_max_memories: Option<OsString>,
+}
+
+// How writes are made.
+#[derive(Debug, Args)]
+pub(super) struct Writing {
     /// What an acknowledged write survives [default: full]
     ///
     /// [env: AGENT_MEMORY_DURABILITY]
@@ -86,24 +160,11 @@ pub(super) struct Settings {
     /// the memory is busy. [env: AGENT_MEMORY_LOCK_WAIT]
     #[arg(long, value_name = "DURATION", help_heading = "Writing")]
     lock_wait: Option<OsString>,
+}
 
-    /// What is logged on standard error [default: INFO]
-    ///
-    /// [env: AGENT_MEMORY_LOG_LEVEL, LOG_LEVEL]
-    #[arg(
-        long,
-        value_name = "LEVEL",
-        value_parser = Suggested(&[
-            ("DEBUG", "Everything"),
-            ("INFO", "What happens once"),
-            ("WARNING", "What may be a mistake"),
-            ("ERROR", "What failed"),
-            ("CRITICAL", "The same: nothing is graver"),
-        ]),
-        help_heading = "Logging"
-    )]
-    log_level: Option<OsString>,
-
+// What makes results the same each time.
+#[derive(Debug, Default, Args)]
+struct Testing {
     /// Call number k, from 0, sees the time T + k * STEP
     ///
     /// [env: AGENT_MEMORY_FIXED_CLOCK]
@@ -148,48 +209,18 @@ fn joined(mut list: OsString, name: &OsString) -> OsString {
 impl Settings {
     /// Starts logging, and builds the memory that the settings describe.
     pub(super) fn memory(&self) -> Result<Memory, Failure> {
-        self.start_logging()?;
+        start_logging(self.log_level.as_ref())?;
         let mut builder = self.mounting.builder()?;
         for directory in starting_repositories().chain(self.allowed()) {
             tracing::debug!(directory = %directory.display(), "granted");
             builder = builder.allow(directory);
         }
+        builder = self.records.set(builder)?;
         if let Some(offset) = Setting::of("--utc-offset", self.utc_offset.as_ref()) {
             builder = builder.utc_offset(offset.read(UTC_OFFSET, value::utc_offset)?);
         }
-        if let Some(durability) = Setting::of("--durability", self.durability.as_ref()) {
-            builder = builder.durability(durability.read(DURABILITY, value::durability)?);
-        }
-        if let Some(patience) = Setting::of("--lock-wait", self.lock_wait.as_ref()) {
-            builder = builder.lock_wait(patience.read(LOCK_WAIT, value::lock_wait)?);
-        }
-        if let Some(clock) = Setting::of("--fixed-clock", self.fixed_clock.as_ref()) {
-            builder = builder.clock(clock.read(FIXED_CLOCK, value::fixed_clock)?);
-            warn_of_test(&clock);
-        }
-        if let Some(seed) = Setting::of("--fixed-random", self.fixed_random.as_ref()) {
-            builder = builder.random(seed.read(FIXED_RANDOM, value::fixed_random)?);
-            warn_of_test(&seed);
-        }
+        builder = self.testing.set(self.writing.set(builder)?)?;
         builder.build().map_err(Failure::usage)
-    }
-
-    fn start_logging(&self) -> Result<(), Failure> {
-        if let Some(level) = Setting::of("--log-level", self.log_level.as_ref()) {
-            logging::start(level.read(LOG_LEVEL, value::log_level)?);
-            return Ok(());
-        }
-        let shared = Setting::variable("LOG_LEVEL".to_owned());
-        match shared.map(|level| level.read(LOG_LEVEL, value::log_level)) {
-            Some(Ok(level)) => logging::start(level),
-            None => logging::start(LevelFilter::INFO),
-            Some(Err(failure)) => {
-                // Other programs read this variable too, and have levels of their own.
-                logging::start(LevelFilter::INFO);
-                tracing::warn!("{failure}: taking INFO");
-            }
-        }
-        Ok(())
     }
 
     fn allowed(&self) -> Vec<PathBuf> {
@@ -200,6 +231,79 @@ impl Settings {
         let variable = Setting::of("--allow", None);
         variable.map_or_else(Vec::new, |paths| paths.paths())
     }
+}
+
+impl RecordsSettings {
+    fn set(&self, mut builder: Builder) -> Result<Builder, Failure> {
+        let memory_dir = Setting::of("--memory-dir", self.memory_dir.as_ref())
+            .or_else(|| Setting::variable("MEMORY_DIR".to_owned()));
+        if let Some(directory) = memory_dir.and_then(|setting| setting.path()) {
+            builder = builder.memory_dir(directory);
+        }
+        if let Some(format) = Setting::of("--records-format", self.records_format.as_ref()) {
+            builder = builder.records_format(format.read(RECORDS_FORMAT, value::records_format)?);
+        }
+        if let Some(most) = Setting::of("--records-max-bytes", self.records_max_bytes.as_ref()) {
+            builder = builder.records_max_bytes(most.read(COUNT, value::count)?);
+        }
+        let most = Setting::of("--records-max-memories", self.records_max_memories.as_ref());
+        if let Some(most) = most {
+            builder = builder.records_max_memories(most.read(COUNT, value::count)?);
+        }
+        Ok(builder)
+    }
+
+    /// A memory of the records alone, for commands about them.
+    pub(super) fn memory(&self, writing: &Writing) -> Result<Memory, Failure> {
+        start_logging(None)?;
+        let builder = self.set(Memory::builder().toolsets(["records"]))?;
+        let builder = Testing::default().set(writing.set(builder)?)?;
+        builder.build().map_err(Failure::usage)
+    }
+}
+
+impl Writing {
+    fn set(&self, mut builder: Builder) -> Result<Builder, Failure> {
+        if let Some(durability) = Setting::of("--durability", self.durability.as_ref()) {
+            builder = builder.durability(durability.read(DURABILITY, value::durability)?);
+        }
+        if let Some(patience) = Setting::of("--lock-wait", self.lock_wait.as_ref()) {
+            builder = builder.lock_wait(patience.read(LOCK_WAIT, value::lock_wait)?);
+        }
+        Ok(builder)
+    }
+}
+
+impl Testing {
+    fn set(&self, mut builder: Builder) -> Result<Builder, Failure> {
+        if let Some(clock) = Setting::of("--fixed-clock", self.fixed_clock.as_ref()) {
+            builder = builder.clock(clock.read(FIXED_CLOCK, value::fixed_clock)?);
+            warn_of_test(&clock);
+        }
+        if let Some(seed) = Setting::of("--fixed-random", self.fixed_random.as_ref()) {
+            builder = builder.random(seed.read(FIXED_RANDOM, value::fixed_random)?);
+            warn_of_test(&seed);
+        }
+        Ok(builder)
+    }
+}
+
+fn start_logging(level: Option<&OsString>) -> Result<(), Failure> {
+    if let Some(level) = Setting::of("--log-level", level) {
+        logging::start(level.read(LOG_LEVEL, value::log_level)?);
+        return Ok(());
+    }
+    let shared = Setting::variable("LOG_LEVEL".to_owned());
+    match shared.map(|level| level.read(LOG_LEVEL, value::log_level)) {
+        Some(Ok(level)) => logging::start(level),
+        None => logging::start(LevelFilter::INFO),
+        Some(Err(failure)) => {
+            // Other programs read this variable too, and have levels of their own.
+            logging::start(LevelFilter::INFO);
+            tracing::warn!("{failure}: taking INFO");
+        }
+    }
+    Ok(())
 }
 
 /// The repositories around the working directory and the project that a client names.

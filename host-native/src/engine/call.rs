@@ -5,9 +5,10 @@ use super::limits::{Exceeded, Size};
 use crate::Limits;
 use crate::arrival::Turn;
 use crate::memory::Roots;
-use crate::storage::Storage;
+use crate::storage::{Database, Storage};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -20,10 +21,16 @@ use wasmtime::component::ResourceTable;
 /// result, a trap, or that nobody waits for it any more; so is whatever the call holds then.
 pub(crate) struct Call {
     pub(crate) storage: Storage,
-    /// Trees and writers that the component has handles of.
+    /// Trees, writers, connections and transactions that the component has handles of.
     pub(crate) opened: ResourceTable,
     /// Whether one of them is a writer.
     pub(crate) writes: bool,
+    /// Whether one of them is a transaction.
+    pub(crate) transacts: bool,
+    /// Whether there was one.
+    pub(crate) has_begun: bool,
+    /// The databases opened, by their names.
+    pub(crate) databases: Databases,
     /// The call's place among the writers, until it has asked for a lock.
     pub(crate) turn: Option<Turn>,
     /// Who can name further granted directories, until it was asked.
@@ -39,11 +46,67 @@ pub(crate) struct Call {
     storage_calls_limit: u32,
 }
 
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.databases.close();
+    }
+}
+
 /// How a call waits for what is no file: for a lock, or for the client.
 pub(crate) struct Waiting {
-    pub(crate) runtime: Handle,
+    runtime: Handle,
     /// Cancelled when nobody waits for the call any more.
-    pub(crate) given_up: CancellationToken,
+    given_up: CancellationToken,
+    databases: Databases,
+}
+
+impl Waiting {
+    /// To be made in the runtime. The call is given up when the other one is dropped.
+    pub(crate) fn new() -> (Waiting, Waited) {
+        let given_up = CancellationToken::new();
+        let databases = Databases::default();
+        let waited = Waited { given_up: given_up.clone(), databases: databases.clone() };
+        (Waiting { runtime: Handle::current(), given_up, databases }, waited)
+    }
+}
+
+/// Held by whoever waits for a call.
+pub(crate) struct Waited {
+    given_up: CancellationToken,
+    databases: Databases,
+}
+
+impl Drop for Waited {
+    fn drop(&mut self) {
+        self.given_up.cancel();
+        self.databases.give_up();
+    }
+}
+
+/// The databases that a call has open, by their names.
+#[derive(Clone, Default)]
+pub(crate) struct Databases(Arc<Mutex<BTreeMap<String, Database>>>);
+
+impl Databases {
+    pub(crate) fn get(&self, name: &str) -> Option<Database> {
+        self.with(|open| open.get(name).cloned())
+    }
+
+    pub(crate) fn put(&self, name: String, database: Database) {
+        self.with(|open| open.insert(name, database));
+    }
+
+    fn give_up(&self) {
+        self.with(|open| open.values().for_each(Database::give_up));
+    }
+
+    fn close(&self) {
+        self.with(BTreeMap::clear);
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut BTreeMap<String, Database>) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Call {
@@ -60,6 +123,12 @@ impl Call {
             storage,
             opened,
             writes: false,
+            transacts: false,
+            has_begun: false,
+            databases: waiting
+                .as_ref()
+                .map(|waiting| waiting.databases.clone())
+                .unwrap_or_default(),
             turn,
             roots,
             granted: Vec::new(),
@@ -80,6 +149,9 @@ impl Call {
         if self.storage_calls > self.storage_calls_limit {
             return Err(Exceeded::StorageCalls(self.storage_calls_limit).into());
         }
+        if self.is_given_up() {
+            return Err(Exceeded::GivenUp.into());
+        }
         let before = self.time.total();
         let done = work(self);
         self.time.leave_out_since(before);
@@ -95,13 +167,17 @@ impl Call {
 
     /// Whether the component may run on.
     pub(super) fn goes_on(&self) -> Result<()> {
-        if self.waiting.as_ref().is_some_and(|waiting| waiting.given_up.is_cancelled()) {
+        if self.is_given_up() {
             return Err(Exceeded::GivenUp.into());
         }
         if self.time.total() > self.time_limit {
             return Err(Exceeded::GuestTime(self.time_limit).into());
         }
         Ok(())
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.waiting.as_ref().is_some_and(|waiting| waiting.given_up.is_cancelled())
     }
 
     /// Keeps the beginning of what the component prints.

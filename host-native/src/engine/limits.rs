@@ -4,7 +4,7 @@ use std::time::Duration;
 use wasmtime::{ResourceLimiter, Result};
 
 /// What one call may use. A call that wants more gives [`CallError::Ended`](crate::CallError::Ended)
-/// and harms no other.
+/// and harms no other; a statement that runs for too long is an error that it may handle.
 ///
 /// Beside these, every call has fixed bounds that no sound component comes near: 16 core instances,
 /// 4 memories, 16 tables of 100,000 elements, 1,000 open resources, 64 MiB of data handed to storage
@@ -18,6 +18,8 @@ pub struct Limits {
     pub guest_time: Duration,
     /// How often it may ask storage. 100,000 times.
     pub storage_calls: u32,
+    /// How long one SQL statement may run, which does not count as its own time. 30 s.
+    pub statement_time: Duration,
 }
 
 impl Limits {
@@ -32,7 +34,7 @@ impl Limits {
     /// Calls under way at once. Later ones wait, and the earliest go first.
     pub(crate) const CALLS_AT_ONCE: usize = 256;
 
-    /// Resources that a call has open at once: trees, writers.
+    /// Resources that a call has open at once: trees, writers, connections, transactions.
     pub(crate) const RESOURCES: usize = 1_000;
 
     /// Bytes that the component hands over in one call of storage. A commit of one document of the
@@ -45,7 +47,12 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { memory: 256 << 20, guest_time: Duration::from_secs(2), storage_calls: 100_000 }
+        Limits {
+            memory: 256 << 20,
+            guest_time: Duration::from_secs(2),
+            storage_calls: 100_000,
+            statement_time: Duration::from_secs(30),
+        }
     }
 }
 

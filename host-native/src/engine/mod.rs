@@ -59,6 +59,27 @@ impl Engine {
         })
     }
 
+    pub(crate) fn list_resources(&self, call: Call, context: &str) -> Answer<String> {
+        self.run(call, "list-resources", |store, toolbox| {
+            toolbox.call_list_resources(store, context)
+        })
+    }
+
+    pub(crate) fn list_resource_templates(&self, call: Call, context: &str) -> Answer<String> {
+        self.run(call, "list-resource-templates", |store, toolbox| {
+            toolbox.call_list_resource_templates(store, context)
+        })
+    }
+
+    pub(crate) fn read_resource(
+        &self,
+        call: Call,
+        uri: &str,
+        context: &str,
+    ) -> Answer<toolbox::Outcome> {
+        self.run(call, uri, |store, toolbox| toolbox.call_read_resource(store, uri, context))
+    }
+
     /// Runs one function of the toolbox in an instance of its own, on this thread.
     fn run<T>(
         &self,

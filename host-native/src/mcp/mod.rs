@@ -22,8 +22,10 @@ mod answer;
 mod intake;
 mod lines;
 mod refusal;
+mod resources;
 mod roots;
 mod server;
+mod subscriptions;
 
 use crate::Memory;
 use intake::Intake;

@@ -1,13 +1,17 @@
 use super::answer::{answer, listed};
 use super::intake;
 use super::refusal::{Era, refusal, unknown_method};
+use super::resources::{self, is_resource};
 use super::roots::{ClientRoots, KnownRoots};
+use super::subscriptions::{MAX_SUBSCRIPTIONS, Subscriptions};
 use crate::{Audience, Memory, Tool};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    MetaObject, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler, model};
@@ -21,6 +25,7 @@ pub(super) struct Server {
     memory: Memory,
     tools: Vec<model::Tool>,
     known_roots: KnownRoots,
+    subscriptions: Subscriptions,
     /// Cancelled when the client sends nothing more.
     end: CancellationToken,
 }
@@ -28,7 +33,29 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn new(memory: Memory, end: CancellationToken) -> Self {
         let tools = for_models(&memory).map(listed).collect();
-        Server { memory, tools, known_roots: KnownRoots::default(), end }
+        let (known_roots, subscriptions) = (KnownRoots::default(), Subscriptions::default());
+        Server { memory, tools, known_roots, subscriptions, end }
+    }
+
+    fn has_resources(&self) -> bool {
+        !self.memory.resources().is_empty() || !self.memory.resource_templates().is_empty()
+    }
+
+    /// Refuses what is not there without resources, and a cursor, since every list is one page.
+    fn lists(&self, method: &str, page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+        if !self.has_resources() {
+            return Err(unknown_method(method));
+        }
+        one_page(page)
+    }
+
+    /// Refuses a subscription that cannot be made.
+    fn subscribes(&self, method: &str, uri: &str, request: &Request) -> Result<(), ErrorData> {
+        let era = Era::of(request);
+        if !self.has_resources() || era == Era::Stateless {
+            return Err(unknown_method(method));
+        }
+        is_resource(&self.memory, uri).then_some(()).ok_or_else(|| resources::unknown(uri, era))
     }
 
     /// Whether a name is that of a tool for models, alone or after its toolset's. The component
@@ -42,6 +69,14 @@ impl Server {
         let meant = named.max_by_key(|tool| tool.name.len());
         meant.is_some_and(|tool| tool.audience == Audience::Model)
     }
+}
+
+fn one_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    let cursor = page.and_then(|page| page.cursor);
+    cursor.map_or(Ok(()), |cursor| {
+        let message = format!("`{cursor}` is no cursor of this server: its list is one page");
+        Err(ErrorData::invalid_params(message, None))
+    })
 }
 
 fn for_models(memory: &Memory) -> impl Iterator<Item = &Tool> {
@@ -74,7 +109,13 @@ fn instructions(tools: &[model::Tool]) -> String {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder().enable_tools();
+        let capabilities = if self.has_resources() {
+            capabilities.enable_resources().enable_resources_subscribe().build()
+        } else {
+            capabilities.build()
+        };
+        ServerConfig::new(capabilities)
             .with_server_info(identity())
             .with_instructions(instructions(&self.tools))
     }
@@ -97,12 +138,7 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         request: Request,
     ) -> Result<ListToolsResult, ErrorData> {
-        if let Some(cursor) = page.and_then(|page| page.cursor) {
-            return Err(ErrorData::invalid_params(
-                format!("`{cursor}` is no cursor of this server: its list is one page"),
-                None,
-            ));
-        }
+        one_page(page)?;
         let mut result = ListToolsResult::with_all_items(self.tools.clone());
         result.meta = name_in_result(&request);
         Ok(result)
@@ -140,17 +176,102 @@ impl ServerHandler for Server {
         Ok(result.into())
     }
 
-    /// The tools never change while the server runs, and there is nothing else yet: a subscription
-    /// is open, and quiet.
-    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(SubscriptionFilter::new())
+    /// The lists never change while the server runs: a subscription hears of resources alone.
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let uris = requested.resource_subscriptions.iter().flatten();
+        let known = uris.filter(|uri| is_resource(&self.memory, uri)).take(MAX_SUBSCRIPTIONS);
+        let known: Vec<String> = known.cloned().collect();
+        let filter = SubscriptionFilter::builder();
+        Some(if known.is_empty() { filter } else { filter.resource_subscriptions(known) }.build())
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let mut changes = self.memory.changes();
+        let tell = async {
+            while let Some(changed) = changes.next().await {
+                for uri in uris.iter().filter(|uri| changed.concerns(uri)) {
+                    if subscription.sink().notify_resource_updated(uri).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        };
         tokio::select! {
+            () = tell => {}
             () = subscription.cancelled() => {}
             () = self.end.cancelled() => {}
         }
+        Ok(())
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        request: Request,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.lists("resources/list", page)?;
+        let resources = self.memory.resources().iter().map(resources::listed);
+        let mut result = ListResourcesResult::with_all_items(resources.collect());
+        result.meta = name_in_result(&request);
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        request: Request,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.lists("resources/templates/list", page)?;
+        let templates = self.memory.resource_templates().iter().map(resources::listed_template);
+        let mut result = ListResourceTemplatesResult::with_all_items(templates.collect());
+        result.meta = name_in_result(&request);
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        read: ReadResourceRequestParams,
+        request: Request,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if !self.has_resources() {
+            return Err(unknown_method("resources/read"));
+        }
+        let roots = ClientRoots::of(&request, &self.known_roots, &self.end);
+        let outcome = tokio::select! {
+            outcome = self.memory.read_resource(&read.uri, roots) => outcome,
+            () = request.ct.cancelled() => {
+                return Err(ErrorData::internal_error("the request was cancelled", None));
+            }
+        };
+        let mut result = resources::read(outcome, &read.uri, Era::of(&request))?;
+        result.meta = name_in_result(&request);
+        Ok(result.into())
+    }
+
+    async fn subscribe(
+        &self,
+        wanted: SubscribeRequestParams,
+        request: Request,
+    ) -> Result<(), ErrorData> {
+        self.subscribes("resources/subscribe", &wanted.uri, &request)?;
+        if self.subscriptions.add(wanted.uri, &self.memory, request.peer, &self.end) {
+            return Ok(());
+        }
+        let message = format!("a client subscribes to at most {MAX_SUBSCRIPTIONS} resources");
+        Err(ErrorData::invalid_params(message, None))
+    }
+
+    async fn unsubscribe(
+        &self,
+        wanted: UnsubscribeRequestParams,
+        request: Request,
+    ) -> Result<(), ErrorData> {
+        self.subscribes("resources/unsubscribe", &wanted.uri, &request)?;
+        self.subscriptions.remove(&wanted.uri);
         Ok(())
     }
 
@@ -167,22 +288,6 @@ impl ServerHandler for Server {
     }
 
     // Capabilities that are not declared have no methods. `rmcp` would answer with empty lists.
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Request,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(unknown_method("resources/list"))
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Request,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(unknown_method("resources/templates/list"))
-    }
 
     async fn list_prompts(
         &self,

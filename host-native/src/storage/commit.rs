@@ -51,8 +51,12 @@ struct Step<'a> {
     temporary: String,
     /// Whether the temporary file may be there.
     written: bool,
+    /// Whether that is the document itself under another name.
+    linked: bool,
     /// What the check of the version found.
     found: Option<Stamp>,
+    /// The version that it found.
+    found_version: Option<String>,
     /// The new version; empty for a deletion.
     version: String,
 }
@@ -142,7 +146,9 @@ impl<'a> Attempt<'a> {
                 checked: self.locate(side, change.checked_path())?,
                 temporary: path::temporary(name),
                 written: false,
+                linked: false,
                 found: None,
+                found_version: None,
                 version,
             });
         }
@@ -153,9 +159,10 @@ impl<'a> Attempt<'a> {
     }
 
     fn locate(&self, side: Side, path: &'a str) -> Result<(Location<'a>, &'a str), Error> {
-        let segments = path::document(path)?;
+        let segments = self.tree.segments(side, path)?;
         let (name, parents) = segments.split_last().expect("a path has a segment");
-        Ok(((side, self.tree.base(side).way_to(parents)), name))
+        let tree = self.tree;
+        Ok(((side, tree.base(side).way_to(parents)), name))
     }
 
     fn check_version(&mut self, index: usize) -> Result<(), Error> {
@@ -164,11 +171,17 @@ impl<'a> Attempt<'a> {
             None => None,
             Some((file, stamp)) => {
                 self.steps[index].found = Some(stamp);
-                let read = pass_on(file, io::sink());
-                let attempt = || format!("read `{}`", change.checked_path());
-                Some(read.map_err(|error| Error::from_io(&error, &attempt()))?)
+                match self.version_found(index) {
+                    Some(version) => Some(version),
+                    None => {
+                        let read = pass_on(file, io::sink());
+                        let attempt = || format!("read `{}`", change.checked_path());
+                        Some(read.map_err(|error| Error::from_io(&error, &attempt()))?)
+                    }
+                }
             }
         };
+        self.steps[index].found_version.clone_from(&version);
         if version.as_deref() != change.expects() {
             return Err(version_mismatch(change.checked_path()));
         }
@@ -176,6 +189,15 @@ impl<'a> Attempt<'a> {
             Change::Copy { .. } => self.check_target(index),
             Change::Put { .. } | Change::Delete { .. } => Ok(()),
         }
+    }
+
+    /// What an earlier change that looks at the same document found, as a backup and what replaces
+    /// the document do.
+    fn version_found(&self, index: usize) -> Option<String> {
+        let (earlier, rest) = self.steps.split_at(index);
+        let same =
+            |step: &&Step<'_>| step.checked == rest[0].checked && step.found == rest[0].found;
+        earlier.iter().find(same)?.found_version.clone()
     }
 
     /// Opens the document whose version the change expects.
@@ -246,7 +268,7 @@ impl<'a> Attempt<'a> {
 
     fn write_temporary(&mut self, index: usize) -> Result<(), Error> {
         let change = self.steps[index].change;
-        if change.is_delete() {
+        if change.is_delete() || self.link_temporary(index)? {
             return Ok(());
         }
         let attempt = || format!("write `{}`", change.path());
@@ -254,8 +276,8 @@ impl<'a> Attempt<'a> {
         let step = &mut self.steps[index];
         // A backup is for nobody who may not read the document.
         let mode = match step.found {
+            _ if self.tree.0.private => 0o600,
             Some(found) => found.mode,
-            None if self.tree.0.private => 0o600,
             None => 0o666,
         };
         let mut file = match parent.create_file(&step.temporary, mode) {
@@ -267,7 +289,7 @@ impl<'a> Attempt<'a> {
         }
         .map_err(|errno| Error::from_errno(errno, &attempt()))?;
         step.written = true;
-        if step.found.is_some() {
+        if step.found.is_some() || self.tree.0.private {
             set_mode(&file, mode).map_err(|errno| Error::from_errno(errno, &attempt()))?;
         }
         match change {
@@ -291,18 +313,75 @@ impl<'a> Attempt<'a> {
         .map_err(|error| Error::from_io(&error, &attempt()))
     }
 
+    /// Makes the old file the backup, where another change of the commit puts a new one in its
+    /// place: its contents need not be written again. Otherwise both would go on as one file, and
+    /// an editor that writes in place would change the backup.
+    fn link_temporary(&mut self, index: usize) -> Result<bool, Error> {
+        let Change::Copy { side, from, to, .. } = self.steps[index].change else {
+            return Ok(false);
+        };
+        let replaces = |step: &Step<'_>| step.change.side() == *side && step.change.path() == from;
+        let found = self.steps[index].found.expect("its version was checked");
+        if !self.steps.iter().any(replaces) || self.tree.0.private && found.mode != 0o600 {
+            return Ok(false);
+        }
+        let (location, name) = self.steps[index].checked.clone();
+        let document = self.existing(&location)?;
+        let parent = self.existing(&self.steps[index].parent.clone())?;
+        let step = &mut self.steps[index];
+        let link = || document.link_into(name, &parent, &step.temporary);
+        let linked = match link() {
+            // Left behind by a writer that died.
+            Err(Errno::EXIST) => parent.remove_file(&step.temporary).and_then(|()| link()),
+            other => other,
+        };
+        let failed = |errno| Error::from_errno(errno, &format!("write `{to}`"));
+        match linked {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Err(version_mismatch(from)),
+            // The medium has no links, or not for this file.
+            Err(
+                Errno::PERM
+                | Errno::ACCESS
+                | Errno::OPNOTSUPP
+                | Errno::NOSYS
+                | Errno::MLINK
+                | Errno::XDEV,
+            ) => return Ok(false),
+            Err(errno) => return Err(failed(errno)),
+        }
+        step.written = true;
+        step.linked = true;
+        if parent.stamp(&step.temporary).map_err(failed)? != step.found {
+            return Err(version_mismatch(from));
+        }
+        Ok(true)
+    }
+
     fn apply(&mut self, index: usize) -> Result<(), Error> {
         let location = self.steps[index].parent.clone();
         let parent = self.existing(&location)?;
         let step = &mut self.steps[index];
         let path = step.change.path();
         let failed = |errno| Error::from_errno(errno, &format!("change `{path}`"));
-        let is_copy = matches!(step.change, Change::Copy { .. });
-        if !is_copy && parent.stamp(step.name).map_err(failed)? != step.found {
-            return Err(version_mismatch(path));
+        // An editor that writes in place has changed what is linked.
+        let checked = match step.change {
+            Change::Put { .. } | Change::Delete { .. } => Some(step.name),
+            Change::Copy { .. } => step.linked.then_some(step.temporary.as_str()),
+        };
+        if let Some(checked) = checked
+            && parent.stamp(checked).map_err(failed)? != step.found
+        {
+            return Err(version_mismatch(step.change.checked_path()));
         }
+        // After a crash between the two, document and backup are one file. Renaming one name of a
+        // file to another does nothing.
+        let is_there = step.linked && parent.stamp(step.name).map_err(failed)? == step.found;
         match step.change {
-            Change::Put { .. } | Change::Copy { .. } => parent.rename(&step.temporary, step.name),
+            Change::Put { .. } | Change::Copy { .. } if !is_there => {
+                parent.rename(&step.temporary, step.name)
+            }
+            Change::Put { .. } | Change::Copy { .. } => parent.remove_file(&step.temporary),
             Change::Delete { .. } => parent.remove_file(step.name),
         }
         .map_err(failed)?;

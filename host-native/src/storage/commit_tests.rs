@@ -220,13 +220,37 @@ fn permission_bits_are_kept_and_new_files_follow_the_umask() {
 
 #[test]
 fn a_private_place_is_for_its_owner_alone() {
-    let mut repository = Repository::new();
-    std::sync::Arc::get_mut(&mut repository.tree.0).unwrap().private = true;
-    repository.commit(&[put("a/b.md", "", None)]).unwrap();
-    assert_eq!(mode(&repository.at("a/b.md")), 0o600);
-    assert_eq!(mode(&repository.at("a")), 0o700);
-    let lock = repository.tree.lock_key();
-    assert_eq!((mode(lock), mode(&lock.join("queue.sqlite"))), (0o700, 0o600));
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().join("made/memories");
+    let storage = Storage::new(StorageOptions::default());
+    storage.grant_records(&root).unwrap();
+    let tree = storage.open(&Place::records(), &[]).unwrap();
+    let bookkeeping = Change::Put {
+        side: Side::Bookkeeping,
+        path: "x".to_owned(),
+        contents: Vec::new(),
+        expects: None,
+    };
+    writer(&tree).commit(&[put("a/b.json", "old", None), bookkeeping]).unwrap();
+    let document = root.join("a/b.json");
+    assert_eq!(mode(&document), 0o600);
+    // Others could read it: neither what replaces it nor its backup goes on so.
+    fs::set_permissions(&document, PermissionsExt::from_mode(0o644)).unwrap();
+    let backup = Change::Copy {
+        side: Side::Documents,
+        from: "a/b.json".to_owned(),
+        to: "a/b.json.backup".to_owned(),
+        expects: version_of(b"old"),
+    };
+    writer(&tree).commit(&[backup, put("a/b.json", "new", Some("old"))]).unwrap();
+    for directory in ["..", "", "a", ".agent-memory", ".agent-memory/bookkeeping"] {
+        assert_eq!(mode(&root.join(directory)), 0o700, "{directory}");
+    }
+    let locks = [".agent-memory/queue.sqlite", ".agent-memory/turn.sqlite"];
+    for file in ["a/b.json", "a/b.json.backup", ".agent-memory/bookkeeping/x"].iter().chain(&locks)
+    {
+        assert_eq!(mode(&root.join(file)), 0o600, "{file}");
+    }
 }
 
 #[test]

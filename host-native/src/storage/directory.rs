@@ -4,6 +4,7 @@
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
@@ -83,6 +84,26 @@ impl Directory {
         Ok(directory)
     }
 
+    /// Opens the nearest directory that exists at or above a canonical path, and gives the names
+    /// from there to it.
+    pub fn open_nearest(path: &Path) -> Result<(Self, Vec<&OsStr>), Errno> {
+        let mut directory = Directory::open(Path::new("/"))?;
+        let mut names = path.components().filter_map(|component| match component {
+            Component::Normal(name) => Some(name),
+            _ => None,
+        });
+        while let Some(name) = names.next() {
+            match directory.child(name) {
+                Ok(child) => directory = child,
+                Err(Errno::NOENT) => {
+                    return Ok((directory, std::iter::once(name).chain(names).collect()));
+                }
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok((directory, Vec::new()))
+    }
+
     /// `NOTDIR` or `LOOP` where anything but a directory stands there.
     pub fn child(&self, name: impl rustix::path::Arg) -> Result<Self, Errno> {
         let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -136,6 +157,16 @@ impl Directory {
         rustix::fs::mkdirat(&*self.0, name, mode_bits(mode))
     }
 
+    /// Gives a file another name as well; `EXIST` where anything stands there.
+    pub fn link(&self, from: &str, to: &str) -> Result<(), Errno> {
+        rustix::fs::linkat(&*self.0, from, &*self.0, to, AtFlags::empty())
+    }
+
+    /// Gives a file another name, in another directory, as well.
+    pub fn link_into(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
+        rustix::fs::linkat(&*self.0, from, &*other.0, to, AtFlags::empty())
+    }
+
     pub fn rename(&self, from: &str, to: &str) -> Result<(), Errno> {
         rustix::fs::renameat(&*self.0, from, &*self.0, to)
     }
@@ -169,6 +200,11 @@ impl Directory {
     /// Sets the permission bits of a file without opening it.
     pub fn set_file_mode(&self, name: &str, mode: u32) -> Result<(), Errno> {
         rustix::fs::chmodat(&*self.0, name, mode_bits(mode), AtFlags::empty())
+    }
+
+    /// Whether this process may read a file in it.
+    pub fn readable_file(&self, name: &str) -> Result<(), Errno> {
+        rustix::fs::accessat(&*self.0, name, rustix::fs::Access::READ_OK, AtFlags::EACCESS)
     }
 
     /// Whether this process may create a file in it.

@@ -1,4 +1,4 @@
-//! The lock of a tree, across threads, processes and hosts.
+//! A lock, across threads, processes and hosts: that of a tree, or the turn of a database's writers.
 //!
 //! Two empty SQLite files in the lock directory, never written, each held by `BEGIN IMMEDIATE`:
 //! `turn.sqlite` is the lock; `queue.sqlite` is a turnstile, held while waiting for the turn, so
@@ -11,7 +11,7 @@
 use super::change::{Change, CommitError};
 use super::commit;
 use super::directory::{Directory, Kind, Stamp};
-use super::tree::{Tree, TreeParts, obstacle};
+use super::tree::{Base, Tree, obstacle};
 use super::{Durability, Error, ErrorCode, MAX_LOCK_WAIT, Shared};
 use crate::queue::Place;
 use rusqlite::{Connection, FileControl, OpenFlags, ffi};
@@ -21,6 +21,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+const QUEUE: &str = "queue.sqlite";
+const TURN: &str = "turn.sqlite";
 
 const TURNSTILE_POLL: Duration = Duration::from_millis(2);
 const TURN_POLL: Duration = Duration::from_millis(1);
@@ -59,6 +62,14 @@ impl Patience {
         tokio::time::timeout_at(self.deadline().into(), wait).await.map_err(|_| self.exhausted())
     }
 
+    pub(super) fn lock_wait(&self) -> Duration {
+        self.lock_wait
+    }
+
+    pub(super) fn waited(&self) -> Duration {
+        self.asked.elapsed()
+    }
+
     fn exhausted(&self) -> Error {
         Error::new(
             ErrorCode::Busy,
@@ -90,39 +101,156 @@ impl Tree {
         &self,
         patience: Patience,
     ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
-        let place = self.0.storage.queue.join(self.lock_key().to_owned());
+        let locked = self.0.lock.acquire(patience);
         let tree = self.clone();
-        async move {
-            patience.within(place.is_served()).await?;
-            let turn = turn(&tree, patience).await?;
-            Ok(Writer { tree, turn: Mutex::new(turn), _place: place })
-        }
+        async move { Ok(Writer { tree, lock: locked.await? }) }
     }
 }
 
-/// Passes the turnstile and takes the turn.
-async fn turn(tree: &Tree, patience: Patience) -> Result<LockFile, Error> {
-    loop {
-        let parts = tree.0.clone();
-        let (mut turnstile, mut turn) =
-            tokio::task::spawn_blocking(move || open(&parts))
-                .await
-                .map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))??;
-        if !take(&mut turnstile, TURNSTILE_POLL, patience.deadline()).await? {
-            return Err(patience.exhausted());
-        }
-        let at_the_head = Instant::now() + patience.lock_wait;
-        if !take(&mut turn, TURN_POLL, at_the_head.min(patience.deadline())).await? {
-            return Err(patience.exhausted());
-        }
-        if turn.is_in_place() {
-            return Ok(turn);
-        }
-        // The repository was removed, and perhaps made anew, meanwhile.
-        if Instant::now() >= patience.deadline() {
-            return Err(patience.exhausted());
+/// Where the two files of a lock are.
+#[derive(Debug)]
+pub(super) struct LockDirectory {
+    pub storage: Arc<Shared>,
+    /// It need not exist yet.
+    pub base: Base,
+    /// Its canonical path: who has the same one shares the lock.
+    pub path: PathBuf,
+    /// Whether it hides itself from Git.
+    pub hide: bool,
+    /// Whether it is for its owner alone.
+    pub private: bool,
+}
+
+impl LockDirectory {
+    /// As [`Tree::acquire`].
+    pub fn acquire(
+        self: &Arc<Self>,
+        patience: Patience,
+    ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
+        let place = self.storage.queue.join(self.path.clone());
+        let directory = self.clone();
+        async move {
+            patience.within(place.is_served()).await?;
+            let (turn, at_the_head) = directory.turn(patience).await?;
+            Ok(Lock { turn: Mutex::new(turn), at_the_head, _place: place })
         }
     }
+
+    /// Passes the turnstile and takes the turn; until when the head of the queue waits comes along.
+    async fn turn(self: &Arc<Self>, patience: Patience) -> Result<(LockFile, Instant), Error> {
+        loop {
+            let (mut turnstile, mut turn) = match self.idle() {
+                Some(files) => files,
+                None => {
+                    let directory = self.clone();
+                    tokio::task::spawn_blocking(move || directory.open())
+                        .await
+                        .map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))??
+                }
+            };
+            if !take(&mut turnstile, TURNSTILE_POLL, patience.deadline()).await? {
+                return Err(patience.exhausted());
+            }
+            let at_the_head = (Instant::now() + patience.lock_wait).min(patience.deadline());
+            if !take(&mut turn, TURN_POLL, at_the_head).await? {
+                return Err(patience.exhausted());
+            }
+            if turn.is_in_place() {
+                return Ok((turn, at_the_head));
+            }
+            // The directory was removed, and perhaps made anew, meanwhile.
+            if Instant::now() >= patience.deadline() {
+                return Err(patience.exhausted());
+            }
+        }
+    }
+
+    /// Both files, where they are open already.
+    fn idle(&self) -> Option<(LockFile, LockFile)> {
+        Some((self.idle_file(QUEUE)?, self.idle_file(TURN)?))
+    }
+
+    fn idle_file(&self, name: &str) -> Option<LockFile> {
+        let path = self.path.join(name);
+        let connection = self.storage.connections.take(&path)?;
+        Some(LockFile { storage: self.storage.clone(), path, connection: Some(connection) })
+    }
+
+    /// Opens the turnstile and the turn, and makes what is missing.
+    fn open(&self) -> Result<(LockFile, LockFile), Error> {
+        let name = self.base.way.last().map_or("", String::as_str);
+        let failed = |errno| match errno {
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(Error::from_errno(errno, "")),
+            errno => obstacle(errno, &[name]),
+        };
+        let durable = self.storage.options.durability == Durability::Full;
+        let directory = self.base.make(self.private, durable).map_err(failed)?;
+        // Whatever else a person put there is theirs.
+        let is_empty = |found: Stamp| found.kind == Kind::File && found.size == 0;
+        if self.hide && directory.stamp(".gitignore").map_err(failed)?.is_none_or(is_empty) {
+            let mut file = directory.overwrite_file(".gitignore", 0o666).map_err(failed)?;
+            file.write_all(b"*\n")
+                .map_err(|error| Error::from_io(&error, "write `.gitignore` beside the lock"))?;
+        }
+        Ok((self.open_file(&directory, QUEUE, failed)?, self.open_file(&directory, TURN, failed)?))
+    }
+
+    fn open_file(
+        &self,
+        directory: &Directory,
+        file: &str,
+        failed: impl Fn(Errno) -> Error,
+    ) -> Result<LockFile, Error> {
+        if let Some(idle) = self.idle_file(file) {
+            return Ok(idle);
+        }
+        let path = self.path.join(file);
+        let before = directory.stamp(file).map_err(&failed)?;
+        if before.is_some_and(|stamp| stamp.kind != Kind::File) {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!(
+                    "something other than a file stands in place of the lock's `{file}`: remove it"
+                ),
+            ));
+        }
+        // SQLite does not say why it cannot open a file.
+        let may_use = || {
+            if before.is_some() {
+                directory.may_use(file)?;
+            }
+            directory.writable()
+        };
+        let connection = connect(&path).map_err(|error| match may_use() {
+            Err(errno) => failed(errno),
+            Ok(()) => lock_error(&error),
+        })?;
+        // SQLite falls back to reading what it may not write, and `BEGIN IMMEDIATE` then succeeds
+        // without a lock.
+        if connection.is_readonly("main").map_err(|error| lock_error(&error))? {
+            return Err(failed(directory.writable().err().unwrap_or(Errno::ACCESS)));
+        }
+        if before.is_none() {
+            // SQLite's own choice shuts out a group that may use the directory.
+            let mode = if self.private {
+                Some(0o600)
+            } else {
+                directory.stamp(".").ok().flatten().map(|stamp| stamp.mode & 0o666)
+            };
+            let _ = mode.map(|mode| directory.set_file_mode(file, mode));
+        }
+        Ok(LockFile { storage: self.storage.clone(), path, connection: Some(connection) })
+    }
+}
+
+/// A lock that is held until this is dropped or the process dies.
+#[derive(Debug)]
+pub(super) struct Lock {
+    // Dropped before the place is: the next one in the process finds the turn free.
+    turn: Mutex<LockFile>,
+    /// Until when the head of the queue waits for what else it needs.
+    pub at_the_head: Instant,
+    _place: Place<PathBuf>,
 }
 
 /// The right to change one tree: its lock is held until this is dropped or the process dies.
@@ -132,9 +260,7 @@ async fn turn(tree: &Tree, patience: Patience) -> Result<LockFile, Error> {
 #[derive(Debug)]
 pub struct Writer {
     tree: Tree,
-    // Dropped before the place is: the next one in the process finds the turn free.
-    turn: Mutex<LockFile>,
-    _place: Place<PathBuf>,
+    lock: Lock,
 }
 
 impl Writer {
@@ -148,10 +274,11 @@ impl Writer {
     ///
     /// `version-mismatch`; `too-large` beyond [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES) a
     /// document or [`MAX_CHANGES`](super::MAX_CHANGES); `invalid-path`, also where a path is
-    /// written twice, or one below another; `no-space`, `read-only`, `permission`, `io`. Unless a rename, a deletion or the sync
-    /// of a directory failed, nothing was changed and nothing is left behind.
+    /// written twice, or one below another; `no-space`, `read-only`, `permission`, `io`. Unless a
+    /// rename, a deletion or the sync of a directory failed, nothing was changed and nothing is left
+    /// behind.
     pub fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
-        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = self.lock.turn.lock().unwrap_or_else(PoisonError::into_inner);
         commit::commit(&self.tree, changes, &|| turn.is_in_place())
     }
 }
@@ -194,7 +321,7 @@ impl LockFile {
     }
 
     fn try_take(&mut self) -> Result<bool, Error> {
-        match self.connection().execute_batch("BEGIN IMMEDIATE") {
+        match run(self.connection(), "BEGIN IMMEDIATE") {
             Ok(()) => Ok(true),
             Err(error) if is_busy(&error) => Ok(false),
             Err(error) => Err(lock_error(&error)),
@@ -206,17 +333,20 @@ impl Drop for LockFile {
     fn drop(&mut self) {
         let connection = self.connection.take().expect("dropped once");
         // A connection that cannot roll back is closed, which lets go as well.
-        if (connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok())
-            && is_in_place(&connection)
-        {
+        if connection.is_autocommit() || run(&connection, "ROLLBACK").is_ok() {
             let path = std::mem::take(&mut self.path);
             self.storage.connections.give_back(path, connection);
         }
     }
 }
 
+/// Runs a statement that it has prepared before.
+fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
 /// Whether the file that is open is still the one at its path.
-fn is_in_place(connection: &Connection) -> bool {
+pub(super) fn is_in_place(connection: &Connection) -> bool {
     let mut moved = 0;
     connection.file_control(None::<&str>, FileControl::HasMoved(&mut moved)).is_ok() && moved == 0
 }
@@ -234,81 +364,6 @@ async fn take(file: &mut LockFile, every: Duration, until: Instant) -> Result<bo
     }
 }
 
-/// Opens the turnstile and the turn, and makes what is missing.
-fn open(tree: &TreeParts) -> Result<(LockFile, LockFile), Error> {
-    let base = &tree.bookkeeping;
-    let name = base.way[0];
-    let failed = |errno| match errno {
-        Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(Error::from_errno(errno, "")),
-        errno => obstacle(errno, &[name]),
-    };
-    let directory = match base.directory.child(name) {
-        Err(Errno::NOENT) => create(tree, name).map_err(failed)?,
-        other => other.map_err(failed)?,
-    };
-    // Whatever else a person put there is theirs.
-    let is_empty = |found: Stamp| found.kind == Kind::File && found.size == 0;
-    if tree.hide && directory.stamp(".gitignore").map_err(failed)?.is_none_or(is_empty) {
-        let mut file = directory.overwrite_file(".gitignore", 0o666).map_err(failed)?;
-        file.write_all(b"*\n")
-            .map_err(|error| Error::from_io(&error, "write `.gitignore` beside the lock"))?;
-    }
-    let open = |file: &str| -> Result<LockFile, Error> {
-        let path = tree.lock_directory.join(file);
-        let lock_file = |connection| LockFile {
-            storage: tree.storage.clone(),
-            path: path.clone(),
-            connection: Some(connection),
-        };
-        if let Some(connection) = tree.storage.connections.take(&path) {
-            return Ok(lock_file(connection));
-        }
-        let before = directory.stamp(file).map_err(failed)?;
-        if before.is_some_and(|stamp| stamp.kind != Kind::File) {
-            return Err(Error::new(
-                ErrorCode::InvalidPath,
-                format!(
-                    "something other than a file stands in place of the lock's `{file}`: remove it"
-                ),
-            ));
-        }
-        // SQLite does not say why it cannot open a file.
-        let may_use = || {
-            if before.is_some() {
-                directory.may_use(file)?;
-            }
-            directory.writable()
-        };
-        let connection = connect(&path).map_err(|error| match may_use() {
-            Err(errno) => failed(errno),
-            Ok(()) => lock_error(&error),
-        })?;
-        // SQLite falls back to reading what it may not write, and `BEGIN IMMEDIATE` then succeeds
-        // without a lock.
-        if connection.is_readonly("main").map_err(|error| lock_error(&error))? {
-            return Err(failed(directory.writable().err().unwrap_or(Errno::ACCESS)));
-        }
-        if before.is_none() {
-            // SQLite's own choice shuts out a group that may use the directory.
-            let mode = base.directory.stamp(name).ok().flatten().map(|stamp| stamp.mode & 0o666);
-            let _ = mode.map(|mode| directory.set_file_mode(file, mode));
-        }
-        Ok(lock_file(connection))
-    };
-    Ok((open("queue.sqlite")?, open("turn.sqlite")?))
-}
-
-fn create(tree: &TreeParts, name: &str) -> Result<Directory, Errno> {
-    let base = &tree.bookkeeping.directory;
-    match base.create_directory(name, if tree.private { 0o700 } else { 0o777 }) {
-        Ok(()) if tree.storage.options.durability == Durability::Full => base.sync()?,
-        // Made by another writer just now.
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(errno) => return Err(errno),
-    }
-    base.child(name)
-}
-
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
@@ -321,7 +376,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(ffi::ErrorCode::DatabaseBusy | ffi::ErrorCode::DatabaseLocked)
@@ -349,7 +404,7 @@ fn lock_error(error: &rusqlite::Error) -> Error {
     Error { code, message: message.to_owned(), detail: result_code(error) }
 }
 
-fn result_code(error: &rusqlite::Error) -> Option<String> {
+pub(super) fn result_code(error: &rusqlite::Error) -> Option<String> {
     let code = error.sqlite_error()?.extended_code;
     Some(format!("SQLite result code {code}"))
 }

@@ -1,9 +1,11 @@
-//! Documents on a file system, without WebAssembly: the native side of `wit/storage.wit`.
+//! Documents on a file system and databases, without WebAssembly: the native side of
+//! `wit/storage.wit`.
 //!
 //! A [`Storage`] holds what was granted. It [opens](Storage::open) a [`Place`] as a [`Tree`], which
-//! can be read; only the [`Writer`] that [`Tree::acquire`] gives can change it. Everything but
-//! `acquire` blocks on the file system, so that an async caller runs it on a thread for blocking
-//! work:
+//! can be read; only the [`Writer`] that [`Tree::acquire`] gives can change it. It also opens a
+//! [`Database`](Storage::open_database), which a [`Transaction`] changes. Everything but
+//! `acquire`, [`Database::begin`] and [`Storage::reopen_database`] blocks on the file system, so
+//! that an async caller runs it on a thread for blocking work:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,6 +36,7 @@ mod change;
 mod commit;
 #[cfg(test)]
 mod commit_tests;
+mod database;
 mod directory;
 mod error;
 mod git_config;
@@ -43,16 +46,19 @@ mod lock;
 #[cfg(test)]
 mod lock_tests;
 mod path;
+mod records;
 mod repository;
 mod tree;
 
 pub use change::{Change, CommitError};
+pub use database::{Database, Effect, MAX_ROWS_BYTES, Mode, Rows, Statement, Transaction, Value};
 pub use error::{Error, ErrorCode};
 pub use lock::{Patience, Writer};
 pub use tree::{Document, Entry, EntryKind, Side, Tree};
 
 use crate::queue::Queue;
 use lock::Connections;
+use records::Records;
 use repository::{Grant, Repository};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -89,11 +95,17 @@ pub struct StorageOptions {
     /// How long a writer waits at the head of the queue while one other holds the lock; longer
     /// than [`MAX_LOCK_WAIT`] counts as that.
     pub lock_wait: Duration,
+    /// How long one SQL statement runs before it is interrupted.
+    pub statement_time: Duration,
 }
 
 impl Default for StorageOptions {
     fn default() -> Self {
-        StorageOptions { durability: Durability::default(), lock_wait: Duration::from_secs(5) }
+        StorageOptions {
+            durability: Durability::default(),
+            lock_wait: Duration::from_secs(5),
+            statement_time: Duration::from_secs(30),
+        }
     }
 }
 
@@ -102,7 +114,7 @@ impl Default for StorageOptions {
 pub enum PlaceKind {
     /// The agent memory of a source repository.
     Repository,
-    /// Typed records.
+    /// The directory of typed records.
     Records,
     /// A categorised store.
     Store,
@@ -115,7 +127,7 @@ pub enum PlaceKind {
 pub struct Place {
     /// Its kind.
     pub kind: PlaceKind,
-    /// Its name: of a repository, the absolute path of its top level.
+    /// Its name: of a repository, the absolute path of its top level; of the records, empty.
     pub name: String,
 }
 
@@ -123,6 +135,11 @@ impl Place {
     /// The repository with this top level.
     pub fn repository(top_level: impl Into<String>) -> Self {
         Place { kind: PlaceKind::Repository, name: top_level.into() }
+    }
+
+    /// The directory of records.
+    pub fn records() -> Self {
+        Place { kind: PlaceKind::Records, name: String::new() }
     }
 }
 
@@ -136,7 +153,9 @@ pub struct Storage(Arc<Shared>);
 struct Shared {
     options: StorageOptions,
     grants: RwLock<Vec<Grant>>,
+    records: RwLock<Option<Records>>,
     connections: Connections,
+    databases: database::Idle,
     /// By their lock directories.
     queue: Queue<PathBuf>,
 }
@@ -147,7 +166,9 @@ impl Storage {
         Storage(Arc::new(Shared {
             options,
             grants: RwLock::default(),
+            records: RwLock::default(),
             connections: Connections::default(),
+            databases: database::Idle::default(),
             queue: Queue::new(1),
         }))
     }
@@ -171,6 +192,21 @@ impl Storage {
         Ok(())
     }
 
+    /// Grants a directory of records, instead of any other, and the database in it. It need not
+    /// exist: what is missing is made, for its owner alone, when something is kept.
+    ///
+    /// Symbolic links in its name are followed now, as far as it exists.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-path` where something other than a directory stands there, or the path is not
+    /// UTF-8; `permission`.
+    pub fn grant_records(&self, directory: &Path) -> Result<(), Error> {
+        let records = Records::new(directory)?;
+        *self.0.records.write().unwrap_or_else(PoisonError::into_inner) = Some(records);
+        Ok(())
+    }
+
     /// Opens a place; makes nothing.
     ///
     /// `more_roots` are granted for this time only; those that are no directories are left out.
@@ -181,8 +217,10 @@ impl Storage {
     /// the top level of its repository (the message names that), and where the repository's `.git`
     /// is none whose lock can be trusted; `not-found`, `permission`, `invalid-path`.
     pub fn open(&self, place: &Place, more_roots: &[PathBuf]) -> Result<Tree, Error> {
-        if place.kind != PlaceKind::Repository {
-            return Err(not_granted_kind(place.kind));
+        match place.kind {
+            PlaceKind::Repository => {}
+            PlaceKind::Records => return self.open_records(&place.name),
+            kind => return Err(not_granted_kind(kind)),
         }
         let mut grants = self.grants();
         grants.extend(more_roots.iter().filter_map(|root| Grant::new(root).ok()));
@@ -190,14 +228,16 @@ impl Storage {
     }
 
     /// The names of the granted places of a kind, in byte order: of repositories, the granted
-    /// directories that can be opened as one.
+    /// directories that can be opened as one; of the records, the empty one.
     ///
     /// # Errors
     ///
     /// `not-granted` for a kind of which this host has none.
     pub fn list_places(&self, kind: PlaceKind) -> Result<Vec<String>, Error> {
-        if kind != PlaceKind::Repository {
-            return Err(not_granted_kind(kind));
+        match kind {
+            PlaceKind::Repository => {}
+            PlaceKind::Records if self.records().is_some() => return Ok(vec![String::new()]),
+            kind => return Err(not_granted_kind(kind)),
         }
         let grants = self.grants();
         let mut names: Vec<String> = grants
@@ -220,6 +260,19 @@ impl Storage {
         Err(not_granted_kind(place.kind))
     }
 
+    fn open_records(&self, name: &str) -> Result<Tree, Error> {
+        let records = self.records().ok_or_else(|| not_granted_kind(PlaceKind::Records))?;
+        if !name.is_empty() {
+            let message = "the directory of records has no name: leave it empty";
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        records.tree(&self.0)
+    }
+
+    fn records(&self) -> Option<Records> {
+        self.0.records.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn grants(&self) -> Vec<Grant> {
         let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
         grants.clone()
@@ -229,7 +282,10 @@ impl Storage {
 fn not_granted_kind(kind: PlaceKind) -> Error {
     let places = match kind {
         PlaceKind::Repository => "a repository is not created here: create it with Git",
-        PlaceKind::Records => "this host keeps no records",
+        PlaceKind::Records => {
+            "this host keeps no records: \
+             mount the toolset `records`, or set the directory (`--memory-dir`)"
+        }
         PlaceKind::Store => "this host keeps no stores",
         PlaceKind::Data => "this host has no data directory",
     };

@@ -80,7 +80,7 @@ fn is_device(segment: &str) -> bool {
     matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
 }
 
-fn refused(path: &str, reason: &str) -> Error {
+pub(super) fn refused(path: &str, reason: &str) -> Error {
     Error::new(
         ErrorCode::InvalidPath,
         format!("`{}` is not a path of a tree: it {reason}", path.escape_debug()),

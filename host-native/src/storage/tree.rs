@@ -1,11 +1,12 @@
 //! A tree of documents: reading it, and walking to where a path leads.
 
 use super::directory::{Directory, Found, Kind};
+use super::lock::LockDirectory;
 use super::repository::Repository;
 use super::{Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Shared, Storage, path, version_of};
 use rustix::io::Errno;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Where a document stands.
@@ -55,21 +56,22 @@ pub struct Tree(pub(super) Arc<TreeParts>);
 #[derive(Debug)]
 pub(super) struct TreeParts {
     pub storage: Arc<Shared>,
-    documents: Base,
+    pub documents: Base,
     pub bookkeeping: Base,
-    pub lock_directory: PathBuf,
-    /// Whether the lock directory hides itself from Git.
-    pub hide: bool,
-    location: String,
-    /// Whether what is created is for its owner alone (700, 600), whatever the umask.
+    pub lock: Arc<LockDirectory>,
+    pub location: String,
+    /// Whether what is written is for its owner alone (700, 600), whatever the umask.
     pub private: bool,
+    /// What stands at the root of the documents and is none: no path begins with one of these
+    /// names, in any case.
+    pub own_names: &'static [&'static str],
 }
 
-/// A directory that exists, and the way from there to a side's root, which need not.
-#[derive(Debug)]
+/// A directory that exists, and the way from there to one that need not.
+#[derive(Clone, Debug)]
 pub(super) struct Base {
     pub directory: Directory,
-    pub way: [&'static str; 2],
+    pub way: Vec<String>,
 }
 
 impl Tree {
@@ -78,20 +80,22 @@ impl Tree {
             Directory::open(path)
                 .map_err(|errno| Error::from_errno(errno, &format!("open `{}`", repository.named)))
         };
+        let top_level = Base::of(open(&repository.top_level)?);
+        let lock = Base::of(open(&repository.lock_parent)?).below(&[repository.lock_name]);
         Ok(Tree(Arc::new(TreeParts {
-            documents: Base {
-                directory: open(&repository.top_level)?,
-                way: [".github", "agent-memory"],
-            },
-            bookkeeping: Base {
-                directory: open(&repository.lock_parent)?,
-                way: [repository.lock_name, "bookkeeping"],
-            },
-            lock_directory: repository.lock_directory(),
-            hide: repository.hide,
+            documents: top_level.below(&[".github", "agent-memory"]),
+            bookkeeping: lock.below(&["bookkeeping"]),
+            lock: Arc::new(LockDirectory {
+                storage: storage.0.clone(),
+                base: lock,
+                path: repository.lock_directory(),
+                hide: repository.hide,
+                private: false,
+            }),
             location: format!("{}/.github/agent-memory", repository.named.trim_end_matches('/')),
             storage: storage.0.clone(),
             private: false,
+            own_names: &[],
         })))
     }
 
@@ -102,7 +106,7 @@ impl Tree {
 
     /// The lock directory, canonical: trees with the same one share one lock.
     pub fn lock_key(&self) -> &Path {
-        &self.0.lock_directory
+        &self.0.lock.path
     }
 
     /// The document, or none where there is no file of that path.
@@ -113,7 +117,7 @@ impl Tree {
     /// where the path is none of a tree, or where it, or what leads there, is anything but a file
     /// in directories; `permission`, `io`.
     pub fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        let segments = path::document(path)?;
+        let segments = self.segments(side, path)?;
         let (name, parents) = segments.split_last().expect("a path has a segment");
         let Some(parent) = self.find_directory(side, parents)? else {
             return Ok(None);
@@ -153,14 +157,16 @@ impl Tree {
     /// `too-large` beyond [`MAX_ENTRIES`]; `invalid-path` as for reading, and where anything but a
     /// directory stands there; `permission`, `io`.
     pub fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        let Some(found) = self.find_directory(side, &path::directory(directory)?)? else {
+        let segments = path::directory(directory)?;
+        self.check_own(side, directory, &segments)?;
+        let Some(found) = self.find_directory(side, &segments)? else {
             return Ok(None);
         };
         let failed = |errno| Error::from_errno(errno, &format!("list `{directory}`"));
         let mut entries = Vec::new();
         for name in found.names().map_err(failed)? {
             let name = name.map_err(failed)?;
-            if path::is_temporary(&name) {
+            if path::is_temporary(&name) || segments.is_empty() && self.is_own(side, &name) {
                 continue;
             }
             // None: it went away since the directory was read.
@@ -184,6 +190,25 @@ impl Tree {
         Ok(Some(entries))
     }
 
+    /// The segments of a document's path.
+    pub(super) fn segments<'a>(&self, side: Side, path: &'a str) -> Result<Vec<&'a str>, Error> {
+        let segments = path::document(path)?;
+        self.check_own(side, path, &segments)?;
+        Ok(segments)
+    }
+
+    fn check_own(&self, side: Side, path: &str, segments: &[&str]) -> Result<(), Error> {
+        if segments.first().is_some_and(|first| self.is_own(side, first)) {
+            return Err(path::refused(path, "leads to what the host keeps for itself"));
+        }
+        Ok(())
+    }
+
+    fn is_own(&self, side: Side, name: &str) -> bool {
+        let is_name = |own: &&str| own.eq_ignore_ascii_case(name);
+        side == Side::Documents && self.0.own_names.iter().any(is_name)
+    }
+
     pub(super) fn base(&self, side: Side) -> &Base {
         match side {
             Side::Documents => &self.0.documents,
@@ -194,8 +219,27 @@ impl Tree {
     /// None where a directory on the way is missing.
     fn find_directory(&self, side: Side, segments: &[&str]) -> Result<Option<Directory>, Error> {
         let base = self.base(side);
-        let way = base.way_to(segments);
-        let mut directory = base.directory.clone();
+        base.find(segments)
+    }
+}
+
+impl Base {
+    /// A directory that exists.
+    pub fn of(directory: Directory) -> Self {
+        Base { directory, way: Vec::new() }
+    }
+
+    /// The directory that these names lead to from this one.
+    pub fn below(&self, names: &[&str]) -> Self {
+        let mut below = self.clone();
+        below.way.extend(names.iter().map(|&name| name.to_owned()));
+        below
+    }
+
+    /// The directory that the segments of a path lead to; none where one on the way is missing.
+    pub fn find(&self, segments: &[&str]) -> Result<Option<Directory>, Error> {
+        let way = self.way_to(segments);
+        let mut directory = self.directory.clone();
         for depth in 0..way.len() {
             directory = match directory.child(way[depth]) {
                 Ok(child) => child,
@@ -205,12 +249,32 @@ impl Tree {
         }
         Ok(Some(directory))
     }
-}
 
-impl Base {
+    /// The directory itself. Makes what is missing of the way: of mode 700, whatever the umask,
+    /// where it is `private`, and to stay where `durable`.
+    pub fn make(&self, private: bool, durable: bool) -> Result<Directory, Errno> {
+        let mut directory = self.directory.clone();
+        for name in &self.way {
+            let made = match directory.child(name.as_str()) {
+                Err(Errno::NOENT) => {
+                    match directory.create_directory(name, if private { 0o700 } else { 0o777 }) {
+                        Ok(()) if durable => directory.sync()?,
+                        // Made by another just now.
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(errno) => return Err(errno),
+                    }
+                    directory.child(name.as_str())?
+                }
+                found => found?,
+            };
+            directory = made;
+        }
+        Ok(directory)
+    }
+
     /// The names from the directory that exists to the one that the segments of a path lead to.
-    pub fn way_to<'a>(&self, segments: &[&'a str]) -> Vec<&'a str> {
-        self.way.iter().chain(segments).copied().collect()
+    pub fn way_to<'a>(&'a self, segments: &[&'a str]) -> Vec<&'a str> {
+        self.way.iter().map(String::as_str).chain(segments.iter().copied()).collect()
     }
 }
 

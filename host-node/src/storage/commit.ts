@@ -3,8 +3,7 @@ import {
   constants,
   fchmodSync,
   fdatasyncSync,
-  fsyncSync,
-  mkdirSync,
+  linkSync,
   openSync,
   renameSync,
   rmdirSync,
@@ -15,14 +14,24 @@ import {
 import { join } from 'node:path'
 import type { Change } from '../generated/component/interfaces/agent-memory-core-documents.js'
 import { CommitFailure, StorageFailure, unlessMissing } from './failure.ts'
-import { segmentsOf, temporaryName } from './paths.ts'
-import { longestDocument, type Sides, versionOf } from './tree.ts'
-import { enterDirectory, findDirectory, hashRegular, lookAt, notA } from './walk.ts'
+import { temporaryName } from './paths.ts'
+import { longestDocument, segmentsIn, type Sides, versionOf } from './tree.ts'
+import {
+  type Durability,
+  enterDirectory,
+  findDirectory,
+  hashRegular,
+  lookAt,
+  makeOne,
+  notA,
+  type Root,
+  syncDirectory,
+} from './walk.ts'
 
 const mostChanges = 1000
 
-/** `full` survives a loss of power once it is acknowledged; `relaxed` leaves the syncs to the system. */
-export type Durability = 'full' | 'relaxed'
+/** What a medium answers that has no links, or none to this file. */
+const noLinks = new Set(['EPERM', 'EACCES', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EXDEV'])
 
 /**
  * Makes the changes in order, with the tree's lock held, and returns the version of each document.
@@ -66,6 +75,9 @@ interface Step {
   directory?: string
   /** What the check of the version found. */
   found?: Stats
+  foundVersion?: string
+  /** Whether the temporary file is the document itself under another name. */
+  linked?: boolean
 }
 
 class Attempt {
@@ -129,8 +141,9 @@ class Attempt {
     for (const [index, change] of changes.entries()) {
       this.current = index
       const { tag, val } = change
-      const target = spotOf(tag === 'copy' ? val.to : val.path)
-      const checked = tag === 'copy' ? spotOf(val.from) : target
+      const root = this.#sides[val.side]
+      const target = spotOf(root, tag === 'copy' ? val.to : val.path)
+      const checked = tag === 'copy' ? spotOf(root, val.from) : target
       if (tag === 'put' && val.contents.length > longestDocument) {
         throw new StorageFailure(
           'too-large',
@@ -162,15 +175,30 @@ class Attempt {
   }
 
   #checkVersion(step: Step): void {
-    const file = this.#hashChecked(step)
+    const file = this.#foundBefore(step) ?? this.#hashChecked(step)
     if (file?.version !== step.change.val.expects) throw versionMismatch(step.checked.path)
-    if (file !== undefined) step.found = file.stats
+    if (file !== undefined) {
+      step.found = file.stats
+      step.foundVersion = file.version
+    }
     const { directories, name } = step.target
     const directory = findDirectory(this.#sides[step.change.val.side], directories)
     if (directory === undefined) return
     step.directory = directory
     const replaced = step.change.tag === 'copy' ? lookAt(join(directory, name)) : undefined
     if (replaced !== undefined && !replaced.isFile()) throw notA('file', name, replaced)
+  }
+
+  /** What an earlier change that looks at the same document found, as a backup and what replaces the document do. */
+  #foundBefore({ change, checked }: Step): { version: string; stats: Stats } | undefined {
+    const before = this.#steps.find(
+      (step) => step.found && step.change.val.side === change.val.side && step.checked.path === checked.path,
+    )
+    if (before === undefined) return undefined
+    const directory = findDirectory(this.#sides[change.val.side], checked.directories)
+    const isStill = directory !== undefined && isSame(lookAt(join(directory, checked.name)), before.found)
+    if (!isStill || (change.tag === 'copy' && before.found!.size > longestDocument)) return undefined
+    return { version: before.foundVersion!, stats: before.found! }
   }
 
   /** The version of the document whose version is checked, or undefined where there is none. */
@@ -183,12 +211,12 @@ class Attempt {
   /** One by one, each looked at: never through a symbolic link. */
   #makeDirectories(step: Step): void {
     if (step.directory !== undefined) return
-    const { anchor, segments } = this.#sides[step.change.val.side]
+    const { anchor, segments, isPrivate = false } = this.#sides[step.change.val.side]
     let directory = anchor
     for (const segment of [...segments, ...step.target.directories]) {
       const path = join(directory, segment)
       if (lookAt(path) === undefined) {
-        mkdirSync(path)
+        makeOne(path, isPrivate)
         this.#made.push(path)
         this.#touched.add(directory)
       }
@@ -202,12 +230,14 @@ class Attempt {
     if (change.tag === 'delete') return
     const path = join(directory!, temporaryName(target.name))
     unlessMissing(() => unlinkSync(path)) // What a crash left behind.
+    if (this.#linkTemporary(step, path)) return
+    // A backup is for nobody who may not read the document.
+    const mode = this.#sides[change.val.side].isPrivate ? 0o600 : found && found.mode & 0o7777
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-    const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, found ? found.mode & 0o777 : 0o666)
+    const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (mode ?? 0o666) & 0o777)
     this.#temporaries.add(path)
     try {
-      // A backup is for nobody who may not read the document.
-      if (found) fchmodSync(descriptor, found.mode & 0o7777)
+      if (mode !== undefined) fchmodSync(descriptor, mode)
       const write = (piece: Uint8Array) => {
         for (let at = 0; at < piece.length;) at += writeSync(descriptor, piece, at)
       }
@@ -222,14 +252,47 @@ class Attempt {
     }
   }
 
-  #apply({ change, target, directory, found }: Step): void {
+  /**
+   * Makes the old file the backup, where another change of the commit puts a new one in its place: its contents
+   * need not be written again. Otherwise both would go on as one file, and an editor that writes in place would
+   * change the backup.
+   */
+  #linkTemporary(step: Step, path: string): boolean {
+    const { change, checked, found } = step
+    if (change.tag !== 'copy') return false
+    const { side, from } = change.val
+    const root = this.#sides[side]
+    const isReplaced = this.#steps.some(({ change, target }) => change.val.side === side && target.path === from)
+    if (!isReplaced || (root.isPrivate && (found!.mode & 0o777) !== 0o600)) return false
+    const directory = findDirectory(root, checked.directories)
+    if (directory === undefined) throw versionMismatch(from)
+    try {
+      linkSync(join(directory, checked.name), path)
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') throw versionMismatch(from)
+      if (noLinks.has(code)) return false
+      throw error
+    }
+    this.#temporaries.add(path)
+    step.linked = true
+    if (!isSame(lookAt(path), found)) throw versionMismatch(from)
+    return true
+  }
+
+  #apply({ change, target, checked, directory, found, linked = false }: Step): void {
     const path = join(directory!, target.name)
-    if (change.tag !== 'copy' && !isSame(lookAt(path), found)) throw versionMismatch(target.path)
+    const temporary = join(directory!, temporaryName(target.name))
+    // An editor that writes in place has changed what is linked.
+    const looked = change.tag !== 'copy' ? path : linked ? temporary : undefined
+    if (looked !== undefined && !isSame(lookAt(looked), found)) throw versionMismatch(checked.path)
     if (change.tag === 'delete') {
       unlinkSync(path)
     } else {
-      const temporary = join(directory!, temporaryName(target.name))
-      renameSync(temporary, path)
+      // After a crash between the two, document and backup are one file. Renaming one name of a file to another
+      // does nothing.
+      if (linked && isSame(lookAt(path), found)) unlinkSync(temporary)
+      else renameSync(temporary, path)
       this.#temporaries.delete(temporary)
     }
     this.applied++
@@ -242,27 +305,18 @@ class Attempt {
   }
 }
 
-function spotOf(path: string): Spot {
-  const segments = segmentsOf(path)
+function spotOf(root: Root, path: string): Spot {
+  const segments = segmentsIn(root, path)
   return { path, directories: segments.slice(0, -1), name: segments.at(-1)! }
 }
 
-function syncDirectory(directory: string): void {
-  const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-/** Whether nobody has touched a file since. */
+/** Whether nobody has touched a file since. Another name for it is no touch, though it changes `ctime`. */
 function isSame(now: Stats | undefined, before: Stats | undefined): boolean {
   return (
     now?.ino === before?.ino &&
+    now?.mode === before?.mode &&
     now?.size === before?.size &&
-    now?.mtimeMs === before?.mtimeMs &&
-    now?.ctimeMs === before?.ctimeMs
+    now?.mtimeMs === before?.mtimeMs
   )
 }
 

@@ -1,9 +1,10 @@
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { monotonic, sleep } from '../time.ts'
 import { StorageFailure, unlessMissing } from './failure.ts'
-import { lookAt, type Root } from './walk.ts'
+import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite } from './sqlite-error.ts'
+import { type Durability, lookAt, makeDirectory, type Root, unlessThere } from './walk.ts'
 
 const queuePoll = 2
 const turnPoll = 1
@@ -25,20 +26,30 @@ export interface Patience {
  * file is ever opened but through SQLite: closing another handle would drop the lock.
  */
 export class Lock {
+  /** Until when the head of the queue waits for what else it needs, on the clock `monotonic`. */
+  readonly atHeadUntil: number
   readonly #turn: LockFile
 
-  private constructor(turn: LockFile) {
+  private constructor(turn: LockFile, atHeadUntil: number) {
+    this.atHeadUntil = atHeadUntil
     this.#turn = turn
   }
 
   /** `since` is when the call first asked, on the clock `monotonic`. `onWait` is called when it has to wait. */
-  static acquire(root: Root, patience: Patience, since: number, onWait: () => void = () => {}): Lock {
+  static acquire(
+    root: Root,
+    patience: Patience,
+    since: number,
+    onWait: () => void = () => {},
+    durability: Durability = 'full',
+  ): Lock {
     const wait = { since, giveUp: since + patience.inAll, atHead: patience.atHead, onWait }
+    const isPrivate = root.isPrivate ?? false
     try {
       for (;;) {
-        const directory = prepare(root)
-        const turn = unlessMissing(() => takeTurn(directory, wait))
-        if (turn !== undefined) return new Lock(turn)
+        const directory = prepare(root, durability)
+        const taken = unlessMissing(() => takeTurn(directory, isPrivate, wait))
+        if (taken !== undefined) return new Lock(taken.turn, taken.atHeadUntil)
         // The repository was removed, and perhaps made anew, meanwhile.
         if (monotonic() >= wait.giveUp) throw busy(since)
       }
@@ -65,15 +76,20 @@ interface Wait {
 }
 
 /** Passes the turnstile. What was removed meanwhile is undefined, or throws `ENOENT`. */
-function takeTurn(directory: string, wait: Wait): LockFile | undefined {
-  using queue = new LockFile(join(directory, 'queue.sqlite'))
+function takeTurn(
+  directory: string,
+  isPrivate: boolean,
+  wait: Wait,
+): { turn: LockFile; atHeadUntil: number } | undefined {
+  using queue = new LockFile(join(directory, 'queue.sqlite'), isPrivate)
   queue.take(queuePoll, wait.giveUp, wait)
   using open = new DisposableStack()
-  const turn = open.use(new LockFile(join(directory, 'turn.sqlite')))
-  turn.take(turnPoll, Math.min(wait.giveUp, monotonic() + wait.atHead), wait)
+  const turn = open.use(new LockFile(join(directory, 'turn.sqlite'), isPrivate))
+  const atHeadUntil = Math.min(wait.giveUp, monotonic() + wait.atHead)
+  turn.take(turnPoll, atHeadUntil, wait)
   if (!turn.inPlace()) return undefined
   open.move()
-  return turn
+  return { turn, atHeadUntil }
 }
 
 /** One of the two files, open. Closing it lets go of the file's lock. */
@@ -82,7 +98,7 @@ class LockFile {
   readonly #inode: number
   readonly #database: DatabaseSync
 
-  constructor(path: string) {
+  constructor(path: string, isPrivate: boolean) {
     this.#path = path
     const before = lookAt(path)
     if (before !== undefined && !before.isFile()) {
@@ -95,7 +111,7 @@ class LockFile {
       // Without this the first transaction of an empty file would create a journal.
       database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
       // SQLite's own choice shuts out a group that may use the directory.
-      if (before === undefined) chmodSync(path, lstatSync(dirname(path)).mode & 0o666)
+      if (before === undefined) chmodSync(path, isPrivate ? 0o600 : lstatSync(dirname(path)).mode & 0o666)
       this.#inode = lstatSync(path).ino
     } catch (error) {
       database.close()
@@ -128,7 +144,7 @@ class LockFile {
       this.#database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 0')
       return true
     } catch (error) {
-      if (primaryCode(error) === sqliteBusy) return false
+      if (isBusy(error)) return false
       throw error
     }
   }
@@ -154,13 +170,9 @@ export function busy(since: number): StorageFailure {
   )
 }
 
-function prepare({ anchor, segments }: Root): string {
-  let directory = anchor
-  for (const segment of segments) {
-    directory = join(directory, segment)
-    unlessThere(() => mkdirSync(directory))
-    if (segment === '.agent-memory') ignoredByGit(directory)
-  }
+function prepare(root: Root, durability: Durability): string {
+  const directory = makeDirectory(root, durability)
+  if (!root.isPrivate && basename(directory) === '.agent-memory') ignoredByGit(directory)
   return directory
 }
 
@@ -169,30 +181,17 @@ function ignoredByGit(directory: string): void {
   if (lookAt(path) === undefined) unlessThere(() => writeFileSync(path, '*\n', { flag: 'wx' }))
 }
 
-function unlessThere(make: () => void): void {
-  try {
-    make()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}
-
-const sqliteBusy = 5
-const sqlitePermission = 3
-const sqliteReadOnly = 8
-
 function lockFailure(error: unknown): StorageFailure {
   const primary = primaryCode(error)
   const { code } = error as NodeJS.ErrnoException
-  const detail = primary === undefined ? code : `SQLite result code ${primary}`
-  const refused =
-    ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || [sqlitePermission, sqliteReadOnly].includes(primary ?? 0)
-  if (refused)
-    return new StorageFailure('read-only', 'the lock cannot be written; make the repository writable', detail)
-  return StorageFailure.from(error, 'take the lock')
-}
-
-function primaryCode(error: unknown): number | undefined {
-  const { errcode } = error as { errcode?: number }
-  return errcode === undefined ? undefined : errcode & 0xff
+  const isRefused =
+    primary === undefined
+      ? ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
+      : primary === Sqlite.permission || primary === Sqlite.readOnly
+  if (!isRefused) return StorageFailure.from(error, 'take the lock')
+  return new StorageFailure(
+    'read-only',
+    'cannot take the lock: the place where it is kept can only be read by this process: check its owner and permissions',
+    isSqliteError(error) ? resultCode(error) : code,
+  )
 }

@@ -27,6 +27,12 @@ export function directorySegmentsOf(path: string): string[] {
   return path === '' ? [] : segmentsOf(path)
 }
 
+/** Whether a name is one of those, in any case: of what the host keeps for itself. */
+export function isOwn(name: string, ownNames: readonly string[] = []): boolean {
+  const lower = name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return ownNames.includes(lower)
+}
+
 /** Where the new contents of a document wait, beside it, until they replace it. */
 export function temporaryName(name: string): string {
   const whole = `.${name}${suffix}`

@@ -3,15 +3,7 @@ import { dirname, isAbsolute, join, sep } from 'node:path'
 import { canonicalBytes, textOf } from './canonical.ts'
 import { StorageFailure } from './failure.ts'
 import { lockDirectoryOf } from './git-directory.ts'
-import type { Root } from './walk.ts'
-
-/** A granted repository: where its documents are, and its lock with its private side. */
-export interface Repository {
-  /** As the caller named it. */
-  readonly name: string
-  readonly documents: Root
-  readonly lock: Root
-}
+import type { Granted } from './tree.ts'
 
 /**
  * Finds a repository by the absolute path of its top level, within the granted directories.
@@ -19,7 +11,7 @@ export interface Repository {
  * A symbolic link in the name is followed once, here, and what it leads to has to be granted. What is
  * not granted is refused alike whether it exists or not.
  */
-export function findRepository(name: string, grants: readonly string[]): Repository {
+export function findRepository(name: string, grants: readonly string[]): Granted {
   if (name.includes('\0')) {
     throw new StorageFailure('invalid-path', `\`${name}\` contains a NUL character; leave it out`)
   }
@@ -33,7 +25,9 @@ export function findRepository(name: string, grants: readonly string[]): Reposit
   if (!lstatSync(root).isDirectory()) {
     throw new StorageFailure('invalid-path', `\`${name}\` is not a directory; name the top level of the repository`)
   }
-  return { name, documents: { anchor: root, segments: ['.github', 'agent-memory'] }, lock: lockDirectoryOf(root) }
+  const segments = ['.github', 'agent-memory']
+  const location = [name.replace(/\/+$/, ''), ...segments].join('/')
+  return { location, documents: { anchor: root, segments }, lock: lockDirectoryOf(root) }
 }
 
 /** The granted directories that are repositories themselves, in byte order. */

@@ -4,19 +4,31 @@ import { opendirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Document, Entry, Side } from '../generated/component/interfaces/agent-memory-core-documents.js'
 import { attempt, StorageFailure, unlessMissing } from './failure.ts'
-import { directorySegmentsOf, isTemporary, segmentsOf } from './paths.ts'
-import type { Repository } from './repository.ts'
+import { directorySegmentsOf, isOwn, isTemporary, segmentsOf } from './paths.ts'
 import { findDirectory, lookAt, readRegular, type Root } from './walk.ts'
 
 /** The longest document, in bytes. */
 export const longestDocument = 16 * 1024 * 1024
 const mostEntries = 100_000
 
-/** Where each side of a repository's tree stands. */
+/** A granted tree: where its documents are, and its lock with its private side. */
+export interface Granted {
+  /** For messages only: as the person who granted it would name it. */
+  readonly location: string
+  readonly documents: Root
+  readonly lock: Root
+}
+
+/** Where each side of a tree stands. */
 export type Sides = Readonly<Record<Side, Root>>
 
-export function sidesOf({ documents, lock }: Repository): Sides {
-  return { documents, bookkeeping: { anchor: lock.anchor, segments: [...lock.segments, 'bookkeeping'] } }
+export function sidesOf({ documents, lock }: Granted): Sides {
+  return { documents, bookkeeping: { ...lock, segments: [...lock.segments, 'bookkeeping'] } }
+}
+
+/** The segments of a document's path in a side. */
+export function segmentsIn(root: Root, path: string): string[] {
+  return checkOwn(root, path, segmentsOf(path))
 }
 
 /** Lower-case hexadecimal SHA-256, in every host. */
@@ -25,7 +37,7 @@ export function versionOf(contents: Uint8Array): string {
 }
 
 export function readDocument(sides: Sides, side: Side, path: string, maxBytes: bigint): Document | undefined {
-  const segments = segmentsOf(path)
+  const segments = segmentsIn(sides[side], path)
   return attempt(`read \`${path}\``, () => {
     const directory = findDirectory(sides[side], segments.slice(0, -1))
     const limit = maxBytes < BigInt(longestDocument) ? Number(maxBytes) : longestDocument
@@ -35,12 +47,21 @@ export function readDocument(sides: Sides, side: Side, path: string, maxBytes: b
 }
 
 export function listDirectory(sides: Sides, side: Side, path: string): Entry[] | undefined {
-  const segments = directorySegmentsOf(path)
+  const segments = checkOwn(sides[side], path, directorySegmentsOf(path))
+  const hidden = segments.length === 0 ? sides[side].ownNames : []
   return attempt(`list \`${path}\``, () => {
     const directory = findDirectory(sides[side], segments)
     const names = directory === undefined ? undefined : unlessMissing(() => namesIn(directory))
-    return names?.flatMap((name) => entryAt(directory!, name) ?? [])
+    return names?.flatMap((name) => (isOwn(name, hidden) ? [] : (entryAt(directory!, name) ?? [])))
   })
+}
+
+function checkOwn({ ownNames }: Root, path: string, segments: string[]): string[] {
+  if (segments.length === 0 || !isOwn(segments[0]!, ownNames)) return segments
+  throw new StorageFailure(
+    'invalid-path',
+    `\`${path}\` is not a path of a tree: it leads to what the host keeps for itself`,
+  )
 }
 
 /** In byte order, which is not the order of JavaScript's strings. What is not UTF-8 is no name of ours. */

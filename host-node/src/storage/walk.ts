@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  type Stats,
+} from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { StorageFailure, unlessMissing } from './failure.ts'
@@ -7,7 +17,14 @@ import { StorageFailure, unlessMissing } from './failure.ts'
 export interface Root {
   readonly anchor: string
   readonly segments: readonly string[]
+  /** What is made there is for its owner alone (700, 600). */
+  readonly isPrivate?: boolean
+  /** What stands there and is no document: no path begins with one of these names, in any case. */
+  readonly ownNames?: readonly string[]
 }
+
+/** `full` survives a loss of power once it is acknowledged; `relaxed` leaves the syncs to the system. */
+export type Durability = 'full' | 'relaxed'
 
 /** What stands at a path itself, or undefined where nothing does. */
 export function lookAt(path: string): Stats | undefined {
@@ -37,6 +54,47 @@ export function findDirectory(root: Root, segments: readonly string[]): string |
     if (directory === undefined) return undefined
   }
   return directory
+}
+
+/** The directory itself. Makes what is missing of the way to it. */
+export function makeDirectory({ anchor, segments, isPrivate = false }: Root, durability: Durability): string {
+  let directory = anchor
+  for (const segment of segments) {
+    const path = join(directory, segment)
+    if (lookAt(path) === undefined && unlessThere(() => makeOne(path, isPrivate)) && durability === 'full') {
+      syncDirectory(directory)
+    }
+    if (enterDirectory(directory, segment) === undefined) {
+      throw new StorageFailure('io', `\`${segment}\` was removed as soon as it was made; call again`)
+    }
+    directory = path
+  }
+  return directory
+}
+
+export function makeOne(path: string, isPrivate: boolean): void {
+  mkdirSync(path, { mode: isPrivate ? 0o700 : 0o777 })
+}
+
+/** Whether it was made: not where it is there. */
+export function unlessThere(make: () => void): boolean {
+  try {
+    make()
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
+  }
+}
+
+/** Makes what was created, renamed and removed in it survive a loss of power. */
+export function syncDirectory(directory: string): void {
+  const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** The contents of the regular file `name` in a directory, or undefined where there is none. */

@@ -1,7 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Control } from '../control.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
-import { CallStorage, database, documents, EndOfRun } from './capability.ts'
+import { Database } from '../storage/database/database.ts'
+import { CallStorage, EndOfRun } from './call.ts'
+import { database, documents } from './capability.ts'
 import { type Instantiate, isFailure } from './component.ts'
 import { inertWasi } from './wasi.ts'
 
@@ -12,11 +14,22 @@ const port = parentPort!
 
 const say = (report: Report) => port.postMessage(report)
 
+/** One for all calls of this thread: it keeps its connection and its prepared statements. */
+const records =
+  settings.records &&
+  new Database(settings.records, {
+    durability: settings.durability,
+    patience: settings.patience,
+    watch: { start: () => control.enterStatement(), end: () => control.leaveStatement() },
+    onWait: () => say({ kind: 'waits' }),
+  })
+
 port.on('message', (request: Request) => say(serve(request)))
 
 /** Runs one request in a fresh instance. Whatever it opened is closed before it is answered. */
 function serve(request: Request): Report {
-  const storage = new CallStorage(settings, control, say, request.kind === 'call-tool' ? request.askedAt : undefined)
+  const askedAt = request.kind === 'call-tool' ? request.askedAt : undefined
+  const storage = new CallStorage(settings, control, say, records, askedAt)
   const wasi = inertWasi()
   control.begin()
   control.enterGuest()
@@ -26,8 +39,19 @@ function serve(request: Request): Report {
       'agent-memory:core/database': database(storage),
       ...wasi.imports,
     })
-    if (request.kind === 'list-tools') return { kind: 'tools', tools: toolbox.listTools(request.settings) }
-    return { kind: 'outcome', outcome: toolbox.callTool(request.name, request.arguments, request.context) }
+    switch (request.kind) {
+      case 'list':
+        return {
+          kind: 'lists',
+          tools: toolbox.listTools(request.settings),
+          resources: toolbox.listResources(request.context),
+          resourceTemplates: toolbox.listResourceTemplates(request.context),
+        }
+      case 'read-resource':
+        return { kind: 'outcome', outcome: toolbox.readResource(request.uri, request.context) }
+      case 'call-tool':
+        return { kind: 'outcome', outcome: toolbox.callTool(request.name, request.arguments, request.context) }
+    }
   } catch (error) {
     if (error instanceof EndOfRun) return error.report
     if (isFailure(error)) return { kind: 'failure', code: error.code, message: error.message }

@@ -15,16 +15,20 @@ use exports::agent_memory::core::toolbox::{Failure, FailureCode, FollowUp, Guest
 use serde_json::{Value, json};
 
 /// Each tool, and whether it says that it only reads.
-const TOOLS: [(&str, bool); 24] = [
+const TOOLS: [(&str, bool); 31] = [
+    ("add-row", false),
     ("append", false),
     ("append-without-lock", true),
+    ("attach", false),
     ("babble", true),
     ("complain", true),
     ("count", true),
+    ("endless-statement", false),
     ("flood", true),
     ("grow", true),
     ("hoard", true),
     ("keep", false),
+    ("lock-in-transaction", false),
     ("lock-twice", false),
     ("panic", true),
     ("probe-database", true),
@@ -33,9 +37,12 @@ const TOOLS: [(&str, bool); 24] = [
     ("recurse-in-memory", true),
     ("recurse-locked", false),
     ("spin", true),
+    ("spin-in-transaction", false),
     ("spin-locked", false),
     ("storm", true),
+    ("transact-twice", false),
     ("trap", true),
+    ("trap-in-transaction", false),
     ("trap-while-locked", false),
     ("vast-error", true),
     ("vast-failure", true),

@@ -1,6 +1,8 @@
 //! What the tools do, one function each.
 
-use crate::agent_memory::core::database;
+use crate::agent_memory::core::database::{
+    self, Connection, Statement, Transaction, TransactionMode, Value as Column,
+};
 use crate::agent_memory::core::documents::{
     self, Backup, Change, Place, PlaceKind, Put, Side, Tree,
 };
@@ -25,17 +27,25 @@ pub fn commit(
 ) -> Option<Result<Value, Error>> {
     let open = || open(argument("repo_root"));
     Some(match name {
+        "add-row" => add_row(),
         "append" => open().and_then(|tree| append(&tree, &argument("line"), context)),
         "append-without-lock" => open().and_then(|tree| append(&tree, &argument("line"), context)),
+        "attach" => with_row(|transaction| {
+            transaction.execute(&[statement("ATTACH '/tmp/away.db' AS away")])
+        }),
         "complain" => complain(),
         "count" => Ok(json!({ "count": count() })),
+        "endless-statement" => with_row(|transaction| transaction.execute(&[statement(ENDLESS)])),
         "flood" => Ok(json!({ "version": flood() })),
         "grow" => Ok(json!({ "pages": grow() })),
         "hoard" => hoard(argument("repo_root")),
         "keep" => open().and_then(|tree| keep(&tree)),
+        "lock-in-transaction" => {
+            open().and_then(|tree| with_row(|_| tree.lock().map(|_writer| ())))
+        }
         "lock-twice" => open().and_then(|tree| lock_twice(&tree)),
         "panic" => panic!("the guest panics"),
-        "probe-database" => database::open("memories", true).map(|_| json!({})),
+        "probe-database" => database::open("records", true).map(|_| json!({})),
         "read" => open().and_then(|tree| read(&tree)).map(|lines| json!({ "lines": lines })),
         "recurse" => Ok(json!({ "depth": recurse(0) })),
         "recurse-in-memory" => Ok(json!({ "depth": recurse_in_memory(0) })),
@@ -43,9 +53,17 @@ pub fn commit(
             open().and_then(|tree| tree.lock()).map(|_writer| json!({ "depth": recurse(0) }))
         }
         "spin" => spin(),
+        "spin-in-transaction" => with_row(|_| spin()),
         "spin-locked" => open().and_then(|tree| tree.lock()).and_then(|_writer| spin()),
         "storm" => open().and_then(|tree| storm(&tree)),
+        "transact-twice" => records().and_then(|records| {
+            let _first = records.begin(TransactionMode::Write)?;
+            records.begin(TransactionMode::Read).map(|_second| json!({}))
+        }),
         "trap" => core::arch::wasm32::unreachable(),
+        "trap-in-transaction" => {
+            with_row(|_| -> Result<(), Error> { core::arch::wasm32::unreachable() })
+        }
         "trap-while-locked" => open().and_then(|tree| trap_while_locked(&tree)),
         _ => return None,
     })
@@ -126,6 +144,50 @@ fn count() -> u32 {
     thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
     CALLS.set(CALLS.get() + 1);
     CALLS.get()
+}
+
+/// A statement that comes to no end.
+const ENDLESS: &str = "INSERT INTO guest WITH RECURSIVE n (x) AS \
+                       (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
+                       SELECT a.x FROM n AS a, n AS b WHERE b.x < 0";
+
+fn statement(sql: &str) -> Statement {
+    Statement { sql: sql.to_owned(), parameters: Vec::new() }
+}
+
+fn records() -> Result<Connection, Error> {
+    database::open("records", true)
+}
+
+/// A transaction with a row that is not committed, and what is done then.
+fn with_row<T>(then: impl FnOnce(&Transaction) -> Result<T, Error>) -> Result<Value, Error> {
+    let records = records()?;
+    let transaction = records.begin(TransactionMode::Write)?;
+    insert(&transaction)?;
+    then(&transaction).map(|_| json!({}))
+}
+
+fn insert(transaction: &Transaction) -> Result<(), Error> {
+    let table = statement("CREATE TABLE IF NOT EXISTS guest (x INTEGER)");
+    let row = Statement {
+        sql: "INSERT INTO guest VALUES (?1)".to_owned(),
+        parameters: vec![Column::Integer(1)],
+    };
+    transaction.execute(&[table, row]).map(drop)
+}
+
+/// Well behaved: adds a row, and says how many there are. It shows that the database was free, and
+/// what others left in it.
+fn add_row() -> Result<Value, Error> {
+    let records = records()?;
+    let transaction = records.begin(TransactionMode::Write)?;
+    insert(&transaction)?;
+    transaction.commit()?;
+    let rows = records.query(&statement("SELECT count(*) FROM guest"), 1)?;
+    match rows.rows[0][0] {
+        Column::Integer(count) => Ok(json!({ "rows": count })),
+        _ => unreachable!("a count is a number"),
+    }
 }
 
 fn spin() -> Result<Value, Error> {

@@ -3,9 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use agent_memory_core::storage::{ErrorCode, Place, Storage};
+use serde_json::Value;
 
 use super::point::{AtPoint, Fault, How, Point};
-use super::storage::{Death, FaultyStorage, INJECTED, State};
+use super::state::State;
+use super::storage::{Death, FaultyStorage, INJECTED};
 use crate::case::Operation;
 use crate::runner::Answer;
 
@@ -116,7 +118,9 @@ impl Call<'_> {
         let end = State::of(storage.memory(), self.place);
         ensure(states.last() == Some(&end), || "a commit did not make its changes".into())?;
         let moments = storage.plan().moments();
-        let locks = moments.iter().any(|moment| moment.operation == Operation::Lock);
+        let locks = moments
+            .iter()
+            .any(|moment| matches!(moment.operation, Operation::Lock | Operation::BeginWrite));
         ensure(self.writes || !locks, || "a tool that reads takes the lock".into())?;
         let alone = |state: &State| {
             let (_, storage, answer) = self.made(state, None, Attempt::Again);
@@ -167,6 +171,7 @@ impl Call<'_> {
             Some(answer) => self.answers_well(clean, operation, point, stand, answer)?,
         }
         if let How::ForEver(_) = point.fault.how {
+            storage.memory().begin_call();
             let refused = (self.make)(&storage, Attempt::Again);
             ensure(matches!(refused, Answer::Error(_)), || {
                 format!("storage fails for ever, and the next call answers {refused:?}")
@@ -199,6 +204,12 @@ impl Call<'_> {
                 })
             }
             _ if self.reports(operation, point) => Ok(()),
+            // What a tool gives besides its change is not kept from the caller: it warns.
+            Answer::Result(result) if warns(result, INJECTED) => {
+                ensure(warns(result, MAY_STAND) == (stand > 0), || {
+                    format!("{stand} changes were made, and the warning is that of {result}")
+                })
+            }
             // A document that somebody changed meanwhile is read again.
             _ if operation == Operation::Commit
                 && point.fault.how == How::Once(ErrorCode::VersionMismatch) =>
@@ -235,6 +246,12 @@ impl Call<'_> {
             },
         )
     }
+}
+
+/// Whether a warning of a result says this.
+fn warns(result: &Value, what: &str) -> bool {
+    let warnings = result["warnings"].as_array().into_iter().flatten();
+    warnings.filter_map(Value::as_str).any(|warning| warning.contains(what))
 }
 
 fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {

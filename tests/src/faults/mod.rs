@@ -13,6 +13,7 @@
 mod call;
 mod planned;
 mod point;
+mod state;
 mod storage;
 mod sweep;
 pub mod syscalls;
@@ -20,7 +21,8 @@ pub mod syscalls;
 pub use call::{Attempt, Call, Found, MAY_STAND, Tally};
 pub use planned::Planned;
 pub use point::{Fault, How, Point};
-pub use storage::{Event, FaultyStorage, INJECTED, Moment, Plan, State};
+pub use state::{Alteration, State};
+pub use storage::{Event, FaultyStorage, INJECTED, Moment, Plan};
 pub use sweep::Sweep;
 
 use agent_memory_core::storage::ErrorCode;

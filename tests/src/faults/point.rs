@@ -44,6 +44,10 @@ impl Fault {
         let mut faults = Vec::new();
         for applied in 0..=moment.changes.len() {
             faults.push(Self { how: How::Death, applied });
+            // A transaction that does not end well is rolled back.
+            if applied > 0 && moment.operation == Operation::CommitTransaction {
+                continue;
+            }
             for (_, code) in super::ERRORS {
                 // A version that does not match is found before its change is made.
                 let is_too_late = code == ErrorCode::VersionMismatch

@@ -1,18 +1,17 @@
 //! Storage in memory that does at each operation what a plan says.
-//!
-//! Operations of a database take the same way: each is a [`Moment`], and what can stand in spite of
-//! an error are its parts: none for a query or a statement, which a rollback takes back, one for
-//! the commit of a transaction.
 
-use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 
-use agent_memory_core::storage::memory::MemoryStorage;
+use agent_memory_core::storage::database::{
+    Connection, Effect, Mode, Rows, Statement, Transaction,
+};
 use agent_memory_core::storage::{
     Change, CommitError, Document, Entry, Error, ErrorCode, Place, Side, Storage, Tree, Writer,
 };
 
-use crate::case::{Documents, Operation};
+use super::state::Alteration;
+use crate::case::Operation;
+use crate::in_memory::FullStorage;
 
 /// An operation that is about to happen.
 #[derive(Clone, Debug)]
@@ -20,7 +19,7 @@ pub struct Moment {
     /// Its kind.
     pub operation: Operation,
     /// The changes that it would make, one after the other.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Alteration>,
     /// An error that would be no failure here but an answer.
     pub answer: Option<ErrorCode>,
 }
@@ -50,18 +49,18 @@ pub struct Death;
 /// Storage in memory under a plan.
 #[derive(Debug)]
 pub struct FaultyStorage<P> {
-    memory: MemoryStorage,
+    memory: FullStorage,
     plan: P,
 }
 
 impl<P: Plan> FaultyStorage<P> {
     /// The storage, which behaves but for the plan.
-    pub fn new(memory: MemoryStorage, plan: P) -> Self {
+    pub fn new(memory: FullStorage, plan: P) -> Self {
         Self { memory, plan }
     }
 
     /// The storage below.
-    pub fn memory(&self) -> &MemoryStorage {
+    pub fn memory(&self) -> &FullStorage {
         &self.memory
     }
 
@@ -90,6 +89,14 @@ impl<P: Plan> Storage for FaultyStorage<P> {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
         self.check(Operation::Open, None)?;
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
+    }
+
+    fn open_database(&self, name: &str, create: bool) -> Result<Box<dyn Connection + '_>, Error> {
+        // Who does not create one asks whether there is one, and this says that there is not.
+        let answer = (!create).then_some(ErrorCode::NotFound);
+        self.check(Operation::OpenDatabase, answer)?;
+        let connection = self.memory.open_database(name, create)?;
+        Ok(Box::new(FaultyConnection { connection, storage: self }))
     }
 }
 
@@ -125,7 +132,8 @@ struct FaultyWriter<'a> {
 impl Writer for FaultyWriter<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
         let (operation, answer) = (Operation::Commit, None);
-        let event = self.plan.at(Moment { operation, changes: changes.to_vec(), answer });
+        let alterations = changes.iter().cloned().map(Alteration::Document).collect();
+        let event = self.plan.at(Moment { operation, changes: alterations, answer });
         let stand = |count: usize| -> Result<usize, CommitError> {
             let count = count.min(changes.len());
             self.writer.commit(&changes[..count])?;
@@ -145,65 +153,59 @@ impl Writer for FaultyWriter<'_> {
     }
 }
 
-/// The documents of one place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State(BTreeMap<(Side, String), Vec<u8>>);
+struct FaultyConnection<'a, P> {
+    connection: Box<dyn Connection + 'a>,
+    storage: &'a FaultyStorage<P>,
+}
 
-impl State {
-    /// The documents that a storage has.
-    pub fn of(memory: &MemoryStorage, place: &Place) -> Self {
-        let sides = [Side::Documents, Side::Bookkeeping];
-        let of_side = |side| {
-            let documents = memory.documents(place, side).into_iter();
-            documents.map(move |(path, contents)| ((side, path), contents))
+impl<P: Plan> Connection for FaultyConnection<'_, P> {
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        self.storage.check(Operation::Query, None)?;
+        self.connection.query(statement, max_rows)
+    }
+
+    fn begin(&self, mode: Mode) -> Result<Box<dyn Transaction + '_>, Error> {
+        let operation = match mode {
+            Mode::Read => Operation::BeginRead,
+            Mode::Write => Operation::BeginWrite,
         };
-        Self(sides.into_iter().flat_map(of_side).collect())
+        self.storage.check(operation, None)?;
+        let transaction = self.connection.begin(mode)?;
+        Ok(Box::new(FaultyTransaction { transaction, storage: self.storage, mode }))
+    }
+}
+
+struct FaultyTransaction<'a, P> {
+    transaction: Box<dyn Transaction + 'a>,
+    storage: &'a FaultyStorage<P>,
+    mode: Mode,
+}
+
+impl<P: Plan> Transaction for FaultyTransaction<'_, P> {
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        self.storage.check(Operation::Query, None)?;
+        self.transaction.query(statement, max_rows)
     }
 
-    /// Documents where users look for them, and nothing else.
-    pub fn given(documents: Documents) -> Self {
-        let documents = documents.into_iter();
-        Self(documents.map(|(path, text)| ((Side::Documents, path), text)).collect())
+    fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
+        self.storage.check(Operation::Execute, None)?;
+        self.transaction.execute(statements)
     }
 
-    /// Fresh storage that has these documents: what a process finds that starts now.
-    pub fn reopened(&self, place: &Place) -> MemoryStorage {
-        let memory = MemoryStorage::new();
-        memory.grant(place.clone());
-        for ((side, path), contents) in &self.0 {
-            memory.put(place, *side, path, contents.clone());
-        }
-        memory
-    }
-
-    /// The states after the first change of a commit, the first two, and so on.
-    pub fn after_each(&self, changes: &[Change]) -> Vec<Self> {
-        let mut state = self.clone();
-        let after = |change: &Change| {
-            match change.clone() {
-                Change::Put { side, path, contents, .. } => {
-                    state.0.insert((side, path), contents);
+    /// Stands or is rolled back as a whole; where it fails, it is rolled back.
+    fn commit(&self) -> Result<(), Error> {
+        let image = self.storage.memory.image().filter(|_| self.mode == Mode::Write);
+        let changes = image.map(Alteration::Database).into_iter().collect();
+        let operation = Operation::CommitTransaction;
+        match self.storage.plan.at(Moment { operation, changes, answer: None }) {
+            Event::Passes => self.transaction.commit(),
+            Event::Fails(code, _) => Err(injected(code)),
+            Event::Dies(applied) => {
+                if applied > 0 {
+                    self.transaction.commit()?;
                 }
-                Change::Delete { side, path, .. } => {
-                    state.0.remove(&(side, path));
-                }
-                Change::Copy { side, from, to, .. } => {
-                    state.0.insert((side, to), self.0[&(side, from)].clone());
-                }
+                resume_unwind(Box::new(Death))
             }
-            state.clone()
-        };
-        changes.iter().map(after).collect()
-    }
-
-    /// What stands where users look for it.
-    pub fn documents(&self) -> Documents {
-        let documents = self.0.iter().filter(|((side, _), _)| *side == Side::Documents);
-        documents.map(|((_, path), contents)| (path.clone(), contents.clone())).collect()
-    }
-
-    /// Bytes in all.
-    pub fn size(&self) -> usize {
-        self.0.values().map(Vec::len).sum()
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Every call that the conformance suite has for a toolset, through every fault.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use agent_memory_core::toolbox;
 use serde_json::{Map, Value, json};
 
 use super::call::{Attempt, Call, Found, Tally};
-use super::storage::State;
-use crate::case::{self, Case};
+use super::state::State;
+use crate::case::{self, Case, Format, Ids};
 use crate::runner::Answer;
-use crate::runners::core::{Circumstances, REPOSITORY, answer, memory_of};
+use crate::runners::core::{Circumstances, answer, memory_of, place_of};
 
 /// How long documents and arguments may be together: length decides nothing about faults.
 const MAX_BYTES: usize = 64 * 1024;
@@ -31,7 +31,19 @@ pub struct Sweep {
     toolset: &'static str,
     tools: Vec<Value>,
     reports: BTreeMap<&'static str, &'static [ErrorCode]>,
+    sample: Option<Sample>,
 }
+
+/// Which of the calls are swept: so many of each tool in each format, of the first of these topics
+/// that have some.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    calls: usize,
+    topics: &'static [&'static str],
+}
+
+/// The calls that are swept, by the name of the case and the number of the step.
+type Chosen = BTreeSet<(String, usize)>;
 
 /// What is to be swept: a call, a fault of one, or, where it is none, everything.
 struct Wanted(Option<String>);
@@ -50,12 +62,19 @@ impl Sweep {
         let settings = json!({"toolsets": [toolset]}).to_string();
         let tools = toolbox::list_tools(&settings).expect("the toolset is there");
         let tools = serde_json::from_str(&tools).expect("a list of tools is JSON");
-        Self { toolset, tools, reports: BTreeMap::new() }
+        Self { toolset, tools, reports: BTreeMap::new(), sample: None }
     }
 
     /// A tool that examines documents: it reports these errors of a read instead of failing.
     pub fn reporting(mut self, tool: &'static str, errors: &'static [ErrorCode]) -> Self {
         self.reports.insert(tool, errors);
+        self
+    }
+
+    /// Sweeps at most so many calls of each tool in each format, of cases of these topics, the
+    /// first ones first: where a fault takes milliseconds and there are thousands of calls.
+    pub fn sampling(mut self, calls: usize, topics: &'static [&'static str]) -> Self {
+        self.sample = Some(Sample { calls, topics });
         self
     }
 
@@ -69,13 +88,14 @@ impl Sweep {
         let wanted = Wanted(env::var(VARIABLE).ok());
         let mut cases = case::load_all();
         cases.retain(|case| case.name.starts_with(&format!("{}/", self.toolset)));
+        let chosen = self.sample.map(|sample| sample.of(&mut cases, self.toolset));
         let account = Mutex::new(Account::default());
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
                 scope.spawn(|| {
                     while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        self.sweep_case(case, &wanted, &account);
+                        self.sweep_case(case, chosen.as_ref(), &wanted, &account);
                     }
                 });
             }
@@ -91,15 +111,22 @@ impl Sweep {
     }
 
     /// The cases with planned faults are about the errors, not about what they leave.
-    fn sweep_case(&self, case: &Case, wanted: &Wanted, account: &Mutex<Account>) {
+    fn sweep_case(
+        &self,
+        case: &Case,
+        chosen: Option<&Chosen>,
+        wanted: &Wanted,
+        account: &Mutex<Account>,
+    ) {
         if !case.text.faults.is_empty() {
             return;
         }
-        let place = Place::repository(REPOSITORY);
+        let place = place_of(case);
         let circumstances = Circumstances::of(case);
         let mut before = State::of(&memory_of(case), &place);
+        let mut ids = Ids::default();
         for (index, step) in case.text.steps.iter().enumerate() {
-            let arguments = circumstances.places().fill(&step.arguments);
+            let arguments = ids.fill(&circumstances.places().fill(&step.arguments));
             let make = |storage: &dyn Storage, attempt: Attempt| {
                 let context = match attempt {
                     Attempt::First => circumstances.context(index as u32),
@@ -108,10 +135,17 @@ impl Sweep {
                 call_tool(storage, &step.call, &arguments, &context)
             };
             let after = before.reopened(&place);
-            let succeeds = matches!(make(&after, Attempt::First), Answer::Result(_));
+            let result = match make(&after, Attempt::First) {
+                Answer::Result(result) if step.read.is_none() => Some(result),
+                _ => None,
+            };
+            let succeeds = result.is_some();
+            ids.push(result.as_ref());
             let after = State::of(&after, &place);
             let name = format!("{}:{index}", case.name);
-            let tool = self.tools.iter().find(|tool| tool["name"] == step.call);
+            let is_chosen =
+                chosen.is_none_or(|chosen| chosen.contains(&(case.name.clone(), index)));
+            let tool = self.tools.iter().find(|tool| tool["name"] == step.call && is_chosen);
             if let (Some(tool), Some(points)) = (tool, wanted.points_of(&name)) {
                 if before.size() + arguments.to_string().len() > MAX_BYTES {
                     lock(account).too_long += 1;
@@ -173,6 +207,31 @@ impl Sweep {
                 "`{name}` writes, and has no case in which it changes something"
             );
         }
+    }
+}
+
+impl Sample {
+    /// Leaves the cases of the topics, in the order of the topics.
+    fn of(self, cases: &mut Vec<Case>, toolset: &str) -> Chosen {
+        let rank = |case: &Case| {
+            let in_topic = |topic: &&str| case.name.starts_with(&format!("{toolset}/{topic}/"));
+            self.topics.iter().position(in_topic)
+        };
+        cases.retain(|case| rank(case).is_some() && case.text.faults.is_empty());
+        cases.sort_by_key(rank);
+        let mut counts: BTreeMap<(Option<&str>, &str), usize> = BTreeMap::new();
+        let mut chosen = Chosen::new();
+        for case in cases.iter() {
+            for (index, step) in case.text.steps.iter().enumerate() {
+                let format = case.format.map(Format::name);
+                let count = counts.entry((format, step.call.as_str())).or_default();
+                *count += 1;
+                if *count <= self.calls {
+                    chosen.insert((case.name.clone(), index));
+                }
+            }
+        }
+        chosen
     }
 }
 

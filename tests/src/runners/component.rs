@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
-use agent_memory_host::{CallError, Clock, Memory, Random};
+use agent_memory_host::RecordsFormat;
+use agent_memory_host::{Builder as Settings, CallError, Clock, Memory, Outcome, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::case::{Case, Documents, Places};
+use crate::case::{Case, Documents, Format, Places};
 use crate::runner::{Answer, Session};
+use crate::runners::core::resource_answer;
 use crate::scratch::Scratch;
 
 /// A case on the embedding library.
@@ -21,10 +23,10 @@ pub struct ComponentSession {
 impl ComponentSession {
     /// Starts a case.
     pub fn start(case: &Case) -> Result<Box<dyn Session>, String> {
-        let scratch = Scratch::new(&case.given());
+        let scratch = Scratch::of(case);
         let clock = &case.text.clock;
-        let memory = Memory::builder()
-            .toolsets(case.text.toolsets.clone())
+        let memory = with_records(Memory::builder(), case, &scratch)
+            .toolsets(case.toolsets())
             .allow(scratch.repo())
             .utc_offset(clock.utc_offset_minutes)
             .clock(Clock::Fixed {
@@ -40,19 +42,31 @@ impl ComponentSession {
     }
 }
 
+fn with_records(settings: Settings, case: &Case, scratch: &Scratch) -> Settings {
+    let Some(format) = case.format else { return settings };
+    let settings = settings.memory_dir(scratch.memory_dir()).records_format(match format {
+        Format::Json => RecordsFormat::Json,
+        Format::Sqlite => RecordsFormat::Sqlite,
+    });
+    let caps = case.text.caps;
+    let settings = match caps.max_bytes {
+        Some(bytes) => settings.records_max_bytes(bytes),
+        None => settings,
+    };
+    match caps.max_memories {
+        Some(memories) => settings.records_max_memories(memories),
+        None => settings,
+    }
+}
+
 impl Session for ComponentSession {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
-        let called = self.runtime.block_on(self.memory.call(tool, &arguments.to_string()));
-        match called {
-            Ok(outcome) => {
-                let value = serde_json::from_str(&outcome.result)
-                    .map_err(|error| format!("the result is not JSON: {error}"))?;
-                Ok(if outcome.is_error { Answer::Error(value) } else { Answer::Result(value) })
-            }
-            Err(CallError::NotFound(_)) => Ok(Answer::Refused(&["not-found"])),
-            Err(CallError::InvalidRequest(_)) => Ok(Answer::Refused(&["invalid-request"])),
-            Err(error) => Err(error.to_string()),
-        }
+        answer(self.runtime.block_on(self.memory.call(tool, &arguments.to_string())))
+    }
+
+    fn read(&mut self, uri: &str) -> Result<Answer, String> {
+        let read = self.runtime.block_on(self.memory.read_resource(uri, None));
+        resource_answer(uri, answer(read)?)
     }
 
     fn places(&self) -> Places {
@@ -61,5 +75,18 @@ impl Session for ComponentSession {
 
     fn finish(self: Box<Self>) -> Result<Documents, String> {
         self.scratch.end()
+    }
+}
+
+fn answer(called: Result<Outcome, CallError>) -> Result<Answer, String> {
+    match called {
+        Ok(outcome) => {
+            let value = serde_json::from_str(&outcome.result)
+                .map_err(|error| format!("the result is not JSON: {error}"))?;
+            Ok(if outcome.is_error { Answer::Error(value) } else { Answer::Result(value) })
+        }
+        Err(CallError::NotFound(_)) => Ok(Answer::Refused(&["not-found"])),
+        Err(CallError::InvalidRequest(_)) => Ok(Answer::Refused(&["invalid-request"])),
+        Err(error) => Err(error.to_string()),
     }
 }

@@ -2,19 +2,21 @@
 
 use std::time::Duration;
 
-use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
+use agent_memory_core::storage::{Place, Side};
 use agent_memory_core::toolbox::{self, Failure, FailureCode, Outcome};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::case::{Case, Documents, Places};
 use crate::faults::{FaultyStorage, Planned};
+use crate::in_memory::FullStorage;
 use crate::runner::{Answer, Session};
 
 /// A case on the library.
 pub struct CoreSession {
     storage: FaultyStorage<Planned>,
     circumstances: Circumstances,
+    place: Place,
     calls: u32,
 }
 
@@ -28,17 +30,30 @@ impl CoreSession {
         Box::new(Self {
             storage: FaultyStorage::new(memory_of(case), faults),
             circumstances: Circumstances::of(case),
+            place: place_of(case),
             calls: 0,
         })
+    }
+
+    /// The context of the next call.
+    fn begin(&mut self) -> String {
+        self.storage.plan().begin_step(self.calls as usize);
+        self.storage.memory().begin_call();
+        let context = self.circumstances.context(self.calls).to_string();
+        self.calls += 1;
+        context
     }
 }
 
 impl Session for CoreSession {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
-        self.storage.plan().begin_step(self.calls as usize);
-        let context = self.circumstances.context(self.calls).to_string();
-        self.calls += 1;
+        let context = self.begin();
         answer(toolbox::call_tool(&self.storage, tool, &arguments.to_string(), &context))
+    }
+
+    fn read(&mut self, uri: &str) -> Result<Answer, String> {
+        let context = self.begin();
+        resource_answer(uri, answer(toolbox::read_resource(&self.storage, uri, &context))?)
     }
 
     fn places(&self) -> Places {
@@ -49,14 +64,22 @@ impl Session for CoreSession {
         if let Some(fault) = self.storage.plan().unused() {
             return Err(format!("this fault never happened: {fault:?}"));
         }
-        Ok(self.storage.memory().documents(&Place::repository(REPOSITORY), Side::Documents))
+        Ok(self.storage.memory().documents(&self.place, Side::Documents))
+    }
+}
+
+/// Where the documents of a case are.
+pub fn place_of(case: &Case) -> Place {
+    match case.format {
+        Some(_) => Place::records(),
+        None => Place::repository(REPOSITORY),
     }
 }
 
 /// Storage that holds what a case gives.
-pub fn memory_of(case: &Case) -> MemoryStorage {
-    let memory = MemoryStorage::new();
-    let place = Place::repository(REPOSITORY);
+pub fn memory_of(case: &Case) -> FullStorage {
+    let memory = FullStorage::new();
+    let place = place_of(case);
     memory.grant(place.clone());
     for (path, contents) in case.given() {
         memory.put(&place, Side::Documents, &path, contents);
@@ -67,7 +90,7 @@ pub fn memory_of(case: &Case) -> MemoryStorage {
 /// What the calls of a case are told.
 #[derive(Clone, Debug)]
 pub struct Circumstances {
-    toolsets: Vec<String>,
+    settings: Value,
     start: Timestamp,
     step_ms: u32,
     utc_offset_minutes: i32,
@@ -79,7 +102,7 @@ impl Circumstances {
     pub fn of(case: &Case) -> Self {
         let clock = &case.text.clock;
         Self {
-            toolsets: case.text.toolsets.clone(),
+            settings: case.settings(),
             start: clock.now.parse().expect("a case's clock is a timestamp"),
             step_ms: clock.step_ms,
             utc_offset_minutes: clock.utc_offset_minutes,
@@ -92,7 +115,7 @@ impl Circumstances {
         let later = Duration::from_millis(u64::from(self.step_ms) * u64::from(call));
         let now = self.start + later;
         json!({
-            "settings": {"toolsets": self.toolsets},
+            "settings": self.settings,
             "now": format!("{now:.3}"),
             "utc_offset_minutes": self.utc_offset_minutes,
             "seed": self.seed + u64::from(call),
@@ -129,4 +152,20 @@ pub fn answer(outcome: Result<Outcome, Failure>) -> Result<Answer, String> {
             FailureCode::InvalidRequest => &["invalid-request"],
         })),
     }
+}
+
+/// What a resource was read as: the JSON of its one text.
+///
+/// # Errors
+///
+/// Where it is not one JSON text of that URI.
+pub fn resource_answer(uri: &str, answer: Answer) -> Result<Answer, String> {
+    let Answer::Result(contents) = answer else { return Ok(answer) };
+    let text = match contents.as_array().map(Vec::as_slice) {
+        Some([content]) if content["uri"] == uri && content["mimeType"] == "application/json" => {
+            content["text"].as_str().and_then(|text| serde_json::from_str(text).ok())
+        }
+        _ => None,
+    };
+    text.map(Answer::Result).ok_or_else(|| format!("not one JSON text of `{uri}`: {contents}"))
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::case::{Case, Documents, Places};
 use crate::runner::{Answer, Session};
+use crate::runners::core::resource_answer;
 use crate::runners::mcp_client::{Client, Era};
 use crate::scratch::Scratch;
 
@@ -17,19 +18,27 @@ pub struct McpSession {
 impl McpSession {
     /// Starts a case.
     pub fn start(case: &Case, era: Era) -> Result<Box<dyn Session>, String> {
-        let scratch = Scratch::new(&case.given());
+        let scratch = Scratch::of(case);
         let clock = &case.text.clock;
         let offset = clock.utc_offset_minutes;
         let sign = if offset < 0 { '-' } else { '+' };
         let minutes = offset.unsigned_abs();
         let repo = scratch.places().repo;
-        let arguments = [
-            format!("--toolset={}", case.text.toolsets.join(",")),
+        let mut arguments = vec![
+            format!("--toolset={}", case.toolsets().join(",")),
             format!("--fixed-clock={}+{}ms", clock.now, clock.step_ms),
             format!("--fixed-random={}", case.text.seed),
             format!("--utc-offset={sign}{:02}:{:02}", minutes / 60, minutes % 60),
             format!("--allow={repo}"),
         ];
+        if let Some(format) = case.format {
+            let caps = case.text.caps;
+            let cap = |name: &str, cap: Option<u64>| cap.map(|cap| format!("--{name}={cap}"));
+            arguments.push(format!("--memory-dir={}", scratch.memory_dir().display()));
+            arguments.push(format!("--records-format={}", format.name()));
+            arguments.extend(cap("records-max-bytes", caps.max_bytes));
+            arguments.extend(cap("records-max-memories", caps.max_memories));
+        }
         let client = Client::start(&arguments, &scratch.elsewhere(), era)?;
         Ok(Box::new(Self { scratch, client }))
     }
@@ -46,6 +55,20 @@ impl Session for McpSession {
             };
         }
         tool_answer(&answer["result"])
+    }
+
+    fn read(&mut self, uri: &str) -> Result<Answer, String> {
+        let answer = self.client.ask("resources/read", json!({ "uri": uri }))?;
+        let Some(error) = answer.get("error") else {
+            return resource_answer(uri, Answer::Result(answer["result"]["contents"].clone()));
+        };
+        match error["code"].as_i64() {
+            // -32002 is the older protocols' code for a resource that is not there.
+            Some(-32602 | -32002) => Ok(Answer::Refused(&["not-found"])),
+            // A resource has no result that is an error: the toolset's own is the error's data.
+            Some(-32603) if error["data"].is_object() => Ok(Answer::Error(error["data"].clone())),
+            _ => Err(format!("the request failed: {error}")),
+        }
     }
 
     fn places(&self) -> Places {

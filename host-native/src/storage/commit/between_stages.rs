@@ -76,3 +76,24 @@ fn what_an_editor_saves_after_the_check_is_not_kept_as_what_was_checked() {
     assert_eq!(refused.code, ErrorCode::VersionMismatch);
     assert_saved(&document);
 }
+
+#[test]
+fn what_an_editor_writes_into_the_file_that_becomes_the_backup_stops_the_commit() {
+    let (_repository, tree, document) = scene();
+    let keep = Change::Copy {
+        side: Side::Documents,
+        from: "a.md".into(),
+        to: "b.md".into(),
+        expects: version_of(b"old"),
+    };
+    let changes = [keep, put_ours()];
+    let mut attempt = Attempt::new(&tree);
+    attempt.plan(&changes).unwrap();
+    attempt.each(Attempt::check_version).unwrap();
+    attempt.each(Attempt::write_temporary).unwrap();
+    std::fs::write(&document, "the editor's").unwrap();
+    let refused = attempt.each(Attempt::apply).unwrap_err();
+    attempt.clean_up();
+    assert_eq!((refused.code, attempt.applied), (ErrorCode::VersionMismatch, 0));
+    assert_saved(&document);
+}

@@ -1,0 +1,258 @@
+//! The bare engine: SQLite with the product's tables and indexes, its statements prepared, and the
+//! same durability. No lock but SQLite's, no check, no protocol, no component.
+
+use std::path::Path;
+use std::process;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rusqlite::{Connection, Params, params};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::memories::{Filled, Memory, RARE, id};
+use super::product::DATABASE;
+use crate::comparison::{Contestant, Cost};
+
+/// So many rows are added in one transaction where a database is filled.
+const FILLED_AT_ONCE: usize = 20_000;
+
+const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.created_at, m.updated_at, \
+    m.accessed_at, m.access_count, m.tags, m.importance, m.archived, m.original";
+
+/// The number of the next id of an added memory: more than any directory is filled with.
+static NEXT: AtomicUsize = AtomicUsize::new(10_000_000);
+
+/// What the columns of a memory hold.
+pub struct Row {
+    pub kind: i64,
+    pub content: String,
+    pub category: &'static str,
+    pub moment: i64,
+    pub tags: String,
+    pub importance: i64,
+    pub bytes: i64,
+    pub folded: String,
+}
+
+/// A query of `query_memories`, and the same as a condition.
+pub struct Filter {
+    pub name: &'static str,
+    pub arguments: Value,
+    condition: &'static str,
+    parameters: Vec<Box<dyn rusqlite::ToSql>>,
+}
+
+impl Filter {
+    /// One for each filter there is; the last one is the search.
+    pub fn all() -> Vec<Self> {
+        let of = |name, arguments, condition, parameters| Self {
+            name,
+            arguments,
+            condition,
+            parameters,
+        };
+        let trigrams: Vec<String> = RARE
+            .as_bytes()
+            .windows(3)
+            .map(|three| format!("\"{}\"", three.escape_ascii()))
+            .collect();
+        vec![
+            of("without a filter", json!({}), "m.agent = ?1 AND m.archived = 0", vec![]),
+            of("by `archived`", json!({"archived": true}), "m.agent = ?1", vec![]),
+            of(
+                "by `type`",
+                json!({"type": "learning"}),
+                "m.agent = ?1 AND m.archived = 0 AND m.type = ?2",
+                vec![Box::new(1)],
+            ),
+            of(
+                "by `importance`",
+                json!({"importance": "high"}),
+                "m.agent = ?1 AND m.archived = 0 AND m.importance = ?2",
+                vec![Box::new(2)],
+            ),
+            of(
+                "by `category`",
+                json!({"category": "plan"}),
+                "m.agent = ?1 AND m.archived = 0 AND m.category = ?2",
+                vec![Box::new("plan")],
+            ),
+            of(
+                "by `tags`",
+                json!({"tags": ["tag7"]}),
+                "+m.agent = ?1 AND m.archived = 0 AND m.key IN \
+                 (SELECT memory FROM memory_tags WHERE agent = ?1 AND tag = ?2)",
+                vec![Box::new("tag7")],
+            ),
+            of(
+                "by `search`, a rare term",
+                json!({"search": RARE}),
+                "+m.agent = ?1 AND m.archived = 0 AND m.key IN \
+                 (SELECT rowid FROM memories_text WHERE memories_text MATCH ?2) \
+                 AND instr(m.folded, ?3) > 0",
+                vec![Box::new(trigrams.join(" AND ")), Box::new(RARE)],
+            ),
+        ]
+    }
+}
+
+/// A connection to the database of a directory of records.
+pub struct Engine(Connection);
+
+impl Engine {
+    pub fn open(directory: &Path) -> rusqlite::Result<Self> {
+        let database = Connection::open(directory.join(DATABASE))?;
+        database.pragma_update(None, "foreign_keys", true)?;
+        database.pragma_update(None, "synchronous", "FULL")?;
+        database.set_prepared_statement_cache_capacity(64);
+        Ok(Self(database))
+    }
+
+    /// Adds many, for which nobody waits until they are durable.
+    pub fn fill(&self, memories: impl Iterator<Item = Memory>) -> rusqlite::Result<()> {
+        self.0.pragma_update(None, "synchronous", "OFF")?;
+        self.0.pragma_update(None, "cache_size", -500_000)?;
+        self.run("BEGIN IMMEDIATE", [])?;
+        for (added, memory) in memories.enumerate() {
+            if added % FILLED_AT_ONCE == FILLED_AT_ONCE - 1 {
+                self.run("COMMIT", [])?;
+                self.run("BEGIN IMMEDIATE", [])?;
+            }
+            self.insert(&memory.row(), &id(added))?;
+        }
+        self.run("COMMIT", [])?;
+        self.0.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+
+    fn run(&self, sql: &str, parameters: impl Params) -> rusqlite::Result<()> {
+        self.0.prepare_cached(sql)?.execute(parameters).map(drop)
+    }
+
+    fn add(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
+        self.run("BEGIN IMMEDIATE", [])?;
+        let sql = format!("SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.id = ?2");
+        assert!(!self.0.prepare_cached(&sql)?.exists(params![1, id])?, "no id is taken");
+        self.insert(row, id)?;
+        self.run("COMMIT", [])
+    }
+
+    fn insert(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
+        let Row { kind, content, category, moment, tags, importance, bytes, folded } = row;
+        self.run(
+            "INSERT INTO memories (agent, id, type, content, category, created_at, updated_at, \
+             accessed_at, access_count, tags, importance, archived, bytes, folded) \
+             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?5, ?5, 0, ?6, ?7, 0, ?8, ?9)",
+            params![id, kind, content, category, moment, tags, importance, bytes, folded],
+        )?;
+        self.run(
+            "INSERT OR IGNORE INTO memory_tags (agent, tag, memory, archived) \
+             SELECT 1, value, last_insert_rowid(), 0 FROM json_each(?1)",
+            [tags],
+        )?;
+        self.run(
+            "INSERT INTO memories_text (rowid, folded) VALUES (last_insert_rowid(), ?1)",
+            [folded],
+        )
+    }
+
+    /// The page and the count.
+    fn query(&self, filter: &Filter) -> rusqlite::Result<()> {
+        let from = format!("FROM memories AS m WHERE {}", filter.condition);
+        let mut parameters: Vec<&dyn rusqlite::ToSql> = vec![&1];
+        parameters.extend(filter.parameters.iter().map(AsRef::as_ref));
+        let count = format!("SELECT count(*) {from}");
+        let total: i64 =
+            self.0.prepare_cached(&count)?.query_row(&*parameters, |row| row.get(0))?;
+        let page = format!(
+            "SELECT {COLUMNS} {from} ORDER BY m.accessed_at DESC, m.created_at DESC, m.id LIMIT 10"
+        );
+        let found = self.keys(&page, &*parameters)?.len();
+        assert_eq!(found as i64, total.min(10));
+        Ok(())
+    }
+
+    /// Reads every column of some rows, and returns their keys.
+    fn keys(&self, sql: &str, parameters: impl Params) -> rusqlite::Result<Vec<i64>> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        let columns = statement.column_count();
+        let rows = statement.query_map(parameters, |row| {
+            for column in 0..columns {
+                std::hint::black_box(row.get::<_, rusqlite::types::Value>(column)?);
+            }
+            row.get(0)
+        });
+        rows?.collect()
+    }
+
+    fn recall(&self, moment: i64) -> rusqlite::Result<()> {
+        self.run("BEGIN IMMEDIATE", [])?;
+        let page = format!(
+            "SELECT {COLUMNS} FROM memories AS m WHERE m.agent = 1 AND m.archived = 0 \
+             ORDER BY m.accessed_at DESC, m.created_at DESC, m.id LIMIT 20"
+        );
+        for key in self.keys(&page, [])? {
+            let update = "UPDATE memories SET accessed_at = ?2, access_count = access_count + 1 \
+                          WHERE key = ?1";
+            self.run(update, [key, moment])?;
+        }
+        self.run("COMMIT", [])
+    }
+}
+
+/// What the engine is to do in a turn.
+pub enum Task {
+    /// Adds of these rows, under ids that nobody had before.
+    Add(Vec<Row>),
+    Query(Filter, usize),
+    /// So many, each a millisecond after the one before.
+    Recall(usize, i64),
+}
+
+/// The bare engine as a contestant.
+pub struct BareEngine {
+    name: String,
+    engine: Engine,
+    task: Task,
+    _directory: Rc<TempDir>,
+}
+
+impl BareEngine {
+    pub const NAME: &str = "bare engine";
+
+    pub fn new(filled: Filled, task: Task) -> std::io::Result<Self> {
+        let engine = Engine::open(filled.directory.path()).map_err(std::io::Error::other)?;
+        Ok(Self { name: Self::NAME.to_owned(), engine, task, _directory: filled.directory })
+    }
+
+    pub fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+}
+
+impl Contestant for BareEngine {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn take_turn(&mut self) -> std::io::Result<Cost> {
+        let Self { engine, task, .. } = self;
+        let calls = match task {
+            Task::Add(rows) => rows.len(),
+            Task::Query(_, calls) | Task::Recall(calls, _) => *calls,
+        };
+        Cost::of(process::id(), calls, || {
+            let done = match task {
+                Task::Add(rows) => rows
+                    .iter()
+                    .try_for_each(|row| engine.add(row, &id(NEXT.fetch_add(1, Ordering::Relaxed)))),
+                Task::Query(filter, _) => (0..calls).try_for_each(|_| engine.query(filter)),
+                Task::Recall(_, moment) => (0..calls).try_for_each(|_| {
+                    *moment += 1;
+                    engine.recall(*moment)
+                }),
+            };
+            done.map_err(std::io::Error::other)
+        })
+    }
+}

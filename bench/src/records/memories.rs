@@ -1,0 +1,264 @@
+//! What is kept: memories of 1 KB of text, and directories that hold many of them.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use agent_memory_host::{Durability, RecordsFormat};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::engine::{Engine, Row};
+use super::product::{DATABASE, builder, run_one};
+
+/// It stands in one memory of every [`RARE_EVERY`].
+pub const RARE: &str = "marzipan";
+const RARE_EVERY: usize = 20_000;
+
+/// Of a directory with more, there is one alone.
+const MOST_COPIED: usize = 100_000;
+
+/// 2025-01-20T10:00:00Z, in milliseconds.
+const FIRST_MOMENT: i64 = 1_737_367_200_000;
+
+const KINDS: [&str; 3] = ["core", "learning", "task"];
+const IMPORTANCES: [&str; 3] = ["low", "medium", "high"];
+const CATEGORIES: [&str; 8] =
+    ["fact", "preference", "pattern", "decision", "person", "tool", "place", "plan"];
+const WORDS: &str = "the parser reads a line twice where fence is open outline looks at it once we \
+    went through failing cases with new runner and found that two of them had been right all along \
+    others were one mistake in how end section measure before after keep what faster write down why \
+    figures command document holds log because person opens file see docs tools every change takes \
+    lock from queue until commit durable directory synced first then renamed over old version small \
+    large index column filter order page count term folded text candidate trigram confirms answer \
+    client server request notification schema argument limit error message says do next writer waits \
+    busy medium full power loss backup restore copy moved away another program thread process host";
+
+/// One memory: the same for the same number.
+pub struct Memory {
+    number: usize,
+    content: String,
+}
+
+impl Memory {
+    pub fn new(number: usize) -> Self {
+        let words: Vec<&str> = WORDS.split_whitespace().collect();
+        // SplitMix64.
+        let mut state = number as u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) % below as u64) as usize
+        };
+        let mut content = format!("Note {number}:");
+        if number % RARE_EVERY == 7 {
+            content = format!("{content} {RARE}");
+        }
+        while content.len() < 1020 {
+            content.push(' ');
+            content += words[random(words.len())];
+        }
+        Self { number, content }
+    }
+
+    fn importance(&self) -> usize {
+        [1, 1, 1, 2, 0][self.number % 5]
+    }
+
+    fn category(&self) -> &'static str {
+        CATEGORIES[self.number % CATEGORIES.len()]
+    }
+
+    fn tags(&self) -> [String; 2] {
+        [format!("tag{}", self.number % 50), format!("area{}", self.number % 7)]
+    }
+
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+
+    /// What `store_memory` takes.
+    pub fn arguments(&self) -> Value {
+        json!({
+            "type": KINDS[self.number % 3],
+            "content": self.content,
+            "category": self.category(),
+            "tags": self.tags(),
+            "importance": IMPORTANCES[self.importance()],
+        })
+    }
+
+    /// The record of a JSON file, in the order of seed 001.
+    fn record(&self) -> Value {
+        let moment = Moment(FIRST_MOMENT + self.number as i64 * 1000).to_string();
+        json!({
+            "id": id(self.number),
+            "type": KINDS[self.number % 3],
+            "content": self.content,
+            "category": self.category(),
+            "created_at": moment,
+            "updated_at": moment,
+            "accessed_at": moment,
+            "access_count": 0,
+            "tags": self.tags(),
+            "importance": IMPORTANCES[self.importance()],
+            "archived": false,
+        })
+    }
+
+    /// What the columns hold.
+    pub fn row(&self) -> Row {
+        let tags = self.tags();
+        Row {
+            kind: (self.number % 3) as i64,
+            content: self.content.clone(),
+            category: self.category(),
+            moment: FIRST_MOMENT + self.number as i64 * 1000,
+            tags: json!(tags).to_string(),
+            importance: self.importance() as i64,
+            bytes: self.record().to_string().len() as i64,
+            folded: format!(
+                "{}\n{}\n{}",
+                self.content.to_lowercase(),
+                self.category(),
+                tags.join("\n")
+            ),
+        }
+    }
+}
+
+/// A UUID v4, in no order: the numbers are scattered.
+pub fn id(number: usize) -> String {
+    let scattered = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+    let hex = format!("{scattered:032x}");
+    format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])
+}
+
+/// Milliseconds since 1970, of days of 2025 and later.
+struct Moment(i64);
+
+impl std::fmt::Display for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (days, rest) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
+        // Howard Hinnant's `civil_from_days`.
+        let shifted = days + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let of_era = shifted.rem_euclid(146_097);
+        let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * month + 2) / 5 + 1;
+        let month = if month < 10 { month + 3 } else { month - 9 };
+        let year = year + era * 400 + i64::from(month <= 2);
+        let (seconds, milliseconds) = (rest / 1000, rest % 1000);
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T")?;
+        write!(f, "{hours:02}:{minutes:02}:{:02}.{milliseconds:03}Z", seconds % 60)
+    }
+}
+
+/// A directory of records that holds so many memories of the agent `default`.
+#[derive(Clone)]
+pub struct Filled {
+    pub format: RecordsFormat,
+    /// Removed when nobody needs it any more.
+    pub directory: Rc<TempDir>,
+    within: PathBuf,
+    memories: usize,
+}
+
+impl Filled {
+    pub fn new(within: &Path, format: RecordsFormat, memories: usize) -> io::Result<Self> {
+        let directory = Rc::new(empty(within)?);
+        match format {
+            RecordsFormat::Json => write_file(&directory.path().join("default.json"), memories)?,
+            RecordsFormat::Sqlite => {
+                // The first one is the product's: with it, the tables are.
+                let memory = builder(directory.path(), format).durability(Durability::Relaxed);
+                let memory = memory.build().map_err(io::Error::other)?;
+                run_one(&memory, "store_memory", &Memory::new(0).arguments())?;
+                drop(memory);
+                let engine = Engine::open(directory.path()).map_err(io::Error::other)?;
+                engine.fill((1..memories).map(Memory::new)).map_err(io::Error::other)?;
+            }
+        }
+        Ok(Self { format, directory, within: within.to_owned(), memories })
+    }
+
+    /// Another directory that holds the same. Where that would be too much to copy, it is the same
+    /// one: a few more memories make no difference there.
+    pub fn copy(&self) -> io::Result<Self> {
+        if self.memories > MOST_COPIED {
+            return Ok(self.clone());
+        }
+        let directory = Rc::new(empty(&self.within)?);
+        let name = match self.format {
+            RecordsFormat::Json => "default.json",
+            RecordsFormat::Sqlite => DATABASE,
+        };
+        let to = directory.path().join(name);
+        fs::copy(self.directory.path().join(name), &to)?;
+        File::open(to)?.sync_all()?;
+        Ok(Self { directory, ..self.clone() })
+    }
+}
+
+fn empty(within: &Path) -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix("bench-records-").tempdir_in(within)
+}
+
+/// As seed 001 has it.
+fn write_file(path: &Path, memories: usize) -> io::Result<()> {
+    let arrays = [("core_memories", 0), ("learnings", 1), ("tasks", 2)];
+    let of_kind = |kind: usize| -> Vec<Value> {
+        (kind..memories).step_by(3).map(|number| Memory::new(number).record()).collect()
+    };
+    let mut file = serde_json::Map::new();
+    for (name, kind) in arrays {
+        file.insert(name.to_owned(), of_kind(kind).into());
+    }
+    let moment = Moment(FIRST_MOMENT).to_string();
+    file.insert("metadata".to_owned(), json!({"created_at": moment, "updated_at": moment}));
+    let mut out = BufWriter::new(File::create(path)?);
+    serde_json::to_writer_pretty(&mut out, &file)?;
+    out.flush()?;
+    out.get_ref().sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(Moment(FIRST_MOMENT).to_string(), "2025-01-20T10:00:00.000Z");
+        assert_eq!(Moment(1_772_323_199_999).to_string(), "2026-02-28T23:59:59.999Z");
+        assert_eq!(Moment(1_835_395_200_000).to_string(), "2028-02-29T00:00:00.000Z");
+    }
+
+    #[test]
+    fn both_formats_hold_what_the_tools_then_find() {
+        let within = tempfile::tempdir().expect("a directory");
+        for format in [RecordsFormat::Json, RecordsFormat::Sqlite] {
+            let filled = Filled::new(within.path(), format, 30).expect("it is filled");
+            let filled = filled.copy().expect("it is copied");
+            let memory = builder(filled.directory.path(), format).build().expect("it opens");
+            let ask = |arguments: Value| {
+                let answer = run_one(&memory, "query_memories", &arguments).expect("an answer");
+                serde_json::from_str::<Value>(&answer).expect("JSON")
+            };
+            assert_eq!(ask(json!({}))["total"], 30, "{format:?}");
+            assert_eq!(ask(json!({"type": "learning"}))["total"], 10, "{format:?}");
+            assert_eq!(ask(json!({"importance": "high"}))["total"], 6, "{format:?}");
+            assert_eq!(ask(json!({"category": "fact"}))["total"], 4, "{format:?}");
+            assert_eq!(ask(json!({"tags": ["area3"]}))["total"], 4, "{format:?}");
+            let found = ask(json!({"search": RARE}));
+            assert_eq!(found["total"], 1, "{format:?}");
+            let content = found["memories"][0]["content"].as_str().expect("text");
+            assert!((1000..1040).contains(&content.len()) && content.starts_with("Note 7: "));
+        }
+    }
+}

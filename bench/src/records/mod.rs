@@ -1,0 +1,272 @@
+//! `bench records`: adding, querying and recalling memories of 1 KB, in both formats, by how many
+//! there are.
+
+mod engine;
+mod files;
+mod memories;
+mod peers;
+mod product;
+
+use std::io;
+use std::path::Path;
+
+use agent_memory_host::RecordsFormat;
+use serde_json::{Value, json};
+
+use crate::How;
+use crate::comparison::{Comparison, Contestant, Gate, Quantity};
+use crate::contestants::Server;
+use crate::work::Calls;
+use engine::{BareEngine, Filter, Task};
+use files::{DurableCopy, Parse};
+use memories::{Filled, Memory};
+use peers::PEERS;
+use product::{Asked, Library};
+
+/// What the server may take of the processor's time of the bare engine, to add.
+const ADD_CPU: f64 = 1.5;
+/// Of its time, so that the rate is 0.7 of the engine's.
+const ADD_WALL: f64 = 1.42;
+/// How much dearer an add may be among 1,000,000 than among 1,000.
+const GROWTH: f64 = 2.0;
+/// What finding a rare term may take of the bare query's time.
+const SEARCH: f64 = 3.0;
+/// What an add to a JSON file may take of the time of copying it durably.
+const ADD_JSON: f64 = 3.0;
+
+/// What is added is what none of the others says.
+const FIRST_ADDED: usize = 10_000_000;
+
+/// Measures each comparison as soon as it is put up: a large database is not kept for long.
+pub fn measure(
+    how: &How,
+    directory: &Path,
+    run: &mut dyn FnMut(Comparison) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut all = Vec::new();
+    let sizes = how.either(&[40, 80][..], &[1_000, 10_000, 100_000]);
+    let largest = how.large().then_some(how.either(160, 1_000_000));
+    for memories in sizes.iter().copied().chain(largest) {
+        let filled = Filled::new(directory, RecordsFormat::Sqlite, memories)?;
+        let scene = Scene { how, directory, memories, filled };
+        run(scene.add_in_sqlite()?)?;
+        scene.queries(run)?;
+        run(scene.recall()?)?;
+        if memories <= 10_000 {
+            scene.peers(run)?;
+        }
+        all.push(scene);
+    }
+    let ends = [&all[0], &all[all.len() - 1]];
+    run(growth("the bare engine", &ends, Vec::new(), Scene::bare_engine)?)?;
+    let gate = largest.map(|_| Gate { contestant: LAST, quantity: Quantity::Cpu, at_most: GROWTH });
+    run(growth("over MCP", &ends, gate.into_iter().collect(), Scene::server)?)?;
+    drop(all);
+    for memories in &sizes[..2] {
+        let filled = Filled::new(directory, RecordsFormat::Json, *memories)?;
+        let scene = Scene { how, directory, memories: *memories, filled };
+        run(scene.add_in_json()?)?;
+        scene.queries(run)?;
+        run(scene.recall()?)?;
+    }
+    Ok(())
+}
+
+/// The contestant that has most memories, where it is compared by their number.
+const LAST: &str = "the most memories";
+
+/// An add, by how many memories there are: the first and the last number.
+fn growth<'a>(
+    title: &str,
+    ends: &[&Scene<'a>; 2],
+    gates: Vec<Gate>,
+    contestant: impl Fn(&Scene<'a>, String) -> io::Result<Box<dyn Contestant>>,
+) -> io::Result<Comparison> {
+    let [first, last] = ends;
+    Ok(Comparison {
+        title: format!(
+            "an add in SQLite as it grows from {} to {} memories, {title}",
+            thousands(first.memories),
+            thousands(last.memories)
+        ),
+        contestants: vec![
+            contestant(first, "the fewest memories".to_owned())?,
+            contestant(last, LAST.to_owned())?,
+        ],
+        turns: 1,
+        gates,
+        absent: Vec::new(),
+        is_detail: false,
+    })
+}
+
+/// So many memories in one format.
+struct Scene<'a> {
+    how: &'a How,
+    directory: &'a Path,
+    memories: usize,
+    filled: Filled,
+}
+
+impl Scene<'_> {
+    fn title(&self, what: &str) -> String {
+        let format = match self.filled.format {
+            RecordsFormat::Json => "JSON",
+            RecordsFormat::Sqlite => "SQLite",
+        };
+        format!("{what} in {format}, {} memories", thousands(self.memories))
+    }
+
+    fn adds(&self) -> Vec<Memory> {
+        let count = match self.filled.format {
+            RecordsFormat::Json => self.how.either(2, 10),
+            RecordsFormat::Sqlite => self.how.either(2, 40),
+        };
+        (FIRST_ADDED..FIRST_ADDED + count).map(Memory::new).collect()
+    }
+
+    fn add_calls(&self) -> Calls {
+        let arguments = self.adds().iter().map(Memory::arguments).collect();
+        Calls { tool: "store_memory", arguments }
+    }
+
+    fn bare_engine(&self, name: String) -> io::Result<Box<dyn Contestant>> {
+        let rows = self.adds().iter().map(Memory::row).collect();
+        let bare = BareEngine::new(self.filled.copy()?, Task::Add(rows))?;
+        Ok(Box::new(bare.named(name)))
+    }
+
+    fn server(&self, name: String) -> io::Result<Box<dyn Contestant>> {
+        Ok(Box::new(Asked::new(self.filled.copy()?, &self.add_calls())?.named(name)))
+    }
+
+    fn add_in_sqlite(&self) -> io::Result<Comparison> {
+        let gate = |quantity, at_most| Gate { contestant: Server::NAME, quantity, at_most };
+        Ok(Comparison {
+            title: self.title("an add"),
+            contestants: vec![
+                self.bare_engine(BareEngine::NAME.to_owned())?,
+                Box::new(Library::new(self.filled.copy()?, &self.add_calls())?),
+                self.server(Server::NAME.to_owned())?,
+            ],
+            turns: 1,
+            gates: vec![gate(Quantity::Cpu, ADD_CPU), gate(Quantity::Wall, ADD_WALL)],
+            absent: Vec::new(),
+            is_detail: false,
+        })
+    }
+
+    fn add_in_json(&self) -> io::Result<Comparison> {
+        let calls = self.add_calls();
+        let gate = Gate { contestant: Server::NAME, quantity: Quantity::Wall, at_most: ADD_JSON };
+        Ok(Comparison {
+            title: self.title("an add"),
+            contestants: vec![
+                Box::new(DurableCopy::new(self.filled.copy()?, calls.arguments.len())),
+                Box::new(Library::new(self.filled.copy()?, &calls)?),
+                self.server(Server::NAME.to_owned())?,
+            ],
+            turns: 1,
+            gates: vec![gate],
+            absent: Vec::new(),
+            is_detail: false,
+        })
+    }
+
+    /// One for each filter; nothing is changed, so that all read the same.
+    fn queries(&self, run: &mut dyn FnMut(Comparison) -> io::Result<()>) -> io::Result<()> {
+        for filter in Filter::all() {
+            let is_search = filter.name.contains("search");
+            let calls = match self.filled.format {
+                RecordsFormat::Json => self.how.either(1, 3),
+                // Counting is in proportion to what there is.
+                RecordsFormat::Sqlite => self.how.either(2, (200_000 / self.memories).clamp(2, 50)),
+            };
+            let asked = self.calls("query_memories", &filter.arguments, calls);
+            let title = self.title(&format!("a query {}", filter.name));
+            let gate = Gate { contestant: Server::NAME, quantity: Quantity::Wall, at_most: SEARCH };
+            let has_gate = is_search && self.filled.format == RecordsFormat::Sqlite;
+            let bare: Box<dyn Contestant> = match self.filled.format {
+                RecordsFormat::Json => Box::new(Parse::new(self.filled.clone(), calls)),
+                RecordsFormat::Sqlite => {
+                    Box::new(BareEngine::new(self.filled.clone(), Task::Query(filter, calls))?)
+                }
+            };
+            run(Comparison {
+                title,
+                contestants: vec![
+                    bare,
+                    Box::new(Library::new(self.filled.clone(), &asked)?),
+                    Box::new(Asked::new(self.filled.clone(), &asked)?),
+                ],
+                turns: 1,
+                gates: has_gate.then_some(gate).into_iter().collect(),
+                absent: Vec::new(),
+                is_detail: !is_search,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn recall(&self) -> io::Result<Comparison> {
+        let calls = match self.filled.format {
+            RecordsFormat::Json => self.how.either(1, 3),
+            RecordsFormat::Sqlite => self.how.either(2, 10),
+        };
+        let asked = self.calls("recall_context", &json!({}), calls);
+        // Later than any moment of the machine's clock.
+        let task = Task::Recall(calls, 4_000_000_000_000);
+        let bare: Box<dyn Contestant> = match self.filled.format {
+            RecordsFormat::Json => Box::new(DurableCopy::new(self.filled.copy()?, calls)),
+            RecordsFormat::Sqlite => Box::new(BareEngine::new(self.filled.copy()?, task)?),
+        };
+        Ok(Comparison {
+            title: self.title("a recall of 20"),
+            contestants: vec![
+                bare,
+                Box::new(Library::new(self.filled.copy()?, &asked)?),
+                Box::new(Asked::new(self.filled.copy()?, &asked)?),
+            ],
+            turns: 1,
+            gates: Vec::new(),
+            absent: Vec::new(),
+            is_detail: false,
+        })
+    }
+
+    fn calls(&self, tool: &'static str, arguments: &Value, calls: usize) -> Calls {
+        Calls { tool, arguments: vec![arguments.clone(); calls] }
+    }
+
+    /// The server beside each peer, which is what it is measured by.
+    fn peers(&self, run: &mut dyn FnMut(Comparison) -> io::Result<()>) -> io::Result<()> {
+        for peer in &PEERS {
+            let title = self.title(&format!("an add beside {}", peer.name));
+            let mut contestants = Vec::new();
+            let adds = self.how.either(2, 10);
+            if peer.absent().is_none() {
+                let peer = peer.filled(self.directory, self.memories, adds)?;
+                contestants.push(Box::new(peer) as Box<dyn Contestant>);
+            }
+            contestants.push(self.server(Server::NAME.to_owned())?);
+            let gate = Gate { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: 1.0 };
+            run(Comparison {
+                title,
+                turns: 1,
+                gates: (contestants.len() > 1).then_some(gate).into_iter().collect(),
+                contestants,
+                absent: peer.absent().into_iter().collect(),
+                is_detail: false,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// A number with its thousands apart.
+fn thousands(number: usize) -> String {
+    match number / 1000 {
+        0 => number.to_string(),
+        more => format!("{},{:03}", thousands(more), number % 1000),
+    }
+}

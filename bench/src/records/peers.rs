@@ -1,0 +1,110 @@
+//! Other memory servers, where they are installed. Neither waits until what it acknowledges is
+//! durable.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::memories::Memory;
+use super::product::{Asked, ask};
+use crate::contestants::{handshake, request};
+use crate::conversation::Conversation;
+
+/// So many memories go into one request where a peer is filled.
+const FILLED_AT_ONCE: usize = 100;
+
+/// A server that a package registry has.
+pub struct Peer {
+    pub name: &'static str,
+    program: &'static str,
+    arguments: &'static [&'static str],
+    /// Whether its file is JSON lines, which are quicker to write than to ask for.
+    is_lines: bool,
+    install: &'static str,
+}
+
+pub const PEERS: [Peer; 2] = [
+    Peer {
+        name: "server-memory (npm)",
+        program: "mcp-server-memory",
+        arguments: &[],
+        is_lines: true,
+        install: "npm install -g @modelcontextprotocol/server-memory",
+    },
+    Peer {
+        name: "mcp-memory (crate)",
+        program: "mcp-memory",
+        arguments: &["--enable-graph-read", "--enable-graph-write"],
+        is_lines: false,
+        install: "cargo install mcp-memory --no-default-features",
+    },
+];
+
+impl Peer {
+    /// The program, or why there is none.
+    fn find(&self) -> Result<PathBuf, String> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let found = env::split_paths(&path).map(|place| place.join(self.program));
+        found.into_iter().find(|file| file.is_file()).ok_or_else(|| {
+            format!("{}: `{}` is not in `PATH`: `{}`", self.name, self.program, self.install)
+        })
+    }
+
+    /// Why it does not take part, where it does not.
+    pub fn absent(&self) -> Option<String> {
+        self.find().err()
+    }
+
+    /// The server with so many memories in it, of which a turn adds some more.
+    pub fn filled(&self, within: &Path, memories: usize, adds: usize) -> io::Result<Asked> {
+        let program = self.find().map_err(io::Error::other)?;
+        let directory = tempfile::Builder::new().prefix("bench-peer-").tempdir_in(within)?;
+        let file = directory.path().join("memory.jsonl");
+        if self.is_lines {
+            write_lines(&file, memories)?;
+        }
+        let mut command = Command::new(program);
+        command.args(self.arguments).env("MEMORY_FILE_PATH", &file).current_dir(&directory);
+        let mut server = Conversation::start(&mut command)?;
+        let [hello, initialized] = handshake();
+        ask(&mut server, &hello.to_string())?;
+        server.say(&initialized.to_string())?;
+        if !self.is_lines {
+            for first in (0..memories).step_by(FILLED_AT_ONCE) {
+                let last = memories.min(first + FILLED_AT_ONCE);
+                ask(&mut server, &create(first, (first..last).map(entity).collect()))?;
+            }
+        }
+        let mut next = memories;
+        let make = move || {
+            next += adds;
+            (next - adds..next).map(|number| create(number, vec![entity(number)])).collect()
+        };
+        Ok(Asked::of(self.name.to_owned(), server, Rc::new(directory), make))
+    }
+}
+
+fn entity(number: usize) -> Value {
+    let memory = Memory::new(number);
+    json!({"name": format!("note {number}"), "entityType": "note",
+           "observations": [memory.content()]})
+}
+
+fn create(id: usize, entities: Vec<Value>) -> String {
+    request(id + 1, "create_entities", &json!({"entities": entities})).to_string()
+}
+
+fn write_lines(file: &Path, memories: usize) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(file)?);
+    for number in 0..memories {
+        let mut line = entity(number);
+        line["type"] = json!("entity");
+        writeln!(out, "{line}")?;
+    }
+    out.flush()
+}

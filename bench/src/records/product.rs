@@ -1,0 +1,154 @@
+//! What people use: the library on a directory of records, and the MCP server on one.
+
+use std::io;
+use std::path::Path;
+use std::process::{self, Command};
+use std::rc::Rc;
+
+use agent_memory_host::{Builder, Memory, RecordsFormat};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::memories::Filled;
+use crate::comparison::{Contestant, Cost};
+use crate::contestants::{path_text, refused, stateless_request};
+use crate::conversation::Conversation;
+use crate::programs;
+use crate::work::Calls;
+
+/// The file of the SQLite format.
+pub const DATABASE: &str = "memories.db";
+
+/// A memory on a directory of records.
+pub fn builder(directory: &Path, format: RecordsFormat) -> Builder {
+    Memory::builder().toolsets(["records"]).memory_dir(directory).records_format(format)
+}
+
+/// Makes one call.
+pub fn run_one(memory: &Memory, tool: &str, arguments: &Value) -> io::Result<String> {
+    let arguments = arguments.to_string();
+    match runtime()?.block_on(memory.call(tool, &arguments)) {
+        Ok(outcome) if !outcome.is_error => Ok(outcome.result),
+        answer => Err(refused(tool, &format!("{answer:?}"))),
+    }
+}
+
+/// The kind that the server has.
+fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+pub struct Library {
+    runtime: Runtime,
+    memory: Memory,
+    tool: &'static str,
+    arguments: Vec<String>,
+    _directory: Rc<TempDir>,
+}
+
+impl Library {
+    pub fn new(filled: Filled, calls: &Calls) -> io::Result<Self> {
+        let memory = builder(filled.directory.path(), filled.format).build();
+        Ok(Self {
+            runtime: runtime()?,
+            memory: memory.map_err(io::Error::other)?,
+            tool: calls.tool,
+            arguments: calls.texts(),
+            _directory: filled.directory,
+        })
+    }
+}
+
+impl Contestant for Library {
+    fn name(&self) -> &str {
+        crate::contestants::Library::NAME
+    }
+
+    fn take_turn(&mut self) -> io::Result<Cost> {
+        Cost::of(process::id(), self.arguments.len(), || {
+            self.runtime.block_on(async {
+                for arguments in &self.arguments {
+                    match self.memory.call(self.tool, arguments).await {
+                        Ok(outcome) if !outcome.is_error => {}
+                        answer => return Err(refused(self.tool, &format!("{answer:?}"))),
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+/// A server that is asked over standard input and output, ours or another's.
+pub struct Asked {
+    name: String,
+    server: Conversation,
+    /// Requests of the next turn, made while nobody measures.
+    requests: Vec<String>,
+    make: Box<dyn FnMut() -> Vec<String>>,
+    _directory: Rc<TempDir>,
+}
+
+impl Asked {
+    /// Our own server on a directory of records.
+    pub fn new(filled: Filled, calls: &Calls) -> io::Result<Self> {
+        let mut command = Command::new(programs::built("agent-memory")?);
+        let directory = path_text(filled.directory.path())?;
+        command.args(["serve", "--toolset", "records", "--memory-dir", directory]);
+        command.args(["--records-format", filled.format.name()]);
+        let request = |(id, arguments)| stateless_request(id, calls.tool, arguments).to_string();
+        let requests: Vec<String> = calls.arguments.iter().enumerate().map(request).collect();
+        let server = Conversation::start(&mut command)?;
+        let name = crate::contestants::Server::NAME.to_owned();
+        Ok(Self::of(name, server, filled.directory, move || requests.clone()))
+    }
+
+    pub fn of(
+        name: String,
+        server: Conversation,
+        directory: Rc<TempDir>,
+        make: impl FnMut() -> Vec<String> + 'static,
+    ) -> Self {
+        let make = Box::new(make);
+        Self { name, server, requests: Vec::new(), make, _directory: directory }
+    }
+
+    pub fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+}
+
+/// Says one line, and waits for its answer.
+pub fn ask(server: &mut Conversation, request: &str) -> io::Result<()> {
+    server.say(request)?;
+    loop {
+        let answer = server.hear()?;
+        // Some servers say more than they are asked for.
+        if !answer.contains(r#""result":"#) && !answer.contains(r#""error":"#) {
+            continue;
+        }
+        return match answer.contains(r#""isError":true"#) || !answer.contains(r#""result":"#) {
+            true => Err(refused(request, answer)),
+            false => Ok(()),
+        };
+    }
+}
+
+impl Contestant for Asked {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn prepare(&mut self) -> io::Result<()> {
+        self.requests = (self.make)();
+        Ok(())
+    }
+
+    fn take_turn(&mut self) -> io::Result<Cost> {
+        let Self { server, requests, .. } = self;
+        Cost::of(server.process(), requests.len(), || {
+            requests.iter().try_for_each(|request| ask(server, request))
+        })
+    }
+}

@@ -1,0 +1,349 @@
+//! One agent's memories: where they are, who may reach them, reading them, making a change.
+
+use super::error::{Code, Error};
+use super::json::{JsonFile, JsonWriter};
+use super::resources::changed_by;
+use super::sqlite::{SqliteReader, SqliteWriter, knows, migrate};
+use super::store::{Reader, Writer};
+use crate::context::RecordsFormat;
+use crate::names::{AgentName, NAME_ACCEPTED};
+use crate::storage::database::{Connection, Mode};
+use crate::storage::{self, EntryKind, ErrorCode, Place, Side, Tree};
+use crate::tool::Call;
+
+/// The name of the database in the host's configuration.
+const DATABASE: &str = "records";
+
+/// How often a change is made anew because the agent moved to the other format, or a program that
+/// takes no lock changed its file, between our reading and our writing.
+const ATTEMPTS: usize = 4;
+
+/// The memories of one agent.
+pub(super) struct Agent<'a> {
+    pub name: &'a str,
+    pub(super) call: &'a Call<'a>,
+    pub(super) tree: Box<dyn Tree + 'a>,
+}
+
+/// Why a change is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Somebody asked for it: the version before it is kept as a backup.
+    Change,
+    /// As a further part of a change that has its backup.
+    Continuation,
+    /// To note that memories were accessed.
+    Access,
+}
+
+/// Where an agent's memories are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    File,
+    Rows,
+    None,
+}
+
+/// Why a change was not made.
+enum Failed {
+    /// The file changed between our reading and our writing: the change is made anew.
+    Overtaken(Error),
+    Refused(Error),
+}
+
+impl Failed {
+    fn unless_overtaken(self) -> Result<Error, Error> {
+        match self {
+            Self::Overtaken(error) => Ok(error),
+            Self::Refused(error) => Err(error),
+        }
+    }
+}
+
+impl<E: Into<Error>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl<'a> Agent<'a> {
+    /// Opens an agent's memories, which need not exist.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for a name that no agent can have here, `PERMISSION_ERROR`.
+    pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
+        let name = checked(name)?;
+        check_reach(call, name)?;
+        Ok(Self { name, call, tree: call.storage.open(&Place::records())? })
+    }
+
+    /// Reads from one view of the memories.
+    pub fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
+        self.check_case()?;
+        for _ in 0..ATTEMPTS {
+            match self.format()? {
+                RecordsFormat::Json => match self.file()? {
+                    // Converted since we looked.
+                    None if self.in_database()? => {}
+                    None => return read(&self.nothing()),
+                    Some(file) => {
+                        return read(&file).map_err(|error| self.told_of_backup(error));
+                    }
+                },
+                RecordsFormat::Sqlite => {
+                    let Some(database) = self.database(false)? else {
+                        return read(&self.nothing());
+                    };
+                    let view = database.begin(Mode::Read)?;
+                    let reader = SqliteReader::of(&*view, self.name)?;
+                    if reader.has_agent() || !self.has_file()? {
+                        return read(&reader);
+                    }
+                }
+            }
+        }
+        Err(self.moving())
+    }
+
+    /// Runs a change that reads, decides and writes, as the only writer. It may be run several
+    /// times, and the last one counts.
+    pub fn change<T>(
+        &self,
+        purpose: Purpose,
+        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.check_case()?;
+        let mut overtaken = None;
+        for _ in 0..ATTEMPTS {
+            let done = match self.home()? {
+                Home::File => self.change_file(purpose, &change),
+                Home::Rows => self.change_rows(&change),
+                Home::None => {
+                    // Nothing is made for a call that then makes no change.
+                    let mut writer = JsonWriter::of(self.nothing(), self.call.context);
+                    let done = change(&mut writer)?;
+                    if !writer.has_changed() {
+                        return Ok(done);
+                    }
+                    self.create(purpose, &change)
+                }
+            };
+            match done {
+                Ok(Some(done)) => return Ok(done),
+                Ok(None) => {}
+                Err(failed) => overtaken = Some(failed.unless_overtaken()?),
+            }
+        }
+        Err(overtaken.unwrap_or_else(|| self.moving()))
+    }
+
+    /// None where the change has to be made anew.
+    fn change_file<T>(
+        &self,
+        purpose: Purpose,
+        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
+    ) -> Result<Option<T>, Failed> {
+        let lock = self.tree.lock()?;
+        self.check_case()?;
+        match self.file()? {
+            Some(file) => self.write_file(&*lock, file, purpose, change).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn write_file<T>(
+        &self,
+        lock: &dyn storage::Writer,
+        file: JsonFile,
+        purpose: Purpose,
+        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
+    ) -> Result<T, Failed> {
+        let mut writer = JsonWriter::of(file, self.call.context);
+        let done = change(&mut writer).map_err(|error| self.told_of_backup(error))?;
+        if writer.has_changed() {
+            let committed = lock.commit(&writer.into_changes(purpose));
+            committed.map_err(|failed| match failed.error.code {
+                ErrorCode::VersionMismatch if failed.applied == 0 => {
+                    Failed::Overtaken(failed.into())
+                }
+                _ => Failed::Refused(failed.into()),
+            })?;
+            self.note_change();
+        }
+        Ok(done)
+    }
+
+    /// None where the change has to be made anew.
+    fn change_rows<T>(
+        &self,
+        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
+    ) -> Result<Option<T>, Failed> {
+        let Some(database) = self.database(false)? else { return Ok(None) };
+        let transaction = database.begin(Mode::Write)?;
+        migrate(&*transaction)?;
+        let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
+        // Converted since we looked; from here on nobody converts it.
+        if !writer.has_agent() || self.has_file()? {
+            return Ok(None);
+        }
+        let done = change(&mut writer)?;
+        if writer.has_changed() {
+            transaction.commit()?;
+            self.note_change();
+        }
+        Ok(Some(done))
+    }
+
+    /// Makes the first change of an agent. The tree's lock is held in both formats, so that nobody
+    /// begins it in the other one meanwhile. None where the change has to be made anew.
+    fn create<T>(
+        &self,
+        purpose: Purpose,
+        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
+    ) -> Result<Option<T>, Failed> {
+        let lock = self.tree.lock()?;
+        self.check_case()?;
+        // Who waited here goes on here: a second lock would come after those of later calls.
+        match self.home()? {
+            Home::File => {
+                let Some(file) = self.file()? else { return Ok(None) };
+                return self.write_file(&*lock, file, purpose, change).map(Some);
+            }
+            Home::Rows => return self.change_rows(change),
+            Home::None => {}
+        }
+        if self.call.context.settings.records.format == RecordsFormat::Json {
+            return self.write_file(&*lock, self.nothing(), Purpose::Change, change).map(Some);
+        }
+        let Some(database) = self.database(true)? else { return Ok(None) };
+        let transaction = database.begin(Mode::Write)?;
+        migrate(&*transaction)?;
+        let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
+        let done = change(&mut writer)?;
+        transaction.commit()?;
+        self.note_change();
+        Ok(Some(done))
+    }
+
+    pub(super) fn note_change(&self) {
+        self.call.changed.borrow_mut().extend(changed_by(self.name));
+    }
+
+    pub(super) fn file(&self) -> Result<Option<JsonFile>, Error> {
+        JsonFile::read(&*self.tree, self.name).map_err(|error| self.told_of_backup(error))
+    }
+
+    /// The error of a file that is corrupted says where there is a backup.
+    fn told_of_backup(&self, error: Error) -> Error {
+        if error.code != Code::CorruptedData {
+            return error;
+        }
+        let backup = format!("{}.backup", file_path(self.name));
+        match self.tree.read(Side::Documents, &backup, 0) {
+            Ok(None) => error,
+            Err(failed) if failed.code != ErrorCode::TooLarge => failed.into(),
+            _ => error.adding(&format!(
+                ", or put `{backup}` in its place, the version before its last change"
+            )),
+        }
+    }
+
+    fn nothing(&self) -> JsonFile {
+        JsonFile::empty(self.name)
+    }
+
+    fn home(&self) -> Result<Home, Error> {
+        Ok(match self.has_file()? {
+            true => Home::File,
+            false if self.in_database()? => Home::Rows,
+            false => Home::None,
+        })
+    }
+
+    /// Where to read the memories; where there are none yet, where the settings want them.
+    fn format(&self) -> Result<RecordsFormat, Error> {
+        if self.has_file()? {
+            return Ok(RecordsFormat::Json);
+        }
+        match self.call.context.settings.records.format {
+            RecordsFormat::Json if self.in_database()? => Ok(RecordsFormat::Sqlite),
+            format => Ok(format),
+        }
+    }
+
+    pub(super) fn has_file(&self) -> Result<bool, Error> {
+        match self.tree.read(Side::Documents, &file_path(self.name), 0) {
+            Ok(document) => Ok(document.is_some()),
+            Err(error) if error.code == ErrorCode::TooLarge => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn in_database(&self) -> Result<bool, Error> {
+        match self.database(false)? {
+            Some(database) => knows(&*database, self.name),
+            None => Ok(false),
+        }
+    }
+
+    /// The database; none where there is none and it is not to be created.
+    pub(super) fn database(&self, create: bool) -> Result<Option<Box<dyn Connection + '_>>, Error> {
+        match self.call.storage.open_database(DATABASE, create) {
+            Ok(database) => Ok(Some(database)),
+            Err(error) if error.code == ErrorCode::NotFound && !create => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Files travel to file systems that would merge two names that differ only in case.
+    pub(super) fn check_case(&self) -> Result<(), Error> {
+        let entries = self.tree.list(Side::Documents, "")?.unwrap_or_default();
+        let names = entries
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::File)
+            .filter_map(|entry| entry.name.strip_suffix(".json"));
+        let mut twins =
+            names.filter(|name| *name != self.name && name.eq_ignore_ascii_case(self.name));
+        twins.next().map_or(Ok(()), |twin| Err(case_twin(self.name, twin)))
+    }
+
+    fn moving(&self) -> Error {
+        let message = format!(
+            "the memories of agent `{}` are being changed by another program all the time: try \
+             again",
+            self.name
+        );
+        Error::new(Code::Busy, message)
+    }
+}
+
+/// Where the JSON file of an agent is in the tree.
+pub(super) fn file_path(agent: &str) -> String {
+    format!("{agent}.json")
+}
+
+/// The refusal of an agent whose name differs from another's only in case.
+pub(super) fn case_twin(name: &str, twin: &str) -> Error {
+    let message = format!(
+        "agent `{name}` differs from the existing agent `{twin}` only in case: use that name"
+    );
+    Error::at(Code::InvalidInput, message, "agent_id", format!("`{twin}`"))
+}
+
+fn checked(name: &AgentName) -> Result<&str, Error> {
+    name.checked().map_err(|(name, what)| {
+        let message = format!("`agent_id` `{name}` {what}: choose another name");
+        Error::at(Code::InvalidInput, message, "agent_id", NAME_ACCEPTED.into())
+    })
+}
+
+/// What the caller may reach is enforced here, for every tool.
+fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
+    let agents = call.context.agents.as_ref();
+    if agents.is_none_or(|agents| agents.iter().any(|agent| agent == name)) {
+        return Ok(());
+    }
+    let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
+    Err(Error::new(Code::PermissionError, message))
+}

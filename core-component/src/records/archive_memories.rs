@@ -1,0 +1,86 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::{Agent, Purpose};
+use super::error::{Code, Error};
+use super::input::default_agent;
+use super::memory::{Kind, Memory};
+use crate::names::AgentName;
+use crate::time::Timestamp;
+use crate::tool::{Audience, Call, Hints, Tool};
+
+/// The most of one call.
+const MAX_MEMORIES: u32 = 5_000;
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+pub(super) struct ArchiveMemories;
+
+/// Archives memories that nobody has recalled or changed for some days, one page a call.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Archive old memories")]
+pub(super) struct Input {
+    /// Days since a memory was last created, changed or recalled.
+    #[schemars(range(min = 0, max = 100_000))]
+    older_than_days: u32,
+    /// Default `default`.
+    #[serde(default = "default_agent")]
+    agent_id: AgentName,
+    /// Only these.
+    #[serde(rename = "type")]
+    kind: Option<Kind>,
+    /// Where the last call stopped.
+    #[schemars(length(min = 1, max = 40))]
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// Memories that this call archived.
+    archived: usize,
+    /// For the next call; absent after the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+impl Tool for ArchiveMemories {
+    const NAME: &'static str = "archive_memories";
+    const HINTS: Hints = Hints::OVERWRITES;
+    const AUDIENCE: Audience = Audience::Person;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        let now = call.context.now;
+        // All pages are about one moment.
+        let since = match &input.cursor {
+            Some(cursor) => Timestamp::parse(cursor).ok_or_else(|| no_cursor(cursor))?,
+            None => {
+                let milliseconds = now.milliseconds() - i64::from(input.older_than_days) * DAY;
+                let oldest = || Timestamp::parse("0000-01-01T00:00:00Z").expect("a moment");
+                Timestamp::from_milliseconds(milliseconds).unwrap_or_else(oldest)
+            }
+        };
+        let purpose = if input.cursor.is_none() { Purpose::Change } else { Purpose::Continuation };
+        let archived = agent.change(purpose, |writer| {
+            let unused = writer.unused(since, input.kind, MAX_MEMORIES)?;
+            for before in &unused {
+                let updated_at = now.max(before.created_at);
+                let after = Memory { archived: true, updated_at, ..before.clone() };
+                writer.update(before, &after)?;
+            }
+            Ok(unused.len())
+        })?;
+        let cursor = (archived == MAX_MEMORIES as usize).then(|| since.to_string());
+        Ok(Output { archived, cursor })
+    }
+}
+
+fn no_cursor(cursor: &str) -> Error {
+    let message = format!("`cursor` `{cursor}` is that of no page: begin anew");
+    Error::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
+}

@@ -1,0 +1,116 @@
+//! The errors of this toolset, in the shape and with the codes of seed 004.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::storage::{self, ErrorCode};
+use crate::tool::{Refusal, Violation};
+
+/// What went wrong, by the names that callers know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(super) enum Code {
+    InvalidInput,
+    NotFound,
+    StorageError,
+    PermissionError,
+    CorruptedData,
+    LimitExceeded,
+    InternalError,
+    Busy,
+}
+
+/// `{"error": {"code", "message", "details"?}}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Error {
+    pub code: Code,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Violation>,
+}
+
+impl Error {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: Vec::new() }
+    }
+
+    /// A value of the input that the schema accepts and this state of the memory does not.
+    pub fn at(code: Code, message: impl Into<String>, field: &str, accepted: String) -> Self {
+        let details = vec![Violation { pointer: format!("/{field}"), accepted }];
+        Self { code, message: message.into(), details }
+    }
+
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The error with more in its message.
+    pub fn adding(mut self, text: &str) -> Self {
+        self.message += text;
+        self
+    }
+
+    /// Nothing is kept of the agent.
+    pub fn no_records(agent: &str) -> Self {
+        let message = format!("there are no records of agent `{agent}`: check its name");
+        Self::new(Code::NotFound, message)
+    }
+
+    /// No memory of the agent has the id.
+    pub fn no_memory(agent: &str, id: &str) -> Self {
+        let message = format!(
+            "agent `{agent}` has no memory `{id}`: `query_memories` finds the ids that there are"
+        );
+        Self::new(Code::NotFound, message)
+    }
+}
+
+impl Refusal for Error {
+    fn invalid_input(violations: Vec<Violation>) -> Self {
+        let fields: Vec<_> = violations
+            .iter()
+            .map(|violation| format!("`{}` takes {}", violation.pointer, violation.accepted))
+            .collect();
+        let message = format!("the arguments are not accepted: {}", fields.join("; "));
+        Self { code: Code::InvalidInput, message, details: violations }
+    }
+
+    fn internal(message: String) -> Self {
+        Self::new(Code::InternalError, message)
+    }
+
+    fn to_json(&self) -> Value {
+        json!({ "error": self })
+    }
+}
+
+impl From<storage::Error> for Error {
+    fn from(error: storage::Error) -> Self {
+        let code = match error.code {
+            ErrorCode::Busy | ErrorCode::Nested | ErrorCode::VersionMismatch => Code::Busy,
+            ErrorCode::Permission | ErrorCode::ReadOnly | ErrorCode::NotGranted => {
+                Code::PermissionError
+            }
+            ErrorCode::TooLarge => Code::LimitExceeded,
+            ErrorCode::NoSpace
+            | ErrorCode::Io
+            | ErrorCode::Cancelled
+            | ErrorCode::NotFound
+            | ErrorCode::AlreadyExists
+            | ErrorCode::InvalidPath => Code::StorageError,
+        };
+        Self::new(code, error.message)
+    }
+}
+
+impl From<storage::CommitError> for Error {
+    /// Where a change stands in spite of the error, a caller who tries again at once might make it
+    /// twice.
+    fn from(failed: storage::CommitError) -> Self {
+        let mut error = Self::from(failed.error);
+        if failed.applied > 0 {
+            error.message += "; the change may have been made: read before trying again";
+        }
+        error
+    }
+}

@@ -1,0 +1,119 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::{Code, Error};
+use super::input::default_agent;
+use super::json::{JsonFile, line};
+use super::sqlite::{Moving, Pages, Position, Style};
+use crate::names::AgentName;
+use crate::storage::database::Mode;
+use crate::tool::{Audience, Call, Hints, Tool};
+
+/// The most of one call, but for an agent in JSON, whose file is exported at once.
+const MAX_RECORDS: u64 = 5_000;
+const MAX_BYTES: usize = 2 << 20;
+
+pub(super) struct ExportRecords;
+
+/// Exports an agent's records as text, one page a call: the pages make one text.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Export records")]
+pub(super) struct Input {
+    /// Default `default`.
+    #[serde(default = "default_agent")]
+    agent_id: AgentName,
+    /// `jsonl`, a record a line, or `json`, the document of the JSON format.
+    #[serde(default)]
+    format: Format,
+    /// Where the last call stopped.
+    #[schemars(length(min = 1, max = 40))]
+    cursor: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    #[default]
+    Jsonl,
+    Json,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    text: String,
+    /// Records of this page.
+    count: u64,
+    /// Records of the agent.
+    total: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+impl Tool for ExportRecords {
+    const NAME: &'static str = "export_records";
+    const HINTS: Hints = Hints::READS;
+    const AUDIENCE: Audience = Audience::Person;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        agent.check_case()?;
+        let start = match &input.cursor {
+            None => Position::START,
+            Some(cursor) => Position::parse(cursor).ok_or_else(|| stray(&agent, cursor))?,
+        };
+        // Once more where it is converted while we look.
+        for _ in 0..2 {
+            if let Some(file) = agent.file()? {
+                return match &input.cursor {
+                    None => of_file(&file, input.format),
+                    Some(cursor) => Err(stray(&agent, cursor)),
+                };
+            }
+            let Some(database) = agent.database(false)? else { continue };
+            let view = database.begin(Mode::Read)?;
+            let moving = Moving::of(&*view, agent.name);
+            let Some(known) = moving.known()? else { continue };
+            let style = match input.format {
+                Format::Jsonl => Style::Lines,
+                Format::Json => Style::Document,
+            };
+            let (total, _) = moving.size(known.key)?;
+            let pages = Pages::of(&*view, &known, style, call.context.now)?;
+            let page = pages.page(start, MAX_RECORDS, MAX_BYTES)?;
+            let cursor = page.next.map(|next| next.to_string());
+            return Ok(Output { text: page.text, count: page.records, total, cursor });
+        }
+        Err(Error::no_records(agent.name))
+    }
+}
+
+fn of_file(file: &JsonFile, format: Format) -> Result<Output, Error> {
+    let total = file.len() as u64;
+    let text = match format {
+        Format::Json => file.text.clone(),
+        Format::Jsonl => {
+            let mut text = String::new();
+            for record in file.imported_after(0) {
+                let record = record?;
+                text += &line(&record.memory, record.original.as_deref());
+                text.push('\n');
+            }
+            text
+        }
+    };
+    Ok(Output { text, count: total, total, cursor: None })
+}
+
+fn stray(agent: &Agent<'_>, cursor: &str) -> Error {
+    let message = format!(
+        "`cursor` `{cursor}` is of no export of agent `{}` as it is kept now: begin anew",
+        agent.name
+    );
+    Error::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
+}

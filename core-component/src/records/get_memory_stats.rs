@@ -1,0 +1,113 @@
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::Error;
+use super::input::default_agent;
+use super::memory::{Importance, Kind, Memory};
+use super::stats::Stats;
+use crate::names::AgentName;
+use crate::time::Timestamp;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct GetMemoryStats;
+
+/// Counts memories by type, importance and tag; names the oldest, newest and most accessed.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Memory statistics")]
+pub(super) struct Input {
+    /// Default `default`.
+    #[serde(default = "default_agent")]
+    agent_id: AgentName,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    total_memories: u64,
+    by_type: ByType,
+    by_importance: ByImportance,
+    archived_count: u64,
+    /// As compact JSON, in units of 1,024 bytes.
+    total_storage_kb: f64,
+    oldest_memory: Option<Timestamp>,
+    newest_memory: Option<Timestamp>,
+    most_accessed: Option<Memory>,
+    top_tags: Vec<TagCount>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = without_required)]
+struct ByType {
+    core: u64,
+    learning: u64,
+    task: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = without_required)]
+struct ByImportance {
+    high: u64,
+    medium: u64,
+    low: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = without_required)]
+struct TagCount {
+    tag: String,
+    count: u64,
+}
+
+/// The schemas of a toolset have a bound, and these fields are always there.
+fn without_required(schema: &mut Schema) {
+    schema.remove("required");
+}
+
+impl Tool for GetMemoryStats {
+    const NAME: &'static str = "get_memory_stats";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        Agent::open(call, &input.agent_id)?.read(|reader| Ok(reader.stats()?.into()))
+    }
+}
+
+impl From<Stats> for Output {
+    fn from(stats: Stats) -> Self {
+        let of = |kind| stats.by_kind.get(&kind).copied().unwrap_or_default();
+        let weighing = |weight| stats.by_importance.get(&weight).copied().unwrap_or_default();
+        // Whole hundredths, so that no platform rounds otherwise.
+        let hundredths = (stats.bytes * 100 + 512) / 1024;
+        Self {
+            total_memories: stats.by_kind.values().sum(),
+            by_type: ByType {
+                core: of(Kind::Core),
+                learning: of(Kind::Learning),
+                task: of(Kind::Task),
+            },
+            by_importance: ByImportance {
+                high: weighing(Importance::High),
+                medium: weighing(Importance::Medium),
+                low: weighing(Importance::Low),
+            },
+            archived_count: stats.archived,
+            total_storage_kb: hundredths as f64 / 100.0,
+            oldest_memory: stats.oldest,
+            newest_memory: stats.newest,
+            most_accessed: stats.most_accessed,
+            top_tags: stats
+                .top_tags
+                .into_iter()
+                .map(|(tag, count)| TagCount { tag, count })
+                .collect(),
+        }
+    }
+}

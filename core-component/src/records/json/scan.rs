@@ -1,0 +1,391 @@
+//! Where things stand in a JSON text: strict about the grammar (RFC 8259), without building values.
+//!
+//! A file may be large and a call touches little of it, so what is not touched is only passed over.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Deeper nesting is refused: no program that writes memories comes near it.
+const MAX_DEPTH: usize = 64;
+
+/// Why a text is not the JSON that it should be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Flaw {
+    /// In bytes.
+    pub at: usize,
+    /// Lower case, to follow a place.
+    pub what: &'static str,
+}
+
+/// A member of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// With its quotes.
+    pub key: Range<usize>,
+    pub value: Range<usize>,
+}
+
+/// Passes over a text.
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    depth: usize,
+}
+
+type Scanned<T> = Result<T, Flaw>;
+
+impl<'a> Scanner<'a> {
+    pub fn of(text: &'a str) -> Self {
+        Self { text, bytes: text.as_bytes(), at: 0, depth: 0 }
+    }
+
+    /// The members of the object that stands here. `each` is called where a value begins, with its
+    /// key, and passes over the value.
+    ///
+    /// # Errors
+    ///
+    /// Where the grammar is broken, and a key that stands twice.
+    pub fn object(
+        &mut self,
+        mut each: impl FnMut(&mut Self, &Range<usize>) -> Scanned<()>,
+    ) -> Scanned<Vec<Member>> {
+        self.enter(b'{', "expected an object")?;
+        let (mut members, mut keys) = (Vec::new(), Keys::default());
+        if self.next_is(b'}') {
+            self.depth -= 1;
+            return Ok(members);
+        }
+        loop {
+            self.white_space();
+            let key = self.string()?;
+            if !keys.insert(unquoted(self.text, &key)) {
+                return Err(Flaw { at: key.start, what: "a key stands twice in one object" });
+            }
+            if !self.next_is(b':') {
+                return Err(self.flaw("expected `:`"));
+            }
+            self.white_space();
+            let start = self.at;
+            each(self, &key)?;
+            members.push(Member { key, value: start..self.at });
+            if self.ends(b'}', "expected `,` or `}`")? {
+                return Ok(members);
+            }
+        }
+    }
+
+    /// The items of the array that stands here. `each` is called where one begins, and passes over
+    /// it.
+    pub fn array(&mut self, mut each: impl FnMut(&mut Self) -> Scanned<()>) -> Scanned<()> {
+        self.enter(b'[', "expected an array")?;
+        if self.next_is(b']') {
+            self.depth -= 1;
+            return Ok(());
+        }
+        loop {
+            self.white_space();
+            each(self)?;
+            if self.ends(b']', "expected `,` or `]`")? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes over any value.
+    pub fn value(&mut self) -> Scanned<()> {
+        match self.peek() {
+            Some(b'{') => self.object(|scanner, _| scanner.value()).map(drop),
+            Some(b'[') => self.array(Self::value),
+            Some(b'"') => self.string().map(drop),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word(b"true"),
+            Some(b'f') => self.word(b"false"),
+            Some(b'n') => self.word(b"null"),
+            _ => Err(self.flaw("expected a value")),
+        }
+    }
+
+    /// Where the scanner is.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    pub fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    pub fn white_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Makes sure that nothing but white space follows.
+    pub fn end(&mut self) -> Scanned<()> {
+        self.white_space();
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.flaw("expected nothing more")),
+        }
+    }
+
+    fn flaw(&self, what: &'static str) -> Flaw {
+        let what = if self.at >= self.bytes.len() { "the text ends too early" } else { what };
+        Flaw { at: self.at, what }
+    }
+
+    fn enter(&mut self, bracket: u8, expected: &'static str) -> Scanned<()> {
+        if self.peek() != Some(bracket) {
+            return Err(self.flaw(expected));
+        }
+        if self.depth == MAX_DEPTH {
+            return Err(self.flaw("nested too deeply"));
+        }
+        self.depth += 1;
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Passes over a sign, where it is the next thing.
+    fn next_is(&mut self, sign: u8) -> bool {
+        self.white_space();
+        let is = self.peek() == Some(sign);
+        self.at += usize::from(is);
+        is
+    }
+
+    /// Whether an object or array ends here; otherwise a comma was passed over.
+    fn ends(&mut self, bracket: u8, expected: &'static str) -> Scanned<bool> {
+        if self.next_is(bracket) {
+            self.depth -= 1;
+            return Ok(true);
+        }
+        match self.next_is(b',') {
+            true => Ok(false),
+            false => Err(self.flaw(expected)),
+        }
+    }
+
+    fn string(&mut self) -> Scanned<Range<usize>> {
+        let start = self.at;
+        if self.peek() != Some(b'"') {
+            return Err(self.flaw("expected a string"));
+        }
+        self.at += 1;
+        loop {
+            self.at += plain_bytes(&self.bytes[self.at..]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(start..self.at);
+                }
+                Some(b'\\') => self.escape()?,
+                _ => return Err(self.flaw("a control character in a string")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Scanned<()> {
+        let start = self.at;
+        self.at += 1;
+        match self.peek() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+            Some(b'u') => {
+                let unpaired = Flaw { at: start, what: "half of a surrogate pair" };
+                match self.unicode()? {
+                    0xd800..=0xdbff => {
+                        let follows = self.bytes[self.at..].starts_with(b"\\u");
+                        self.at += usize::from(follows);
+                        if !follows || !matches!(self.unicode()?, 0xdc00..=0xdfff) {
+                            return Err(unpaired);
+                        }
+                    }
+                    0xdc00..=0xdfff => return Err(unpaired),
+                    _ => {}
+                }
+            }
+            _ => return Err(self.flaw("an unknown escape in a string")),
+        }
+        Ok(())
+    }
+
+    /// Passes over `uXXXX`.
+    fn unicode(&mut self) -> Scanned<u32> {
+        let digits = self.bytes.get(self.at + 1..self.at + 5).unwrap_or_default();
+        let valid = digits.len() == 4 && digits.iter().all(u8::is_ascii_hexdigit);
+        let number = std::str::from_utf8(digits).ok().filter(|_| valid);
+        let Some(number) = number.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
+            return Err(self.flaw("`\\u` takes four hexadecimal digits"));
+        };
+        self.at += 5;
+        Ok(number)
+    }
+
+    fn number(&mut self) -> Scanned<()> {
+        self.at += usize::from(self.peek() == Some(b'-'));
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Scanned<()> {
+        let count = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += count;
+        match count {
+            0 => Err(self.flaw("expected a digit")),
+            _ => Ok(()),
+        }
+    }
+
+    fn word(&mut self, word: &[u8]) -> Scanned<()> {
+        if !self.bytes[self.at..].starts_with(word) {
+            return Err(self.flaw("expected a value"));
+        }
+        self.at += word.len();
+        Ok(())
+    }
+}
+
+/// The keys of an object, of which most have few.
+#[derive(Default)]
+struct Keys<'a> {
+    few: Vec<Cow<'a, str>>,
+    many: BTreeSet<Cow<'a, str>>,
+}
+
+impl<'a> Keys<'a> {
+    const FEW: usize = 16;
+
+    /// Whether it is a new one.
+    fn insert(&mut self, key: Cow<'a, str>) -> bool {
+        if self.few.contains(&key) || self.many.contains(&key) {
+            return false;
+        }
+        if self.few.len() < Self::FEW {
+            self.few.push(key);
+        } else {
+            self.many.insert(key);
+        }
+        true
+    }
+}
+
+/// How many bytes from the first on stand for themselves in a string.
+fn plain_bytes(bytes: &[u8]) -> usize {
+    // The text is UTF-8: bytes of longer characters are none of these.
+    let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    // Eight at a time: nearly all of a file is inside of strings.
+    let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8")));
+    let plain = 8 * words.take_while(|word| is_plain_word(*word)).count();
+    plain + bytes[plain..].iter().take_while(|byte| is_plain(byte)).count()
+}
+
+/// Whether eight bytes are all plain. May say no where they are.
+fn is_plain_word(word: u64) -> bool {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // The high bit is set of a byte that is below 0x80 and below `bound`, at most 0x80.
+    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word & HIGH;
+    let is = |sign: u8| below(word ^ (ONES * u64::from(sign)), 1);
+    (below(word, 0x20) | is(b'"') | is(b'\\')) == 0
+}
+
+/// What a string says that was passed over.
+pub(super) fn unquoted<'a>(text: &'a str, string: &Range<usize>) -> Cow<'a, str> {
+    let inner = &text[string.start + 1..string.end - 1];
+    if !inner.contains('\\') {
+        return Cow::Borrowed(inner);
+    }
+    serde_json::from_str(&text[string.clone()]).map_or(Cow::Borrowed(inner), Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(text: &str) -> Scanned<()> {
+        let mut scanner = Scanner::of(text);
+        scanner.white_space();
+        scanner.value()?;
+        scanner.end()
+    }
+
+    #[test]
+    fn it_takes_what_a_json_parser_takes() {
+        let texts = [
+            r#"{"a": [1, -0, 0.5, 1e9, 1E-2, true, false, null, "x", {}, []], "b": {"c": "\u00e9"}}"#,
+            r#"  "\ud83d\ude00 \" \\ \/ \b \f \n \r \t é 𝒳"  "#,
+            "1234567890123456789012345678901234567890",
+            "[]",
+            "{\"a\":1,}",
+            "[1,]",
+            "[1 2]",
+            "{1: 2}",
+            "{\"a\" 1}",
+            "01",
+            "1.",
+            ".5",
+            "-",
+            "+1",
+            "1e",
+            "nul",
+            "NaN",
+            "\"a\nb\"",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "\"\\ud800\"",
+            "\"\\ud800\\u0041\"",
+            "\"\\udc00\"",
+            "\"open",
+            "[",
+            "",
+            "1 2",
+            "\u{feff}{}",
+        ];
+        for text in texts {
+            let parsed = serde_json::from_str::<serde_json::Value>(text);
+            assert_eq!(scan(text).is_ok(), parsed.is_ok(), "{text}: {:?}", scan(text));
+        }
+    }
+
+    #[test]
+    fn every_cut_and_every_flip_is_judged_as_a_parser_judges_it() {
+        let golden = r#"{"a": [1.5e3, "\u00e9\n", {"b": null}], "c": true}"#;
+        for at in 0..golden.len() {
+            let cut = &golden[..at];
+            assert!(scan(cut).is_err(), "{cut}");
+            for mask in [1, 2, 4, 8, 16, 32, 64] {
+                let mut bytes = golden.as_bytes().to_vec();
+                bytes[at] ^= mask;
+                let Ok(flipped) = std::str::from_utf8(&bytes) else { continue };
+                let parsed = serde_json::from_str::<serde_json::Value>(flipped);
+                let twice = scan(flipped).is_err_and(|flaw| flaw.what.contains("twice"));
+                assert!(scan(flipped).is_ok() == parsed.is_ok() || twice, "{flipped}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_twice_and_deep_nesting_are_flaws_with_their_place() {
+        let flaw = scan(r#"{"a": {"b": 1, "b": 2}}"#).expect_err("a key twice");
+        assert_eq!((flaw.at, flaw.what), (15, "a key stands twice in one object"));
+        assert!(scan(r#"{"a": 1, "\u0061": 2}"#).is_err());
+        let deep = "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH);
+        assert_eq!(scan(&deep), Ok(()));
+        let flaw = scan(&"[".repeat(1_000_000)).expect_err("too deep");
+        assert_eq!((flaw.at, flaw.what), (MAX_DEPTH, "nested too deeply"));
+    }
+}

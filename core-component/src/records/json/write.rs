@@ -1,0 +1,422 @@
+//! Changing an agent's file: splices, collected and made at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::file::{JsonFile, Place, unused};
+use super::record::Record;
+use super::scan::{Member, Scanner, unquoted};
+use crate::context::{Context, RecordsSettings};
+use crate::records::agent::{Purpose, file_path};
+use crate::records::error::{Code, Error};
+use crate::records::memory::{Kind, Memory};
+use crate::records::query::{Page, Query};
+use crate::records::stats::Stats;
+use crate::records::store::{Imported, Reader, Writer};
+use crate::storage::{Change, Side};
+use crate::time::Timestamp;
+
+const MAX_BYTES: u64 = 16 << 20;
+const MAX_MEMORIES: u64 = 100_000;
+
+/// The most memories and bytes of an agent in this format.
+pub(in crate::records) fn caps(settings: &RecordsSettings) -> (u64, u64) {
+    let most_bytes = settings.max_bytes.unwrap_or(MAX_BYTES).min(MAX_BYTES);
+    (settings.max_memories.unwrap_or(MAX_MEMORIES), most_bytes)
+}
+
+/// How deep the members of a record are indented, with two spaces a level.
+const RECORD_DEPTH: usize = 3;
+
+/// Changes to an agent's file that are being made.
+pub(in crate::records) struct JsonWriter {
+    file: JsonFile,
+    settings: RecordsSettings,
+    now: Timestamp,
+    /// What becomes of records of the file.
+    changed: BTreeMap<Place, Memory>,
+    removed: BTreeSet<Place>,
+    /// Records for the ends of the arrays, as text and as memories.
+    added: Vec<(String, Memory)>,
+    bytes_added: u64,
+}
+
+impl JsonWriter {
+    pub fn of(file: JsonFile, context: &Context) -> Self {
+        Self {
+            file,
+            settings: context.settings.records.clone(),
+            now: context.now,
+            changed: BTreeMap::new(),
+            removed: BTreeSet::new(),
+            added: Vec::new(),
+            bytes_added: 0,
+        }
+    }
+
+    /// Whether there is anything to commit.
+    pub fn has_changed(&self) -> bool {
+        !(self.changed.is_empty() && self.removed.is_empty() && self.added.is_empty())
+    }
+
+    /// The changes of one commit: the backup, where one is to be made, before the file.
+    pub fn into_changes(self, purpose: Purpose) -> Vec<Change> {
+        let path = file_path(&self.file.agent);
+        let mut changes = Vec::new();
+        if let (Some(version), Purpose::Change) = (&self.file.version, purpose) {
+            changes.push(Change::Copy {
+                side: Side::Documents,
+                from: path.clone(),
+                to: format!("{path}.backup"),
+                expects: version.clone(),
+            });
+        }
+        let expects = self.file.version.clone();
+        let contents = self.text(purpose).into_bytes();
+        changes.push(Change::Put { side: Side::Documents, path, contents, expects });
+        changes
+    }
+
+    /// The file's text with all changes.
+    fn text(&self, purpose: Purpose) -> String {
+        if self.file.version.is_none() {
+            return self.new_file();
+        }
+        let mut splices = Vec::new();
+        for (place, after) in &self.changed {
+            let record = self.file.record(*place);
+            let before = record.memory(&self.file.text, place.0).expect("read before");
+            edit(&self.file.text, record, &before, after, &mut splices);
+        }
+        for kind in Kind::ALL {
+            self.splice_array(kind, &mut splices);
+        }
+        if purpose != Purpose::Access {
+            self.splice_updated_at(&mut splices);
+        }
+        spliced(&self.file.text, splices)
+    }
+
+    fn new_file(&self) -> String {
+        let mut text = String::from("{\n");
+        for kind in Kind::ALL {
+            let items: Vec<_> = self.added_to(kind).collect();
+            text += &format!("  \"{}\": {},\n", kind.array(), whole_array(&items));
+        }
+        text + &metadata(self.now, self.now)
+    }
+
+    fn added_to(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        let of_kind = self.added.iter().filter(move |(_, memory)| memory.kind == kind);
+        of_kind.map(|(text, _)| text.as_str())
+    }
+
+    /// Takes out what is removed from an array, and puts in what is added.
+    fn splice_array(&self, kind: Kind, splices: &mut Vec<Splice>) {
+        let added: Vec<_> = self.added_to(kind).collect();
+        let Some(array) = self.file.array(kind) else {
+            if !added.is_empty() {
+                let member = format!("\"{}\": {}", kind.array(), whole_array(&added));
+                splices.push(self.new_member(
+                    &self.file.members,
+                    0..self.file.text.len(),
+                    &member,
+                    1,
+                ));
+            }
+            return;
+        };
+        let stays = |index: &usize| !self.removed.contains(&(kind, *index));
+        let kept: Vec<usize> = (0..array.records.len()).filter(stays).collect();
+        let (Some(&first), Some(&last)) = (kept.first(), kept.last()) else {
+            if !(added.is_empty() && array.records.is_empty()) {
+                splices.push((array.range.clone(), whole_array(&added)));
+            }
+            return;
+        };
+        // A record goes with the separator on the side of those that stay.
+        for (index, record) in array.records.iter().enumerate().filter(|(i, _)| !stays(i)) {
+            let range = if index < first {
+                record.range.start..array.records[index + 1].range.start
+            } else {
+                array.records[index - 1].range.end..record.range.end
+            };
+            splices.push((range, String::new()));
+        }
+        if !added.is_empty() {
+            let end = match last + 1 < array.records.len() {
+                true => array.records[array.records.len() - 1].range.end,
+                false => array.records[last].range.end,
+            };
+            let items: String = added.iter().map(|item| format!(",\n    {item}")).collect();
+            splices.push((end..end, items));
+        }
+    }
+
+    fn splice_updated_at(&self, splices: &mut Vec<Splice>) {
+        let Some(metadata) = &self.file.metadata else { return };
+        let now = json!(self.now).to_string();
+        let text = &self.file.text;
+        let is = |member: &&Member| unquoted(text, &member.key) == "updated_at";
+        match metadata.iter().find(is) {
+            Some(member) => splices.push((member.value.clone(), now)),
+            None if metadata.is_empty() => {}
+            None => {
+                let member = format!("\"updated_at\": {now}");
+                splices.push(self.new_member(metadata, 0..0, &member, 2));
+            }
+        }
+    }
+
+    /// A member after the last one of an object.
+    fn new_member(
+        &self,
+        members: &[Member],
+        object: Range<usize>,
+        member: &str,
+        depth: usize,
+    ) -> Splice {
+        let indent = "  ".repeat(depth);
+        match members.last() {
+            Some(last) => (last.value.end..last.value.end, format!(",\n{indent}{member}")),
+            None => (object, format!("{{\n{indent}{member}\n}}")),
+        }
+    }
+
+    /// Makes sure that so many more memories and bytes are allowed.
+    fn check_limits(&self, adding: u64, bytes: u64) -> Result<(), Error> {
+        let before = self.file.records().count() - self.removed.len();
+        let memories = before as u64 + self.added.len() as u64 + adding;
+        let bytes = self.file.text.len() as u64 + self.bytes_added + bytes;
+        let (most_memories, most_bytes) = caps(&self.settings);
+        let what = if memories > most_memories {
+            format!("{most_memories} memories")
+        } else if bytes > most_bytes {
+            format!("{most_bytes} bytes")
+        } else {
+            return Ok(());
+        };
+        let agent = &self.file.agent;
+        let message = format!(
+            "agent `{agent}` would have more than {what} in JSON: delete memories, or let it grow \
+             with `agent-memory records convert --agent {agent} --to sqlite`"
+        );
+        Err(Error::new(Code::LimitExceeded, message))
+    }
+
+    /// Adds a record, which takes the place of another of so many bytes.
+    fn add(&mut self, text: String, memory: Memory, instead: usize) -> Result<(), Error> {
+        let bytes = text.len().saturating_sub(instead) as u64;
+        if bytes > 0 {
+            self.check_limits(1, bytes)?;
+        }
+        self.bytes_added += bytes;
+        self.added.push((text, memory));
+        Ok(())
+    }
+
+    /// Where an id is among what was added.
+    fn added_index(&self, id: &str) -> Option<usize> {
+        self.added.iter().position(|(_, memory)| memory.id == id)
+    }
+}
+
+impl Reader for JsonWriter {
+    fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
+        if let Some(index) = self.added_index(id) {
+            return Ok(Some(self.added[index].1.clone()));
+        }
+        match self.file.place_of(id)? {
+            Some(place) if self.removed.contains(&place) => Ok(None),
+            Some(place) => match self.changed.get(&place) {
+                Some(memory) => Ok(Some(memory.clone())),
+                None => self.file.memory(place).map(Some),
+            },
+            None => Ok(None),
+        }
+    }
+
+    fn query(&self, query: &Query) -> Result<Page, Error> {
+        Ok(query.page(self.memories()?))
+    }
+
+    fn stats(&self) -> Result<Stats, Error> {
+        Ok(Stats::of(&self.memories()?))
+    }
+
+    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
+        let mut known = BTreeSet::new();
+        for id in ids {
+            if self.find(id)?.is_some() {
+                known.insert((*id).to_owned());
+            }
+        }
+        Ok(known)
+    }
+
+    fn unused(
+        &self,
+        since: Timestamp,
+        kind: Option<Kind>,
+        most: u32,
+    ) -> Result<Vec<Memory>, Error> {
+        Ok(unused(self.memories()?, since, kind, most))
+    }
+}
+
+impl JsonWriter {
+    fn memories(&self) -> Result<Vec<Memory>, Error> {
+        let stays = |(place, _): &(Place, &Record)| !self.removed.contains(place);
+        let kept = self.file.records().filter(stays).map(|(place, _)| {
+            self.changed.get(&place).cloned().map_or_else(|| self.file.memory(place), Ok)
+        });
+        kept.chain(self.added.iter().map(|(_, memory)| Ok(memory.clone()))).collect()
+    }
+}
+
+impl Writer for JsonWriter {
+    fn insert(&mut self, memory: &Memory) -> Result<(), Error> {
+        self.add(record_text(memory), memory.clone(), 0)
+    }
+
+    fn insert_all(&mut self, records: &[&Imported]) -> Result<(), Error> {
+        for Imported { memory, original } in records {
+            let text = original.clone().unwrap_or_else(|| record_text(memory));
+            self.add(text, memory.clone(), 0)?;
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, before: &Memory, after: &Memory) -> Result<(), Error> {
+        if let Some(index) = self.added_index(&before.id) {
+            let text = rewritten(&self.added[index].0, before, after);
+            self.added[index] = (text, after.clone());
+            return Ok(());
+        }
+        let place = self.file.place_of(&before.id)?.expect("read in this change");
+        if before.kind == after.kind {
+            self.changed.insert(place, after.clone());
+            if after.bytes() > before.bytes() {
+                self.check_limits(0, after.bytes() - before.bytes())?;
+                self.bytes_added += after.bytes() - before.bytes();
+            }
+            return Ok(());
+        }
+        let record = self.file.record(place);
+        let stored = self.file.memory(place)?;
+        let old = &self.file.text[record.range.clone()];
+        let (new, instead) = (rewritten(old, &stored, after), old.len());
+        self.changed.remove(&place);
+        self.removed.insert(place);
+        self.add(new, after.clone(), instead)
+    }
+
+    fn remove(&mut self, memory: &Memory) -> Result<(), Error> {
+        if let Some(index) = self.added_index(&memory.id) {
+            self.added.remove(index);
+            return Ok(());
+        }
+        let place = self.file.place_of(&memory.id)?.expect("read in this change");
+        self.changed.remove(&place);
+        self.removed.insert(place);
+        Ok(())
+    }
+
+    fn keeps_backup(&self) -> bool {
+        true
+    }
+}
+
+/// What replaces a range of the text.
+pub(super) type Splice = (Range<usize>, String);
+
+/// The text with all splices, which do not overlap.
+pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
+    splices.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut result = String::with_capacity(text.len() + 1024);
+    let mut at = 0;
+    for (range, replacement) in splices {
+        result += &text[at..range.start];
+        result += &replacement;
+        at = range.end;
+    }
+    result + &text[at..]
+}
+
+/// Splices that turn a record that holds `before` into one that holds `after`.
+fn edit(text: &str, record: &Record, before: &Memory, after: &Memory, splices: &mut Vec<Splice>) {
+    let mut missing = String::new();
+    for (name, value) in changed_fields(before, after) {
+        let value = indented(&value, RECORD_DEPTH);
+        match record.member(text, name) {
+            Some(member) => splices.push((member.value.clone(), value)),
+            None => {
+                let indent = "  ".repeat(RECORD_DEPTH);
+                missing += &format!(",\n{indent}\"{name}\": {value}");
+            }
+        }
+    }
+    // A record that holds a memory has members.
+    let end = record.members.last().map_or(record.range.end, |last| last.value.end);
+    if !missing.is_empty() {
+        splices.push((end..end, missing));
+    }
+}
+
+/// The text of one record, changed.
+pub(in crate::records) fn rewritten(text: &str, before: &Memory, after: &Memory) -> String {
+    let members = Scanner::of(text).object(|scanner, _| scanner.value());
+    let record = Record { range: 0..text.len(), members: members.expect("passed over before") };
+    let mut splices = Vec::new();
+    edit(text, &record, before, after, &mut splices);
+    spliced(text, splices)
+}
+
+/// The fields in which two memories differ, with the values of the second.
+fn changed_fields(before: &Memory, after: &Memory) -> Vec<(&'static str, Value)> {
+    let fields = [
+        ("type", before.kind != after.kind, json!(after.kind)),
+        ("content", before.content != after.content, json!(after.content)),
+        ("category", before.category != after.category, json!(after.category)),
+        ("updated_at", before.updated_at != after.updated_at, json!(after.updated_at)),
+        ("accessed_at", before.accessed_at != after.accessed_at, json!(after.accessed_at)),
+        ("access_count", before.access_count != after.access_count, json!(after.access_count)),
+        ("tags", before.tags != after.tags, json!(after.tags)),
+        ("importance", before.importance != after.importance, json!(after.importance)),
+        ("archived", before.archived != after.archived, json!(after.archived)),
+    ];
+    fields.into_iter().filter(|(_, differs, _)| *differs).map(|(name, _, v)| (name, v)).collect()
+}
+
+/// A file without a memory.
+pub(in crate::records) fn empty_document(created_at: Timestamp, updated_at: Timestamp) -> String {
+    let arrays = Kind::ALL.map(|kind| format!("  \"{}\": [],\n", kind.array()));
+    format!("{{\n{}{}", arrays.concat(), metadata(created_at, updated_at))
+}
+
+/// The end of a file.
+fn metadata(created_at: Timestamp, updated_at: Timestamp) -> String {
+    let metadata = json!({ "created_at": created_at, "updated_at": updated_at });
+    format!("  \"metadata\": {}\n}}", indented(&metadata, 1))
+}
+
+/// A memory as the file has it.
+pub(in crate::records) fn record_text(memory: &Memory) -> String {
+    let record = serde_json::to_value(memory).expect("a memory is JSON");
+    indented(&record, RECORD_DEPTH - 1)
+}
+
+fn whole_array(items: &[&str]) -> String {
+    match items {
+        [] => "[]".to_owned(),
+        items => format!("[\n    {}\n  ]", items.join(",\n    ")),
+    }
+}
+
+/// A value as seed 001 writes it, on lines of its own from the second on, two spaces a level.
+fn indented(value: &Value, depth: usize) -> String {
+    let text = serde_json::to_string_pretty(value).expect("a value is JSON");
+    text.replace('\n', &format!("\n{}", "  ".repeat(depth)))
+}

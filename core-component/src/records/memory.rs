@@ -1,0 +1,110 @@
+//! A memory: seed 001's object, with seed 004's limits.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+// What a memory is about. The file of seed 001 has an array for each.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    Core,
+    Learning,
+    Task,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Core, Self::Learning, Self::Task];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Learning => "learning",
+            Self::Task => "task",
+        }
+    }
+
+    /// The array of the JSON file.
+    pub fn array(self) -> &'static str {
+        match self {
+            Self::Core => "core_memories",
+            Self::Learning => "learnings",
+            Self::Task => "tasks",
+        }
+    }
+}
+
+// Ascending: the order that a query sorts by.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Importance {
+    Low,
+    #[default]
+    Medium,
+    High,
+}
+
+impl Importance {
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|importance| importance.name() == name)
+    }
+}
+
+// A memory as it is returned: timestamps normalised, without what other programs added. A schema
+// has it many times, so that its fields say nothing there; `docs` tells them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Memory {
+    pub id: String,
+    #[serde(rename = "type")]
+    #[schemars(with = "String")]
+    pub kind: Kind,
+    pub content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    // When `recall_context` last returned it.
+    pub accessed_at: Timestamp,
+    // How often `recall_context` has returned it.
+    pub access_count: u64,
+    pub tags: Vec<String>,
+    #[schemars(with = "String")]
+    pub importance: Importance,
+    pub archived: bool,
+}
+
+impl Memory {
+    /// The bytes of its compact JSON: what counts as its size in both formats.
+    pub fn bytes(&self) -> u64 {
+        serde_json::to_string(self).map_or(0, |json| json.len() as u64)
+    }
+
+    /// Whether the columns of the database hold all of it.
+    pub fn fits_columns(&self) -> bool {
+        i64::try_from(self.access_count).is_ok()
+    }
+
+    /// What a search looks through.
+    pub fn searched(&self) -> impl Iterator<Item = &str> {
+        [self.content.as_str()]
+            .into_iter()
+            .chain(self.category.as_deref())
+            .chain(self.tags.iter().map(String::as_str))
+    }
+}

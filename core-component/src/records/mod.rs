@@ -1,0 +1,59 @@
+//! The `records` toolset: an agent's memories as typed records (seeds 001 and 004), in one of two
+//! formats with one behaviour.
+//!
+//! ```text
+//! MEMORY_DIR/<agent>.json          JSON, as seed 001 has it
+//! MEMORY_DIR/<agent>.json.backup   the version before the last change
+//! MEMORY_DIR/memories.db           SQLite, for scale
+//! ```
+//!
+//! An agent whose JSON file exists is kept in it; one that the database knows is kept there; the
+//! settings decide for a new one.
+
+mod add_core_memory;
+mod add_recent_learning;
+mod add_recent_task;
+mod agent;
+mod archive_memories;
+mod convert_records;
+mod delete_memory;
+mod error;
+mod export_records;
+mod fold;
+mod get_memory_stats;
+mod id;
+mod import_records;
+mod input;
+mod json;
+mod memory;
+mod new_memory;
+mod query;
+mod query_memories;
+mod recall_context;
+mod resources;
+mod sqlite;
+mod stats;
+mod store;
+mod store_memory;
+mod update_memory;
+
+pub(crate) use resources::RESOURCES;
+
+use crate::tool::ErasedTool;
+
+/// The tools, in the order in which an agent uses them.
+pub(crate) const TOOLS: &[ErasedTool] = &[
+    ErasedTool::of::<recall_context::RecallContext>(),
+    ErasedTool::of::<add_core_memory::AddCoreMemory>(),
+    ErasedTool::of::<add_recent_learning::AddRecentLearning>(),
+    ErasedTool::of::<add_recent_task::AddRecentTask>(),
+    ErasedTool::of::<store_memory::StoreMemory>(),
+    ErasedTool::of::<query_memories::QueryMemories>(),
+    ErasedTool::of::<update_memory::UpdateMemory>(),
+    ErasedTool::of::<delete_memory::DeleteMemory>(),
+    ErasedTool::of::<get_memory_stats::GetMemoryStats>(),
+    ErasedTool::of::<convert_records::ConvertRecords>(),
+    ErasedTool::of::<export_records::ExportRecords>(),
+    ErasedTool::of::<import_records::ImportRecords>(),
+    ErasedTool::of::<archive_memories::ArchiveMemories>(),
+];

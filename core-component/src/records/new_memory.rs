@@ -1,0 +1,68 @@
+//! Adding a memory: what `store_memory` and the `add_*` tools of seed 001 share.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::{Agent, Purpose};
+use super::error::Error;
+use super::id::new_id;
+use super::input::{self, Tag};
+use super::memory::{Importance, Kind, Memory};
+use super::store::Writer;
+use crate::context::Context;
+use crate::names::AgentName;
+use crate::tool::Call;
+
+/// The input of the `add_*` tools.
+#[derive(Deserialize)]
+pub(super) struct NewMemory {
+    pub agent_id: AgentName,
+    pub content: String,
+    pub category: Option<String>,
+    pub tags: Vec<Tag>,
+    pub importance: Importance,
+}
+
+/// What a tool that stores a memory returns.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stored {
+    pub id: String,
+    pub created: bool,
+    pub memory: Memory,
+}
+
+/// Stores a new memory of a kind.
+pub(super) fn add(call: &Call<'_>, kind: Kind, new: NewMemory) -> Result<Stored, Error> {
+    let agent = Agent::open(call, &new.agent_id)?;
+    let memory = Memory {
+        id: String::new(),
+        kind,
+        content: input::content(&new.content)?,
+        category: new.category.map(input::category).transpose()?,
+        created_at: call.context.now,
+        updated_at: call.context.now,
+        accessed_at: call.context.now,
+        access_count: 0,
+        tags: input::tags(new.tags)?,
+        importance: new.importance,
+        archived: false,
+    };
+    agent.change(Purpose::Change, |writer| {
+        let memory = Memory { id: free_id(writer, call.context)?, ..memory.clone() };
+        writer.insert(&memory)?;
+        Ok(Stored { id: memory.id.clone(), created: true, memory })
+    })
+}
+
+/// An id that no memory of the agent has.
+fn free_id(writer: &dyn Writer, context: &Context) -> Result<String, Error> {
+    let mut attempt = 0;
+    loop {
+        let id = new_id(context.seed, attempt);
+        if writer.find(&id)?.is_none() {
+            return Ok(id);
+        }
+        attempt += 1;
+    }
+}

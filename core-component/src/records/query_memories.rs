@@ -1,0 +1,105 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::Error;
+use super::fold::fold;
+use super::input::default_agent;
+use super::memory::{Importance, Kind, Memory};
+use super::query::{Query, Sort};
+use crate::names::AgentName;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct QueryMemories;
+
+/// Finds memories that match all the filters given. Not an access.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Query memories")]
+pub(super) struct Input {
+    /// Default `default`.
+    #[serde(default = "default_agent")]
+    agent_id: AgentName,
+    /// What it is about.
+    #[serde(rename = "type")]
+    kind: Option<Kind>,
+    /// All of them, exactly.
+    #[serde(default)]
+    #[schemars(length(max = 10))]
+    tags: Vec<String>,
+    /// Parts of words; each must occur in content, category or tags.
+    #[schemars(length(max = 200))]
+    search: Option<String>,
+    /// Its weight.
+    importance: Option<Importance>,
+    /// Compared exactly.
+    category: Option<String>,
+    /// Include archived ones.
+    #[serde(default)]
+    archived: bool,
+    /// How many at most.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 100))]
+    limit: u32,
+    /// How many to skip.
+    #[serde(default)]
+    offset: u64,
+    /// Ties: the newest first.
+    #[serde(default)]
+    sort_by: Sort,
+    /// `desc`: high first.
+    #[serde(default)]
+    sort_order: Order,
+}
+
+fn default_limit() -> u32 {
+    10
+}
+
+#[derive(Clone, Copy, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    Asc,
+    #[default]
+    Desc,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    memories: Vec<Memory>,
+    // How many match, on all pages.
+    total: u64,
+    limit: u32,
+    offset: u64,
+    has_more: bool,
+}
+
+impl Tool for QueryMemories {
+    const NAME: &'static str = "query_memories";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let Input { limit, offset, .. } = input;
+        let search = input.search.as_deref().map(fold).unwrap_or_default();
+        let query = Query {
+            kind: input.kind,
+            tags: input.tags,
+            terms: search.split_whitespace().map(str::to_owned).collect(),
+            importance: input.importance,
+            category: input.category,
+            archived: input.archived,
+            limit,
+            offset,
+            sort: input.sort_by,
+            descending: input.sort_order == Order::Desc,
+            is_counted: true,
+        };
+        let page = Agent::open(call, &input.agent_id)?.read(|reader| reader.query(&query))?;
+        let has_more = offset.saturating_add(page.memories.len() as u64) < page.total;
+        Ok(Output { memories: page.memories, total: page.total, limit, offset, has_more })
+    }
+}

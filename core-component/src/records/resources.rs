@@ -1,0 +1,82 @@
+//! The resources of seed 001: recent memories and statistics, of the default agent and of each.
+//! Reading one is not an access.
+
+use serde_json::{Value, json};
+
+use super::agent::Agent;
+use super::error::Error;
+use super::get_memory_stats;
+use super::input::DEFAULT_AGENT;
+use super::query::Query;
+use crate::names::AgentName;
+use crate::tool::{Call, Refusal, Resource, Resources};
+
+/// How many memories `memory://recent` gives.
+const RECENT: u32 = 20;
+
+const SCHEME: &str = "memory://";
+
+pub(crate) const RESOURCES: Resources = Resources {
+    list: &[
+        Resource {
+            uri: "memory://recent",
+            name: "recent",
+            title: "Recent memories",
+            description: "The 20 most recently accessed memories of the default agent, as JSON.",
+        },
+        Resource {
+            uri: "memory://stats",
+            name: "stats",
+            title: "Memory statistics",
+            description: "Statistics about the memories of the default agent, as JSON.",
+        },
+    ],
+    templates: &[
+        Resource {
+            uri: "memory://{agent_id}/recent",
+            name: "recent_of_agent",
+            title: "Recent memories of an agent",
+            description: "The 20 most recently accessed memories of an agent, as JSON.",
+        },
+        Resource {
+            uri: "memory://{agent_id}/stats",
+            name: "stats_of_agent",
+            title: "Memory statistics of an agent",
+            description: "Statistics about the memories of an agent, as JSON.",
+        },
+    ],
+    read,
+};
+
+/// What a resource of this toolset holds, or the error; none where the URI is none of them.
+fn read(call: &Call<'_>, uri: &str) -> Option<Result<Value, Value>> {
+    let path = uri.strip_prefix(SCHEME)?;
+    let (agent, what) = path.split_once('/').unwrap_or((DEFAULT_AGENT, path));
+    let agent = AgentName::parse(agent)?;
+    let held = match what {
+        "recent" => recent(call, &agent),
+        "stats" => stats(call, &agent),
+        _ => return None,
+    };
+    Some(held.map_err(|error| error.to_json()))
+}
+
+fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
+    let query = Query::recent(RECENT);
+    let page = Agent::open(call, agent)?.read(|reader| reader.query(&query))?;
+    Ok(json!({ "memories": page.memories, "count": page.memories.len() }))
+}
+
+fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
+    let stats = Agent::open(call, agent)?.read(|reader| reader.stats())?;
+    Ok(json!(get_memory_stats::Output::from(stats)))
+}
+
+/// The URIs of what a change of an agent's memories changes.
+pub(super) fn changed_by(agent: &str) -> Vec<String> {
+    let mut paths = vec![format!("{agent}/recent"), format!("{agent}/stats")];
+    if agent == DEFAULT_AGENT {
+        paths.extend(["recent".to_owned(), "stats".to_owned()]);
+    }
+    paths.into_iter().map(|path| format!("{SCHEME}{path}")).collect()
+}

@@ -1,0 +1,14 @@
+//! The SQLite format: one database for all agents. Filters, orders, pages and counts are SQL's.
+
+mod moving;
+mod reader;
+mod row;
+mod schema;
+mod search;
+mod sql;
+mod writer;
+
+pub(super) use moving::{Moving, Pages, Position, Style};
+pub(super) use reader::{SqliteReader, knows};
+pub(super) use schema::migrate;
+pub(super) use writer::SqliteWriter;

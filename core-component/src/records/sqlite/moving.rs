@@ -1,0 +1,291 @@
+//! Moving an agent's records between the formats: rows that nobody sees yet, or any more.
+//!
+//! Rows that are being copied belong to an agent whose name goes on after a `/`, as no agent's
+//! does: `<agent>/<version of the file>` while they are copied from it, `<agent>/<key>` where they
+//! are left to be deleted. An agent is `moving` while both its file and its rows may be there: the
+//! version of the file that the rows are a copy of, or nothing where the file is to be written.
+//! Where the file is there the rows are not seen, and those of an agent that is moving can go.
+
+use super::reader::agent_key;
+use super::row::{COLUMNS, Row, moment};
+use super::schema::has_tables;
+use super::sql::{count, integer, into_optional_text, query_one, statement, text, unexpected};
+use super::writer::insertions;
+use crate::records::error::Error;
+use crate::records::json::{Outline, Section, empty_document, line, record_text};
+use crate::records::memory::Kind;
+use crate::records::store::Imported;
+use crate::storage::database::{Transaction, Value};
+use crate::time::Timestamp;
+
+/// Rows that are read at once.
+const ROWS: u32 = 1000;
+
+/// The rows of one agent.
+pub(in crate::records) struct Moving<'a> {
+    transaction: &'a dyn Transaction,
+    name: &'a str,
+}
+
+/// An agent that the database knows.
+pub(in crate::records) struct Known {
+    pub key: i64,
+    /// See above; none where it is not moving.
+    pub moving: Option<String>,
+    /// What its file held beside the records.
+    pub document: Option<String>,
+}
+
+impl<'a> Moving<'a> {
+    /// In a transaction that, where it changes something, has seen all migrations.
+    pub fn of(transaction: &'a dyn Transaction, name: &'a str) -> Self {
+        Self { transaction, name }
+    }
+
+    pub fn known(&self) -> Result<Option<Known>, Error> {
+        let query = |statement: &_| self.transaction.query(statement, 1);
+        if !has_tables(query)? {
+            return Ok(None);
+        }
+        let Some(key) = agent_key(query, self.name)? else { return Ok(None) };
+        let sql = "SELECT moving, document FROM agents WHERE key = ?1";
+        let row = query_one(self.transaction, statement(sql, [Value::Integer(key)]))?;
+        let [moving, document] =
+            row.and_then(|row| row.try_into().ok()).unwrap_or([Value::Null, Value::Null]);
+        Ok(Some(Known {
+            key,
+            moving: into_optional_text(moving)?,
+            document: into_optional_text(document)?,
+        }))
+    }
+
+    /// How many rows there are of a key, and how many bytes of memories.
+    pub fn size(&self, key: i64) -> Result<(u64, u64), Error> {
+        let sql = "SELECT count(*), coalesce(sum(bytes), 0) FROM memories WHERE agent = ?1";
+        let row = query_one(self.transaction, statement(sql, [Value::Integer(key)]))?;
+        let row = row.ok_or_else(|| unexpected("a count", &Value::Null))?;
+        Ok((integer(&row[0])? as u64, integer(&row[1])? as u64))
+    }
+
+    /// The key of the copy of a file; it is begun where there is none.
+    pub fn copy_of(&self, version: &str) -> Result<i64, Error> {
+        let name = format!("{}/{version}", self.name);
+        let query = |statement: &_| self.transaction.query(statement, 1);
+        if let Some(key) = agent_key(query, &name)? {
+            return Ok(key);
+        }
+        let insert = statement("INSERT INTO agents (name) VALUES (?1)", [text(&name)]);
+        let effects = self.transaction.execute(&[insert])?;
+        Ok(effects.first().map_or(0, |effect| effect.last_insert_id))
+    }
+
+    /// Adds records to a copy.
+    pub fn add(&self, key: i64, records: &[&Imported]) -> Result<(), Error> {
+        self.transaction.execute(&insertions(key, records))?;
+        Ok(())
+    }
+
+    /// Makes a copy that is complete the agent, which is moving from then on.
+    pub fn complete(&self, key: i64, version: &str, document: &str) -> Result<(), Error> {
+        let sql = "UPDATE agents SET name = ?2, moving = ?3, document = ?4 WHERE key = ?1";
+        let named = [Value::Integer(key), text(self.name), text(version), text(document)];
+        self.transaction.execute(&[statement(sql, named)])?;
+        Ok(())
+    }
+
+    pub fn set_moving(&self, key: i64, moving: Option<&str>) -> Result<(), Error> {
+        let moving = moving.map_or(Value::Null, text);
+        let sql = "UPDATE agents SET moving = ?2 WHERE key = ?1";
+        self.transaction.execute(&[statement(sql, [Value::Integer(key), moving])])?;
+        Ok(())
+    }
+
+    /// Leaves an agent's rows to be deleted.
+    pub fn leave(&self, key: i64) -> Result<(), Error> {
+        let sql = "UPDATE agents SET name = name || '/' || key, moving = NULL WHERE key = ?1";
+        self.transaction.execute(&[statement(sql, [Value::Integer(key)])])?;
+        Ok(())
+    }
+
+    /// Deletes rows that were left, at most so many; returns whether there may be more.
+    pub fn delete_left(&self, most: u32) -> Result<bool, Error> {
+        let prefix = format!("{}/", self.name);
+        let sql = "SELECT key FROM agents WHERE substr(name, 1, length(?1)) = ?1";
+        let Some(row) = query_one(self.transaction, statement(sql, [Value::Text(prefix)]))? else {
+            return Ok(false);
+        };
+        let key = integer(&row[0])?;
+        let some = "SELECT key FROM memories WHERE agent = ?1 ORDER BY key LIMIT ?2";
+        let of_agent = [Value::Integer(key), count(most.into())];
+        let delete = |sql: String| statement(&sql, of_agent.clone());
+        let effects = self.transaction.execute(&[
+            delete(format!("DELETE FROM memory_tags WHERE agent = ?1 AND memory IN ({some})")),
+            delete(format!("DELETE FROM memories_text WHERE rowid IN ({some})")),
+            delete(format!("DELETE FROM memories WHERE key IN ({some})")),
+        ])?;
+        if effects[2].changes < most.into() {
+            let sql = "DELETE FROM agents WHERE key = ?1";
+            self.transaction.execute(&[statement(sql, [Value::Integer(key)])])?;
+        }
+        Ok(true)
+    }
+}
+
+/// How records are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::records) enum Style {
+    /// One a line.
+    Lines,
+    /// One document, as the JSON format has it.
+    Document,
+}
+
+/// The records of an agent as text, page by page.
+pub(in crate::records) struct Pages<'a> {
+    transaction: &'a dyn Transaction,
+    key: i64,
+    style: Style,
+    outline: Outline,
+}
+
+/// Where a page ends: the section, and the key of the last row of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::records) struct Position {
+    section: usize,
+    after: Option<i64>,
+}
+
+impl Position {
+    pub const START: Self = Self { section: 0, after: None };
+
+    /// Reads what [`Display`](std::fmt::Display) writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (section, after) = text.split_once(':')?;
+        Some(Self { section: section.parse().ok()?, after: Some(after.parse().ok()?) })
+    }
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.section, self.after.unwrap_or(0))
+    }
+}
+
+/// One page.
+#[derive(Debug, Default)]
+pub(in crate::records) struct TextPage {
+    pub text: String,
+    pub records: u64,
+    /// Where the next one begins; none after the last.
+    pub next: Option<Position>,
+}
+
+impl<'a> Pages<'a> {
+    pub fn of(
+        transaction: &'a dyn Transaction,
+        agent: &Known,
+        style: Style,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let outline = match style {
+            Style::Lines => {
+                let section = |kind| Section { before: String::new(), kind, empty: String::new() };
+                Outline { sections: Kind::ALL.map(section).into(), end: String::new() }
+            }
+            Style::Document => {
+                let mut has = [false; 3];
+                for kind in Kind::ALL {
+                    let sql = "SELECT key FROM memories WHERE agent = ?1 AND type = ?2 LIMIT 1";
+                    let of_kind = [Value::Integer(agent.key), Value::Integer(kind as i64)];
+                    has[kind as usize] = query_one(transaction, statement(sql, of_kind))?.is_some();
+                }
+                let document = match &agent.document {
+                    Some(document) => document.clone(),
+                    None => new_document(transaction, agent.key, now)?,
+                };
+                Outline::of(&document, |kind| has[kind as usize])
+                    .ok_or_else(|| unexpected("a document", &Value::Text(document)))?
+            }
+        };
+        Ok(Self { transaction, key: agent.key, style, outline })
+    }
+
+    /// The page that begins at a position, of at most so many records and about so many bytes.
+    pub fn page(
+        &self,
+        start: Position,
+        most_records: u64,
+        most_bytes: usize,
+    ) -> Result<TextPage, Error> {
+        let mut page = TextPage::default();
+        let mut at = start;
+        while let Some(section) = self.outline.sections.get(at.section) {
+            if at.after.is_none() {
+                page.text += &section.before;
+            }
+            loop {
+                let rows = self.rows(section.kind, at.after)?;
+                let is_last = rows.len() < ROWS as usize;
+                for row in rows {
+                    let is_full = page.records >= most_records || page.text.len() >= most_bytes;
+                    // A page that begins a section has a row of it.
+                    if is_full && at.after.is_some() {
+                        return Ok(TextPage { next: Some(at), ..page });
+                    }
+                    self.write(&mut page.text, &row, at.after.is_none());
+                    page.records += 1;
+                    at.after = Some(row.key);
+                }
+                if is_last {
+                    break;
+                }
+            }
+            if self.style == Style::Document {
+                page.text += if at.after.is_some() { "\n  ]" } else { &section.empty };
+            }
+            at = Position { section: at.section + 1, after: None };
+        }
+        page.text += &self.outline.end;
+        Ok(page)
+    }
+
+    fn write(&self, out: &mut String, Row { memory, original, .. }: &Row, is_first: bool) {
+        match self.style {
+            Style::Lines => {
+                *out += &line(memory, original.as_deref());
+                out.push('\n');
+            }
+            Style::Document => {
+                *out += if is_first { "[\n    " } else { ",\n    " };
+                match original {
+                    Some(original) => *out += original,
+                    None => *out += &record_text(memory),
+                }
+            }
+        }
+    }
+
+    /// In the order of the keys, which no index of an agent has: the table is passed over once.
+    fn rows(&self, kind: Kind, after: Option<i64>) -> Result<Vec<Row>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories AS m \
+             WHERE +m.agent = ?1 AND +m.type = ?2 AND m.key > ?3 ORDER BY m.key LIMIT ?4"
+        );
+        let after = Value::Integer(after.unwrap_or(i64::MIN));
+        let parameters =
+            [Value::Integer(self.key), Value::Integer(kind as i64), after, count(ROWS.into())];
+        let rows = self.transaction.query(&statement(&sql, parameters), ROWS)?.rows;
+        rows.into_iter().map(Row::read).collect()
+    }
+}
+
+/// What the file of an agent that never had one holds beside its records.
+fn new_document(transaction: &dyn Transaction, key: i64, now: Timestamp) -> Result<String, Error> {
+    let sql = "SELECT min(created_at), max(updated_at) FROM memories WHERE agent = ?1";
+    let row = query_one(transaction, statement(sql, [Value::Integer(key)]))?;
+    let [created_at, updated_at] = match row.as_deref() {
+        Some([created @ Value::Integer(_), updated]) => [moment(created)?, moment(updated)?],
+        _ => [now, now],
+    };
+    Ok(empty_document(created_at, updated_at))
+}

@@ -1,0 +1,231 @@
+//! Reading an agent's rows.
+
+use std::collections::BTreeSet;
+
+use super::row::{COLUMNS, Row, moment};
+use super::schema::has_tables;
+use super::search::candidates;
+use super::sql::{count, integer, into_text, query_one, statement, text, unexpected};
+use crate::records::agent::case_twin;
+use crate::records::error::Error;
+use crate::records::memory::{Importance, Kind, Memory};
+use crate::records::query::{Page, Query, Sort};
+use crate::records::stats::{Stats, TOP_TAGS};
+use crate::records::store::Reader;
+use crate::storage;
+use crate::storage::database::{Connection, Rows, Statement, Transaction, Value};
+use crate::time::Timestamp;
+
+/// Whether the database has an agent. Begins no transaction: who asks may want the tree's lock
+/// next, which is taken before any.
+pub(in crate::records) fn knows(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
+    let query = |statement: &Statement| database.query(statement, 1);
+    Ok(has_tables(query)? && agent_key(query, agent)?.is_some())
+}
+
+/// The key of an agent's row.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` where another agent's name differs only in case.
+pub(super) fn agent_key(
+    query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
+    agent: &str,
+) -> Result<Option<i64>, Error> {
+    let sql = "SELECT key, name FROM agents WHERE name = ?1";
+    let Some(row) = query(&statement(sql, [text(agent)]))?.rows.pop() else { return Ok(None) };
+    let [key, name] = row.try_into().map_err(|_| unexpected("two columns", &Value::Null))?;
+    let name = into_text(name)?;
+    match name == agent {
+        true => Ok(Some(integer(&key)?)),
+        false => Err(case_twin(agent, &name)),
+    }
+}
+
+/// An agent's rows in one view.
+pub(in crate::records) struct SqliteReader<'a> {
+    view: &'a dyn Transaction,
+    /// None where the database does not know the agent.
+    agent: Option<i64>,
+}
+
+impl<'a> SqliteReader<'a> {
+    pub fn of(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
+        let query = |statement: &Statement| view.query(statement, 1);
+        let agent = if has_tables(query)? { agent_key(query, agent)? } else { None };
+        Ok(Self { view, agent })
+    }
+
+    /// In a transaction that knows the tables.
+    pub(super) fn with_key(view: &'a dyn Transaction, agent: Option<i64>) -> Self {
+        Self { view, agent }
+    }
+
+    /// Whether the database knows the agent.
+    pub fn has_agent(&self) -> bool {
+        self.agent.is_some()
+    }
+
+    pub(super) fn row(&self, id: &str) -> Result<Option<Row>, Error> {
+        let Some(agent) = self.agent else { return Ok(None) };
+        let sql = format!("SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.id = ?2");
+        let found = query_one(self.view, statement(&sql, [Value::Integer(agent), text(id)]))?;
+        found.map(Row::read).transpose()
+    }
+}
+
+impl Reader for SqliteReader<'_> {
+    fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
+        Ok(self.row(id)?.map(|row| row.memory))
+    }
+
+    fn query(&self, query: &Query) -> Result<Page, Error> {
+        let Some(agent) = self.agent else { return Ok(Page::default()) };
+        let (condition, mut parameters) = condition(agent, query);
+        let total = match query.is_counted {
+            true => {
+                let sql = format!("SELECT count(*) FROM memories AS m WHERE {condition}");
+                let row = query_one(self.view, statement(&sql, parameters.clone()))?;
+                row.map_or(Ok(0), |row| integer(&row[0]))?
+            }
+            false => 0,
+        };
+        parameters.extend([Value::Integer(query.limit.into()), count(query.offset)]);
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories AS m WHERE {condition} ORDER BY {} LIMIT ?{} OFFSET ?{}",
+            order(query),
+            parameters.len() - 1,
+            parameters.len()
+        );
+        let rows = self.view.query(&statement(&sql, parameters), query.limit)?.rows;
+        let memories = rows.into_iter().map(|row| Ok(Row::read(row)?.memory));
+        Ok(Page { memories: memories.collect::<Result<_, Error>>()?, total: total as u64 })
+    }
+
+    fn stats(&self) -> Result<Stats, Error> {
+        let Some(agent) = self.agent else { return Ok(Stats::default()) };
+        let mut stats = Stats::default();
+        let sql = "SELECT type, importance, archived, count(*), sum(bytes), min(created_at), \
+                   max(created_at) FROM memories WHERE agent = ?1 GROUP BY 1, 2, 3";
+        let groups = statement(sql, [Value::Integer(agent)]);
+        for group in self.view.query(&groups, 100)?.rows {
+            add_group(&mut stats, &group)?;
+        }
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.archived = 0 \
+             ORDER BY m.access_count DESC, m.accessed_at DESC, m.id LIMIT 1"
+        );
+        let most_accessed = query_one(self.view, statement(&sql, [Value::Integer(agent)]))?;
+        stats.most_accessed = most_accessed.map(Row::read).transpose()?.map(|row| row.memory);
+        let sql = "SELECT tag, count(*) FROM memory_tags WHERE agent = ?1 AND archived = 0 \
+                   GROUP BY tag ORDER BY 2 DESC, 1 LIMIT ?2";
+        let tags = statement(sql, [Value::Integer(agent), count(TOP_TAGS as u64)]);
+        for mut row in self.view.query(&tags, TOP_TAGS as u32)?.rows {
+            let count = integer(&row[1])? as u64;
+            stats.top_tags.push((into_text(row.swap_remove(0))?, count));
+        }
+        Ok(stats)
+    }
+
+    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
+        let Some(agent) = self.agent else { return Ok(BTreeSet::new()) };
+        let sql = "SELECT id FROM memories WHERE agent = ?1 \
+                   AND id IN (SELECT value FROM json_each(?2))";
+        let list = serde_json::to_string(ids).expect("ids are JSON");
+        let known = statement(sql, [Value::Integer(agent), Value::Text(list)]);
+        let mut rows = self.view.query(&known, ids.len() as u32)?.rows;
+        rows.iter_mut().map(|row| into_text(row.swap_remove(0))).collect()
+    }
+
+    fn unused(
+        &self,
+        since: Timestamp,
+        kind: Option<Kind>,
+        most: u32,
+    ) -> Result<Vec<Memory>, Error> {
+        let Some(agent) = self.agent else { return Ok(Vec::new()) };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.archived = 0 \
+             AND m.accessed_at < ?2 AND m.updated_at < ?2 AND coalesce(m.type = ?3, true) \
+             ORDER BY m.accessed_at, m.created_at, m.id DESC LIMIT ?4"
+        );
+        let kind = kind.map_or(Value::Null, |kind| Value::Integer(kind as i64));
+        let since = Value::Integer(since.milliseconds());
+        let unused = [Value::Integer(agent), since, kind, count(most.into())];
+        let rows = self.view.query(&statement(&sql, unused), most)?.rows;
+        rows.into_iter().map(|row| Ok(Row::read(row)?.memory)).collect()
+    }
+}
+
+fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
+    let number = |index: usize| integer(&group[index]);
+    let memories = number(3)? as u64;
+    stats.bytes += number(4)? as u64;
+    if number(2)? != 0 {
+        stats.archived += memories;
+        return Ok(());
+    }
+    let add = |to: &mut u64| *to += memories;
+    let kind = Kind::ALL.get(number(0)? as usize);
+    let importance = Importance::ALL.get(number(1)? as usize);
+    if let Some(kind) = kind {
+        add(stats.by_kind.entry(*kind).or_default());
+    }
+    if let Some(importance) = importance {
+        add(stats.by_importance.entry(*importance).or_default());
+    }
+    let (oldest, newest) = (Some(moment(&group[5])?), Some(moment(&group[6])?));
+    stats.oldest = stats.oldest.or(oldest).min(oldest);
+    stats.newest = stats.newest.max(newest);
+    Ok(())
+}
+
+/// The condition of a query with its parameters, the agent's key first.
+fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
+    let candidates = candidates(&query.terms);
+    // Who has a list of rows looks these up: without the sign, SQLite may walk all of an agent's
+    // rows instead, in the order that is asked for.
+    let has_list = !query.tags.is_empty() || candidates.is_some();
+    let mut condition = if has_list { "+m.agent = ?1" } else { "m.agent = ?1" }.to_owned();
+    let mut parameters = vec![Value::Integer(agent)];
+    let mut and = |sql: &str, value: Value| {
+        parameters.push(value);
+        condition += &format!(" AND {}", sql.replace("??", &format!("?{}", parameters.len())));
+    };
+    if !query.archived {
+        and("m.archived = ??", Value::Integer(0));
+    }
+    if let Some(kind) = query.kind {
+        and("m.type = ??", Value::Integer(kind as i64));
+    }
+    if let Some(importance) = query.importance {
+        and("m.importance = ??", Value::Integer(importance as i64));
+    }
+    if let Some(category) = &query.category {
+        and("m.category = ??", text(category));
+    }
+    for tag in &query.tags {
+        let sql = "m.key IN (SELECT memory FROM memory_tags WHERE agent = ?1 AND tag = ??)";
+        and(sql, text(tag));
+    }
+    if let Some(candidates) = candidates {
+        let sql = "m.key IN (SELECT rowid FROM memories_text WHERE memories_text MATCH ??)";
+        and(sql, Value::Text(candidates));
+    }
+    for term in &query.terms {
+        and("instr(m.folded, ??) > 0", text(term));
+    }
+    (condition, parameters)
+}
+
+fn order(query: &Query) -> String {
+    let column = match query.sort {
+        Sort::CreatedAt => "created_at",
+        Sort::UpdatedAt => "updated_at",
+        Sort::AccessedAt => "accessed_at",
+        Sort::Importance => "importance",
+        Sort::AccessCount => "access_count",
+    };
+    let direction = if query.descending { "DESC" } else { "ASC" };
+    format!("m.{column} {direction}, m.created_at DESC, m.id")
+}

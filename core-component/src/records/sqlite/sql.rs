@@ -1,0 +1,70 @@
+//! Statements and values.
+
+use crate::records::error::{Code, Error};
+use crate::storage::database::{Statement, Transaction, Value};
+
+pub(super) fn statement(sql: &str, parameters: impl Into<Vec<Value>>) -> Statement {
+    Statement { sql: sql.to_owned(), parameters: parameters.into() }
+}
+
+/// The first row.
+pub(super) fn query_one(
+    transaction: &dyn Transaction,
+    statement: Statement,
+) -> Result<Option<Vec<Value>>, Error> {
+    Ok(transaction.query(&statement, 1)?.rows.into_iter().next())
+}
+
+pub(super) fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}
+
+pub(super) fn optional_text(value: Option<&str>) -> Value {
+    value.map_or(Value::Null, text)
+}
+
+/// A number that another program may have made larger than a column can hold.
+pub(super) fn count(value: u64) -> Value {
+    Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+pub(super) fn flag(value: bool) -> Value {
+    Value::Integer(value.into())
+}
+
+pub(super) fn integer(value: &Value) -> Result<i64, Error> {
+    match value {
+        Value::Integer(value) => Ok(*value),
+        other => Err(unexpected("an integer", other)),
+    }
+}
+
+pub(super) fn into_text(value: Value) -> Result<String, Error> {
+    match value {
+        Value::Text(value) => Ok(value),
+        other => Err(unexpected("text", &other)),
+    }
+}
+
+pub(super) fn into_optional_text(value: Value) -> Result<Option<String>, Error> {
+    match value {
+        Value::Null => Ok(None),
+        other => into_text(other).map(Some),
+    }
+}
+
+/// The database holds what this program would not have written.
+pub(super) fn unexpected(expected: &str, found: &Value) -> Error {
+    let found = match found {
+        Value::Null => "null",
+        Value::Integer(_) => "an integer",
+        Value::Real(_) => "a real number",
+        Value::Text(_) => "text",
+        Value::Blob(_) => "a blob",
+    };
+    let message = format!(
+        "`memories.db` holds {found} where {expected} is expected: another program changed it, \
+         restore it from a backup"
+    );
+    Error::new(Code::CorruptedData, message)
+}

@@ -1,0 +1,60 @@
+//! Statistics about an agent's memories.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::memory::{Importance, Kind, Memory};
+use crate::time::Timestamp;
+
+/// All but `archived` and `bytes` is about unarchived memories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stats {
+    pub by_kind: BTreeMap<Kind, u64>,
+    pub by_importance: BTreeMap<Importance, u64>,
+    pub archived: u64,
+    /// Of all memories as compact JSON.
+    pub bytes: u64,
+    /// When the oldest and the newest were created.
+    pub oldest: Option<Timestamp>,
+    pub newest: Option<Timestamp>,
+    /// The one with the highest access count; ties by newest access, then by id.
+    pub most_accessed: Option<Memory>,
+    /// At most [`TOP_TAGS`], by count, then alphabetically.
+    pub top_tags: Vec<(String, u64)>,
+}
+
+pub(super) const TOP_TAGS: usize = 10;
+
+impl Stats {
+    pub fn of(memories: &[Memory]) -> Self {
+        let mut stats = Self::default();
+        let mut tags: BTreeMap<&str, u64> = BTreeMap::new();
+        for memory in memories {
+            stats.bytes += memory.bytes();
+            if memory.archived {
+                stats.archived += 1;
+                continue;
+            }
+            *stats.by_kind.entry(memory.kind).or_default() += 1;
+            *stats.by_importance.entry(memory.importance).or_default() += 1;
+            let created_at = Some(memory.created_at);
+            stats.oldest = stats.oldest.or(created_at).min(created_at);
+            stats.newest = stats.newest.max(created_at);
+            // Another program may have given a tag twice.
+            for tag in memory.tags.iter().collect::<BTreeSet<_>>() {
+                *tags.entry(tag).or_default() += 1;
+            }
+        }
+        let unarchived = memories.iter().filter(|memory| !memory.archived);
+        let rank = |memory: &&Memory| {
+            (memory.access_count, memory.accessed_at, std::cmp::Reverse(memory.id.clone()))
+        };
+        stats.most_accessed = unarchived.max_by_key(rank).cloned();
+        let mut tags: Vec<_> =
+            tags.into_iter().map(|(tag, count)| (tag.to_owned(), count)).collect();
+        // The sort is stable, and the tags are in alphabetical order.
+        tags.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        tags.truncate(TOP_TAGS);
+        stats.top_tags = tags;
+        stats
+    }
+}

@@ -1,0 +1,132 @@
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use super::agent::{Agent, Purpose};
+use super::error::{Code, Error};
+use super::input::{self, Tag, default_agent};
+use super::memory::{Importance, Memory};
+use crate::names::AgentName;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct UpdateMemory;
+
+/// Changes fields of a memory. What is left out stays as it is.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Update a memory")]
+pub(super) struct Input {
+    /// The memory's id.
+    #[schemars(regex(
+        pattern = r"^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$"
+    ))]
+    id: String,
+    /// Default `default`.
+    #[serde(default = "default_agent")]
+    agent_id: AgentName,
+    /// The new text.
+    #[schemars(length(max = 5000), regex(pattern = r"\S"))]
+    content: Option<String>,
+    /// Null removes it.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Category")]
+    category: Option<Option<String>>,
+    /// All of its tags.
+    #[schemars(length(max = 10))]
+    tags: Option<Vec<Tag>>,
+    /// Its weight.
+    importance: Option<Importance>,
+    /// Hides it from queries.
+    archived: Option<bool>,
+}
+
+/// A category or null. That a field is null differs from its being absent.
+struct Category;
+
+impl JsonSchema for Category {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Category".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "string", "maxLength": 50, "pattern": r"\S" },
+            { "type": "null" },
+        ]})
+    }
+}
+
+fn given<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(field).map(Some)
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    memory: Memory,
+    // The fields whose value changed.
+    updated_fields: Vec<&'static str>,
+}
+
+impl Tool for UpdateMemory {
+    const NAME: &'static str = "update_memory";
+    const HINTS: Hints = Hints::OVERWRITES;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        let content = input.content.as_deref().map(input::content).transpose()?;
+        let category = match input.category {
+            Some(Some(category)) => Some(Some(input::category(category)?)),
+            other => other,
+        };
+        let tags = input.tags.map(input::tags).transpose()?;
+        let (importance, archived) = (input.importance, input.archived);
+        let nothing = content.is_none()
+            && category.is_none()
+            && tags.is_none()
+            && importance.is_none()
+            && archived.is_none();
+        if nothing {
+            let message = "nothing to update: give `content`, `category`, `tags`, `importance` or \
+                           `archived`";
+            return Err(Error::new(Code::InvalidInput, message));
+        }
+        agent.change(Purpose::Change, |writer| {
+            let id = &input.id;
+            let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
+            let mut memory = Memory {
+                content: content.clone().unwrap_or_else(|| before.content.clone()),
+                category: category.clone().unwrap_or_else(|| before.category.clone()),
+                tags: tags.clone().unwrap_or_else(|| before.tags.clone()),
+                importance: importance.unwrap_or(before.importance),
+                archived: archived.unwrap_or(before.archived),
+                ..before.clone()
+            };
+            let updated_fields = changed_fields(&before, &memory);
+            if !updated_fields.is_empty() {
+                memory.updated_at = call.context.now.max(memory.created_at);
+                writer.update(&before, &memory)?;
+            }
+            Ok(Output { memory, updated_fields })
+        })
+    }
+}
+
+fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
+    let fields = [
+        ("content", before.content != after.content),
+        ("category", before.category != after.category),
+        ("tags", before.tags != after.tags),
+        ("importance", before.importance != after.importance),
+        ("archived", before.archived != after.archived),
+    ];
+    fields.into_iter().filter_map(|(field, changed)| changed.then_some(field)).collect()
+}

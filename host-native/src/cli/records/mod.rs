@@ -1,0 +1,109 @@
+//! Commands about the records of an agent: each calls a tool of the core until all pages are done.
+
+mod archive;
+mod convert;
+mod export;
+mod import;
+
+use super::call::status_of;
+use super::settings::{RecordsSettings, Writing};
+use super::{Failure, help, runtime};
+use crate::{CallError, Memory};
+use clap::{Args, Subcommand};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// Convert, export, import or archive the records of an agent.
+///
+/// Records are the memories of the toolset `records`. What these commands change, other programs
+/// may go on reading and changing at the same time.
+#[derive(Debug, Args)]
+#[command(
+    subcommand_value_name = "COMMAND",
+    disable_help_subcommand = true,
+    after_long_help = help::sections(&[include_str!("../help/records.txt")]),
+)]
+pub struct Records {
+    #[command(subcommand)]
+    command: RecordsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum RecordsCommand {
+    Convert(convert::Convert),
+    Export(export::Export),
+    Import(import::Import),
+    Archive(archive::Archive),
+}
+
+impl Records {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        match self.command {
+            RecordsCommand::Convert(convert) => convert.run(),
+            RecordsCommand::Export(export) => export.run(),
+            RecordsCommand::Import(import) => import.run(),
+            RecordsCommand::Archive(archive) => archive.run(),
+        }?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+// Whose records, and where they are. (A doc comment would become the help of each command.)
+#[derive(Debug, Args)]
+struct Target {
+    /// The agent
+    #[arg(long = "agent", value_name = "NAME", default_value = "default")]
+    agent: String,
+
+    #[command(flatten)]
+    settings: RecordsSettings,
+
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// The records of one agent, and a runtime to call their tools.
+struct Open {
+    agent: String,
+    memory: Memory,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Target {
+    fn open(self) -> Result<Open, Failure> {
+        let memory = self.settings.memory(&self.writing)?;
+        Ok(Open { agent: self.agent, memory, runtime: runtime()? })
+    }
+}
+
+impl Open {
+    /// One page of a tool.
+    fn page<T: DeserializeOwned>(&self, tool: &str, mut arguments: Value) -> Result<T, Failure> {
+        arguments["agent_id"] = json!(self.agent);
+        let arguments = arguments.to_string();
+        let call = self.memory.call(tool, &arguments);
+        let outcome = self.runtime.block_on(call).map_err(|error| match error {
+            CallError::Ended { .. } => Failure::storage(error),
+            _ => Failure::usage(error),
+        })?;
+        if outcome.is_error {
+            let error: Value = serde_json::from_str(&outcome.result).unwrap_or_default();
+            let message = error["error"]["message"].as_str().unwrap_or(&outcome.result);
+            return Err(match status_of(&outcome.result) {
+                Failure::STORAGE => Failure::storage(message),
+                _ => Failure::tool(message),
+            });
+        }
+        let unreadable = |error| Failure::storage(format!("the component's page: {error}"));
+        serde_json::from_str(&outcome.result).map_err(unreadable)
+    }
+}
+
+/// A number of records in words.
+fn records(count: u64) -> String {
+    match count {
+        1 => "1 record".to_owned(),
+        _ => format!("{count} records"),
+    }
+}

@@ -1,0 +1,374 @@
+//! Connections: how one is opened, what it is held to, and keeping those that are idle.
+
+use super::super::directory::{Directory, Kind};
+use super::super::lock::{LockDirectory, is_in_place, result_code};
+use super::super::records::DATABASE;
+use super::super::{Durability, Error, ErrorCode, MAX_LOCK_WAIT};
+use super::authoriser::Authoriser;
+use super::failure::{Failure, not_granted};
+use super::transaction::poll;
+use super::{MAX_ROWS_BYTES, Session};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, ffi};
+use rustix::io::Errno;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So many connections stay open between uses.
+const MAX_IDLE: usize = 16;
+
+/// So many prepared statements are kept on each.
+const MAX_STATEMENTS: usize = 128;
+
+/// So many instructions of SQLite's machine, some tens of microseconds, between two looks at
+/// whether a statement is to end.
+const LOOK_EVERY: i32 = 1_000;
+
+/// A SQLite that is older may damage a database in WAL mode that several connections write to.
+const SOUND_WAL: i32 = 3_051_003;
+
+/// What a longer statement time counts as: a year.
+const NO_END: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The journal mode of a new database.
+pub(super) fn journal_mode(sqlite_version: i32) -> &'static str {
+    if sqlite_version >= SOUND_WAL { "WAL" } else { "DELETE" }
+}
+
+/// When a statement is to end.
+#[derive(Debug)]
+pub(super) struct Watch {
+    statement_time: Duration,
+    given_up: AtomicBool,
+    /// None for a statement of the host's own, which goes on to its end.
+    ends: Mutex<Option<Instant>>,
+}
+
+impl Watch {
+    pub fn new(statement_time: Duration) -> Self {
+        Watch { statement_time, given_up: AtomicBool::new(false), ends: Mutex::new(None) }
+    }
+
+    pub fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// A statement begins.
+    pub fn start(&self) {
+        let now = Instant::now();
+        let ends = now.checked_add(self.statement_time).unwrap_or(now + NO_END);
+        *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = Some(ends);
+    }
+
+    /// The time of the statement that ran last is over.
+    #[cfg(test)]
+    pub fn end_now(&self) {
+        *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// What begins is the host's own. SQLite counts the steps of a statement over all its runs, so
+    /// that the shortest one is looked at some time.
+    fn start_own(&self) {
+        *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn is_over(&self) -> bool {
+        let ends = *self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.is_some_and(|ends| self.is_given_up() || Instant::now() >= ends)
+    }
+
+    pub fn statement_time(&self) -> Duration {
+        self.statement_time
+    }
+}
+
+/// A connection to a database.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub connection: Connection,
+    authoriser: Authoriser,
+    watch: Arc<Watch>,
+    /// Whether it was seen not to be new.
+    has_pages: AtomicBool,
+    /// The lock of those who write, when one has asked for it.
+    lock: OnceLock<Arc<LockDirectory>>,
+    /// What is written elsewhere meanwhile would be seen in part: it serves one call alone.
+    immutable: bool,
+}
+
+impl Link {
+    pub fn watch(&self) -> &Arc<Watch> {
+        &self.watch
+    }
+
+    pub fn is_in_transaction(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
+    /// Whether the file that is open is still the one at its path.
+    pub fn is_in_place(&self) -> bool {
+        self.immutable || is_in_place(&self.connection)
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        self.connection.is_readonly("main").unwrap_or(true)
+    }
+
+    /// Sets something that only the host may. It is not kept prepared: who gives the same text
+    /// would find it.
+    pub fn set(&self, sql: &str) -> rusqlite::Result<()> {
+        self.as_host(|| self.connection.execute_batch(sql))
+    }
+
+    /// Runs a statement of the host's own, with what rows it has, and keeps it prepared: no call may
+    /// give its text.
+    pub fn run(&self, sql: &'static str) -> rusqlite::Result<()> {
+        self.as_host(|| {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut rows = statement.raw_query();
+            while rows.next()?.is_some() {}
+            Ok(())
+        })
+    }
+
+    /// The lock of those who write.
+    pub fn lock(
+        &self,
+        find: impl FnOnce() -> Result<LockDirectory, Error>,
+    ) -> Result<Arc<LockDirectory>, Error> {
+        if let Some(lock) = self.lock.get() {
+            return Ok(lock.clone());
+        }
+        let lock = find()?;
+        Ok(self.lock.get_or_init(|| Arc::new(lock)).clone())
+    }
+
+    pub fn as_host<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.watch.start_own();
+        self.authoriser.as_host(work)
+    }
+
+    /// Runs what a call gave; where SQLite was not allowed to, says so in whatever way it failed.
+    pub fn as_call<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        self.watch.start();
+        self.authoriser.forget();
+        work().map_err(|failure| match failure {
+            Failure::Sqlite(error) if self.authoriser.has_denied() => {
+                not_granted(result_code(&error)).into()
+            }
+            failure => failure,
+        })
+    }
+
+    /// Whether nothing was ever written to it.
+    pub fn is_new(&self) -> rusqlite::Result<bool> {
+        if self.has_pages.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let pages: i64 = self.as_host(|| {
+            let mut statement = self.connection.prepare_cached("PRAGMA page_count")?;
+            statement.query_row([], |row| row.get(0))
+        })?;
+        self.has_pages.store(pages > 0, Ordering::Relaxed);
+        Ok(pages == 0)
+    }
+}
+
+/// Connections that nobody uses now, kept open for the next call.
+#[derive(Debug, Default)]
+pub(in super::super) struct Idle(Mutex<Vec<(PathBuf, Link)>>);
+
+impl Idle {
+    pub(super) fn take(&self, path: &Path) -> Option<Link> {
+        loop {
+            let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let newest = idle.iter().rposition(|(other, _)| other == path)?;
+            let (_, link) = idle.remove(newest);
+            drop(idle);
+            if link.is_in_place() {
+                link.watch.given_up.store(false, Ordering::Relaxed);
+                return Some(link);
+            }
+        }
+    }
+
+    pub(super) fn give_back(&self, path: PathBuf, link: Link) {
+        if link.immutable || link.is_in_transaction() {
+            return;
+        }
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push((path, link));
+        let oldest = (idle.len() > MAX_IDLE).then(|| idle.remove(0));
+        drop(idle);
+        drop(oldest);
+    }
+}
+
+impl Session {
+    /// Opens a connection; makes the file, and what leads to it, where it is missing and `create`
+    /// is set.
+    pub(super) fn connect(&self, create: bool) -> Result<Link, Error> {
+        let base = self.records.base()?;
+        let failed =
+            |errno| Error::from_errno(errno, &format!("open the database `{}`", self.location));
+        let directory = match base.find(&[])? {
+            Some(directory) => directory,
+            None if create => {
+                let durable = self.storage.options.durability == Durability::Full;
+                base.make(true, durable).map_err(|errno| self.not_created(errno))?
+            }
+            None => return Err(self.missing()),
+        };
+        match directory.stamp(DATABASE).map_err(failed)? {
+            Some(found) if found.kind != Kind::File => return Err(self.not_a_file()),
+            Some(_) => {}
+            None if create => {
+                self.create_in(&directory).map_err(|errno| self.not_created(errno))?;
+            }
+            None => return Err(self.missing()),
+        }
+        // Who repairs it after a crash keeps all others out for a moment.
+        let until = Instant::now() + self.storage.options.lock_wait.min(MAX_LOCK_WAIT);
+        match poll(until, || Ok(self.link_to(false)?)) {
+            Err(Failure::Sqlite(error)) if cannot_open(&error) => {
+                self.link_to_unwritable(&directory, &error)
+            }
+            linked => linked.map_err(|failure| failure.report(&self.location, &self.watch)),
+        }
+    }
+
+    /// Puts an empty file there, of mode 600 from the first.
+    ///
+    /// It gets its name only when nobody has it open, since closing a file lets go of every lock
+    /// that this process has on it, those of SQLite too.
+    fn create_in(&self, directory: &Directory) -> Result<(), Errno> {
+        let number = getrandom::u64().map_err(|_| Errno::IO)?;
+        let temporary = format!(".{DATABASE}.{number:016x}.agent-memory-tmp");
+        drop(directory.create_file(&temporary, 0o600)?);
+        let linked = directory.link(&temporary, DATABASE);
+        let removed = directory.remove_file(&temporary);
+        match linked {
+            // Made by another just now.
+            Ok(()) | Err(Errno::EXIST) => removed?,
+            Err(errno) => return Err(errno),
+        }
+        match self.storage.options.durability {
+            Durability::Full => directory.sync(),
+            Durability::Relaxed => Ok(()),
+        }
+    }
+
+    fn link_to(&self, immutable: bool) -> rusqlite::Result<Link> {
+        let path = self.path();
+        let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut connection = if immutable {
+            let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(immutable_uri(&path), flags)?
+        } else {
+            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?
+        };
+        // Whoever waits polls, to be fair to others and to be able to end.
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.execute_batch(match self.storage.options.durability {
+            Durability::Full => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
+            Durability::Relaxed => "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON",
+        })?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROWS_BYTES as i32 + 1024)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+        connection.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
+        let watch = self.watch.clone();
+        let looks = watch.clone();
+        connection.progress_handler(LOOK_EVERY, Some(move || looks.is_over()))?;
+        let authoriser = Authoriser::of(&mut connection)?;
+        let (has_pages, lock) = (AtomicBool::new(false), OnceLock::new());
+        let link = Link { connection, authoriser, watch, has_pages, lock, immutable };
+        // The first look at the file tells whether it can be used at all.
+        link.is_new()?;
+        Ok(link)
+    }
+
+    /// A database in WAL mode on a medium that can only be read opens only where it is said not to
+    /// change, which is sure where the medium is so for everybody, and whole where no WAL was left.
+    fn link_to_unwritable(
+        &self,
+        directory: &Directory,
+        error: &rusqlite::Error,
+    ) -> Result<Link, Error> {
+        if let Err(errno @ (Errno::ACCESS | Errno::PERM)) = directory.readable_file(DATABASE) {
+            return Err(Error::from_errno(
+                errno,
+                &format!("open the database `{}`", self.location),
+            ));
+        }
+        let has_wal = directory.stamp(&format!("{DATABASE}-wal"));
+        let has_wal = has_wal.is_ok_and(|wal| wal.is_some_and(|wal| wal.size > 0));
+        match directory.writable() {
+            Err(Errno::ROFS) if !has_wal => self.link_to(true).map_err(|error| self.failed(&error)),
+            Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
+                Err(Error::from_errno(errno, &format!("open the database `{}`", self.location)))
+            }
+            _ => Err(self.failed(error)),
+        }
+    }
+
+    fn missing(&self) -> Error {
+        let message = format!("there is no database `{}` yet", self.location);
+        Error::new(ErrorCode::NotFound, message)
+    }
+
+    fn not_a_file(&self) -> Error {
+        let message = format!(
+            "`{}` is not a file (a symbolic link is not followed): move it away",
+            self.location
+        );
+        Error::new(ErrorCode::InvalidPath, message)
+    }
+
+    fn not_created(&self, errno: Errno) -> Error {
+        let error = Error::from_errno(errno, &format!("create the database `{}`", self.location));
+        match error.code {
+            ErrorCode::Permission => Error { code: ErrorCode::ReadOnly, ..error },
+            _ => error,
+        }
+    }
+
+    fn failed(&self, error: &rusqlite::Error) -> Error {
+        super::failure::report(error, &self.location, &self.watch)
+    }
+}
+
+fn cannot_open(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ffi::ErrorCode::CannotOpen
+                | ffi::ErrorCode::ReadOnly
+                | ffi::ErrorCode::PermissionDenied
+        )
+    )
+}
+
+/// The path as a URI that says that nobody changes the file.
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(byte as char);
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri + "?immutable=1"
+}

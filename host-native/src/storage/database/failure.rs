@@ -1,0 +1,119 @@
+//! What SQLite reports, in the words of `wit/storage.wit`.
+
+use super::super::lock::{is_busy, result_code};
+use super::super::{Error, ErrorCode};
+use super::connection::Watch;
+use rusqlite::ffi;
+
+/// Why a statement failed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Sqlite(rusqlite::Error),
+    Other(Error),
+}
+
+impl Failure {
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Failure::Sqlite(error) if is_busy(error))
+    }
+
+    pub fn report(self, location: &str, watch: &Watch) -> Error {
+        match self {
+            Failure::Sqlite(error) => report(&error, location, watch),
+            Failure::Other(error) => error,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Failure::Sqlite(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
+    }
+}
+
+pub(super) fn report(error: &rusqlite::Error, location: &str, watch: &Watch) -> Error {
+    use ffi::ErrorCode as Sqlite;
+    if matches!(error, rusqlite::Error::MultipleStatement) {
+        return not_one();
+    }
+    let (code, message) = match error.sqlite_error_code() {
+        Some(Sqlite::ConstraintViolation) if is_unique(error) => (
+            ErrorCode::AlreadyExists,
+            format!("a statement breaks a unique constraint of `{location}`: {error}"),
+        ),
+        Some(Sqlite::DiskFull) => (
+            ErrorCode::NoSpace,
+            format!("cannot write `{location}`: the medium is full: free some space"),
+        ),
+        Some(Sqlite::ReadOnly) => return read_only(location, result_code(error)),
+        Some(Sqlite::DatabaseBusy | Sqlite::DatabaseLocked) => {
+            (ErrorCode::Busy, format!("another program keeps `{location}` locked: try again"))
+        }
+        Some(Sqlite::PermissionDenied) => (
+            ErrorCode::Permission,
+            format!("cannot use `{location}`: the operating system refuses: check the permissions"),
+        ),
+        Some(Sqlite::AuthorizationForStatementDenied) => return not_granted(result_code(error)),
+        Some(Sqlite::TooBig) => (
+            ErrorCode::TooLarge,
+            "a text, a blob or a row is longer than 16777216 bytes".to_owned(),
+        ),
+        Some(Sqlite::DatabaseCorrupt | Sqlite::NotADatabase) => (
+            ErrorCode::Io,
+            format!("`{location}` is damaged: restore it from a backup, or move it away"),
+        ),
+        Some(Sqlite::OperationInterrupted) if watch.is_given_up() => (
+            ErrorCode::Cancelled,
+            format!("a statement on `{location}` was stopped: the call was given up"),
+        ),
+        Some(Sqlite::OperationInterrupted) => (
+            ErrorCode::Cancelled,
+            format!(
+                "a statement on `{location}` ran for longer than {:?} and was stopped",
+                watch.statement_time()
+            ),
+        ),
+        Some(Sqlite::SystemIoFailure | Sqlite::CannotOpen) => {
+            (ErrorCode::Io, format!("cannot use `{location}`: the medium reports an error"))
+        }
+        _ => (ErrorCode::Io, format!("cannot run a statement on `{location}`: {error}")),
+    };
+    Error { code, message, detail: result_code(error) }
+}
+
+/// The constraints that say that something is there already.
+fn is_unique(error: &rusqlite::Error) -> bool {
+    let extended = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        extended,
+        Some(
+            ffi::SQLITE_CONSTRAINT_UNIQUE
+                | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+                | ffi::SQLITE_CONSTRAINT_ROWID
+        )
+    )
+}
+
+pub(super) fn not_one() -> Error {
+    Error::new(ErrorCode::Io, "one statement at a time: the text holds none or several")
+}
+
+pub(super) fn not_granted(detail: Option<String>) -> Error {
+    let message = "a statement that is not granted: it may attach nothing, load nothing, set \
+                   nothing that outlives the call, and begin or end no transaction";
+    Error { code: ErrorCode::NotGranted, message: message.to_owned(), detail }
+}
+
+pub(super) fn read_only(location: &str, detail: Option<String>) -> Error {
+    let message = format!(
+        "cannot write `{location}`: it can only be read by this process: \
+         check its owner and permissions"
+    );
+    Error { code: ErrorCode::ReadOnly, message, detail }
+}

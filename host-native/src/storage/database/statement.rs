@@ -1,0 +1,165 @@
+//! Running one statement.
+
+use super::super::{Error, ErrorCode};
+use super::connection::Link;
+use super::failure::{Failure, not_granted, not_one};
+use super::transaction::CONTROL;
+use super::{Effect, MAX_ROWS_BYTES, Mode, Rows, Statement, Value};
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Row};
+
+/// What a value counts beside its text or its bytes.
+const VALUE_BYTES: usize = 8;
+
+/// Runs a statement, and gives at most `max_rows` of its rows.
+pub(super) fn query(
+    link: &Link,
+    statement: &Statement,
+    max_rows: u32,
+    mode: Mode,
+) -> Result<Rows, Failure> {
+    link.as_call(|| read(link, statement, max_rows, mode))
+}
+
+/// Runs a statement for what it changes; `last_insert_id` is that of the one before it.
+pub(super) fn execute(
+    link: &Link,
+    statement: &Statement,
+    mode: Mode,
+    last_insert_id: i64,
+) -> Result<Effect, Failure> {
+    link.as_call(|| change(link, statement, mode, last_insert_id))
+}
+
+fn read(link: &Link, statement: &Statement, max_rows: u32, mode: Mode) -> Result<Rows, Failure> {
+    let mut prepared = prepare(link, statement, mode)?;
+    let columns: Vec<String> = prepared.column_names().map(str::to_owned).collect();
+    let width = columns.len();
+    let mut answer = Rows { columns, ..Rows::default() };
+    let mut room = MAX_ROWS_BYTES;
+    let mut rows = prepared.raw_query();
+    while let Some(row) = rows.next()? {
+        if answer.rows.len() == max_rows as usize {
+            answer.truncated = true;
+            break;
+        }
+        answer.rows.push(values(row, width, &mut room)?);
+    }
+    Ok(answer)
+}
+
+fn change(
+    link: &Link,
+    statement: &Statement,
+    mode: Mode,
+    last_insert_id: i64,
+) -> Result<Effect, Failure> {
+    let connection = &link.connection;
+    let mut prepared = prepare(link, statement, mode)?;
+    let before = connection.total_changes();
+    let mut rows = prepared.raw_query();
+    while rows.next()?.is_some() {}
+    // Only what changes rows sets the count: after anything else it is that of an older statement.
+    if connection.total_changes() == before {
+        return Ok(Effect { changes: 0, last_insert_id });
+    }
+    let changes = connection.changes();
+    let last_insert_id = if changes > 0 && is_insert(&statement.sql) {
+        connection.last_insert_rowid()
+    } else {
+        last_insert_id
+    };
+    Ok(Effect { changes, last_insert_id })
+}
+
+fn is_insert(sql: &str) -> bool {
+    let word = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next();
+    word.is_some_and(|word| {
+        ["insert", "replace"].iter().any(|insert| word.eq_ignore_ascii_case(insert))
+    })
+}
+
+fn prepare<'link>(
+    link: &'link Link,
+    statement: &Statement,
+    mode: Mode,
+) -> Result<CachedStatement<'link>, Failure> {
+    // The host's own statements are in the cache of the same connection.
+    if CONTROL.contains(&statement.sql.trim()) {
+        return Err(not_granted(None).into());
+    }
+    let mut prepared = link.connection.prepare_cached(&statement.sql)?;
+    if prepared.readonly() && prepared.column_count() == 0 && prepared.expanded_sql().is_none() {
+        return Err(not_one().into());
+    }
+    if mode == Mode::Read && !prepared.readonly() {
+        let message = "a statement that changes something needs a write transaction";
+        return Err(Error::new(ErrorCode::ReadOnly, message).into());
+    }
+    let (takes, given) = (prepared.parameter_count(), statement.parameters.len());
+    if takes != given {
+        let message = format!("the statement takes {takes} parameters and was given {given}");
+        return Err(Error::new(ErrorCode::Io, message).into());
+    }
+    if statement.parameters.iter().map(bytes).sum::<usize>() > MAX_ROWS_BYTES {
+        let message =
+            format!("the parameters of a statement are longer than {MAX_ROWS_BYTES} bytes");
+        return Err(Error::new(ErrorCode::TooLarge, message).into());
+    }
+    for (index, value) in statement.parameters.iter().enumerate() {
+        prepared.raw_bind_parameter(index + 1, value)?;
+    }
+    Ok(prepared)
+}
+
+fn bytes(value: &Value) -> usize {
+    match value {
+        Value::Text(text) => text.len(),
+        Value::Blob(blob) => blob.len(),
+        Value::Null | Value::Integer(_) | Value::Real(_) => 0,
+    }
+}
+
+fn values(row: &Row<'_>, width: usize, room: &mut usize) -> Result<Vec<Value>, Failure> {
+    let mut values = Vec::with_capacity(width);
+    for index in 0..width {
+        let value = match row.get_ref(index)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(value) => Value::Integer(value),
+            ValueRef::Real(value) => Value::Real(value),
+            ValueRef::Text(text) => {
+                claim(room, text.len())?;
+                let text = std::str::from_utf8(text).map_err(|_| {
+                    Error::new(ErrorCode::Io, "a text in the database is not UTF-8")
+                })?;
+                Value::Text(text.to_owned())
+            }
+            ValueRef::Blob(blob) => {
+                claim(room, blob.len())?;
+                Value::Blob(blob.to_owned())
+            }
+        };
+        claim(room, VALUE_BYTES)?;
+        values.push(value);
+    }
+    Ok(values)
+}
+
+fn claim(room: &mut usize, bytes: usize) -> Result<(), Error> {
+    let message =
+        || format!("the rows of a statement are longer than {MAX_ROWS_BYTES} bytes: ask for fewer");
+    *room = room.checked_sub(bytes).ok_or_else(|| Error::new(ErrorCode::TooLarge, message()))?;
+    Ok(())
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Integer(value) => ValueRef::Integer(*value),
+            Value::Real(value) => ValueRef::Real(*value),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Blob(blob) => ValueRef::Blob(blob),
+        }))
+    }
+}

@@ -1,0 +1,216 @@
+//! `agent-memory records`: converting, exporting, importing and archiving.
+
+mod process;
+
+use process::agent_memory;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const NOW: &str = "2025-01-20T10:00:00Z";
+
+/// A directory of records, which does not exist yet, in a directory to work in.
+struct Scratch {
+    directory: tempfile::TempDir,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        Scratch { directory: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    fn root(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn kept(&self, name: &str) -> PathBuf {
+        self.root().join("memories").join(name)
+    }
+
+    fn command(&self, words: &str) -> Command {
+        let mut command = agent_memory(self.root());
+        command.args(words.split_whitespace()).stdin(Stdio::null());
+        command.env("MEMORY_DIR", self.root().join("memories"));
+        command.env("AGENT_MEMORY_FIXED_CLOCK", NOW).env("LOG_LEVEL", "ERROR");
+        command
+    }
+
+    fn run(&self, words: &str) -> Output {
+        self.command(words).output().expect("it runs")
+    }
+
+    fn run_with(&self, words: &str, input: &str) -> Output {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it runs");
+        let mut stdin = child.stdin.take().expect("its input");
+        // It may end before it reads all.
+        let _ = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        child.wait_with_output().expect("it ends")
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        let mut command = self.command("call --toolset records");
+        let output = command.arg(tool).arg(arguments.to_string()).output().expect("it runs");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+    }
+}
+
+fn stdout(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> &str {
+    str::from_utf8(&output.stderr).expect("UTF-8")
+}
+
+fn succeeds(output: &Output, tells: &str) {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(stderr(output), tells);
+}
+
+fn fails(output: &Output, status: i32, tells: &[&str]) {
+    assert_eq!(output.status.code(), Some(status), "{output:?}");
+    assert_eq!(stdout(output), "");
+    for text in tells {
+        assert!(stderr(output).contains(text), "{output:?}");
+    }
+}
+
+fn record(number: usize) -> Value {
+    json!({
+        "id": format!("{number:08}-0000-4000-8000-000000000000"),
+        "type": "learning",
+        "content": format!("memory {number}"),
+        "created_at": "2024-01-01T00:00:00.000Z",
+        "updated_at": "2024-01-01T00:00:00.000Z",
+        "accessed_at": "2024-01-01T00:00:00.000Z",
+        "access_count": 0,
+        "tags": ["x"],
+        "importance": "medium",
+        "archived": false,
+    })
+}
+
+fn lines(count: usize) -> String {
+    (0..count).map(|number| format!("{}\n", record(number))).collect()
+}
+
+#[test]
+fn records_go_in_and_out_through_files_and_pipes_in_pages() {
+    let scratch = Scratch::new();
+    let lines = lines(12_000);
+    fs::write(scratch.root().join("in.jsonl"), &lines).expect("a file");
+    let output = scratch.run("records import --agent ada --records-format sqlite in.jsonl");
+    succeeds(&output, "12000 records imported\n");
+    assert!(scratch.kept("memories.db").exists());
+
+    let output = scratch.run("records export --agent ada out.jsonl");
+    succeeds(&output, "12000 records of agent `ada`\n");
+    assert_eq!(fs::read_to_string(scratch.root().join("out.jsonl")).expect("a file"), lines);
+    let output = scratch.run("records export --agent ada");
+    succeeds(&output, "12000 records of agent `ada`\n");
+    assert_eq!(stdout(&output), lines);
+
+    let output = scratch.run_with("records import --agent bob -", &lines);
+    succeeds(&output, "12000 records imported\n");
+    assert!(scratch.kept("bob.json").exists());
+    let document = scratch.run("records export --agent bob --format json");
+    assert_eq!(fs::read(scratch.kept("bob.json")).expect("a file"), document.stdout);
+    let output = scratch.run_with("records import --agent eve", stdout(&document));
+    succeeds(&output, "12000 records imported\n");
+    let names = fs::read_dir(scratch.root()).expect("the directory").count();
+    assert_eq!(names, 3, "a file of an unfinished export is left");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_exported_file_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    scratch.call("add_core_memory", json!({"content": "x"}));
+    succeeds(&scratch.run("records export out"), "1 record of agent `default`\n");
+    let mode = fs::metadata(scratch.root().join("out")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_record_that_is_there_is_refused_skipped_or_replaced() {
+    let scratch = Scratch::new();
+    succeeds(&scratch.run_with("records import", &lines(1)), "1 record imported\n");
+    let two = lines(2).replace("memory 0", "other");
+    let output = scratch.run_with("records import", &two);
+    fails(&output, 1, &["line 1: the id `00000000-", "skip or replace"]);
+    let output = scratch.run_with("records import --on-conflict skip", &two);
+    succeeds(&output, "1 record imported, 1 skipped\n");
+    let output = scratch.run_with("records import --on-conflict replace", &two);
+    succeeds(&output, "2 records imported, 2 of them replaced others\n");
+    assert!(stdout(&scratch.run("records export")).contains("other"));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line_and_what_was_imported_before() {
+    let scratch = Scratch::new();
+    let text = lines(5_500) + "{\"type\": \"core\"}\n";
+    let output = scratch.run_with("records import", &text);
+    fails(&output, 1, &["line 5501: a memory without `created_at`", "before that: 5000 records"]);
+    let output = scratch.run_with("records import --on-conflict skip", &lines(5_500));
+    succeeds(&output, "500 records imported, 5000 skipped\n");
+    let document = stdout(&scratch.run("records export --format json")).to_owned();
+    let output = scratch.run_with("records import --agent ada", &document[..document.len() - 2]);
+    fails(&output, 1, &["line "]);
+    let output = scratch.run_with("records import --agent ada", "\u{1}");
+    fails(&output, 1, &["line 1: "]);
+    fails(&scratch.run("records import no-such-file"), 2, &["`no-such-file`"]);
+}
+
+#[test]
+fn a_conversion_goes_there_and_back_and_can_be_asked_for_again() {
+    let scratch = Scratch::new();
+    succeeds(&scratch.run_with("records import", &lines(12_000)), "12000 records imported\n");
+    let before = fs::read(scratch.kept("default.json")).expect("a file");
+    for _ in 0..2 {
+        let output = scratch.run("records convert --to sqlite");
+        succeeds(&output, "agent `default` is in SQLite, with 12000 records\n");
+        assert!(!scratch.kept("default.json").exists());
+        let converted = scratch.kept("default.json.converted");
+        assert_eq!(fs::read(converted).expect("a file"), before);
+    }
+    fails(&scratch.run("records convert --to json"), 1, &["`default.json.converted`"]);
+    fs::remove_file(scratch.kept("default.json.converted")).expect("a file");
+    for _ in 0..2 {
+        let output = scratch.run("records convert --to json");
+        succeeds(&output, "agent `default` is in JSON, with 12000 records\n");
+        assert_eq!(fs::read(scratch.kept("default.json")).expect("a file"), before);
+    }
+    fails(&scratch.run("records convert --to json --agent ada"), 1, &["`ada`"]);
+    fails(&scratch.run("records export --agent ada"), 1, &["`ada`"]);
+}
+
+#[test]
+fn archiving_takes_what_is_old() {
+    let scratch = Scratch::new();
+    succeeds(&scratch.run_with("records import", &lines(3)), "3 records imported\n");
+    scratch.call("add_recent_learning", json!({"content": "new"}));
+    let output = scratch.run("records archive --older-than 90d --type core");
+    succeeds(&output, "0 records of agent `default` archived\n");
+    let output = scratch.run("records archive --older-than 12w --type learning");
+    succeeds(&output, "3 records of agent `default` archived\n");
+    let stats = scratch.call("get_memory_stats", json!({}));
+    assert_eq!((&stats["total_memories"], &stats["archived_count"]), (&json!(1), &json!(3)));
+    fails(&scratch.run("records archive --older-than soon"), 2, &["`90d`"]);
+}
+
+#[test]
+fn storage_that_fails_exits_with_3_and_leaves_no_file() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.kept("default.json")).expect("a directory");
+    fails(&scratch.run("records export out"), 3, &["`default.json`"]);
+    assert!(!scratch.root().join("out").exists());
+    fails(&scratch.run_with("records import", &lines(1)), 3, &[]);
+    let names = fs::read_dir(scratch.root()).expect("the directory").count();
+    assert_eq!(names, 1);
+}

@@ -1,0 +1,145 @@
+//! Resources over MCP, in both eras: lists, reading, and being told of changes.
+
+mod process;
+
+use process::{Client, ERAS, Era, Repository, agent_memory};
+use serde_json::{Value, json};
+
+/// A server that mounts `records` alone.
+fn serve(repository: &Repository, era: Era) -> Client {
+    let mut serve = agent_memory(&repository.root());
+    serve.args(["serve", "--toolset", "records", "--memory-dir", "memories"]);
+    Client::of(&mut serve, era)
+}
+
+fn code(answer: &Value) -> i64 {
+    answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}"))
+}
+
+fn add(client: &mut Client, agent: &str, content: &str) -> u64 {
+    let arguments = json!({"agent_id": agent, "content": content});
+    client.ask("tools/call", json!({"name": "add_core_memory", "arguments": arguments}))
+}
+
+#[test]
+fn resources_and_templates_are_listed_and_read() {
+    for era in ERAS {
+        let repository = Repository::new();
+        let mut client = serve(&repository, era);
+        let id = add(&mut client, "ada", "tabs, not spaces");
+        assert_eq!(client.receive()["id"], id);
+
+        let listed = client.request("resources/list", json!({}));
+        let uris: Vec<_> =
+            listed["result"]["resources"].as_array().unwrap().iter().map(|r| &r["uri"]).collect();
+        assert_eq!(uris, ["memory://recent", "memory://stats"], "{era:?}");
+        let listed = client.request("resources/templates/list", json!({}));
+        let templates = listed["result"]["resourceTemplates"].as_array().unwrap();
+        let templates: Vec<_> = templates.iter().map(|t| &t["uriTemplate"]).collect();
+        assert_eq!(templates, ["memory://{agent_id}/recent", "memory://{agent_id}/stats"]);
+
+        let read = client.request("resources/read", json!({"uri": "memory://ada/recent"}));
+        let contents = &read["result"]["contents"][0];
+        assert_eq!(contents["uri"], "memory://ada/recent", "{era:?}: {read}");
+        assert_eq!(contents["mimeType"], "application/json");
+        assert!(contents["text"].as_str().unwrap().contains("tabs, not spaces"), "{contents}");
+    }
+}
+
+#[test]
+fn a_uri_that_is_no_resource_is_an_error_that_names_the_lists() {
+    for (era, expected) in ERAS.into_iter().zip([-32602, -32002]) {
+        let repository = Repository::new();
+        let mut client = serve(&repository, era);
+        for uri in ["memory://ada/grace/recent", "memory://", "file:///etc/passwd", ""] {
+            let answer = client.request("resources/read", json!({ "uri": uri }));
+            assert_eq!(code(&answer), expected, "{era:?}: {uri}");
+            assert!(answer["error"]["message"].as_str().unwrap().contains("resources/list"));
+        }
+        assert_eq!(code(&client.request("resources/read", json!({}))), -32602, "{era:?}");
+        let cursor = client.request("resources/list", json!({"cursor": "x"}));
+        assert_eq!(code(&cursor), -32602, "{era:?}");
+    }
+}
+
+#[test]
+fn a_resource_that_cannot_be_read_is_an_error_with_that_of_the_toolset() {
+    for era in ERAS {
+        let repository = Repository::new();
+        let mut client = serve(&repository, era);
+        std::fs::create_dir(repository.root().join("memories")).unwrap();
+        std::fs::write(repository.root().join("memories/ada.json"), "{\"memo").unwrap();
+        let answer = client.request("resources/read", json!({"uri": "memory://ada/stats"}));
+        assert_eq!(code(&answer), -32603, "{era:?}: {answer}");
+        assert_eq!(answer["error"]["data"]["error"]["code"], "CORRUPTED_DATA", "{answer}");
+    }
+}
+
+#[test]
+fn a_client_that_subscribed_hears_of_a_change_and_of_no_other() {
+    let repository = Repository::new();
+    let mut client = serve(&repository, Era::Initialized);
+    for uri in ["memory://ada/recent", "memory://recent"] {
+        let subscribed = client.request("resources/subscribe", json!({ "uri": uri }));
+        assert_eq!(subscribed["result"], json!({}), "{subscribed}");
+    }
+    let answered = add(&mut client, "ada", "tabs");
+    let messages = [client.receive(), client.receive()];
+    assert!(messages.iter().any(|message| message["id"] == answered), "{messages:?}");
+    let told = messages.iter().find(|m| m["method"] == "notifications/resources/updated");
+    assert_eq!(told.unwrap()["params"]["uri"], "memory://ada/recent", "{messages:?}");
+
+    // What only reads changes nothing.
+    client.call("query_memories", json!({"agent_id": "ada"}));
+    client.request("resources/read", json!({"uri": "memory://ada/recent"}));
+    let uri = json!({"uri": "memory://ada/recent"});
+    assert_eq!(client.request("resources/unsubscribe", uri.clone())["result"], json!({}));
+    let answered = add(&mut client, "ada", "spaces");
+    assert_eq!(client.receive()["id"], answered);
+    assert_eq!(
+        code(&client.request("resources/subscribe", json!({"uri": "memory://a/b/c"}))),
+        -32002
+    );
+    let (rest, status) = client.end();
+    assert!(rest.is_empty() && status.success(), "{rest:?} {status}");
+}
+
+#[test]
+fn a_listening_client_of_the_stateless_era_hears_of_a_change_until_it_cancels() {
+    let repository = Repository::new();
+    let mut client = serve(&repository, Era::Stateless);
+    let wanted = ["memory://ada/stats", "memory://a/b/c"];
+    let listen = client
+        .ask("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": wanted}}));
+    let acknowledged = client.receive();
+    let accepted = &acknowledged["params"]["notifications"]["resourceSubscriptions"];
+    assert_eq!(accepted, &json!(["memory://ada/stats"]), "{acknowledged}");
+
+    let answered = add(&mut client, "ada", "tabs");
+    let messages = [client.receive(), client.receive()];
+    assert!(messages.iter().any(|message| message["id"] == answered), "{messages:?}");
+    let told = messages.iter().find(|m| m["method"] == "notifications/resources/updated");
+    assert_eq!(told.unwrap()["params"]["uri"], "memory://ada/stats", "{messages:?}");
+
+    client.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                       "params": {"requestId": listen}}));
+    client.request("tools/list", json!({}));
+    let answered = add(&mut client, "ada", "spaces");
+    assert_eq!(client.receive()["id"], answered);
+}
+
+#[test]
+fn without_resources_there_are_no_methods_for_them() {
+    for era in ERAS {
+        let repository = Repository::new();
+        let mut client = Client::start(&repository, era);
+        client.request("tools/list", json!({}));
+        for method in ["resources/list", "resources/templates/list"] {
+            assert_eq!(code(&client.request(method, json!({}))), -32601, "{era:?}: {method}");
+        }
+        for method in ["resources/read", "resources/subscribe", "resources/unsubscribe"] {
+            let answer = client.request(method, json!({"uri": "memory://recent"}));
+            assert_eq!(code(&answer), -32601, "{era:?}: {method}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Records over the library, in both formats.
+
+use agent_memory_host::{Builder, CallError, Memory, Outcome, RecordsFormat};
+use serde_json::Value;
+use std::path::Path;
+
+/// A memory that keeps its records below this directory.
+fn records(directory: &Path, format: RecordsFormat) -> Builder {
+    let builder = Memory::builder().toolsets(["records"]);
+    builder.memory_dir(directory.join("memories")).records_format(format)
+}
+
+fn parsed(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.result).expect("JSON")
+}
+
+#[tokio::test]
+async fn a_record_is_kept_in_either_format_and_resources_show_it() {
+    for (format, file) in
+        [(RecordsFormat::Json, "default.json"), (RecordsFormat::Sqlite, "memories.db")]
+    {
+        let directory = tempfile::tempdir().expect("a directory");
+        let memory = records(directory.path(), format).build().expect("a memory");
+        let uris: Vec<_> = memory.resources().iter().map(|resource| &*resource.uri).collect();
+        assert_eq!(uris, ["memory://recent", "memory://stats"]);
+        let templates = memory.resource_templates().iter();
+        let templates: Vec<_> = templates.map(|template| &*template.uri_template).collect();
+        assert_eq!(templates, ["memory://{agent_id}/recent", "memory://{agent_id}/stats"]);
+
+        let content = r#"{"content": "tabs, not spaces"}"#;
+        let added = memory.call("add_core_memory", content).await.expect("an outcome");
+        assert!(!added.is_error, "{}", added.result);
+        assert!(added.changed.iter().any(|uri| uri == uris[0]), "{:?}", added.changed);
+        assert!(directory.path().join("memories").join(file).exists(), "{file}");
+
+        let read = memory.read_resource(uris[0], None).await.expect("an outcome");
+        assert!(!read.is_error, "{}", read.result);
+        let contents = &parsed(&read)[0];
+        assert_eq!(contents["uri"], uris[0]);
+        assert!(contents["text"].as_str().is_some_and(|text| text.contains("tabs, not spaces")));
+        let unknown = memory.read_resource("memory://a/b/c", None).await;
+        assert!(matches!(unknown, Err(CallError::NotFound(_))), "{unknown:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_host_sets_how_much_an_agent_keeps() {
+    for format in [RecordsFormat::Json, RecordsFormat::Sqlite] {
+        for cap in [|b: Builder| b.records_max_memories(1), |b: Builder| b.records_max_bytes(900)] {
+            let directory = tempfile::tempdir().expect("a directory");
+            let memory = cap(records(directory.path(), format)).build().expect("a memory");
+            let content = format!(r#"{{"content": "{}"}}"#, "x".repeat(400));
+            let first = memory.call("add_core_memory", &content).await.expect("an outcome");
+            assert!(!first.is_error, "{format:?}: {}", first.result);
+            let second = memory.call("add_core_memory", &content).await.expect("an outcome");
+            assert_eq!(parsed(&second)["error"]["code"], "LIMIT_EXCEEDED", "{}", second.result);
+        }
+    }
+}
+
+#[tokio::test]
+async fn records_are_granted_where_they_are_mounted_or_given_a_directory() {
+    let memory = Memory::builder().build().expect("a memory");
+    assert!(memory.resources().is_empty() && memory.resource_templates().is_empty());
+    let unknown = memory.call("query_memories", "{}").await;
+    assert!(matches!(unknown, Err(CallError::NotFound(_))), "{unknown:?}");
+
+    let directory = tempfile::tempdir().expect("a directory");
+    let taken = directory.path().join("memories");
+    std::fs::write(&taken, "").expect("a file");
+    let refused = records(directory.path(), RecordsFormat::Json).build().unwrap_err().to_string();
+    assert!(refused.contains("move it away"), "{refused}");
+    let expected = taken.to_str().expect("UTF-8");
+    assert!(refused.contains(expected), "{refused}");
+}

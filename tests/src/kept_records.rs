@@ -1,0 +1,96 @@
+//! What a directory of records holds, read without the product.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+
+use crate::case::Format;
+
+/// The agent whose memories are read.
+pub const AGENT: &str = "default";
+
+/// A memory as it is kept, as far as tests ask for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// What it says.
+    pub content: String,
+    /// How often it was recalled.
+    pub access_count: u64,
+}
+
+/// The tasks of the [`AGENT`] in the order in which they were added; none where nothing was kept
+/// yet.
+///
+/// # Panics
+///
+/// Where what is kept is not sound: broken JSON, also of the backup; a damaged database, or one
+/// whose tables tell different stories.
+pub fn tasks(directory: &Path, format: Format) -> Vec<Kept> {
+    match format {
+        Format::Json => in_file(directory),
+        Format::Sqlite => in_database(directory),
+    }
+}
+
+/// The names of what stands in the directory and belongs to neither format, nor to the host.
+pub fn strays(directory: &Path) -> Vec<String> {
+    let expected = ["default.json", "default.json.backup", "memories.db", ".agent-memory"];
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let names = names.map(|name| name.into_string().expect("names are UTF-8"));
+    let is_ours = |name: &String| {
+        let base = name.strip_suffix("-wal").or(name.strip_suffix("-shm")).unwrap_or(name);
+        expected.contains(&base)
+    };
+    names.filter(|name| !is_ours(name)).collect()
+}
+
+fn in_file(directory: &Path) -> Vec<Kept> {
+    let parsed = |name: &str| -> Option<Value> {
+        let text = fs::read(directory.join(name)).ok()?;
+        let parsed = serde_json::from_slice(&text);
+        Some(parsed.unwrap_or_else(|error| panic!("`{name}` is broken: {error}")))
+    };
+    parsed(&format!("{AGENT}.json.backup"));
+    let Some(file) = parsed(&format!("{AGENT}.json")) else { return Vec::new() };
+    let kept = |task: &Value| Kept {
+        content: task["content"].as_str().expect("text").to_owned(),
+        access_count: task["access_count"].as_u64().expect("a count"),
+    };
+    file["tasks"].as_array().expect("an array").iter().map(kept).collect()
+}
+
+fn in_database(directory: &Path) -> Vec<Kept> {
+    let path = directory.join("memories.db");
+    if !path.exists() {
+        return Vec::new();
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let database = Connection::open_with_flags(path, flags).expect("the database opens");
+    let text = |sql: &str| -> String {
+        database.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|e| panic!("{sql}: {e}"))
+    };
+    assert_eq!(text("PRAGMA integrity_check"), "ok");
+    if text("SELECT count(*) || '' FROM sqlite_schema") == "0" {
+        return Vec::new();
+    }
+    let told = [
+        "SELECT count(*) || '' FROM memories WHERE key NOT IN (SELECT rowid FROM memories_text)",
+        "SELECT count(*) || '' FROM memories_text WHERE rowid NOT IN (SELECT key FROM memories)",
+        "SELECT count(*) || '' FROM memory_tags WHERE memory NOT IN (SELECT key FROM memories)",
+        "SELECT count(*) || '' FROM memories AS m, json_each(m.tags) AS t WHERE NOT EXISTS \
+         (SELECT 1 FROM memory_tags WHERE agent = m.agent AND tag = t.value AND memory = m.key)",
+    ];
+    for sql in told {
+        assert_eq!(text(sql), "0", "{sql}");
+    }
+    let sql = "SELECT m.content, m.access_count FROM memories AS m \
+               JOIN agents AS a ON a.key = m.agent WHERE a.name = ?1 ORDER BY m.key";
+    let mut statement = database.prepare(sql).expect("the tables are there");
+    let rows = statement.query_map([AGENT], |row| {
+        Ok(Kept { content: row.get(0)?, access_count: row.get::<_, i64>(1)? as u64 })
+    });
+    rows.and_then(Iterator::collect).expect("rows")
+}

@@ -1,0 +1,76 @@
+//! What a call changes, by the URIs of the resources that subscribers hear of.
+
+use agent_memory_core::storage::Place;
+use agent_memory_core::toolbox;
+use agent_memory_tests::case::Format;
+use agent_memory_tests::in_memory::FullStorage;
+use serde_json::{Value, json};
+
+/// Makes calls of one sequence, each with the id of the first one's memory, and returns what each
+/// says that it changed.
+fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<String>> {
+    let storage = FullStorage::new();
+    storage.grant(Place::records());
+    let mut id = Value::Null;
+    let mut all = Vec::new();
+    for (seed, (tool, arguments)) in calls.iter().enumerate() {
+        let mut arguments = arguments.clone();
+        arguments["agent_id"] = json!(agent);
+        if arguments.get("id").is_some() {
+            arguments["id"] = id.clone();
+        }
+        let context = json!({
+            "settings": {"toolsets": ["records"], "records": {"format": format.name()}},
+            "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": seed,
+        });
+        storage.begin_call();
+        let (arguments, context) = (arguments.to_string(), context.to_string());
+        let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);
+        let result: Value = serde_json::from_str(&outcome.result).expect("JSON");
+        assert!(!outcome.is_error, "{tool}: {result}");
+        if seed == 0 {
+            id = result["id"].clone();
+        }
+        all.push(outcome.changed);
+    }
+    all
+}
+
+#[test]
+fn every_change_names_the_resources_of_its_agent_and_nothing_else_does() {
+    let calls = [
+        ("add_core_memory", json!({"content": "x"})),
+        ("store_memory", json!({"id": "", "type": "task", "content": "y"})),
+        ("update_memory", json!({"id": "", "content": "z"})),
+        ("recall_context", json!({})),
+        ("delete_memory", json!({"id": ""})),
+        ("store_memory", json!({"id": "", "type": "task", "content": "z"})),
+        ("update_memory", json!({"id": "", "content": "z"})),
+        ("delete_memory", json!({"id": ""})),
+        ("recall_context", json!({})),
+        ("query_memories", json!({})),
+        ("get_memory_stats", json!({})),
+        ("delete_memory", json!({"id": "", "permanent": true})),
+    ];
+    // From the sixth on nothing is changed, until the last.
+    let changes = [0, 1, 2, 3, 4, calls.len() - 1];
+    for format in Format::ALL {
+        for (agent, uris) in [
+            ("ada", &["memory://ada/recent", "memory://ada/stats"][..]),
+            (
+                "default",
+                &[
+                    "memory://default/recent",
+                    "memory://default/stats",
+                    "memory://recent",
+                    "memory://stats",
+                ],
+            ),
+        ] {
+            for (index, changed) in changed(format, agent, &calls).iter().enumerate() {
+                let expected = if changes.contains(&index) { uris } else { &[] };
+                assert_eq!(changed, expected, "{format:?}, {agent}: call {index}");
+            }
+        }
+    }
+}

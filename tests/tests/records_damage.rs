@@ -1,0 +1,131 @@
+//! An agent's file that is damaged anywhere: what reads it answers with an error or with what
+//! stands there, and nothing writes over what it cannot read.
+
+use std::collections::BTreeMap;
+
+use agent_memory_core::storage::{Place, Side};
+use agent_memory_core::toolbox;
+use agent_memory_tests::in_memory::FullStorage;
+use serde_json::{Value, json};
+
+const FILE: &str = "default.json";
+const ID: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
+
+/// A file as the seed's program writes it, with what another may add.
+const GOLDEN: &str = r#"{
+  "core_memories": [
+    {
+      "id": "aaaaaaaa-0000-4000-8000-000000000001",
+      "type": "core",
+      "content": "caf\u00e9 \ud83d\ude00 é",
+      "category": "fact",
+      "created_at": "2025-01-01T09:30:00.123456",
+      "updated_at": "2025-01-01T09:30:00Z",
+      "accessed_at": "2025-01-02T08:00:00+01:00",
+      "access_count": 3,
+      "tags": ["food", "x"],
+      "importance": "high",
+      "archived": false,
+      "more": {"a": [1.50, null]}
+    }
+  ],
+  "learnings": [],
+  "tasks": [
+    {"id": "bbbbbbbb-0000-4000-8000-000000000002", "content": "t", "created_at": "2025-01-01T07:00:00"}
+  ],
+  "metadata": {"created_at": "2025-01-01T07:00:00", "updated_at": "2025-01-02T08:00:00"}
+}
+"#;
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn call(file: &[u8], tool: &str, arguments: &Value) -> (Value, Files) {
+    let storage = FullStorage::new();
+    storage.put(&Place::records(), Side::Documents, FILE, file);
+    let context = json!({
+        "settings": {"toolsets": ["records"]},
+        "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
+    });
+    let (arguments, context) = (arguments.to_string(), context.to_string());
+    let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);
+    let answer = serde_json::from_str(&outcome.result).expect("a result is JSON");
+    (answer, storage.documents(&Place::records(), Side::Documents))
+}
+
+fn calls() -> [(&'static str, Value); 7] {
+    [
+        ("query_memories", json!({"archived": true, "search": "f"})),
+        ("get_memory_stats", json!({})),
+        ("recall_context", json!({"limit": 1})),
+        ("add_core_memory", json!({"content": "new"})),
+        ("store_memory", json!({"id": ID, "type": "task", "content": "moved"})),
+        ("update_memory", json!({"id": ID, "tags": ["y"], "category": null})),
+        ("delete_memory", json!({"id": SECOND, "permanent": true})),
+    ]
+}
+
+/// Every call on a damaged file.
+fn judge(file: &[u8], what: &str) {
+    let parsed = serde_json::from_slice::<Value>(file).ok();
+    for (tool, arguments) in calls() {
+        let (answer, after) = call(file, tool, &arguments);
+        let at = || format!("{what}: {tool} answers {answer}");
+        if let Some(error) = answer.get("error") {
+            let code = error["code"].as_str().expect("a code");
+            assert!(matches!(code, "CORRUPTED_DATA" | "NOT_FOUND"), "{}", at());
+            assert_eq!(after, Files::from([(FILE.into(), file.to_vec())]), "{}", at());
+            continue;
+        }
+        assert!(parsed.is_some(), "{}: the file is no JSON", at());
+        let written = serde_json::from_slice::<Value>(&after[FILE]);
+        assert!(written.is_ok(), "{}: no JSON is left", at());
+        if after[FILE] != file && tool != "recall_context" {
+            assert_eq!(after.get("default.json.backup").map(Vec::as_slice), Some(file), "{}", at());
+        }
+        // What the change wrote can be read, unless what it did not touch could not.
+        let read = |file: &[u8]| call(file, "query_memories", &json!({"archived": true})).0;
+        let sound = read(file).get("error").is_none();
+        assert!(!sound || read(&after[FILE]).get("error").is_none(), "{}", at());
+    }
+}
+
+#[test]
+fn the_golden_file_is_sound() {
+    for (tool, arguments) in calls() {
+        let (answer, _) = call(GOLDEN.as_bytes(), tool, &arguments);
+        assert!(answer.get("error").is_none(), "{tool}: {answer}");
+    }
+    judge(GOLDEN.as_bytes(), "as it is");
+}
+
+#[test]
+fn every_cut_of_a_file_ends_in_an_error_and_is_left_alone() {
+    // Without the line end, the object is still whole.
+    for length in 0..GOLDEN.len() - 1 {
+        let file = &GOLDEN.as_bytes()[..length];
+        judge(file, &format!("the first {length} bytes"));
+        let (answer, _) = call(file, "query_memories", &json!({}));
+        assert_eq!(answer["error"]["code"], "CORRUPTED_DATA", "{length} bytes: {answer}");
+    }
+}
+
+#[test]
+fn every_flipped_byte_of_a_file_ends_in_an_error_or_an_unaffected_call() {
+    for at in 0..GOLDEN.len() {
+        for bits in [1, 4, 32, 128] {
+            let mut file = GOLDEN.as_bytes().to_vec();
+            file[at] ^= bits;
+            judge(&file, &format!("byte {at} with bits {bits:#x} flipped"));
+        }
+    }
+}
+
+#[test]
+fn every_byte_that_is_missing_or_doubled_ends_in_an_error_or_an_unaffected_call() {
+    for at in 0..GOLDEN.len() {
+        let (before, after) = GOLDEN.as_bytes().split_at(at);
+        judge(&[before, &after[1..]].concat(), &format!("without byte {at}"));
+        judge(&[before, &after[..1], after].concat(), &format!("byte {at} doubled"));
+    }
+}

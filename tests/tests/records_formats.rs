@@ -1,0 +1,209 @@
+//! Both formats of `records` answer the same calls alike: sequences by seed.
+
+use agent_memory_core::storage::{Place, Side};
+use agent_memory_core::toolbox;
+use agent_memory_tests::case::Format;
+use agent_memory_tests::in_memory::FullStorage;
+use agent_memory_tests::random::{Random, replay, seed_or};
+use serde_json::{Map, Value, json};
+
+const SEQUENCES: u64 = 40;
+const CALLS: usize = 80;
+
+/// The core with one format.
+struct Host {
+    storage: FullStorage,
+    format: Format,
+    calls: u64,
+}
+
+impl Host {
+    fn of(format: Format) -> Self {
+        let storage = FullStorage::new();
+        storage.grant(Place::records());
+        Self { storage, format, calls: 0 }
+    }
+
+    /// Makes a call; several calls come at one moment, so that there are ties.
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let second = self.calls / 3;
+        let context = json!({
+            "settings": {"toolsets": ["records"], "records": {"format": self.format.name()}},
+            "now": format!("2025-01-20T10:{:02}:{:02}.000Z", second / 60 % 60, second % 60),
+            "utc_offset_minutes": 0,
+            "seed": self.calls,
+        });
+        self.calls += 1;
+        self.storage.begin_call();
+        let (arguments, context) = (arguments.to_string(), context.to_string());
+        let outcome = toolbox::call_tool(&self.storage, tool, &arguments, &context);
+        serde_json::from_str(&outcome.expect(tool).result).expect("a result is JSON")
+    }
+}
+
+#[test]
+fn both_formats_answer_the_same_calls_alike() {
+    let first = seed_or(1);
+    for seed in first..first + SEQUENCES {
+        let mut random = Random::new(seed);
+        let mut hosts = Format::ALL.map(Host::of);
+        let mut ids: Vec<String> = Vec::new();
+        for step in 0..CALLS {
+            let (tool, arguments) = call(&mut random, &ids);
+            let [json, sqlite] = hosts.each_mut().map(|host| host.call(tool, &arguments));
+            let [in_json, in_sqlite] = [&json, &sqlite].map(comparable);
+            assert_eq!(
+                in_json,
+                in_sqlite,
+                "seed {seed}, step {step}: {tool} {arguments}\nreplay: {}",
+                replay("records_formats", "both_formats", seed)
+            );
+            assert_ne!(json["error"]["code"], "INTERNAL_ERROR", "{json}");
+            if json["created"] == true {
+                ids.extend(json["id"].as_str().map(str::to_owned));
+            }
+        }
+        let [json, sqlite] = hosts.map(|host| host.storage);
+        assert!(json.image().is_none() && sqlite.image().is_some());
+        assert!(sqlite.documents(&Place::records(), Side::Documents).is_empty());
+    }
+}
+
+/// An answer as text, so that the order of keys counts, without what is said of one format alone.
+fn comparable(answer: &Value) -> String {
+    let mut answer = answer.clone();
+    if let Some(fields) = answer.as_object_mut() {
+        fields.remove("note");
+    }
+    answer.to_string()
+}
+
+const WORDS: &[&str] = &[
+    "Straße",
+    "STRASSE",
+    "strasse",
+    "ΟΔΟΣ",
+    "οδος",
+    "İstanbul",
+    "istanbul",
+    "ab",
+    "a",
+    "pytest",
+    "Python",
+    "é",
+    "ﬁne",
+    "fine",
+    "日本語",
+    "日本",
+    "quo\"te",
+    "100%",
+    "_",
+    "c++",
+    "NOT",
+    "*",
+];
+const TAGS: &[&str] = &["x", "y", "Straße", "z", "X"];
+
+fn words(random: &mut Random, most: usize) -> Value {
+    let words: Vec<_> = (0..=random.below(most)).map(|_| *random.pick(WORDS)).collect();
+    json!(words.join(" "))
+}
+
+fn tags(random: &mut Random) -> Value {
+    (0..random.below(4)).map(|_| json!(random.pick(TAGS))).collect()
+}
+
+fn kind(random: &mut Random) -> Value {
+    json!(random.pick(&["core", "learning", "task"]))
+}
+
+fn importance(random: &mut Random) -> Value {
+    json!(random.pick(&["high", "medium", "low"]))
+}
+
+fn category(random: &mut Random) -> Value {
+    json!(random.pick(&["fact", "Fact", "preference"]))
+}
+
+fn id(random: &mut Random, ids: &[String]) -> Value {
+    match ids.is_empty() || random.below(8) == 0 {
+        true => json!("00000000-0000-4000-8000-000000000000"),
+        false => json!(random.pick(ids)),
+    }
+}
+
+/// Gives a field now and then: once in `of`.
+fn give(
+    random: &mut Random,
+    fields: &mut Map<String, Value>,
+    of: usize,
+    name: &str,
+    value: impl Fn(&mut Random) -> Value,
+) {
+    if random.below(of) == 0 {
+        let value = value(random);
+        fields.insert(name.to_owned(), value);
+    }
+}
+
+/// The next call of a sequence, with the ids of the memories so far.
+fn call(random: &mut Random, ids: &[String]) -> (&'static str, Value) {
+    let mut fields = Map::new();
+    give(random, &mut fields, 1, "agent_id", |random| {
+        json!(random.pick(&["default", "default", "ada", "bob", "Ada"]))
+    });
+    let given = &mut fields;
+    let tool = match random.below(12) {
+        0..=3 => {
+            let adding = ["add_core_memory", "add_recent_learning", "add_recent_task"];
+            let tool = *random.pick(&[adding[0], adding[1], adding[2], "store_memory"]);
+            give(random, given, 1, "content", |random| words(random, 6));
+            if tool == "store_memory" {
+                give(random, given, 1, "type", kind);
+                give(random, given, 3, "id", |random| id(random, ids));
+            }
+            give(random, given, 2, "tags", tags);
+            give(random, given, 2, "category", category);
+            give(random, given, 2, "importance", importance);
+            tool
+        }
+        4..=7 => {
+            give(random, given, 3, "type", kind);
+            give(random, given, 3, "tags", tags);
+            give(random, given, 3, "importance", importance);
+            give(random, given, 4, "category", category);
+            give(random, given, 2, "search", |random| words(random, 2));
+            give(random, given, 2, "archived", |random| json!(random.below(2) == 0));
+            give(random, given, 1, "sort_by", |random| {
+                let orders =
+                    ["created_at", "updated_at", "accessed_at", "importance", "access_count"];
+                json!(random.pick(&orders))
+            });
+            give(random, given, 1, "sort_order", |random| json!(random.pick(&["asc", "desc"])));
+            give(random, given, 1, "limit", |random| json!(1 + random.below(20)));
+            give(random, given, 1, "offset", |random| json!(random.below(4)));
+            "query_memories"
+        }
+        8 => {
+            give(random, given, 1, "limit", |random| json!(1 + random.below(5)));
+            "recall_context"
+        }
+        9 => {
+            give(random, given, 1, "id", |random| id(random, ids));
+            give(random, given, 2, "content", |random| words(random, 3));
+            give(random, given, 2, "category", |random| {
+                random.pick(&[json!(null), json!("fact")]).clone()
+            });
+            give(random, given, 2, "tags", tags);
+            give(random, given, 2, "archived", |random| json!(random.below(2) == 0));
+            "update_memory"
+        }
+        10 => {
+            give(random, given, 1, "id", |random| id(random, ids));
+            give(random, given, 2, "permanent", |_| json!(true));
+            "delete_memory"
+        }
+        _ => "get_memory_stats",
+    };
+    (tool, Value::Object(fields))
+}

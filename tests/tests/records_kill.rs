@@ -1,0 +1,188 @@
+//! Processes of both hosts change one directory of records, one after the other, and each is killed
+//! with SIGKILL at some moment. What is then kept is what the calls up to some moment have made,
+//! all that were acknowledged among them; and the next writer goes on at once.
+//!
+//! `KILLS=2000` kills as many in each of the tests.
+
+use std::env;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use agent_memory_host::{Memory, RecordsFormat};
+use agent_memory_tests::case::Format;
+use agent_memory_tests::kept_records::{strays, tasks};
+use agent_memory_tests::medium::Medium;
+use agent_memory_tests::process::{Call, Host, Process};
+use agent_memory_tests::random::{Random, replay, seed_or};
+use agent_memory_tests::runner::Answer;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// How many processes are killed in each test unless `KILLS` says otherwise.
+const KILLS: usize = 16;
+/// After how many a new directory is begun.
+const KILLS_OF_A_DIRECTORY: usize = 8;
+/// At most so many answers are waited for before the moment of a kill is drawn,
+const ANSWERS: usize = 12;
+/// and at most this long after the last.
+const DELAY: Duration = Duration::from_millis(8);
+/// How long a hang is waited for before it is called one.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The tests take the whole machine, one after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn what_is_acknowledged_outlives_kill_9_in_json() {
+    kill_all(Format::Json, "what_is_acknowledged_outlives_kill_9_in_json");
+}
+
+#[test]
+fn what_is_acknowledged_outlives_kill_9_in_sqlite() {
+    kill_all(Format::Sqlite, "what_is_acknowledged_outlives_kill_9_in_sqlite");
+}
+
+/// What was counted.
+#[derive(Debug, Default)]
+struct Figures {
+    kills: usize,
+    acknowledged: usize,
+    /// In effect, although the process did not come to say so.
+    unsaid: usize,
+}
+
+fn kill_all(format: Format, test: &str) {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let seed = seed_or(1);
+    let kills = env::var("KILLS").map_or(KILLS, |text| text.parse().expect("KILLS is a number"));
+    println!("to draw the same moments: KILLS={kills} {}", replay("records_kill", test, seed));
+    let mut random = Random::new(seed);
+    let mut figures = Figures::default();
+    let began = Instant::now();
+    let media = [Medium::Memory, Medium::Disk];
+    for (begun, medium) in (0..kills).step_by(KILLS_OF_A_DIRECTORY).zip(media.into_iter().cycle()) {
+        let mut records = Records::new(medium.directory().0, format);
+        for _ in begun..kills.min(begun + KILLS_OF_A_DIRECTORY) {
+            records.kill_one(&mut random, &mut figures);
+        }
+        records.go_on();
+        assert_eq!(strays(records.directory.path()), Vec::<String>::new());
+    }
+    println!("{format:?}: {figures:?} in {:.1?}", began.elapsed());
+    assert!(figures.acknowledged > 0, "no process was given the time to do anything");
+}
+
+/// The calls, whoever makes them: every fourth notes an access, the others add a task.
+fn call(number: usize) -> Call {
+    if is_recall(number) {
+        return Call { tool: "recall_context", arguments: json!({"limit": 1}) };
+    }
+    let words = if number % 4 == 1 { 600 } else { 1 };
+    let content = format!("{number}:{}", " word".repeat(words));
+    let arguments = json!({"type": "task", "content": content, "tags": ["kill"]});
+    Call { tool: "store_memory", arguments }
+}
+
+fn is_recall(number: usize) -> bool {
+    number % 4 == 3
+}
+
+/// A directory of records.
+struct Records {
+    directory: TempDir,
+    format: Format,
+    /// So many calls are in effect.
+    done: usize,
+    /// Writes at once or not at all.
+    impatient: Memory,
+    runtime: Runtime,
+}
+
+impl Records {
+    fn new(directory: TempDir, format: Format) -> Self {
+        let host_format = match format {
+            Format::Json => RecordsFormat::Json,
+            Format::Sqlite => RecordsFormat::Sqlite,
+        };
+        let memory = Memory::builder().toolsets(["records"]).memory_dir(directory.path());
+        let memory = memory.records_format(host_format).lock_wait(Duration::ZERO).build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        Self {
+            directory,
+            format,
+            done: 0,
+            impatient: memory.expect("the memory opens"),
+            runtime: runtime.expect("a runtime"),
+        }
+    }
+
+    /// Lets a process make calls, kills it, and looks at what it leaves.
+    fn kill_one(&mut self, random: &mut Random, figures: &mut Figures) {
+        let hosts = Host::all();
+        let host = hosts[figures.kills % hosts.len()];
+        figures.kills += 1;
+        let at_once = if random.below(2) == 0 { 1 } else { 4 };
+        // The very first call is the one that makes everything.
+        let answers = if self.done == 0 { 0 } else { random.below(ANSWERS + 1) };
+        let delay = DELAY.mul_f64(random.below(1000) as f64 / 1000.0);
+
+        let mut process = Process::start_on_records(host, self.directory.path(), self.format);
+        let mut sent = self.done;
+        let mut answered = Vec::new();
+        let mut end = None;
+        let hang = Instant::now() + PATIENCE;
+        while end.is_none_or(|end| Instant::now() < end) {
+            while sent < self.done + answered.len() + at_once {
+                process.send(sent, &call(sent));
+                sent += 1;
+            }
+            if answered.len() >= answers {
+                end = end.or(Some(Instant::now() + delay));
+            }
+            answered.extend(process.answer(end.unwrap_or(hang)));
+            assert!(Instant::now() < hang, "{host:?} hangs after {} answers", answered.len());
+        }
+        answered.extend(process.kill());
+        for (number, answer) in &answered {
+            let noted = |answer: &Answer| match answer {
+                Answer::Result(result) => !is_recall(*number) || result["warnings"] == json!([]),
+                _ => false,
+            };
+            assert!(noted(answer), "{host:?}: {:?}: {answer:?}", call(*number));
+        }
+        figures.acknowledged += answered.len();
+        let acknowledged = answered.iter().map(|(number, _)| number + 1).max();
+        let acknowledged = acknowledged.unwrap_or(self.done);
+        self.done = self.found();
+        assert!(self.done >= acknowledged, "{acknowledged} acknowledged, {} kept", self.done);
+        assert!(self.done <= sent, "{sent} sent, {} kept", self.done);
+        figures.unsaid += self.done - acknowledged;
+        // Otherwise the next process is the one that finds what this one left.
+        if random.below(2) == 0 {
+            self.go_on();
+        }
+    }
+
+    /// So many of the calls are in effect: the first ones, in their order, each in whole.
+    fn found(&self) -> usize {
+        let kept = tasks(self.directory.path(), self.format);
+        let accesses: u64 = kept.iter().map(|task| task.access_count).sum();
+        let done = kept.len() + usize::try_from(accesses).expect("a small number");
+        let adds = (0..done).filter(|number| !is_recall(*number)).map(call);
+        let adds: Vec<_> = adds.map(|add| add.arguments["content"].clone()).collect();
+        let kept: Vec<_> = kept.into_iter().map(|task| json!(task.content)).collect();
+        assert!(kept == adds, "after {done} calls: {kept:?} are kept");
+        done
+    }
+
+    /// Makes the next call in this process: nothing keeps it waiting, and no stray file outlives it.
+    fn go_on(&mut self) {
+        let Call { tool, arguments } = call(self.done);
+        let outcome = self.runtime.block_on(self.impatient.call(tool, &arguments.to_string()));
+        let outcome = outcome.expect("the call is made");
+        assert!(!outcome.is_error, "the next writer: {}", outcome.result);
+        self.done += 1;
+        assert_eq!(self.found(), self.done);
+    }
+}

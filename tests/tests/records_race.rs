@@ -1,0 +1,223 @@
+//! Processes of both hosts add memories to one directory of records at once, and some are killed;
+//! hundreds of calls are under way on one connection: everything that was acknowledged is kept,
+//! once, no call fails, and no access is lost.
+//!
+//! `WRITERS=8 ADDS=250` lets so many processes add so many memories each.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use std::{env, thread};
+
+use agent_memory_tests::case::Format;
+use agent_memory_tests::kept_records::{Kept, strays, tasks};
+use agent_memory_tests::medium::Medium;
+use agent_memory_tests::process::{Call, Host, Process};
+use agent_memory_tests::runner::Answer;
+use serde_json::json;
+
+/// Processes, and memories that each of them adds, unless `WRITERS` and `ADDS` say otherwise.
+const WRITERS: usize = 4;
+const ADDS: usize = 25;
+/// Every so many adds a process recalls one memory as well.
+const RECALL_EVERY: usize = 10;
+/// So many calls are made at once on one connection.
+const AT_ONCE: usize = 200;
+
+/// The races take the whole machine, one after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn nothing_is_lost_between_processes_of_both_hosts_in_json() {
+    race(Format::Json);
+}
+
+#[test]
+fn nothing_is_lost_between_processes_of_both_hosts_in_sqlite() {
+    race(Format::Sqlite);
+}
+
+#[test]
+fn two_hundred_calls_at_once_on_one_connection_are_all_kept_in_json() {
+    all_at_once(Format::Json);
+}
+
+#[test]
+fn two_hundred_calls_at_once_on_one_connection_are_all_kept_in_sqlite() {
+    all_at_once(Format::Sqlite);
+}
+
+/// A number that the environment may give instead.
+fn number(variable: &str, default: usize) -> usize {
+    env::var(variable).map_or(default, |text| text.parse().expect("it is a number"))
+}
+
+fn store(content: &str) -> Call {
+    let arguments = json!({"type": "task", "content": content, "tags": ["race", content]});
+    Call { tool: "store_memory", arguments }
+}
+
+/// One process.
+struct Writer<'a> {
+    directory: &'a Path,
+    format: Format,
+    host: Host,
+    name: String,
+    adds: usize,
+    /// After so many it is killed, and another one makes the rest.
+    killed_after: Option<usize>,
+}
+
+/// What it was told.
+#[derive(Default)]
+struct Record {
+    acknowledged: usize,
+    recalls: u64,
+    killed: bool,
+    longest: Duration,
+}
+
+impl Writer<'_> {
+    fn start(&self) -> Process {
+        Process::start_on_records(self.host, self.directory, self.format)
+    }
+
+    fn content(&self, number: usize) -> String {
+        format!("{}-{number}", self.name)
+    }
+
+    /// Makes all calls, by a second process where the first is killed; a record for each.
+    fn run(self, mut process: Process) -> Vec<(String, Record)> {
+        let mut record = Record::default();
+        while record.acknowledged < self.adds {
+            if self.killed_after == Some(record.acknowledged) {
+                // It may come to write this one, and may even come to say so.
+                process.send(0, &store(&self.content(record.acknowledged)));
+                thread::sleep(Duration::from_millis(2));
+                record.acknowledged += process.kill().len();
+                record.killed = true;
+                let (name, adds) = (format!("{}x", self.name), self.adds - record.acknowledged);
+                let next = Writer { name, adds, killed_after: None, ..self };
+                let process = next.start();
+                let mut records = next.run(process);
+                records.push((self.name, record));
+                return records;
+            }
+            let began = Instant::now();
+            let content = self.content(record.acknowledged);
+            let answer = process.call(&store(&content));
+            record.longest = record.longest.max(began.elapsed());
+            match answer {
+                Answer::Result(result) if result["memory"]["content"] == *content => {}
+                answer => panic!("`{content}`: {answer:?}"),
+            }
+            record.acknowledged += 1;
+            if record.acknowledged % RECALL_EVERY == 0 {
+                let recall = Call { tool: "recall_context", arguments: json!({"limit": 1}) };
+                match process.call(&recall) {
+                    Answer::Result(result) if result["warnings"] == json!([]) => {
+                        record.recalls += result["count"].as_u64().expect("a count");
+                    }
+                    answer => panic!("`{}` recalls: {answer:?}", self.name),
+                }
+            }
+        }
+        vec![(self.name, record)]
+    }
+}
+
+fn race(format: Format) {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (writers, adds) = (number("WRITERS", WRITERS), number("ADDS", ADDS));
+    let hosts = Host::all();
+    for medium in [Medium::Memory, Medium::Disk] {
+        let (directory, kind) = medium.directory();
+        println!("{medium:?}: {} (file system {kind:#x})", directory.path().display());
+        // The first call makes it.
+        let directory = directory.path().join("memories");
+        let writer = |number: usize| {
+            let host = hosts[number % hosts.len()];
+            // Of every four, one of each host is killed, not all at the same time.
+            let killed_after =
+                (number % 4 < 2).then_some((adds * (number + 1) / (writers + 2)).max(1));
+            let name = format!("{host:?}{number}");
+            Writer { directory: &directory, format, host, name, adds, killed_after }
+        };
+        let writers: Vec<_> = (0..writers).map(writer).collect();
+        // All begin when the last one is ready.
+        let ready: Vec<_> = writers.into_iter().map(|writer| (writer.start(), writer)).collect();
+        let began = Instant::now();
+        let records: BTreeMap<String, Record> = thread::scope(|scope| {
+            let running =
+                ready.into_iter().map(|(process, writer)| scope.spawn(move || writer.run(process)));
+            let running: Vec<_> = running.collect();
+            let ended = running.into_iter().map(|writer| writer.join().expect("no call fails"));
+            ended.flatten().collect()
+        });
+        let took = began.elapsed();
+        let kept = tasks(&directory, format);
+        check(&kept, &records);
+        assert_eq!(strays(&directory), Vec::<String>::new());
+        let longest = records.values().map(|record| record.longest).max().unwrap_or_default();
+        let host = |task: &Kept| task.content.starts_with("Node");
+        let handovers = kept.windows(2).filter(|pair| host(&pair[0]) != host(&pair[1])).count();
+        println!(
+            "{format:?}: {} memories in {took:.1?}, {} processes killed; the turn passed from one \
+             host to the other {handovers} times; the longest add took {longest:.1?}",
+            kept.len(),
+            records.values().filter(|record| record.killed).count(),
+        );
+        assert!(handovers > 0 || hosts.len() == 1, "the hosts wrote one after the other");
+    }
+}
+
+/// Every process's memories are there, in its order and once.
+fn check(kept: &[Kept], records: &BTreeMap<String, Record>) {
+    let mut written: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for task in kept {
+        let (name, number) = task.content.rsplit_once('-').expect("a content of ours");
+        written.entry(name).or_default().push(number.parse().expect("a number"));
+    }
+    for (name, record) in records {
+        let written = written.remove(name.as_str()).unwrap_or_default();
+        let in_order: Vec<usize> = (0..written.len()).collect();
+        assert_eq!(written, in_order, "`{name}`: a memory is lost, doubled or out of order");
+        // Who is killed may have written one that it did not come to acknowledge.
+        let most = record.acknowledged + usize::from(record.killed);
+        assert!(
+            (record.acknowledged..=most).contains(&written.len()),
+            "`{name}` acknowledged {}, and {} are kept",
+            record.acknowledged,
+            written.len()
+        );
+    }
+    assert!(written.is_empty(), "nobody has added {written:?}");
+    let recalls: u64 = records.values().map(|record| record.recalls).sum();
+    let accesses: u64 = kept.iter().map(|task| task.access_count).sum();
+    assert_eq!(accesses, recalls, "an access is lost");
+}
+
+fn all_at_once(format: Format) {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    for host in Host::all() {
+        let (directory, _) = Medium::Disk.directory();
+        let mut process = Process::start_on_records(*host, directory.path(), format);
+        let contents: Vec<String> =
+            (0..AT_ONCE).map(|number| format!("at once {number}")).collect();
+        let calls: Vec<Call> = contents.iter().map(|content| store(content)).collect();
+        let began = Instant::now();
+        let answers = process.call_all(&calls);
+        println!("{host:?}, {format:?}: {AT_ONCE} at once in {:.1?}", began.elapsed());
+        for (content, answer) in contents.iter().zip(answers) {
+            match answer {
+                Answer::Result(result) if result["memory"]["content"] == **content => {}
+                answer => panic!("{host:?}: `{content}`: {answer:?}"),
+            }
+        }
+        drop(process);
+        let kept = tasks(directory.path(), format);
+        let kept: Vec<&str> = kept.iter().map(|task| task.content.as_str()).collect();
+        assert_eq!(kept, contents, "{host:?}: one is lost, doubled or overtaken by a later one");
+    }
+}
