@@ -25,7 +25,7 @@ pub const LOG: &str = "aristotle/logs/2025-01-20.md";
 /// The circumstances of every call but those of the target `arguments`.
 pub const CONTEXT: &str = r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
 
-const ERRORS: [&str; 11] = [
+const ERRORS: [&str; 19] = [
     "InvalidInput",
     "InvalidSection",
     "InvalidContent",
@@ -37,6 +37,14 @@ const ERRORS: [&str; 11] = [
     "Busy",
     "PermissionDenied",
     "StorageError",
+    "INVALID_INPUT",
+    "NOT_FOUND",
+    "STORAGE_ERROR",
+    "PERMISSION_ERROR",
+    "CORRUPTED_DATA",
+    "LIMIT_EXCEEDED",
+    "INTERNAL_ERROR",
+    "BUSY",
 ];
 
 /// A repository in memory.
@@ -118,9 +126,14 @@ impl Repository {
         if !outcome.is_error {
             return Ok(Ok(value));
         }
-        let text = |field| value[field].as_str().unwrap_or_default().to_owned();
-        let details = value["details"].as_array().map_or(0, Vec::len);
-        let refusal = Refusal { code: text("error"), message: text("message"), details };
+        // Of `sessions` as a whole; of `records` below `error`.
+        let (error, code) = match value["error"].is_object() {
+            true => (&value["error"], "code"),
+            false => (&value, "error"),
+        };
+        let text = |field| error[field].as_str().unwrap_or_default().to_owned();
+        let details = error["details"].as_array().map_or(0, Vec::len);
+        let refusal = Refusal { code: text(code), message: text("message"), details };
         let is_known = ERRORS.contains(&refusal.code.as_str()) && !refusal.message.is_empty();
         assert!(is_known, "not an error that a caller knows: {value}");
         Ok(Err(refusal))

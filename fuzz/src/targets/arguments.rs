@@ -41,7 +41,8 @@ pub fn run(input: &[u8]) {
             return;
         }
     };
-    let bare = name.strip_prefix("sessions_").unwrap_or(name);
+    let qualified = ["sessions_", "records_"].iter().find_map(|set| name.strip_prefix(set));
+    let bare = qualified.unwrap_or(name);
     let tool = repository::tools().iter().find(|tool| tool["name"] == bare);
     let tool = tool.expect("an unlisted tool answers");
     let fields = object(&arguments).unwrap_or_default();
@@ -64,7 +65,8 @@ pub fn run(input: &[u8]) {
         Err(refusal) => {
             let is_shape = refusal.message.starts_with("the arguments are not accepted");
             assert!(is_shape || wrong.is_empty(), "{wrong:?}, but {refusal:?}");
-            let is_named = refusal.code == "InvalidInput" && refusal.details > 0;
+            let is_input = ["InvalidInput", "INVALID_INPUT"].contains(&&*refusal.code);
+            let is_named = is_input && refusal.details > 0;
             assert!(is_named || !is_shape, "{refusal:?}");
         }
     }
