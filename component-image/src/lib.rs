@@ -71,7 +71,7 @@ pub fn pooled(instances: u32) -> Config {
         .total_memories(instances)
         .total_tables(instances * TABLES)
         .table_elements(100_000)
-        .max_memory_size(GIB as usize)
+        .max_memory_size((4 * GIB) as usize)
         .max_unused_warm_slots(WARM)
         .linear_memory_keep_resident(MIB as usize)
         .table_keep_resident(64 * KIB)

@@ -54,6 +54,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// Whether the caller may reach an agent.
+    pub(crate) fn reaches(&self, agent: &str) -> bool {
+        self.agents.as_ref().is_none_or(|agents| agents.iter().any(|one| one == agent))
+    }
+
     /// The date that the machine's local calendar shows at the moment of the call.
     pub(crate) fn today(&self) -> Date {
         self.now.date_at(self.utc_offset_minutes)

@@ -17,7 +17,7 @@
 //! A call is a plain `async fn`. It runs on tokio, on a current-thread runtime as well as on a
 //! multi-threaded one, and many may run at once: those that only read pass by each other, those
 //! that change something take turns, in the order in which they [arrived](Memory::arrive). A call
-//! that is dropped lets go of everything it held.
+//! that is dropped lets go of everything it held, within some milliseconds.
 //!
 //! Nothing that a call does can end the process: a component that traps, takes too much memory or
 //! never ends gives [`CallError::Ended`], and the next call finds everything free. The bounds are

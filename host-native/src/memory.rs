@@ -166,6 +166,8 @@ impl Memory {
         let (waiting, _waited) = Waiting::new();
         let memory = self.0.clone();
         let ran = tokio::task::spawn_blocking(move || {
+            // Kept until the call has ended, which may be later than that nobody waits for it.
+            let _place = arrival.place;
             let context = json!({
                 "settings": memory.settings,
                 "now": format!("{:.3}", arrival.now),

@@ -138,6 +138,26 @@ async fn a_call_that_is_given_up_leaves_its_lock_free() {
     scene.assert_sound().await;
 }
 
+/// More than may be under way: a call that nobody waits for any more still is, until it has ended.
+#[tokio::test]
+async fn calls_that_are_given_up_all_at_once_leave_the_next_ones_their_instances() {
+    let scene = Scene::new();
+    let call = |tool: &'static str, patience| {
+        let (memory, arguments) = (scene.memory.clone(), scene.arguments(tool));
+        let call = async move { memory.call(tool, &arguments).await };
+        tokio::spawn(tokio::time::timeout(patience, call))
+    };
+    let given_up: Vec<_> = (0..300).map(|_| call("spin", Duration::from_millis(500))).collect();
+    for spin in given_up {
+        assert!(spin.await.unwrap().is_err(), "a call that spins has ended");
+    }
+    let next: Vec<_> = (0..100).map(|_| call("count", Duration::from_secs(60))).collect();
+    for count in next {
+        let outcome = count.await.unwrap().expect("it ends").expect("there is an instance for it");
+        assert!(!outcome.is_error, "{}", outcome.result);
+    }
+}
+
 #[tokio::test]
 async fn a_call_that_is_given_up_while_it_waits_leaves_its_place() {
     let scene = Scene::new();

@@ -340,8 +340,7 @@ fn checked(name: &AgentName) -> Result<&str, Error> {
 
 /// What the caller may reach is enforced here, for every tool.
 fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
-    let agents = call.context.agents.as_ref();
-    if agents.is_none_or(|agents| agents.iter().any(|agent| agent == name)) {
+    if call.context.reaches(name) {
         return Ok(());
     }
     let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");

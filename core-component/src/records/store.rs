@@ -27,7 +27,15 @@ pub(super) trait Reader {
     fn stats(&self) -> Result<Stats, Error>;
 
     /// Which of these ids memories have.
-    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error>;
+    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
+        let mut known = BTreeSet::new();
+        for id in ids {
+            if self.find(id)?.is_some() {
+                known.insert((*id).to_owned());
+            }
+        }
+        Ok(known)
+    }
 
     /// Unarchived memories that nobody has accessed or changed since a moment, at most so many.
     fn unused(&self, since: Timestamp, kind: Option<Kind>, most: u32)

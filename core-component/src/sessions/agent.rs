@@ -254,14 +254,9 @@ fn checked(name: &AgentName) -> Result<&str, Error> {
 
 /// What the caller may reach is enforced here, for every tool.
 fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
-    if reaches(call, name) {
+    if call.context.reaches(name) {
         return Ok(());
     }
     let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
     Err(Error::new(Code::PermissionDenied, message))
-}
-
-/// Whether the caller may reach an agent.
-pub(super) fn reaches(call: &Call<'_>, name: &str) -> bool {
-    call.context.agents.as_ref().is_none_or(|agents| agents.iter().any(|agent| agent == name))
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::storage::{self, ErrorCode};
-use crate::tool::{Refusal, Violation};
+use crate::tool::{Refusal, Violation, not_accepted};
 
 /// What went wrong, by the names that callers know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -46,11 +46,7 @@ impl Error {
 
 impl Refusal for Error {
     fn invalid_input(violations: Vec<Violation>) -> Self {
-        let fields: Vec<_> = violations
-            .iter()
-            .map(|violation| format!("`{}` takes {}", violation.pointer, violation.accepted))
-            .collect();
-        let message = format!("the arguments are not accepted: {}", fields.join("; "));
+        let message = not_accepted(&violations);
         Self { error: Code::InvalidInput, message, details: violations }
     }
 
@@ -83,13 +79,7 @@ impl From<storage::Error> for Error {
 }
 
 impl From<storage::CommitError> for Error {
-    /// Where a change stands in spite of the error, a caller who tries again at once might make it
-    /// twice.
     fn from(failed: storage::CommitError) -> Self {
-        let mut error = Self::from(failed.error);
-        if failed.applied > 0 {
-            error.message += "; the change may have been made: read before trying again";
-        }
-        error
+        failed.for_caller().into()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::agent::{MAX_PARSED_BYTES, in_repository, log_date, reaches};
+use super::agent::{MAX_PARSED_BYTES, in_repository, log_date};
 use super::error::Error;
 use super::finding::{Finding, utf8};
 use super::log::{Log, Owner};
@@ -45,7 +45,7 @@ pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>,
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     for entry in tree.list(Side::Documents, "")?.unwrap_or_default() {
         let name = entry.name;
-        if entry.kind == EntryKind::File || !reaches(call, &name) {
+        if entry.kind == EntryKind::File || !call.context.reaches(&name) {
             continue;
         }
         let mut remark = |severity, what: String| {

@@ -168,6 +168,18 @@ pub struct CommitError {
     pub applied: u32,
 }
 
+impl CommitError {
+    /// The error, for a caller who knows of no changes. Where one stands in spite of it, who tries
+    /// again at once might make it twice.
+    pub fn for_caller(self) -> Error {
+        let mut error = self.error;
+        if self.applied > 0 {
+            error.message += "; the change may have been made: read before trying again";
+        }
+        error
+    }
+}
+
 /// All that a host lends. Each method does what `wit/storage.wit` says.
 pub trait Storage {
     /// Opens a place that the host grants.

@@ -64,6 +64,15 @@ pub(crate) struct Resource {
     pub description: &'static str,
 }
 
+/// What a caller is told of arguments that the schema does not accept.
+pub(crate) fn not_accepted(violations: &[Violation]) -> String {
+    let fields: Vec<_> = violations
+        .iter()
+        .map(|violation| format!("`{}` takes {}", violation.pointer, violation.accepted))
+        .collect();
+    format!("the arguments are not accepted: {}", fields.join("; "))
+}
+
 /// Why a tool did not do what it was asked: the error shape of its toolset.
 pub(crate) trait Refusal {
     fn invalid_input(violations: Vec<Violation>) -> Self;

@@ -4,8 +4,8 @@
 //! A [`Storage`] holds what was granted. It [opens](Storage::open) a [`Place`] as a [`Tree`], which
 //! can be read; only the [`Writer`] that [`Tree::acquire`] gives can change it. It also opens a
 //! [`Database`](Storage::open_database), which a [`Transaction`] changes. Everything but
-//! `acquire`, [`Database::begin`] and [`Storage::reopen_database`] blocks on the file system, so
-//! that an async caller runs it on a thread for blocking work:
+//! `acquire` and [`Database::begin`] blocks on the file system, so that an async caller runs it on a
+//! thread for blocking work:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

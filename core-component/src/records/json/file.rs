@@ -1,7 +1,7 @@
 //! An agent's file: reading it, and finding one's way in it.
 
 use std::cell::{Cell, OnceCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::record::Record;
@@ -245,16 +245,6 @@ impl Reader for JsonFile {
 
     fn stats(&self) -> Result<Stats, Error> {
         Ok(Stats::of(&self.memories()?))
-    }
-
-    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
-        let mut known = BTreeSet::new();
-        for id in ids {
-            if self.place_of(id)?.is_some() {
-                known.insert((*id).to_owned());
-            }
-        }
-        Ok(known)
     }
 
     fn unused(

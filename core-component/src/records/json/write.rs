@@ -246,16 +246,6 @@ impl Reader for JsonWriter {
         Ok(Stats::of(&self.memories()?))
     }
 
-    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
-        let mut known = BTreeSet::new();
-        for id in ids {
-            if self.find(id)?.is_some() {
-                known.insert((*id).to_owned());
-            }
-        }
-        Ok(known)
-    }
-
     fn unused(
         &self,
         since: Timestamp,

@@ -113,13 +113,8 @@ impl Storage {
         Ok(session.with(link))
     }
 
-    /// As [`open_database`](Storage::open_database), but does not block: none where no connection
-    /// to it is idle.
-    ///
-    /// # Errors
-    ///
-    /// `not-granted`.
-    pub fn reopen_database(&self, name: &str) -> Result<Option<Database>, Error> {
+    /// An idle connection; none where there is none.
+    fn reopen_database(&self, name: &str) -> Result<Option<Database>, Error> {
         let session = self.session(name)?;
         let link = self.0.databases.take(&session.path());
         Ok(link.map(|link| session.with(link)))
