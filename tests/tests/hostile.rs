@@ -3,9 +3,11 @@
 
 use agent_memory_host::storage::{Patience, Place, Storage, StorageOptions};
 use agent_memory_host::{
-    Builder, CallError, Clock, Image, Limits, Memory, Outcome, Random, Reason,
+    BoxFuture, Builder, CallError, Clock, Image, Limits, Memory, Outcome, Random, Reason, Roots,
 };
 use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -138,24 +140,43 @@ async fn a_call_that_is_given_up_leaves_its_lock_free() {
     scene.assert_sound().await;
 }
 
+/// A client that is asked for its directories, and does not let go of the thread meanwhile.
+struct Stuck(Arc<RwLock<()>>);
+
+impl Roots for Stuck {
+    fn roots(&self) -> BoxFuture<'_, Vec<PathBuf>> {
+        drop(self.0.read());
+        Box::pin(async { Vec::new() })
+    }
+}
+
 /// More than may be under way: a call that nobody waits for any more still is, until it has ended.
 #[tokio::test]
 async fn calls_that_are_given_up_all_at_once_leave_the_next_ones_their_instances() {
     let scene = Scene::new();
-    let call = |tool: &'static str, patience| {
-        let (memory, arguments) = (scene.memory.clone(), scene.arguments(tool));
-        let call = async move { memory.call(tool, &arguments).await };
-        tokio::spawn(tokio::time::timeout(patience, call))
-    };
-    let given_up: Vec<_> = (0..300).map(|_| call("spin", Duration::from_millis(500))).collect();
-    for spin in given_up {
-        assert!(spin.await.unwrap().is_err(), "a call that spins has ended");
+    let elsewhere = json!({ "repo_root": env!("CARGO_MANIFEST_DIR"), "line": "" }).to_string();
+    let stuck = Arc::new(RwLock::new(()));
+    let held = stuck.write().unwrap();
+    let given_up: Vec<_> = (0..300)
+        .map(|_| {
+            let (memory, arguments) = (scene.memory.clone(), elsewhere.clone());
+            let roots: Arc<dyn Roots> = Arc::new(Stuck(stuck.clone()));
+            let call = async move {
+                memory.call_as(memory.arrive("read"), "read", &arguments, Some(roots)).await
+            };
+            tokio::spawn(tokio::time::timeout(Duration::from_secs(1), call))
+        })
+        .collect();
+    for call in given_up {
+        assert!(call.await.unwrap().is_err(), "a call that is stuck has ended");
     }
-    let next: Vec<_> = (0..100).map(|_| call("count", Duration::from_secs(60))).collect();
-    for count in next {
-        let outcome = count.await.unwrap().expect("it ends").expect("there is an instance for it");
-        assert!(!outcome.is_error, "{}", outcome.result);
-    }
+    let (memory, arguments) = (scene.memory.clone(), scene.arguments("append"));
+    let next = tokio::spawn(async move { memory.call("append", &arguments).await });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(!next.is_finished(), "there is an instance too many: {:?}", next.await);
+    drop(held);
+    let outcome = next.await.unwrap().expect("there is an instance for it");
+    assert!(!outcome.is_error, "{}", outcome.result);
 }
 
 #[tokio::test]
