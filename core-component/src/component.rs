@@ -6,7 +6,12 @@ use crate::toolbox;
 
 #[allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
 mod bindings {
-    wit_bindgen::generate!({ path: "../wit", world: "memory" });
+    wit_bindgen::generate!({
+        path: "../wit",
+        world: "memory",
+        // What is handed to the host is not copied for it.
+        ownership: Borrowing { duplicate_if_necessary: true },
+    });
 }
 
 use bindings::agent_memory::core::{database, documents, storage_types};
@@ -113,8 +118,8 @@ struct Granted;
 
 impl Storage for Granted {
     fn open(&self, place: &storage::Place) -> Result<Box<dyn Tree + '_>, storage::Error> {
-        let place = documents::Place { kind: place_kind(place.kind), name: place.name.clone() };
-        documents::open(&place).map(|tree| Box::new(tree) as Box<dyn Tree>).map_err(error)
+        let place = documents::Place { kind: place_kind(place.kind), name: &place.name };
+        documents::open(place).map(|tree| Box::new(tree) as Box<dyn Tree>).map_err(error)
     }
 
     fn open_database(
@@ -130,7 +135,8 @@ impl Storage for Granted {
 
 impl sql::Connection for database::Connection {
     fn query(&self, statement: &sql::Statement, max: u32) -> Result<sql::Rows, storage::Error> {
-        Self::query(self, &self::statement(statement), max).map(rows).map_err(error)
+        let parameters = parameters(statement);
+        Self::query(self, lent(statement, &parameters), max).map(rows).map_err(error)
     }
 
     fn begin(&self, mode: sql::Mode) -> Result<Box<dyn sql::Transaction + '_>, storage::Error> {
@@ -146,11 +152,14 @@ impl sql::Connection for database::Connection {
 
 impl sql::Transaction for database::Transaction {
     fn query(&self, statement: &sql::Statement, max: u32) -> Result<sql::Rows, storage::Error> {
-        Self::query(self, &self::statement(statement), max).map(rows).map_err(error)
+        let parameters = parameters(statement);
+        Self::query(self, lent(statement, &parameters), max).map(rows).map_err(error)
     }
 
     fn execute(&self, statements: &[sql::Statement]) -> Result<Vec<sql::Effect>, storage::Error> {
-        let statements: Vec<_> = statements.iter().map(statement).collect();
+        let parameters: Vec<_> = statements.iter().map(parameters).collect();
+        let with = statements.iter().zip(&parameters);
+        let statements: Vec<_> = with.map(|(statement, with)| lent(statement, with)).collect();
         let effects = Self::execute(self, &statements).map_err(error)?;
         let effect = |effect: database::Effect| sql::Effect {
             changes: effect.changes,
@@ -164,27 +173,33 @@ impl sql::Transaction for database::Transaction {
     }
 }
 
-fn statement(statement: &sql::Statement) -> database::Statement {
-    let parameter = |value: &sql::Value| match value.clone() {
-        sql::Value::Null => database::Value::Null,
-        sql::Value::Integer(value) => database::Value::Integer(value),
-        sql::Value::Real(value) => database::Value::Real(value),
-        sql::Value::Text(value) => database::Value::Text(value),
-        sql::Value::Blob(value) => database::Value::Blob(value),
+fn parameters(statement: &sql::Statement) -> Vec<database::ValueParam<'_>> {
+    let parameter = |value| match value {
+        &sql::Value::Null => database::ValueParam::Null,
+        &sql::Value::Integer(value) => database::ValueParam::Integer(value),
+        &sql::Value::Real(value) => database::ValueParam::Real(value),
+        sql::Value::Text(value) => database::ValueParam::Text(value),
+        sql::Value::Blob(value) => database::ValueParam::Blob(value),
     };
-    let parameters = statement.parameters.iter().map(parameter).collect();
-    database::Statement { sql: statement.sql.clone(), parameters }
+    statement.parameters.iter().map(parameter).collect()
+}
+
+fn lent<'a>(
+    statement: &'a sql::Statement,
+    parameters: &'a [database::ValueParam<'a>],
+) -> database::Statement<'a> {
+    database::Statement { sql: &statement.sql, parameters }
 }
 
 fn rows(rows: database::Rows) -> sql::Rows {
     let value = |value| match value {
-        database::Value::Null => sql::Value::Null,
-        database::Value::Integer(value) => sql::Value::Integer(value),
-        database::Value::Real(value) => sql::Value::Real(value),
-        database::Value::Text(value) => sql::Value::Text(value),
-        database::Value::Blob(value) => sql::Value::Blob(value),
+        database::ValueResult::Null => sql::Value::Null,
+        database::ValueResult::Integer(value) => sql::Value::Integer(value),
+        database::ValueResult::Real(value) => sql::Value::Real(value),
+        database::ValueResult::Text(value) => sql::Value::Text(value),
+        database::ValueResult::Blob(value) => sql::Value::Blob(value),
     };
-    let row = |row: Vec<database::Value>| row.into_iter().map(value).collect();
+    let row = |row: Vec<database::ValueResult>| row.into_iter().map(value).collect();
     sql::Rows {
         columns: rows.columns,
         rows: rows.rows.into_iter().map(row).collect(),
@@ -256,30 +271,21 @@ fn entry(entry: documents::Entry) -> storage::Entry {
     storage::Entry { name: entry.name, kind, size: entry.size }
 }
 
-fn change(change: &storage::Change) -> documents::Change {
+fn change(change: &storage::Change) -> documents::Change<'_> {
     match change {
         storage::Change::Put { side: on, path, contents, expects } => {
             documents::Change::Put(documents::Put {
                 side: side(*on),
-                path: path.clone(),
-                contents: contents.clone(),
-                expects: expects.clone(),
+                path,
+                contents,
+                expects: expects.as_deref(),
             })
         }
         storage::Change::Delete { side: on, path, expects } => {
-            documents::Change::Delete(documents::Delete {
-                side: side(*on),
-                path: path.clone(),
-                expects: expects.clone(),
-            })
+            documents::Change::Delete(documents::Delete { side: side(*on), path, expects })
         }
         storage::Change::Copy { side: on, from, to, expects } => {
-            documents::Change::Copy(documents::Backup {
-                side: side(*on),
-                from: from.clone(),
-                to: to.clone(),
-                expects: expects.clone(),
-            })
+            documents::Change::Copy(documents::Backup { side: side(*on), from, to, expects })
         }
     }
 }

@@ -325,7 +325,9 @@ pub(super) type Splice = (Range<usize>, String);
 /// The text with all splices, which do not overlap.
 pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut result = String::with_capacity(text.len() + 1024);
+    // Growing would move all of a long text.
+    let added: usize = splices.iter().map(|(_, replacement)| replacement.len()).sum();
+    let mut result = String::with_capacity(text.len() + added);
     let mut at = 0;
     for (range, replacement) in splices {
         result += &text[at..range.start];
