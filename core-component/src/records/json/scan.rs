@@ -9,6 +9,9 @@ use std::ops::Range;
 /// Deeper nesting is refused: no program that writes memories comes near it.
 const MAX_DEPTH: usize = 64;
 
+/// As many members as a record usually has.
+const USUAL: usize = 12;
+
 /// Why a text is not the JSON that it should be.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Flaw {
@@ -52,15 +55,15 @@ impl<'a> Scanner<'a> {
         mut each: impl FnMut(&mut Self, &Range<usize>) -> Scanned<()>,
     ) -> Scanned<Vec<Member>> {
         self.enter(b'{', "expected an object")?;
-        let (mut members, mut keys) = (Vec::new(), Keys::default());
+        let (mut members, mut keys) = (Vec::with_capacity(USUAL), Keys::default());
         if self.next_is(b'}') {
             self.depth -= 1;
             return Ok(members);
         }
         loop {
             self.white_space();
-            let key = self.string()?;
-            if !keys.insert(unquoted(self.text, &key)) {
+            let (key, is_plain) = self.string()?;
+            if !keys.insert(self.text, &members, &key, is_plain) {
                 return Err(Flaw { at: key.start, what: "a key stands twice in one object" });
             }
             if !self.next_is(b':') {
@@ -168,8 +171,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn string(&mut self) -> Scanned<Range<usize>> {
-        let start = self.at;
+    /// Where the string stands, and whether it says what is written there.
+    fn string(&mut self) -> Scanned<(Range<usize>, bool)> {
+        let (start, mut is_plain) = (self.at, true);
         if self.peek() != Some(b'"') {
             return Err(self.flaw("expected a string"));
         }
@@ -179,9 +183,12 @@ impl<'a> Scanner<'a> {
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(start..self.at);
+                    return Ok((start..self.at, is_plain));
                 }
-                Some(b'\\') => self.escape()?,
+                Some(b'\\') => {
+                    is_plain = false;
+                    self.escape()?;
+                }
                 _ => return Err(self.flaw("a control character in a string")),
             }
         }
@@ -259,54 +266,66 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The keys of an object, of which most have few.
+/// What the keys of an object say, where they are many or written with escapes: few plain ones are
+/// found among the members.
 #[derive(Default)]
-struct Keys<'a> {
-    few: Vec<Cow<'a, str>>,
-    many: BTreeSet<Cow<'a, str>>,
-}
+struct Keys<'a>(Option<BTreeSet<Cow<'a, str>>>);
 
 impl<'a> Keys<'a> {
     const FEW: usize = 16;
 
-    /// Whether it is a new one.
-    fn insert(&mut self, key: Cow<'a, str>) -> bool {
-        if self.few.contains(&key) || self.many.contains(&key) {
-            return false;
+    /// Whether it is another one than those of the members.
+    fn insert(
+        &mut self,
+        text: &'a str,
+        members: &[Member],
+        key: &Range<usize>,
+        is_plain: bool,
+    ) -> bool {
+        if is_plain && members.len() < Self::FEW && self.0.is_none() {
+            let written = |key: &Range<usize>| &text.as_bytes()[key.clone()];
+            return members.iter().all(|member| written(&member.key) != written(key));
         }
-        if self.few.len() < Self::FEW {
-            self.few.push(key);
-        } else {
-            self.many.insert(key);
-        }
-        true
+        let said = self.0.get_or_insert_with(|| {
+            members.iter().map(|member| unquoted(text, &member.key)).collect()
+        });
+        said.insert(unquoted(text, key))
     }
 }
 
 /// How many bytes from the first on stand for themselves in a string.
 fn plain_bytes(bytes: &[u8]) -> usize {
+    let mut plain = 0;
+    // Eight at a time: nearly all of a file is inside of strings. More at a time would be joined by
+    // a shuffle, which is a call of the host where images are made for every processor.
+    while let Some(word) = bytes[plain..].first_chunk() {
+        let others = other_bytes(u64::from_le_bytes(*word));
+        if others != 0 {
+            return plain + others.trailing_zeros() as usize / 8;
+        }
+        plain += 8;
+    }
     // The text is UTF-8: bytes of longer characters are none of these.
-    let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | 0..=0x1f);
-    // Eight at a time: nearly all of a file is inside of strings.
-    let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8")));
-    let plain = 8 * words.take_while(|word| is_plain_word(*word)).count();
-    plain + bytes[plain..].iter().take_while(|byte| is_plain(byte)).count()
+    let is_plain = |byte: &&u8| !matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    plain + bytes[plain..].iter().take_while(is_plain).count()
 }
 
-/// Whether eight bytes are all plain. May say no where they are.
-fn is_plain_word(word: u64) -> bool {
+/// The high bit of the first byte that is not plain; none where all eight are. Bits above the first
+/// mean nothing.
+fn other_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
-    // The high bit is set of a byte that is below 0x80 and below `bound`, at most 0x80.
-    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word & HIGH;
+    // The high bit is set of a byte below 0x80 that is below the bound. What borrows from the next
+    // byte is such a one itself.
+    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound);
     let is = |sign: u8| below(word ^ (ONES * u64::from(sign)), 1);
-    (below(word, 0x20) | is(b'"') | is(b'\\')) == 0
+    (below(word, 0x20) | is(b'"') | is(b'\\')) & !word & HIGH
 }
 
 /// What a string says that was passed over.
 pub(super) fn unquoted<'a>(text: &'a str, string: &Range<usize>) -> Cow<'a, str> {
     let inner = &text[string.start + 1..string.end - 1];
-    if !inner.contains('\\') {
+    if plain_bytes(inner.as_bytes()) == inner.len() {
         return Cow::Borrowed(inner);
     }
     serde_json::from_str(&text[string.clone()]).map_or(Cow::Borrowed(inner), Cow::Owned)
@@ -379,10 +398,28 @@ mod tests {
     }
 
     #[test]
+    fn the_first_sign_in_a_string_that_is_not_plain_is_found_wherever_it_stands() {
+        for other in (0..0x20).chain([b'"', b'\\']) {
+            for at in 0..80 {
+                for before in [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
+                    let mut bytes = [before; 80];
+                    bytes[at] = other;
+                    bytes[79] = b'"';
+                    assert_eq!(plain_bytes(&bytes), at.min(79), "{other} after {before}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_key_twice_and_deep_nesting_are_flaws_with_their_place() {
         let flaw = scan(r#"{"a": {"b": 1, "b": 2}}"#).expect_err("a key twice");
         assert_eq!((flaw.at, flaw.what), (15, "a key stands twice in one object"));
         assert!(scan(r#"{"a": 1, "\u0061": 2}"#).is_err());
+        assert!(scan(r#"{"\u0061": 1, "b": 2, "a": 3}"#).is_err());
+        let many: String = (0..40).map(|number| format!("\"{number}\": 0, ")).collect();
+        assert_eq!(scan(&format!("{{{many}\"40\": 0}}")), Ok(()));
+        assert!(scan(&format!("{{{many}\"7\": 0}}")).is_err());
         let deep = "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH);
         assert_eq!(scan(&deep), Ok(()));
         let flaw = scan(&"[".repeat(1_000_000)).expect_err("too deep");
