@@ -61,8 +61,8 @@ pub fn engine_config() -> Config {
 /// The same engine for a host that makes call after call: at most `instances` at once, from a pool.
 ///
 /// A new instance finds the address space of an earlier one mapped already, and the pages that the
-/// earlier one wrote are put back to what they were, not given back. What is kept so is at most
-/// some MiB in all.
+/// earlier one wrote are put back to what they were, not given back: what most calls need is some
+/// hundred KiB, and twice the longest document is what a change of that one needs.
 pub fn pooled(instances: u32) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
@@ -73,9 +73,9 @@ pub fn pooled(instances: u32) -> Config {
         .table_elements(100_000)
         .max_memory_size((4 * GIB) as usize)
         .max_unused_warm_slots(WARM)
-        .linear_memory_keep_resident(MIB as usize)
+        .linear_memory_keep_resident(RESIDENT)
         .table_keep_resident(64 * KIB)
-        // Linux 6.7 tells which pages were written; without, the first MiB is put back as a whole.
+        // Linux 6.7 tells which pages were written; without, all that the instance had is put back.
         .pagemap_scan(Enabled::Auto);
     let mut config = engine_config();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
@@ -87,3 +87,6 @@ const TABLES: u32 = 4;
 
 /// So many instances of a pool keep their pages.
 const WARM: u32 = 4;
+
+/// So much of its memory does each of them keep at most.
+const RESIDENT: usize = 32 << 20;

@@ -141,7 +141,11 @@ impl HostWriter for Call {
     ) -> Answer<Vec<String>, CommitError> {
         self.asked(|call| {
             let changes: Vec<_> = changes.into_iter().map(storage::Change::from).collect();
-            let committed = call.opened.get(&writer)?.commit(&changes);
+            let writer = call.opened.get(&writer)?;
+            let committed = writer.commit(&changes);
+            if let Ok(versions) = &committed {
+                writer.keep(changes, versions);
+            }
             Ok(committed.map_err(CommitError::from))
         })
     }

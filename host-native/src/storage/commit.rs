@@ -6,6 +6,7 @@
 
 use super::change::{Change, CommitError, check_consistent};
 use super::directory::{Directory, Found, Kind, Stamp, set_mode};
+use super::kept::LONG;
 use super::tree::{Side, Tree, not_a_document, obstacle};
 use super::{
     Durability, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, hexadecimal, path, version_of,
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::thread;
 
 /// So many directories are kept open during a commit: a process may not open many more files.
 const MAX_OPEN_DIRECTORIES: usize = 64;
@@ -57,7 +59,7 @@ struct Step<'a> {
     found: Option<Stamp>,
     /// The version that it found.
     found_version: Option<String>,
-    /// The new version; empty for a deletion.
+    /// The new version, once it is known; empty for a deletion.
     version: String,
 }
 
@@ -134,7 +136,7 @@ impl<'a> Attempt<'a> {
             let version = match change {
                 Change::Put { path, contents, .. } => {
                     check_size(path, contents.len() as u64)?;
-                    version_of(contents)
+                    String::new()
                 }
                 Change::Delete { .. } => String::new(),
                 Change::Copy { expects, .. } => expects.clone(),
@@ -174,7 +176,7 @@ impl<'a> Attempt<'a> {
                 match self.version_found(index) {
                     Some(version) => Some(version),
                     None => {
-                        let read = pass_on(file, io::sink());
+                        let read = self.tree.0.storage.kept.version_of_all(file);
                         let attempt = || format!("read `{}`", change.checked_path());
                         Some(read.map_err(|error| Error::from_io(&error, &attempt()))?)
                     }
@@ -292,8 +294,18 @@ impl<'a> Attempt<'a> {
         if step.found.is_some() || self.tree.0.private {
             set_mode(&file, mode).map_err(|errno| Error::from_errno(errno, &attempt()))?;
         }
+        let durability = self.tree.0.storage.options.durability;
+        let sync = |file: &File| match durability {
+            Durability::Full => file.sync_data(),
+            Durability::Relaxed => Ok(()),
+        };
         match change {
-            Change::Put { contents, .. } => file.write_all(contents),
+            Change::Put { contents, .. } => {
+                let write = || file.write_all(contents).and_then(|()| sync(&file));
+                let (written, version) = while_hashed(contents, write);
+                step.version = version;
+                written
+            }
             Change::Delete { .. } => Ok(()),
             Change::Copy { from, expects, .. } => {
                 // An editor may have saved it since its version was checked.
@@ -302,14 +314,10 @@ impl<'a> Attempt<'a> {
                 };
                 match pass_on(source.take(MAX_DOCUMENT_BYTES), &mut file) {
                     Ok(version) if version != *expects => return Err(version_mismatch(from)),
-                    copied => copied.map(drop),
+                    copied => copied.and_then(|_| sync(&file)),
                 }
             }
         }
-        .and_then(|()| match self.tree.0.storage.options.durability {
-            Durability::Full => file.sync_data(),
-            Durability::Relaxed => Ok(()),
-        })
         .map_err(|error| Error::from_io(&error, &attempt()))
     }
 
@@ -461,6 +469,20 @@ impl<'a> Attempt<'a> {
         let missing = || obstacle(Errno::NOENT, &location.1);
         self.directory(location)?.ok_or_else(missing)
     }
+}
+
+/// Does something, and gives the version of contents, too: a long document is hashed meanwhile, on
+/// another thread where there can be one.
+fn while_hashed<T>(contents: &[u8], work: impl FnOnce() -> T) -> (T, String) {
+    if contents.len() < LONG {
+        return (work(), version_of(contents));
+    }
+    thread::scope(|scope| {
+        let hashing = thread::Builder::new().spawn_scoped(scope, || version_of(contents));
+        let done = work();
+        let hashed = hashing.ok().and_then(|thread| thread.join().ok());
+        (done, hashed.unwrap_or_else(|| version_of(contents)))
+    })
 }
 
 /// Writes what it reads, and returns the version of that.

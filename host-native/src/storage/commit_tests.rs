@@ -147,6 +147,33 @@ fn a_version_that_differs_stops_the_whole_commit_and_leaves_nothing() {
 }
 
 #[test]
+fn a_long_document_that_its_writer_knows_is_refused_once_an_editor_changed_a_byte_of_it() {
+    let repository = Repository::new();
+    let mut text = "long ".repeat(1 << 18);
+    let writer = writer(&repository.tree);
+    for next in ["one", "two", "three"] {
+        let before = (next != "one").then(|| text.clone());
+        text.push_str(next);
+        let changes = [put("a.md", &text, before.as_deref())];
+        let versions = writer.commit(&changes).unwrap();
+        assert_eq!(versions, [version_of(text.as_bytes())]);
+        writer.keep(changes.into(), &versions);
+        let read = repository.tree.read(Side::Documents, "a.md", u64::MAX).unwrap().unwrap();
+        assert_eq!((read.version, read.contents == text.as_bytes()), (versions[0].clone(), true));
+    }
+    let modified = fs::metadata(repository.at("a.md")).unwrap().modified().unwrap();
+    let edited = text.replacen("long", "lone", 1);
+    repository.write("a.md", &edited);
+    let file = fs::File::options().write(true).open(repository.at("a.md")).unwrap();
+    file.set_modified(modified).unwrap();
+    let failed = writer.commit(&[put("a.md", "mine", Some(&text))]).unwrap_err();
+    assert_eq!(failed.error.code, ErrorCode::VersionMismatch);
+    assert_eq!(fs::read_to_string(repository.at("a.md")).unwrap(), edited);
+    let read = repository.tree.read(Side::Documents, "a.md", u64::MAX).unwrap().unwrap();
+    assert_eq!(read.version, version_of(edited.as_bytes()));
+}
+
+#[test]
 fn a_commit_that_contradicts_itself_is_refused() {
     let repository = Repository::new();
     let twice = repository.refuses(&[put("a.md", "1", None), put("a.md", "2", None)]);

@@ -281,6 +281,11 @@ impl Writer {
         let turn = self.lock.turn.lock().unwrap_or_else(PoisonError::into_inner);
         commit::commit(&self.tree, changes, &|| turn.is_in_place())
     }
+
+    /// Takes what was committed, to know it again.
+    pub(crate) fn keep(&self, changes: Vec<Change>, versions: &[String]) {
+        self.tree.0.storage.kept.keep(changes, versions);
+    }
 }
 
 /// Lock files that nobody holds now, kept open for the next writer.

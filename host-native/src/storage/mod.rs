@@ -40,6 +40,7 @@ mod database;
 mod directory;
 mod error;
 mod git_config;
+mod kept;
 #[cfg(test)]
 mod layout_tests;
 mod lock;
@@ -57,6 +58,7 @@ pub use lock::{Patience, Writer};
 pub use tree::{Document, Entry, EntryKind, Side, Tree};
 
 use crate::queue::Queue;
+use kept::Kept;
 use lock::Connections;
 use records::Records;
 use repository::{Grant, Repository};
@@ -156,6 +158,7 @@ struct Shared {
     records: RwLock<Option<Records>>,
     connections: Connections,
     databases: database::Idle,
+    kept: Kept,
     /// By their lock directories.
     queue: Queue<PathBuf>,
 }
@@ -169,6 +172,7 @@ impl Storage {
             records: RwLock::default(),
             connections: Connections::default(),
             databases: database::Idle::default(),
+            kept: Kept::default(),
             queue: Queue::new(1),
         }))
     }

@@ -3,7 +3,7 @@
 use super::directory::{Directory, Found, Kind};
 use super::lock::LockDirectory;
 use super::repository::Repository;
-use super::{Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Shared, Storage, path, version_of};
+use super::{Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Shared, Storage, path};
 use rustix::io::Errno;
 use std::io::Read;
 use std::path::Path;
@@ -143,7 +143,7 @@ impl Tree {
                 format!("`{path}` is longer than {bound} bytes: shorten it, or split it"),
             ));
         }
-        let version = version_of(&contents);
+        let version = self.0.storage.kept.version_of(&contents);
         Ok(Some(Document { contents, version }))
     }
 
