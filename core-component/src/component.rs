@@ -1,6 +1,9 @@
 //! The component: joins the bindings of `wit/` to the plain functions of this crate. Nothing else
 //! here knows them.
 
+use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};
+
+use crate::allocator::SizeClasses;
 use crate::storage::{self, Storage, Tree, Writer, database as sql};
 use crate::toolbox;
 
@@ -17,9 +20,8 @@ mod bindings {
 use bindings::agent_memory::core::{database, documents, storage_types};
 use bindings::exports::agent_memory::core::toolbox as exported;
 
-/// A call is over before memory runs short: an allocator that is small and fast serves it best.
 #[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+static ALLOCATOR: SizeClasses<WasmDynamicTalc> = SizeClasses::over(new_wasm_dynamic_allocator());
 
 struct Component;
 

@@ -18,6 +18,8 @@
 //! assert!(outcome.result.contains(".github/agent-memory/aristotle/logs/2025-01-20.md"));
 //! ```
 
+#[cfg(any(test, target_arch = "wasm32"))]
+mod allocator;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
