@@ -1,9 +1,11 @@
 //! The component: joins the bindings of `wit/` to the plain functions of this crate. Nothing else
 //! here knows them.
 
-use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};
+use talc::cell::TalcSyncCell;
+use talc::wasm::WasmBinning;
 
 use crate::allocator::SizeClasses;
+use crate::pages::Pages;
 use crate::storage::{self, Storage, Tree, Writer, database as sql};
 use crate::toolbox;
 
@@ -21,7 +23,8 @@ use bindings::agent_memory::core::{database, documents, storage_types};
 use bindings::exports::agent_memory::core::toolbox as exported;
 
 #[global_allocator]
-static ALLOCATOR: SizeClasses<WasmDynamicTalc> = SizeClasses::over(new_wasm_dynamic_allocator());
+static ALLOCATOR: SizeClasses<TalcSyncCell<Pages, WasmBinning>> =
+    SizeClasses::over(TalcSyncCell::new_wasm(Pages::Untouched));
 
 struct Component;
 

@@ -25,6 +25,8 @@ mod component;
 pub mod context;
 mod markdown;
 mod names;
+#[cfg(target_arch = "wasm32")]
+mod pages;
 mod records;
 mod sessions;
 pub mod storage;

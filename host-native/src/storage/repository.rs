@@ -23,7 +23,8 @@ impl Grant {
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let attempt = format!("grant `{}`", directory.display());
         let canonical = directory.canonicalize().map_err(|error| unresolved(&error, &attempt))?;
-        if !canonical.is_dir() {
+        let found = canonical.metadata().map_err(|error| unresolved(&error, &attempt))?;
+        if !found.is_dir() {
             return Err(Error::new(
                 ErrorCode::InvalidPath,
                 format!("cannot {attempt}: it is not a directory"),
@@ -82,7 +83,9 @@ impl Repository {
                 format!("`{name}` leads to a path that is not UTF-8"),
             ));
         }
-        if !top_level.is_dir() {
+        let found =
+            top_level.metadata().map_err(|error| unresolved(&error, &format!("open `{name}`")))?;
+        if !found.is_dir() {
             return Err(Error::new(
                 ErrorCode::InvalidPath,
                 format!("`{name}` is not a directory: name the repository's top level"),
