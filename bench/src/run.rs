@@ -46,11 +46,14 @@ pub struct How {
     /// Measures 1,000,000 memories as well: takes some minutes, and 5 GB of disk.
     #[arg(long, global = true)]
     large: bool,
+    /// Measures the SQLite format alone, with 1,000 memories and with so many.
+    #[arg(long, global = true, value_name = "NUMBER", conflicts_with_all = ["large", "quick"])]
+    memories: Option<usize>,
     /// Prints JSON instead of text.
     #[arg(long, global = true)]
     json: bool,
     /// Writes the table into the README as well. Only where everything is measured.
-    #[arg(long, global = true, conflicts_with = "quick")]
+    #[arg(long, global = true, conflicts_with_all = ["quick", "memories"])]
     write_readme: bool,
 }
 
@@ -63,6 +66,11 @@ impl How {
     /// Whether the largest of all is measured, too.
     pub fn large(&self) -> bool {
         self.large
+    }
+
+    /// The one number of memories that is of interest.
+    pub fn memories(&self) -> Option<usize> {
+        self.memories
     }
 }
 

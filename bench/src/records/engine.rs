@@ -15,7 +15,7 @@ use super::product::DATABASE;
 use crate::comparison::{Contestant, Cost};
 
 /// So many rows are added in one transaction where a database is filled.
-const FILLED_AT_ONCE: usize = 20_000;
+const FILLED_AT_ONCE: usize = 5_000;
 
 const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.created_at, m.updated_at, \
     m.accessed_at, m.access_count, m.tags, m.importance, m.archived, m.original";
@@ -90,7 +90,7 @@ impl Filter {
                 json!({"search": RARE}),
                 "+m.agent = ?1 AND m.archived = 0 AND m.key IN \
                  (SELECT rowid FROM memories_text WHERE memories_text MATCH ?2) \
-                 AND instr(m.folded, ?3) > 0",
+                 AND (instr(lower(m.content), ?3) > 0 OR instr(m.folded, ?3) > 0)",
                 vec![Box::new(trigrams.join(" AND ")), Box::new(RARE)],
             ),
         ]
@@ -113,15 +113,24 @@ impl Engine {
     pub fn fill(&self, memories: impl Iterator<Item = Memory>) -> rusqlite::Result<()> {
         self.0.pragma_update(None, "synchronous", "OFF")?;
         self.0.pragma_update(None, "cache_size", -500_000)?;
-        self.run("BEGIN IMMEDIATE", [])?;
-        for (added, memory) in memories.enumerate() {
-            if added % FILLED_AT_ONCE == FILLED_AT_ONCE - 1 {
-                self.run("COMMIT", [])?;
-                self.run("BEGIN IMMEDIATE", [])?;
+        let mut rows = memories.map(|memory| memory.row()).zip((1..).map(id)).peekable();
+        while rows.peek().is_some() {
+            let some: Vec<(Row, String)> = rows.by_ref().take(FILLED_AT_ONCE).collect();
+            self.run("BEGIN IMMEDIATE", [])?;
+            let mut keys = Vec::with_capacity(some.len());
+            for (row, id) in &some {
+                self.insert_row(row, id)?;
+                keys.push(self.0.last_insert_rowid());
             }
-            self.insert(&memory.row(), &id(added))?;
+            // Between two texts, the statement of the tags would make a segment of each.
+            for (key, (row, _)) in keys.iter().zip(&some) {
+                self.insert_tags(row, *key)?;
+            }
+            for (key, (row, _)) in keys.iter().zip(&some) {
+                self.insert_text(row, *key)?;
+            }
+            self.run("COMMIT", [])?;
         }
-        self.run("COMMIT", [])?;
         self.0.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
 
@@ -133,27 +142,36 @@ impl Engine {
         self.run("BEGIN IMMEDIATE", [])?;
         let sql = format!("SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.id = ?2");
         assert!(!self.0.prepare_cached(&sql)?.exists(params![1, id])?, "no id is taken");
-        self.insert(row, id)?;
+        self.insert_row(row, id)?;
+        let key = self.0.last_insert_rowid();
+        self.insert_tags(row, key)?;
+        self.insert_text(row, key)?;
         self.run("COMMIT", [])
     }
 
-    fn insert(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
+    fn insert_row(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
         let Row { kind, content, category, moment, tags, importance, bytes, folded } = row;
+        // As the text is in ASCII, `lower(content)` says the rest.
+        let folded = &folded[content.len()..];
         self.run(
             "INSERT INTO memories (agent, id, type, content, category, created_at, updated_at, \
              accessed_at, access_count, tags, importance, archived, bytes, folded) \
              VALUES (1, ?1, ?2, ?3, ?4, ?5, ?5, ?5, 0, ?6, ?7, 0, ?8, ?9)",
             params![id, kind, content, category, moment, tags, importance, bytes, folded],
-        )?;
+        )
+    }
+
+    fn insert_tags(&self, row: &Row, key: i64) -> rusqlite::Result<()> {
         self.run(
             "INSERT OR IGNORE INTO memory_tags (agent, tag, memory, archived) \
-             SELECT 1, value, last_insert_rowid(), 0 FROM json_each(?1)",
-            [tags],
-        )?;
-        self.run(
-            "INSERT INTO memories_text (rowid, folded) VALUES (last_insert_rowid(), ?1)",
-            [folded],
+             SELECT 1, value, ?1, 0 FROM json_each(?2)",
+            params![key, row.tags],
         )
+    }
+
+    fn insert_text(&self, row: &Row, key: i64) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO memories_text (rowid, folded) VALUES (?1, ?2)";
+        self.run(sql, params![key, row.folded])
     }
 
     /// The page and the count.

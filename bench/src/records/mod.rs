@@ -29,6 +29,7 @@ const ADD_CPU: f64 = 1.5;
 const ADD_WALL: f64 = 1.42;
 /// How much dearer an add may be among 1,000,000 than among 1,000.
 const GROWTH: f64 = 2.0;
+const LARGEST: usize = 1_000_000;
 /// What finding a rare term may take of the bare query's time.
 const SEARCH: f64 = 3.0;
 /// What an add to a JSON file may take of the time of copying it durably.
@@ -44,27 +45,37 @@ pub fn measure(
     run: &mut dyn FnMut(Comparison) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut all = Vec::new();
-    let sizes = how.either(&[40, 80][..], &[1_000, 10_000, 100_000]);
-    let largest = how.large().then_some(how.either(160, 1_000_000));
-    for memories in sizes.iter().copied().chain(largest) {
+    let mut sizes = how.either(vec![40, 80], vec![1_000, 10_000, 100_000]);
+    if how.large() {
+        sizes.push(how.either(160, LARGEST));
+    }
+    if let Some(memories) = how.memories() {
+        sizes = vec![1_000, memories];
+    }
+    for &memories in &sizes {
         let filled = Filled::new(directory, RecordsFormat::Sqlite, memories)?;
         let scene = Scene { how, directory, memories, filled };
         run(scene.add_in_sqlite()?)?;
         scene.queries(run)?;
         run(scene.recall()?)?;
-        if memories <= 10_000 {
+        if memories <= 10_000 && how.memories().is_none() {
             scene.peers(run)?;
         }
         all.push(scene);
     }
     let ends = [&all[0], &all[all.len() - 1]];
     run(growth("the bare engine", &ends, Vec::new(), Scene::bare_engine)?)?;
-    let gate = largest.map(|_| Gate { contestant: LAST, quantity: Quantity::Cpu, at_most: GROWTH });
-    run(growth("over MCP", &ends, gate.into_iter().collect(), Scene::server)?)?;
+    let has_gate = how.large() || how.memories().is_some_and(|memories| memories >= LARGEST);
+    let gate = Gate { contestant: LAST, quantity: Quantity::Cpu, at_most: GROWTH };
+    let gates = has_gate.then_some(gate).into_iter().collect();
+    run(growth("over MCP", &ends, gates, Scene::server)?)?;
     drop(all);
-    for memories in &sizes[..2] {
-        let filled = Filled::new(directory, RecordsFormat::Json, *memories)?;
-        let scene = Scene { how, directory, memories: *memories, filled };
+    if how.memories().is_some() {
+        return Ok(());
+    }
+    for &memories in &sizes[..2] {
+        let filled = Filled::new(directory, RecordsFormat::Json, memories)?;
+        let scene = Scene { how, directory, memories, filled };
         run(scene.add_in_json()?)?;
         scene.queries(run)?;
         run(scene.recall()?)?;

@@ -28,4 +28,13 @@ mod tests {
             assert_eq!(fold(text), folded);
         }
     }
+
+    /// So a folded term that the lower-case text has, the folded text has, too.
+    #[test]
+    fn what_is_folded_stays_as_it_is() {
+        for character in '\0'..=char::MAX {
+            let folded = fold(&character.to_string());
+            assert_eq!(fold(&folded), folded, "{character:?}");
+        }
+    }
 }

@@ -103,8 +103,10 @@ fn of_line(text: &str) -> Result<Imported, String> {
 fn imported(text: &str, record: &Record, kind: Kind) -> Result<Imported, String> {
     let memory = record.memory(text, kind).map_err(|misfit| misfit.what)?;
     let written = &text[record.range.clone()];
+    let compact = compact(&memory);
+    // As exports write it, first.
     let says_all = memory.fits_columns()
-        && (written == record_text(&memory) || minified(written) == compact(&memory));
+        && (written == compact || written == record_text(&memory) || minified(written) == compact);
     Ok(Imported { original: (!says_all).then(|| written.to_owned()), memory })
 }
 

@@ -10,7 +10,7 @@ use super::reader::agent_key;
 use super::row::{COLUMNS, Row, moment};
 use super::schema::has_tables;
 use super::sql::{count, integer, into_optional_text, query_one, statement, text, unexpected};
-use super::writer::insertions;
+use super::writer::insert_all;
 use crate::records::error::Error;
 use crate::records::json::{Outline, Section, empty_document, line, record_text};
 use crate::records::memory::Kind;
@@ -81,8 +81,7 @@ impl<'a> Moving<'a> {
 
     /// Adds records to a copy.
     pub fn add(&self, key: i64, records: &[&Imported]) -> Result<(), Error> {
-        self.transaction.execute(&insertions(key, records))?;
-        Ok(())
+        insert_all(self.transaction, key, records)
     }
 
     /// Makes a copy that is complete the agent, which is moving from then on.

@@ -19,8 +19,19 @@ use crate::time::Timestamp;
 /// Whether the database has an agent. Begins no transaction: who asks may want the tree's lock
 /// next, which is taken before any.
 pub(in crate::records) fn knows(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
-    let query = |statement: &Statement| database.query(statement, 1);
-    Ok(has_tables(query)? && agent_key(query, agent)?.is_some())
+    Ok(known_key(|statement| database.query(statement, 1), agent)?.is_some())
+}
+
+/// The key of an agent's row, in a database that may have no tables. That is looked at last: in
+/// nearly all of them there are some.
+fn known_key(
+    query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
+    agent: &str,
+) -> Result<Option<i64>, Error> {
+    match agent_key(&query, agent) {
+        Err(_) if !has_tables(&query)? => Ok(None),
+        key => key,
+    }
 }
 
 /// The key of an agent's row.
@@ -51,8 +62,7 @@ pub(in crate::records) struct SqliteReader<'a> {
 
 impl<'a> SqliteReader<'a> {
     pub fn of(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
-        let query = |statement: &Statement| view.query(statement, 1);
-        let agent = if has_tables(query)? { agent_key(query, agent)? } else { None };
+        let agent = known_key(|statement| view.query(statement, 1), agent)?;
         Ok(Self { view, agent })
     }
 
@@ -213,7 +223,7 @@ fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
         and(sql, Value::Text(candidates));
     }
     for term in &query.terms {
-        and("instr(m.folded, ??) > 0", text(term));
+        and("(instr(lower(m.content), ??) > 0 OR instr(m.folded, ??) > 0)", text(term));
     }
     (condition, parameters)
 }

@@ -59,8 +59,8 @@ pub(super) const VALUE_COLUMNS: [&str; 13] = [
     "folded",
 ];
 
-/// Their values.
-pub(super) fn values(memory: &Memory) -> [Value; 13] {
+/// Their values, of a memory and its [`folded`] text.
+pub(super) fn values(memory: &Memory, folded: &str) -> [Value; 13] {
     [
         text(&memory.id),
         Value::Integer(memory.kind as i64),
@@ -74,8 +74,16 @@ pub(super) fn values(memory: &Memory) -> [Value; 13] {
         Value::Integer(memory.importance as i64),
         flag(memory.archived),
         count(memory.bytes()),
-        Value::Text(folded(memory)),
+        text(stored(memory, folded)),
     ]
+}
+
+/// Of the folded text, what `lower(content)` does not say in any SQLite.
+fn stored<'a>(memory: &Memory, folded: &'a str) -> &'a str {
+    match memory.content.is_ascii() {
+        true => &folded[memory.content.len()..],
+        false => folded,
+    }
 }
 
 /// What a search looks through: no term spans two lines.

@@ -9,9 +9,10 @@ use crate::storage::database::{Rows, Statement, Transaction};
 /// many a database has.
 ///
 /// Moments are milliseconds since 1970 in UTC. `type` and `importance` are counted from 0 in
-/// ascending order. `folded` is what a search looks through: content, category and tags, folded by
-/// this crate, a line each; `memories_text` finds rows that have all trigrams of a term, which
-/// `folded` then confirms. `original` is a record as another program wrote it, where the columns
+/// ascending order. A search looks through content, category and tags, folded by this crate, a line
+/// each: `memories_text` finds rows that have all trigrams of a term, which `lower(content)` or
+/// `folded` then confirms. `folded` leaves out a content in ASCII, which would be half of the
+/// database. `original` is a record as another program wrote it, where the columns
 /// do not say all of it. An agent's `document` is what its file held beside the records; `moving`
 /// is set while it is being converted, see `moving.rs`.
 ///

@@ -97,7 +97,15 @@ impl<'a> SqliteWriter<'a> {
     fn insert_record(&mut self, memory: &Memory, original: Option<&str>) -> Result<(), Error> {
         let agent = self.key()?;
         self.check_limits(agent, 1, memory.bytes())?;
-        self.execute(&insertion(agent, memory, original))
+        let folded = folded(memory);
+        let mut statements = vec![with_row(agent, memory, original, &folded)];
+        // The key is that of the row inserted last: a table without row ids does not change it.
+        if !memory.tags.is_empty() {
+            statements.push(with_tags("last_insert_rowid()", agent, memory, None));
+        }
+        let sql = "INSERT INTO memories_text (rowid, folded) VALUES (last_insert_rowid(), ?1)";
+        statements.push(statement(sql, [Value::Text(folded)]));
+        self.execute(&statements)
     }
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
@@ -149,7 +157,8 @@ impl Writer for SqliteWriter<'_> {
         let agent = self.key()?;
         let bytes = records.iter().map(|record| record.memory.bytes()).sum();
         self.check_limits(agent, records.len() as u64, bytes)?;
-        self.execute(&insertions(agent, records))
+        self.has_changed = true;
+        insert_all(self.transaction, agent, records)
     }
 
     fn update(&mut self, before: &Memory, after: &Memory) -> Result<(), Error> {
@@ -179,29 +188,45 @@ impl Writer for SqliteWriter<'_> {
     }
 }
 
-/// The statements that add these records after all others of an agent.
-pub(super) fn insertions(agent: i64, records: &[&Imported]) -> Vec<Statement> {
-    let of_one = |record: &&Imported| insertion(agent, &record.memory, record.original.as_deref());
-    records.iter().flat_map(of_one).collect()
+/// Adds these records after all others of an agent.
+///
+/// The index of texts comes last. A statement that can be undone by itself, as that of the tags,
+/// makes FTS5 write what it has gathered: between two texts, a segment for each, to be merged.
+pub(super) fn insert_all(
+    transaction: &dyn Transaction,
+    agent: i64,
+    records: &[&Imported],
+) -> Result<(), Error> {
+    let folded: Vec<String> = records.iter().map(|record| folded(&record.memory)).collect();
+    let rows = records.iter().zip(&folded).map(|(record, folded)| {
+        with_row(agent, &record.memory, record.original.as_deref(), folded)
+    });
+    let effects = transaction.execute(&rows.collect::<Vec<_>>())?;
+    let keys = || effects.iter().map(|effect| Value::Integer(effect.last_insert_id));
+    let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
+    let mut statements: Vec<Statement> =
+        tagged.map(|(record, key)| with_tags("?4", agent, &record.memory, Some(key))).collect();
+    statements.extend(keys().zip(folded).map(|(key, folded)| with_text(key, folded)));
+    transaction.execute(&statements)?;
+    Ok(())
 }
 
-fn insertion(agent: i64, memory: &Memory, original: Option<&str>) -> Vec<Statement> {
+/// The row of a memory, but for its tags and its place in the index of texts.
+fn with_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str) -> Statement {
     let mut parameters = vec![Value::Integer(agent)];
-    parameters.extend(values(memory));
+    parameters.extend(values(memory, folded));
     parameters.push(original.map_or(Value::Null, text));
     let insert = format!(
         "INSERT INTO memories (agent, {}, original) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         VALUE_COLUMNS.join(", ")
     );
-    let mut statements = vec![statement(&insert, parameters)];
-    // The key is that of the row inserted last: a table without row ids does not change it.
-    if !memory.tags.is_empty() {
-        statements.push(with_tags("last_insert_rowid()", agent, memory, None));
-    }
-    let sql = "INSERT INTO memories_text (rowid, folded) VALUES (last_insert_rowid(), ?1)";
-    statements.push(statement(sql, [Value::Text(folded(memory))]));
-    statements
+    statement(&insert, parameters)
+}
+
+fn with_text(key: Value, folded: String) -> Statement {
+    let sql = "INSERT INTO memories_text (rowid, folded) VALUES (?1, ?2)";
+    statement(sql, [key, Value::Text(folded)])
 }
 
 fn without_tags(agent: i64, row: &Row) -> Statement {
@@ -222,7 +247,8 @@ struct Changes<'a> {
 impl Changes<'_> {
     /// Only columns that differ are set, so that no other index is touched.
     fn statements(&self, before: &Memory, after: &Memory) -> Vec<Statement> {
-        let (old, new) = (values(before), values(after));
+        let (old_text, new_text) = (folded(before), folded(after));
+        let (old, new) = (values(before, &old_text), values(after, &new_text));
         let mut set = Vec::new();
         let mut parameters = vec![Value::Integer(self.row.key)];
         let columns = VALUE_COLUMNS.iter().zip(old.iter().zip(new));
@@ -241,12 +267,11 @@ impl Changes<'_> {
             let key = Value::Integer(self.row.key);
             statements.push(with_tags("?4", self.agent, after, Some(key)));
         }
-        if folded(before) != folded(after) {
+        if old_text != new_text {
             let key = Value::Integer(self.row.key);
             let sql = "DELETE FROM memories_text WHERE rowid = ?1";
             statements.push(statement(sql, [key.clone()]));
-            let sql = "INSERT INTO memories_text (rowid, folded) VALUES (?1, ?2)";
-            statements.push(statement(sql, [key, Value::Text(folded(after))]));
+            statements.push(with_text(key, new_text));
         }
         statements
     }
