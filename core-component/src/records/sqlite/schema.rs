@@ -19,6 +19,9 @@ use crate::storage::database::{Rows, Statement, Transaction};
 /// `memory_tags` refers to no other table by a rule: each deleted memory would have all tags looked
 /// through, which no index leads to by their memory.
 ///
+/// FTS5 merges eight segments of a size at once, not four: most of what an add among many memories
+/// costs is merging.
+///
 /// Each order of `query_memories` has an index that ends in its ties, so that a page is read off
 /// it; each filter has one in the default order.
 const MIGRATIONS: &[&[&str]] = &[&[
@@ -58,6 +61,7 @@ const MIGRATIONS: &[&[&str]] = &[&[
         folded, content = '', contentless_delete = 1, detail = none,
         tokenize = 'trigram case_sensitive 1'
     )",
+    "INSERT INTO memories_text (memories_text, rank) VALUES ('automerge', 8)",
     "CREATE INDEX memories_by_created_at
         ON memories (agent, created_at DESC, id, archived)",
     "CREATE INDEX memories_by_updated_at
