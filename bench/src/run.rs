@@ -43,7 +43,7 @@ pub struct How {
     /// So few calls that the figures mean little: shows that everything runs.
     #[arg(long, global = true)]
     quick: bool,
-    /// Measures 1,000,000 memories as well: takes some minutes, and 5 GB of disk.
+    /// Measures 1,000,000 memories as well: takes some minutes, and 4 GB of disk.
     #[arg(long, global = true)]
     large: bool,
     /// Measures the SQLite format alone, with 1,000 memories and with so many.

@@ -131,7 +131,8 @@ impl Scene<'_> {
     fn adds(&self) -> Vec<Memory> {
         let count = match self.filled.format {
             RecordsFormat::Json => self.how.either(2, 10),
-            RecordsFormat::Sqlite => self.how.either(2, 40),
+            // FTS5 merges in bursts, some dozens of adds apart.
+            RecordsFormat::Sqlite => self.how.either(2, 200),
         };
         (FIRST_ADDED..FIRST_ADDED + count).map(Memory::new).collect()
     }
