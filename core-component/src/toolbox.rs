@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
 use crate::storage::Storage;
-use crate::tool::{Call, ErasedTool, Resource, Resources};
+use crate::tool::{Call, ErasedTool, Resource, Resources, write_integers};
 use crate::{records, sessions};
 
 /// Tools that belong together: they share a domain, an error shape and a place in storage.
@@ -91,10 +91,11 @@ pub fn call_tool(
         let message = format!("no tool `{name}` is mounted; there are {}", names.join(", "));
         return Err(Failure::not_found(message));
     };
-    let arguments: Map<String, Value> = match arguments {
+    let mut arguments: Map<String, Value> = match arguments {
         blank if blank.trim().is_empty() => Map::new(),
         arguments => decode(arguments, "the arguments")?,
     };
+    write_integers(&mut arguments);
     let call = Call::new(storage, &context);
     let answer = (tool.tool.run)(&call, &arguments);
     let changed = call.changed.into_inner();

@@ -1,6 +1,7 @@
 //! Records over the library, in both formats.
 
 use agent_memory_host::{Builder, CallError, Memory, Outcome, RecordsFormat};
+use rusqlite::Connection;
 use serde_json::Value;
 use std::path::Path;
 
@@ -72,4 +73,37 @@ async fn records_are_granted_where_they_are_mounted_or_given_a_directory() {
     assert!(refused.contains("move it away"), "{refused}");
     let expected = taken.to_str().expect("UTF-8");
     assert!(refused.contains(expected), "{refused}");
+}
+
+#[tokio::test]
+async fn another_programs_database_is_refused_and_left_alone() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let memory = records(directory.path(), RecordsFormat::Sqlite).build().expect("a memory");
+    std::fs::create_dir(directory.path().join("memories")).expect("a directory");
+    let path = directory.path().join("memories/memories.db");
+    let other = Connection::open(&path).expect("a database");
+    other.execute_batch("CREATE TABLE notes (text)").expect("a table");
+    let added = memory.call("add_core_memory", r#"{"content": "x"}"#).await.expect("an outcome");
+    let error = &parsed(&added)["error"];
+    assert_eq!(error["code"], "CORRUPTED_DATA", "{error}");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("another program")));
+    let tables = "SELECT group_concat(name) FROM sqlite_schema";
+    let tables: String = other.query_row(tables, [], |row| row.get(0)).expect("tables");
+    assert_eq!(tables, "notes");
+}
+
+/// A conversion that was killed before its first page leaves a database without tables.
+#[tokio::test]
+async fn a_conversion_can_be_taken_back_before_its_first_page() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let memory = records(directory.path(), RecordsFormat::Json).build().expect("a memory");
+    let added = memory.call("add_core_memory", r#"{"content": "x"}"#).await.expect("an outcome");
+    assert!(!added.is_error, "{}", added.result);
+    let path = directory.path().join("memories/memories.db");
+    let empty = Connection::open(&path).expect("a database");
+    empty.pragma_update(None, "journal_mode", "WAL").expect("a file");
+    drop(empty);
+    let back = memory.call("convert_records", r#"{"to": "json"}"#).await.expect("an outcome");
+    assert!(!back.is_error, "{}", back.result);
+    assert_eq!(parsed(&back)["finished"], true, "{}", back.result);
 }

@@ -86,8 +86,9 @@ fn disturbance(insertion: &Insertion<'_>) -> Option<Offence> {
     let own = &entry.outline.blocks[joined..];
     let heading = usize::from(insertion.heading.is_some());
 
-    let is_same =
-        |(was, is): (&Block, &Block)| before.text(was) == after.text(is) && was.kind == is.kind;
+    let is_same = |(was, is): (&Block, &Block)| {
+        was.kind == is.kind && (insertion.leaves(was, is) || before.text(was) == after.text(is))
+    };
     let is_own = |(own, is): (&Block, &Block)| {
         entry.outline.text(own) == after.text(is) && own.kind == is.kind
     };
@@ -117,6 +118,18 @@ fn disturbance(insertion: &Insertion<'_>) -> Option<Offence> {
 }
 
 impl Insertion<'_> {
+    /// Whether a block stands where it stood, or so much further on as was added before it: its
+    /// text is the same then, and a long document need not be compared.
+    fn leaves(&self, was: &Block, is: &Block) -> bool {
+        let Range { start, end } = was.range;
+        let at = self.added.start;
+        match () {
+            () if end <= at => is.range == was.range,
+            () if start >= at => is.range == (start + self.added.len()..end + self.added.len()),
+            () => false,
+        }
+    }
+
     /// Whether the entry begins with a list that has become a part of the list before it: the one
     /// that `head` blocks end with. That list is then as it was, with the entry's items after it.
     fn joins(&self, head: usize) -> bool {

@@ -34,7 +34,7 @@ pub(super) struct Input {
     on_conflict: OnConflict,
     /// The number of the first line.
     #[serde(default = "first")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     first_line: u32,
     /// Where the last call with these `records` stopped.
     #[schemars(length(min = 1, max = 20))]

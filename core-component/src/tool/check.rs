@@ -16,6 +16,20 @@ pub(crate) struct Violation {
     pub accepted: String,
 }
 
+/// Writes integers as such: a number without a fraction is one, however it is written, and some
+/// languages write it as `10.0` (JSON Schema 2020-12, validation, 6.1.1).
+pub(crate) fn write_integers(arguments: &mut Map<String, Value>) {
+    for value in arguments.values_mut().filter(|value| value.is_f64()) {
+        let whole = value.as_f64().filter(|number| number.fract() == 0.0);
+        if let Some(number) = whole.filter(|number| number.abs() <= LARGEST_EXACT) {
+            *value = (number as i64).into();
+        }
+    }
+}
+
+/// Of the integers that floating-point numbers can hold without a gap.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
+
 /// Everything in `arguments` that the schema does not accept, in the order of the pointers.
 pub(super) fn violations(
     schema: &Map<String, Value>,
@@ -204,9 +218,19 @@ mod tests {
     #[test]
     fn a_number_with_a_fraction_null_and_a_nested_value_are_no_integers() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
-        for value in [json!(1.5), json!(1e3), json!(null), json!("1"), json!([1]), json!({})] {
+        for value in [json!(1.5), json!(null), json!("1"), json!([1]), json!({})] {
             assert_eq!(check(schema.clone(), json!({ "n": value })).len(), 1, "{value}");
         }
+    }
+
+    #[test]
+    fn a_number_without_a_fraction_is_an_integer_however_it_is_written() {
+        let arguments =
+            r#"{"a": 10.0, "b": 1e1, "c": -0.0, "d": 7, "e": 1.5, "f": 1e300, "g": "1.0"}"#;
+        let mut arguments = serde_json::from_str(arguments).expect("an object");
+        write_integers(&mut arguments);
+        let expected = json!({"a": 10, "b": 10, "c": 0, "d": 7, "e": 1.5, "f": 1e300, "g": "1.0"});
+        assert_eq!(Value::Object(arguments), expected);
     }
 
     /// What the check does not know it would let through.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::context::Context;
 use crate::storage::Storage;
 
-pub(crate) use check::Violation;
+pub(crate) use check::{Violation, write_integers};
 pub(crate) use schema::is_name;
 
 /// One tool of a toolset.

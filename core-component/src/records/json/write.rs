@@ -157,10 +157,14 @@ impl JsonWriter {
 
     fn splice_updated_at(&self, splices: &mut Vec<Splice>) {
         let Some(metadata) = &self.file.metadata else { return };
-        let now = json!(self.now).to_string();
         let text = &self.file.text;
-        let is = |member: &&Member| unquoted(text, &member.key) == "updated_at";
-        match metadata.iter().find(is) {
+        let member = |name| metadata.iter().find(|member| unquoted(text, &member.key) == name);
+        // As for a memory: a clock may go backwards.
+        let created = member("created_at").map(|created| created.value.clone());
+        let created = created.filter(|created| text[created.clone()].starts_with('"'));
+        let created = created.and_then(|at| Timestamp::parse_stored(&unquoted(text, &at)));
+        let now = json!(created.map_or(self.now, |created| created.max(self.now))).to_string();
+        match member("updated_at") {
             Some(member) => splices.push((member.value.clone(), now)),
             None if metadata.is_empty() => {}
             None => {

@@ -108,6 +108,9 @@ impl<'a> Moving<'a> {
 
     /// Deletes rows that were left, at most so many; returns whether there may be more.
     pub fn delete_left(&self, most: u32) -> Result<bool, Error> {
+        if !has_tables(|statement| self.transaction.query(statement, 1))? {
+            return Ok(false);
+        }
         let prefix = format!("{}/", self.name);
         let sql = "SELECT key FROM agents WHERE substr(name, 1, length(?1)) = ?1";
         let Some(row) = query_one(self.transaction, statement(sql, [Value::Text(prefix)]))? else {

@@ -101,12 +101,22 @@ pub(in crate::records) fn migrate(transaction: &dyn Transaction) -> Result<(), E
     if missing.is_empty() {
         return Ok(());
     }
+    if version == 0 && has_any_table(transaction)? {
+        let message = "`memories.db` is another program's: move it away, and try again";
+        return Err(Error::new(Code::CorruptedData, message));
+    }
     let all = missing.iter().flat_map(|migration| migration.iter());
     let mut statements: Vec<Statement> = all.map(|sql| statement(sql, [])).collect();
     let current = MIGRATIONS.len();
     statements.push(statement(&format!("PRAGMA user_version = {current}"), []));
     transaction.execute(&statements)?;
     Ok(())
+}
+
+/// Whether anybody made a table, or something like one.
+fn has_any_table(transaction: &dyn Transaction) -> Result<bool, Error> {
+    let any = statement("SELECT 1 FROM sqlite_schema", []);
+    Ok(!transaction.query(&any, 1)?.rows.is_empty())
 }
 
 /// How many migrations the database has seen: 0 for one that is empty.
