@@ -195,17 +195,23 @@ impl JsonWriter {
         let memories = before as u64 + self.added.len() as u64 + adding;
         let bytes = self.file.text.len() as u64 + self.bytes_added + bytes;
         let (most_memories, most_bytes) = caps(&self.settings);
-        let what = if memories > most_memories {
-            format!("{most_memories} memories")
+        let RecordsSettings { max_bytes, max_memories, .. } = self.settings;
+        let (what, is_set) = if memories > most_memories {
+            (format!("{most_memories} memories"), max_memories.is_some())
         } else if bytes > most_bytes {
-            format!("{most_bytes} bytes")
+            (format!("{most_bytes} bytes"), max_bytes.is_some_and(|most| most < MAX_BYTES))
         } else {
             return Ok(());
         };
         let agent = &self.file.agent;
+        let way = match is_set {
+            true => "raise `--records-max-memories` or `--records-max-bytes`".to_owned(),
+            false => format!(
+                "let it grow with `agent-memory records convert --agent {agent} --to sqlite`"
+            ),
+        };
         let message = format!(
-            "agent `{agent}` would have more than {what} in JSON: delete memories, or let it grow \
-             with `agent-memory records convert --agent {agent} --to sqlite`"
+            "agent `{agent}` would have more than {what} in JSON: delete memories, or {way}"
         );
         Err(Error::new(Code::LimitExceeded, message))
     }
