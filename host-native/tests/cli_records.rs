@@ -2,7 +2,7 @@
 
 mod process;
 
-use process::agent_memory;
+use process::{Client, Era, agent_memory};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -57,6 +57,12 @@ impl Scratch {
         let output = command.arg(tool).arg(arguments.to_string()).output().expect("it runs");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
     }
+}
+
+/// Whether all that was kept is in the database's one file: a copy of it alone is whole.
+fn is_in_one_file(scratch: &Scratch) -> bool {
+    assert!(scratch.kept("memories.db").exists());
+    !["memories.db-wal", "memories.db-shm"].iter().any(|name| scratch.kept(name).exists())
 }
 
 fn stdout(output: &Output) -> &str {
@@ -213,4 +219,44 @@ fn storage_that_fails_exits_with_3_and_leaves_no_file() {
     fails(&scratch.run_with("records import", &lines(1)), 3, &[]);
     let names = fs::read_dir(scratch.root()).expect("the directory").count();
     assert_eq!(names, 1);
+}
+
+#[test]
+fn a_command_leaves_the_database_in_one_file() {
+    let scratch = Scratch::new();
+    let input = r#"{"id":"aaaaaaaa-0000-4000-8000-000000000001","type":"core","content":"x"}"#;
+    let commands = [
+        "records import --records-format sqlite",
+        "call --toolset records add_core_memory {\"content\":\"x\"}",
+        "call --toolset records query_memories",
+        "records export",
+        "records archive --older-than 90d",
+    ];
+    for command in commands {
+        let output = scratch.run_with(command, input);
+        assert!(output.status.success(), "{command}: {output:?}");
+        assert!(is_in_one_file(&scratch), "{command}");
+    }
+}
+
+#[test]
+fn a_server_that_ends_leaves_the_database_in_one_file() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for signal in [None, Some(Signal::TERM), Some(Signal::INT)] {
+        let scratch = Scratch::new();
+        let mut serve = scratch.command("serve --toolset records --records-format sqlite");
+        let mut client = Client::of(&mut serve, Era::Initialized);
+        client.call("add_core_memory", json!({"content": "x"}));
+        assert!(!is_in_one_file(&scratch), "while it runs");
+        let status = match signal {
+            None => client.end().1,
+            Some(signal) => {
+                let server = Pid::from_raw(client.id().cast_signed()).expect("an id");
+                kill_process(server, signal).expect("it is there");
+                client.wait()
+            }
+        };
+        assert!(status.success(), "{signal:?}: {status}");
+        assert!(is_in_one_file(&scratch), "{signal:?}");
+    }
 }

@@ -45,6 +45,37 @@ async fn a_record_is_kept_in_either_format_and_resources_show_it() {
 }
 
 #[tokio::test]
+async fn a_memory_that_is_dropped_leaves_its_database_whole_in_one_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let memory = records(directory.path(), RecordsFormat::Sqlite).build().expect("a memory");
+    let adds: Vec<_> = (0..5)
+        .map(|_| {
+            let memory = memory.clone();
+            tokio::spawn(async move { memory.call("add_core_memory", r#"{"content": "x"}"#).await })
+        })
+        .collect();
+    for added in adds {
+        let added = added.await.expect("it ends").expect("an outcome");
+        assert!(!added.is_error, "{}", added.result);
+    }
+    let database = directory.path().join("memories/memories.db");
+    assert!(database.with_extension("db-wal").exists(), "connections are kept");
+    let clone = memory.clone();
+    drop(memory);
+    assert!(database.with_extension("db-wal").exists(), "a clone is the same memory");
+    drop(clone);
+    assert!(!database.with_extension("db-wal").exists());
+    assert!(!database.with_extension("db-shm").exists());
+
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    std::fs::create_dir(elsewhere.path().join("memories")).expect("a directory");
+    std::fs::copy(database, elsewhere.path().join("memories/memories.db")).expect("a copy");
+    let copy = records(elsewhere.path(), RecordsFormat::Sqlite).build().expect("a memory");
+    let found = copy.call("query_memories", "{}").await.expect("an outcome");
+    assert_eq!(parsed(&found)["total"], 5, "{}", found.result);
+}
+
+#[tokio::test]
 async fn the_host_sets_how_much_an_agent_keeps() {
     for format in [RecordsFormat::Json, RecordsFormat::Sqlite] {
         for cap in [|b: Builder| b.records_max_memories(1), |b: Builder| b.records_max_bytes(900)] {

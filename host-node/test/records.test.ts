@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { type Memory, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { Database } from '../dist/storage/database/database.js'
@@ -9,7 +11,7 @@ import { grantRecords, recordsTree } from '../dist/storage/records.js'
 import { Lock } from '../dist/storage/lock.js'
 import { settle } from '../dist/options.js'
 import { monotonic } from '../dist/time.js'
-import { emptyDirectory, emptyRepository } from './scratch.ts'
+import { beside, emptyDirectory, emptyRepository } from './scratch.ts'
 
 const formats = ['json', 'sqlite'] as const
 const patience = { atHead: 60_000, inAll: 60_000 }
@@ -53,7 +55,7 @@ for (const recordsFormat of formats) {
     await assert.rejects(memory.readResource('memory://nothing/at/all'), { code: 'not-found' })
     await memory.close()
 
-    const names = readdirSync(directory).filter((name) => !/-(wal|shm)$/.test(name))
+    const names = readdirSync(directory)
     const expected = {
       json: ['.agent-memory', 'default.json', 'default.json.backup'],
       sqlite: ['.agent-memory', 'memories.db'],
@@ -84,6 +86,20 @@ for (const recordsFormat of formats) {
       new Set(numbers.map((n) => `number ${n}`)),
     )
     await Promise.all([memory.close(), other.close()])
+  })
+}
+
+for (const ending of ['closes it', 'ends by itself', 'ends by `process.exit`']) {
+  test(`a program that ${ending} leaves the database of its memory whole in one file`, () => {
+    const directory = join(emptyDirectory(), 'memories')
+    const { status, stdout } = spawnSync(process.execPath, [beside('keep-rows.ts'), directory, ending], {
+      encoding: 'utf8',
+    })
+    assert.deepEqual([status, stdout], [0, '.agent-memory memories.db memories.db-shm memories.db-wal\n'])
+    assert.deepEqual(readdirSync(directory).sort(), ['.agent-memory', 'memories.db'])
+    const database = new DatabaseSync(join(directory, 'memories.db'), { readOnly: true })
+    assert.deepEqual({ ...database.prepare('SELECT count(*) AS kept FROM memories').get() }, { kept: 3 })
+    database.close()
   })
 }
 

@@ -101,16 +101,15 @@ impl Tree {
         &self,
         patience: Patience,
     ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
-        let locked = self.0.lock.acquire(patience);
+        let locked = self.0.lock.acquire(&self.0.storage, patience);
         let tree = self.clone();
         async move { Ok(Writer { tree, lock: locked.await? }) }
     }
 }
 
-/// Where the two files of a lock are.
+/// Where the two files of a lock are. It holds no storage: a storage keeps some of these.
 #[derive(Debug)]
 pub(super) struct LockDirectory {
-    pub storage: Arc<Shared>,
     /// It need not exist yet.
     pub base: Base,
     /// Its canonical path: who has the same one shares the lock.
@@ -125,25 +124,30 @@ impl LockDirectory {
     /// As [`Tree::acquire`].
     pub fn acquire(
         self: &Arc<Self>,
+        storage: &Arc<Shared>,
         patience: Patience,
     ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
-        let place = self.storage.queue.join(self.path.clone());
-        let directory = self.clone();
+        let place = storage.queue.join(self.path.clone());
+        let (directory, storage) = (self.clone(), storage.clone());
         async move {
             patience.within(place.is_served()).await?;
-            let (turn, at_the_head) = directory.turn(patience).await?;
+            let (turn, at_the_head) = directory.turn(&storage, patience).await?;
             Ok(Lock { turn: Mutex::new(turn), at_the_head, _place: place })
         }
     }
 
     /// Passes the turnstile and takes the turn; until when the head of the queue waits comes along.
-    async fn turn(self: &Arc<Self>, patience: Patience) -> Result<(LockFile, Instant), Error> {
+    async fn turn(
+        self: &Arc<Self>,
+        storage: &Arc<Shared>,
+        patience: Patience,
+    ) -> Result<(LockFile, Instant), Error> {
         loop {
-            let (mut turnstile, mut turn) = match self.idle() {
+            let (mut turnstile, mut turn) = match self.idle(storage) {
                 Some(files) => files,
                 None => {
-                    let directory = self.clone();
-                    tokio::task::spawn_blocking(move || directory.open())
+                    let (directory, storage) = (self.clone(), storage.clone());
+                    tokio::task::spawn_blocking(move || directory.open(&storage))
                         .await
                         .map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))??
                 }
@@ -166,24 +170,24 @@ impl LockDirectory {
     }
 
     /// Both files, where they are open already.
-    fn idle(&self) -> Option<(LockFile, LockFile)> {
-        Some((self.idle_file(QUEUE)?, self.idle_file(TURN)?))
+    fn idle(&self, storage: &Arc<Shared>) -> Option<(LockFile, LockFile)> {
+        Some((self.idle_file(storage, QUEUE)?, self.idle_file(storage, TURN)?))
     }
 
-    fn idle_file(&self, name: &str) -> Option<LockFile> {
+    fn idle_file(&self, storage: &Arc<Shared>, name: &str) -> Option<LockFile> {
         let path = self.path.join(name);
-        let connection = self.storage.connections.take(&path)?;
-        Some(LockFile { storage: self.storage.clone(), path, connection: Some(connection) })
+        let connection = storage.connections.take(&path)?;
+        Some(LockFile { storage: storage.clone(), path, connection: Some(connection) })
     }
 
     /// Opens the turnstile and the turn, and makes what is missing.
-    fn open(&self) -> Result<(LockFile, LockFile), Error> {
+    fn open(&self, storage: &Arc<Shared>) -> Result<(LockFile, LockFile), Error> {
         let name = self.base.way.last().map_or("", String::as_str);
         let failed = |errno| match errno {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(Error::from_errno(errno, "")),
             errno => obstacle(errno, &[name]),
         };
-        let durable = self.storage.options.durability == Durability::Full;
+        let durable = storage.options.durability == Durability::Full;
         let directory = self.base.make(self.private, durable).map_err(failed)?;
         // Whatever else a person put there is theirs.
         let is_empty = |found: Stamp| found.kind == Kind::File && found.size == 0;
@@ -192,16 +196,18 @@ impl LockDirectory {
             file.write_all(b"*\n")
                 .map_err(|error| Error::from_io(&error, "write `.gitignore` beside the lock"))?;
         }
-        Ok((self.open_file(&directory, QUEUE, failed)?, self.open_file(&directory, TURN, failed)?))
+        let open = |file| self.open_file(storage, &directory, file, failed);
+        Ok((open(QUEUE)?, open(TURN)?))
     }
 
     fn open_file(
         &self,
+        storage: &Arc<Shared>,
         directory: &Directory,
         file: &str,
         failed: impl Fn(Errno) -> Error,
     ) -> Result<LockFile, Error> {
-        if let Some(idle) = self.idle_file(file) {
+        if let Some(idle) = self.idle_file(storage, file) {
             return Ok(idle);
         }
         let path = self.path.join(file);
@@ -239,7 +245,7 @@ impl LockDirectory {
             };
             let _ = mode.map(|mode| directory.set_file_mode(file, mode));
         }
-        Ok(LockFile { storage: self.storage.clone(), path, connection: Some(connection) })
+        Ok(LockFile { storage: storage.clone(), path, connection: Some(connection) })
     }
 }
 

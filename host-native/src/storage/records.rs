@@ -74,7 +74,6 @@ impl Records {
             documents: root,
             bookkeeping: private.below(&["bookkeeping"]),
             lock: Arc::new(LockDirectory {
-                storage: storage.clone(),
                 base: private,
                 path: self.path.join(PRIVATE),
                 hide: false,
@@ -88,9 +87,8 @@ impl Records {
     }
 
     /// The lock of those who write to the database.
-    pub fn database_lock(&self, storage: &Arc<Shared>) -> Result<LockDirectory, Error> {
+    pub fn database_lock(&self) -> Result<LockDirectory, Error> {
         Ok(LockDirectory {
-            storage: storage.clone(),
             base: self.base()?.below(&[PRIVATE, "database"]),
             path: self.path.join(PRIVATE).join("database"),
             hide: false,

@@ -86,7 +86,6 @@ impl Tree {
             documents: top_level.below(&[".github", "agent-memory"]),
             bookkeeping: lock.below(&["bookkeeping"]),
             lock: Arc::new(LockDirectory {
-                storage: storage.0.clone(),
                 base: lock,
                 path: repository.lock_directory(),
                 hide: repository.hide,

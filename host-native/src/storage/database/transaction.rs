@@ -52,7 +52,7 @@ impl Transaction {
         let locking = match mode {
             Mode::Read => Ok(None),
             Mode::Write => {
-                session.writable().map(|lock_directory| Some(lock_directory.acquire(patience)))
+                session.writable().map(|lock| Some(lock.acquire(&session.storage, patience)))
             }
         };
         async move {
@@ -244,7 +244,7 @@ impl Session {
         if link.is_read_only() {
             return Err(read_only(&self.location, None));
         }
-        link.lock(|| self.records.database_lock(&self.storage))
+        link.lock(|| self.records.database_lock())
     }
 
     fn is_new(&self) -> Result<bool, Error> {

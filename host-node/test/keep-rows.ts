@@ -1,0 +1,17 @@
+// Keeps records in a directory from several threads, says what is in it, and ends as it is told.
+import { readdirSync } from 'node:fs'
+import { openMemory } from 'agent-memory-host'
+
+const [directory, ending] = process.argv.slice(2)
+const memory = await openMemory({
+  allow: [],
+  toolsets: ['records'],
+  memoryDir: directory!,
+  recordsFormat: 'sqlite',
+  workers: 2,
+})
+const outcomes = await Promise.all([1, 2, 3].map((n) => memory.call('add_core_memory', { content: `${n}` })))
+if (outcomes.some(({ isError }) => isError)) throw new Error(JSON.stringify(outcomes))
+console.log(readdirSync(directory!).sort().join(' '))
+if (ending === 'closes it') await memory.close()
+if (ending === 'ends by `process.exit`') process.exit(0)
