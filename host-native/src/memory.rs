@@ -72,6 +72,12 @@ impl Memory {
         &self.0.resource_templates
     }
 
+    /// The directory of the records, canonical as far as it existed when this was built; none where
+    /// none is granted. What stands in it is the host's own.
+    pub fn memory_dir(&self) -> Option<PathBuf> {
+        self.0.storage.records_directory()
+    }
+
     /// What calls change in resources from now on.
     pub fn changes(&self) -> Changes {
         self.0.teller.listen()

@@ -224,7 +224,7 @@ fn storage_that_fails_exits_with_3_and_leaves_no_file() {
 #[test]
 fn a_command_leaves_the_database_in_one_file() {
     let scratch = Scratch::new();
-    let input = r#"{"id":"aaaaaaaa-0000-4000-8000-000000000001","type":"core","content":"x"}"#;
+    let input = lines(1);
     let commands = [
         "records import --records-format sqlite",
         "call --toolset records add_core_memory {\"content\":\"x\"}",
@@ -233,7 +233,7 @@ fn a_command_leaves_the_database_in_one_file() {
         "records archive --older-than 90d",
     ];
     for command in commands {
-        let output = scratch.run_with(command, input);
+        let output = scratch.run_with(command, &input);
         assert!(output.status.success(), "{command}: {output:?}");
         assert!(is_in_one_file(&scratch), "{command}");
     }
@@ -258,5 +258,36 @@ fn a_server_that_ends_leaves_the_database_in_one_file() {
         };
         assert!(status.success(), "{signal:?}: {status}");
         assert!(is_in_one_file(&scratch), "{signal:?}");
+    }
+}
+
+#[test]
+fn an_export_into_the_directory_of_the_records_is_refused_before_anything_is_written() {
+    for (format, file) in [("json", "default.json"), ("sqlite", "memories.db")] {
+        let scratch = Scratch::new();
+        let import = format!("records import --records-format {format}");
+        succeeds(&scratch.run_with(&import, &lines(3)), "3 records imported\n");
+        let before = fs::read(scratch.kept(file)).expect("it is there");
+        let link = scratch.root().join("link");
+        std::os::unix::fs::symlink(scratch.kept(""), &link).expect("a link");
+        let names = [file, "new.jsonl", ".agent-memory/new.jsonl", "../memories/new.jsonl"];
+        let within = names.map(|name| scratch.kept(name)).into_iter().chain([link.join(file)]);
+        for target in within {
+            let export = format!("records export {}", target.display());
+            let tells = ["is in the directory of the records", "name a file elsewhere"];
+            fails(&scratch.run(&export), 2, &tells);
+            let at_work = scratch.command(&export).current_dir(scratch.kept("")).output();
+            fails(&at_work.expect("it runs"), 2, &tells);
+        }
+        let mut relative = scratch.command("records export new.jsonl");
+        fails(
+            &relative.current_dir(scratch.kept("")).output().expect("it runs"),
+            2,
+            &["elsewhere"],
+        );
+        assert_eq!(fs::read(scratch.kept(file)).expect("it is there"), before);
+        assert!(!scratch.kept("new.jsonl").exists());
+        let beside = scratch.run("records export memories.jsonl");
+        succeeds(&beside, "3 records of agent `default`\n");
     }
 }

@@ -211,6 +211,11 @@ impl Storage {
         Ok(())
     }
 
+    /// The directory of records that is granted, canonical as far as it existed then.
+    pub fn records_directory(&self) -> Option<PathBuf> {
+        self.records().map(|records| records.path().to_owned())
+    }
+
     /// Opens a place; makes nothing.
     ///
     /// `more_roots` are granted for this time only; those that are no directories are left out.

@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
     include_str!("../help/records-status.txt"),
 ]))]
 pub(super) struct Export {
-    /// The file, replaced when all is written; `-` is standard output [default: -]
+    /// The file, replaced when all is written, and not where the records are; `-` is standard
+    /// output [default: -]
     #[arg(
         value_name = "FILE|-",
         value_hint = ValueHint::FilePath,
@@ -56,6 +57,7 @@ struct Page {
 impl Export {
     pub(super) fn run(self) -> Result<(), Failure> {
         let target = self.target.open()?;
+        check_place(&self.file, target.memory.memory_dir())?;
         let format = match self.format {
             Format::Jsonl => "jsonl",
             Format::Json => "json",
@@ -78,6 +80,27 @@ impl Export {
         output.finish()?;
         tell(&format!("{} of agent `{}`", records(done), target.agent));
         Ok(())
+    }
+}
+
+/// Refuses a file among those that are kept: it could replace one of them.
+fn check_place(file: &Path, memory_dir: Option<PathBuf>) -> Result<(), Failure> {
+    if file == Path::new("-") {
+        return Ok(());
+    }
+    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    // Where one of them is not there, nothing of it can be replaced.
+    let directory = directory.unwrap_or(Path::new(".")).canonicalize();
+    let memory_dir = memory_dir.map(|memory_dir| memory_dir.canonicalize());
+    match (directory, memory_dir) {
+        (Ok(directory), Some(Ok(kept_in))) if directory.starts_with(&kept_in) => {
+            Err(Failure::usage(format!(
+                "`{}` is in the directory of the records, `{}`: name a file elsewhere",
+                file.display(),
+                kept_in.display()
+            )))
+        }
+        _ => Ok(()),
     }
 }
 
