@@ -311,6 +311,7 @@ fn error(error: storage_types::Error) -> storage::Error {
         From::Busy => To::Busy,
         From::Nested => To::Nested,
         From::Cancelled => To::Cancelled,
+        From::Corrupted => To::Corrupted,
         From::Io => To::Io,
     };
     storage::Error { code, message: error.message, detail: error.detail }

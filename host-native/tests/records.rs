@@ -76,6 +76,45 @@ async fn a_memory_that_is_dropped_leaves_its_database_whole_in_one_file() {
 }
 
 #[tokio::test]
+async fn a_damaged_database_is_corrupted_data_and_left_alone() {
+    let whole = tempfile::tempdir().expect("a directory");
+    let memory = records(whole.path(), RecordsFormat::Sqlite).build().expect("a memory");
+    let added = memory.call("add_core_memory", r#"{"content": "x"}"#).await.expect("an outcome");
+    assert!(!added.is_error, "{}", added.result);
+    drop(memory);
+    let whole = std::fs::read(whole.path().join("memories/memories.db")).expect("it is there");
+    let no_text = {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("memories.db");
+        std::fs::write(&path, &whole).expect("a file");
+        let connection = rusqlite::Connection::open(&path).expect("a database");
+        let sql = "UPDATE memories SET content = CAST(x'ff41' AS TEXT)";
+        connection.execute(sql, []).expect("it is changed");
+        connection.close().expect("it is closed");
+        std::fs::read(path).expect("it is there")
+    };
+    let damaged = [
+        (b"no database".repeat(1000), "is damaged: restore it from a backup"),
+        (whole[..whole.len() / 2].to_vec(), "is damaged: restore it from a backup"),
+        (no_text, "is not UTF-8: restore it from a backup"),
+    ];
+    for (bytes, says) in damaged {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("memories/memories.db");
+        std::fs::create_dir(directory.path().join("memories")).expect("a directory");
+        std::fs::write(&file, &bytes).expect("a file");
+        let memory = records(directory.path(), RecordsFormat::Sqlite).build().expect("a memory");
+        for tool in ["query_memories", "recall_context"] {
+            let error = parsed(&memory.call(tool, "{}").await.expect("an outcome"))["error"].take();
+            assert_eq!(error["code"], "CORRUPTED_DATA", "{tool}: {error}");
+            assert!(error["message"].as_str().is_some_and(|text| text.contains(says)), "{error}");
+        }
+        drop(memory);
+        assert!(std::fs::read(file).expect("it is there") == bytes, "{says}");
+    }
+}
+
+#[tokio::test]
 async fn the_host_sets_how_much_an_agent_keeps() {
     for format in [RecordsFormat::Json, RecordsFormat::Sqlite] {
         for cap in [|b: Builder| b.records_max_memories(1), |b: Builder| b.records_max_bytes(900)] {

@@ -205,13 +205,13 @@ test('text that is not UTF-8 is an error', () => {
   const { database } = sceneWithTable()
   for (const text of ["SELECT CAST(x'ff' AS TEXT)", "SELECT 1, CAST(x'41c3' AS TEXT); -- so"]) {
     const error = refusal(() => database.query(sql(text), 1))
-    assert.equal(error.code, 'io')
+    assert.equal(error.code, 'corrupted')
     assert.match(error.message, /not UTF-8/)
   }
   write(database, sql("INSERT INTO t (x) VALUES ('\ufffd'), (CAST(x'ff' AS TEXT))"))
   assert.equal(
     codeOf(() => database.query(sql('SELECT x FROM t'), 9)),
-    'io',
+    'corrupted',
   )
   assert.deepEqual(database.query(sql('SELECT x FROM t WHERE id = ?1', integer(1)), 1).rows, [
     [{ tag: 'text', val: '\ufffd' }],
@@ -233,7 +233,7 @@ test('a damaged database is said to be damaged', () => {
   mkdirSync(at(''), { recursive: true })
   writeFileSync(at('memories.db'), 'no database at all'.repeat(1000))
   const error = refusal(open)
-  assert.equal(error.code, 'io')
+  assert.equal(error.code, 'corrupted')
   assert.match(error.message, /damaged/)
 })
 

@@ -11,7 +11,7 @@ import { grantRecords, recordsTree } from '../dist/storage/records.js'
 import { Lock } from '../dist/storage/lock.js'
 import { settle } from '../dist/options.js'
 import { monotonic } from '../dist/time.js'
-import { beside, emptyDirectory, emptyRepository } from './scratch.ts'
+import { beside, emptyDirectory, emptyRepository, write } from './scratch.ts'
 
 const formats = ['json', 'sqlite'] as const
 const patience = { atHead: 60_000, inAll: 60_000 }
@@ -102,6 +102,15 @@ for (const ending of ['closes it', 'ends by itself', 'ends by `process.exit`']) 
     database.close()
   })
 }
+
+test('a damaged database is corrupted data', async () => {
+  const { directory, memory } = await records({ recordsFormat: 'sqlite' })
+  write(join(directory, 'memories.db'), 'no database'.repeat(1000))
+  const outcome = await memory.call('query_memories', {})
+  assert.ok(outcome.isError)
+  assert.match(JSON.stringify(outcome.error), /CORRUPTED_DATA.*restore it from a backup/)
+  await memory.close()
+})
 
 test('writers of one memory go in the order of their calls', async () => {
   const { memory } = await records({

@@ -88,6 +88,7 @@ impl From<storage::Error> for Error {
                 Code::PermissionError
             }
             ErrorCode::TooLarge => Code::LimitExceeded,
+            ErrorCode::Corrupted => Code::CorruptedData,
             ErrorCode::NoSpace
             | ErrorCode::Io
             | ErrorCode::Cancelled

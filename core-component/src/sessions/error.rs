@@ -70,6 +70,7 @@ impl From<storage::Error> for Error {
             | ErrorCode::NoSpace
             | ErrorCode::Io
             | ErrorCode::Cancelled
+            | ErrorCode::Corrupted
             | ErrorCode::NotFound
             | ErrorCode::AlreadyExists
             | ErrorCode::InvalidPath => Code::StorageError,

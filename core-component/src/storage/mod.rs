@@ -22,6 +22,7 @@ pub enum ErrorCode {
     Busy,
     Nested,
     Cancelled,
+    Corrupted,
     Io,
 }
 

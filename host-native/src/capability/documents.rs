@@ -233,4 +233,4 @@ same_names!(Side => storage::Side: Documents Bookkeeping);
 same_names!(storage::EntryKind => EntryKind: File Directory Other);
 same_names!(storage::ErrorCode => ErrorCode:
     NotFound AlreadyExists VersionMismatch NotGranted NoSpace ReadOnly Permission TooLarge
-    InvalidPath Busy Nested Cancelled Io);
+    InvalidPath Busy Nested Cancelled Corrupted Io);

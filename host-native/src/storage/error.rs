@@ -30,6 +30,8 @@ pub enum ErrorCode {
     Nested,
     /// The call was given up.
     Cancelled,
+    /// What is kept there is damaged: it is no database, or not what one holds.
+    Corrupted,
     /// Anything else that the medium reports.
     Io,
 }
@@ -50,6 +52,7 @@ impl ErrorCode {
             ErrorCode::Busy => "busy",
             ErrorCode::Nested => "nested",
             ErrorCode::Cancelled => "cancelled",
+            ErrorCode::Corrupted => "corrupted",
             ErrorCode::Io => "io",
         }
     }

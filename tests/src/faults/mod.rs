@@ -28,7 +28,7 @@ pub use sweep::Sweep;
 use agent_memory_core::storage::ErrorCode;
 
 /// Every storage error, by its name in `wit/storage.wit`; a test holds the two together.
-pub const ERRORS: [(&str, ErrorCode); 13] = [
+pub const ERRORS: [(&str, ErrorCode); 14] = [
     ("not-found", ErrorCode::NotFound),
     ("already-exists", ErrorCode::AlreadyExists),
     ("version-mismatch", ErrorCode::VersionMismatch),
@@ -41,6 +41,7 @@ pub const ERRORS: [(&str, ErrorCode); 13] = [
     ("busy", ErrorCode::Busy),
     ("nested", ErrorCode::Nested),
     ("cancelled", ErrorCode::Cancelled),
+    ("corrupted", ErrorCode::Corrupted),
     ("io", ErrorCode::Io),
 ];
 

@@ -65,7 +65,7 @@ pub(super) fn report(error: &rusqlite::Error, location: &str, watch: &Watch) -> 
             "a text, a blob or a row is longer than 16777216 bytes".to_owned(),
         ),
         Some(Sqlite::DatabaseCorrupt | Sqlite::NotADatabase) => (
-            ErrorCode::Io,
+            ErrorCode::Corrupted,
             format!("`{location}` is damaged: restore it from a backup, or move it away"),
         ),
         Some(Sqlite::OperationInterrupted) if watch.is_given_up() => (

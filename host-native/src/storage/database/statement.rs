@@ -130,7 +130,8 @@ fn values(row: &Row<'_>, width: usize, room: &mut usize) -> Result<Vec<Value>, F
             ValueRef::Text(text) => {
                 claim(room, text.len())?;
                 let text = std::str::from_utf8(text).map_err(|_| {
-                    Error::new(ErrorCode::Io, "a text in the database is not UTF-8")
+                    let message = "a text in the database is not UTF-8: restore it from a backup";
+                    Error::new(ErrorCode::Corrupted, message)
                 })?;
                 Value::Text(text.to_owned())
             }

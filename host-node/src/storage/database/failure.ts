@@ -35,7 +35,7 @@ function ofSqlite(error: SqliteError, location: string): StorageFailure {
     case Sqlite.corrupt:
     case Sqlite.notADatabase: {
       const message = `\`${location}\` is damaged: restore it from a backup, or move it away`
-      return new StorageFailure('io', message, detail)
+      return new StorageFailure('corrupted', message, detail)
     }
     case Sqlite.interrupt:
       return new StorageFailure('cancelled', `a statement on \`${location}\` was stopped`, detail)

@@ -66,7 +66,7 @@ export function query(link: Link, { sql, parameters }: Statement, maxRows: numbe
       )
     }
     if (suspect && !areTextsUtf8(link, statement, values, maxRows)) {
-      throw new StorageFailure('io', 'a text in the database is not UTF-8')
+      throw new StorageFailure('corrupted', 'a text in the database is not UTF-8: restore it from a backup')
     }
     return { columns: statement.columns().map(({ name }) => name), rows, truncated }
   })

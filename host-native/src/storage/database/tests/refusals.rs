@@ -141,7 +141,7 @@ fn what_is_longer_than_16_mib_is_too_large() {
 fn text_that_is_not_utf_8_is_an_error() {
     let (_scene, database) = Scene::with_table();
     let error = database.query(&sql("SELECT CAST(x'ff' AS TEXT)"), 1).unwrap_err();
-    assert_eq!(error.code, ErrorCode::Io);
+    assert_eq!(error.code, ErrorCode::Corrupted);
     assert!(error.message.contains("UTF-8"), "{error}");
 }
 
@@ -164,7 +164,7 @@ fn a_damaged_database_is_said_to_be_damaged() {
     fs::create_dir_all(scene.at("")).unwrap();
     fs::write(scene.at("memories.db"), "no database at all".repeat(1000)).unwrap();
     let error = scene.storage.open_database("records", true).unwrap_err();
-    assert_eq!(error.code, ErrorCode::Io);
+    assert_eq!(error.code, ErrorCode::Corrupted);
     assert!(error.message.contains("damaged"), "{error}");
 }
 
