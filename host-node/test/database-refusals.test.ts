@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { grantRecords, recordsTree } from '../dist/storage/records.js'
 import { listDirectory, readDocument, sidesOf } from '../dist/storage/tree.js'
 import { Database } from '../dist/storage/database/database.js'
@@ -322,6 +322,75 @@ for (const journal of ['WAL', 'DELETE']) {
       codeOf(() => database.open(true)),
       'read-only',
     )
+  })
+}
+
+/** A database in WAL mode with a row in its table `t`. */
+function databaseIn(directory: string): DatabaseSync {
+  mkdirSync(directory)
+  const made = new DatabaseSync(join(directory, 'memories.db'))
+  made.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)')
+  return made
+}
+
+/** The database in a directory that is seen as on a medium that can only be read, where that is possible. */
+function viewOf(directory: string, context: TestContext) {
+  const at = `${directory} seen`
+  const reason = readOnlyView(directory, at)
+  if (reason !== undefined) context.skip(`a bind mount is not possible: ${reason}`)
+  const database =
+    reason === undefined ? new Database(grantRecords(at), { durability: 'full', patience: impatient }) : undefined
+  return { database, [Symbol.dispose]: () => void spawnSync('umount', [at]) }
+}
+
+test('what others change while it is read as if they did not is no answer', (context) => {
+  const directory = join(emptyDirectory(), 'made')
+  databaseIn(directory).close()
+  using view = viewOf(directory, context)
+  const { database } = view
+  if (database === undefined) return
+  database.open(false)
+  assert.equal(count(database), 1n)
+  const reads = begin(database, 'read')
+  const other = new DatabaseSync(join(directory, 'memories.db'))
+  other.exec('INSERT INTO t VALUES (2, 3)')
+  for (const after of ['PRAGMA wal_checkpoint = TRUNCATE', 'SELECT 1']) {
+    const error = refusal(() => reads.query(sql('SELECT x FROM t'), 9))
+    assert.equal(error.code, 'busy')
+    assert.match(error.message, /changed while it was read/)
+    other.exec(after)
+  }
+  reads.end()
+  database.endCall()
+  other.close()
+  database.open(false)
+  assert.equal(count(database), 2n, 'it was not kept')
+  database.close()
+})
+
+test('changes that were left beside a database that cannot be written are named', (context) => {
+  const base = emptyDirectory()
+  const open = databaseIn(join(base, 'made'))
+  const left = join(base, 'left')
+  mkdirSync(left)
+  for (const name of ['memories.db', 'memories.db-wal']) copyFileSync(join(base, 'made', name), join(left, name))
+  open.close()
+  using view = viewOf(left, context)
+  const { database } = view
+  if (database === undefined) return
+  const error = refusal(() => database.open(false))
+  assert.equal(error.code, 'read-only')
+  assert.match(error.message, /left changes in `.*memories\.db-wal`/)
+})
+
+for (const name of ['memories.db-wal', 'memories.db-shm']) {
+  test(`what stands in place of \`${name}\` is named`, () => {
+    const { at, base, database } = sceneWithTable()
+    database.close()
+    symlinkSync(join(base, 'away'), at(name))
+    const error = refusal(() => database.open(false))
+    assert.equal(error.code, 'invalid-path')
+    assert.ok(error.message.includes(name), error.message)
   })
 }
 

@@ -121,7 +121,21 @@ impl Process {
     ///
     /// Where it does not start.
     pub fn start_on_records(host: Host, directory: &Path, format: Format) -> Self {
-        Self::start_with(&[], host, Granted::Records(directory, format))
+        Self::start_on_records_by(&[], host, directory, format)
+    }
+
+    /// As `start_on_records`, by a program as for `start_by`.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not start.
+    pub fn start_on_records_by(
+        launcher: &[&str],
+        host: Host,
+        directory: &Path,
+        format: Format,
+    ) -> Self {
+        Self::start_with(launcher, host, Granted::Records(directory, format))
     }
 
     fn start_with(launcher: &[&str], host: Host, granted: Granted<'_>) -> Self {

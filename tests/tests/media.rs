@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agent_memory_tests::case::Documents;
+use agent_memory_tests::case::{Documents, Format};
 use agent_memory_tests::in_memory::InMemory;
 use agent_memory_tests::process::{Call, Host, NODE_PROGRAM, Process};
 use agent_memory_tests::product::{node_program, program};
@@ -59,6 +59,22 @@ fn a_directory_that_is_closed_to_the_process_stops_writers_alone() {
     for host in Host::all() {
         for case in CLOSED {
             close_to_others(*host, &launcher, case);
+        }
+    }
+}
+
+#[test]
+fn records_are_read_where_nothing_can_be_written() {
+    let launcher = unprivileged();
+    let launcher: Vec<&str> = match &launcher {
+        Ok(launcher) => launcher.iter().map(String::as_str).collect(),
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    for host in Host::all() {
+        for format in [Format::Json, Format::Sqlite] {
+            for is_open_elsewhere in [false, true] {
+                read_only_records(*host, &launcher, format, is_open_elsewhere);
+            }
         }
     }
 }
@@ -346,6 +362,48 @@ fn close_to_others(host: Host, launcher: &[&str], closed: &Closed) {
     }
     assert!(scratch.documents() == expected.documents());
     assert_eq!(scratch.strays(), Vec::<String>::new());
+}
+
+/// What of a directory is read by somebody who may write nothing in it.
+fn read_only_records(host: Host, launcher: &[&str], format: Format, is_open_elsewhere: bool) {
+    let what = format!("{host:?}, {format:?}, open elsewhere: {is_open_elsewhere}");
+    let above = tempfile::tempdir().expect("a temporary directory");
+    let directory = above.path().join("memories");
+    let call = |tool, arguments| Call { tool, arguments };
+    let add = call("add_core_memory", json!({"content": "x"}));
+    let made = Command::new(program("agent-memory"))
+        .args(["call", "--toolset=records", "--records-format", format.name(), "--memory-dir"])
+        .arg(&directory)
+        .args([add.tool, &add.arguments.to_string()])
+        .output();
+    assert!(made.expect("it runs").status.success());
+    let mut elsewhere = Process::start_on_records(Host::Native, &directory, format);
+    let total = if is_open_elsewhere {
+        assert!(matches!(elsewhere.call(&add), Answer::Result(_)));
+        2
+    } else {
+        1
+    };
+    let status = Command::new("chmod").args(["-R", "u-w,go=u"]).arg(above.path()).status();
+    assert!(status.expect("`chmod` runs").success());
+
+    let mut process = Process::start_on_records_by(launcher, host, &directory, format);
+    let mut result = |call: &Call| match process.call(call) {
+        Answer::Result(result) => result,
+        answer => panic!("{what}: {call:?}: {answer:?}"),
+    };
+    let found = result(&call("query_memories", json!({})));
+    assert_eq!(found["total"], total, "{what}: {found}");
+    let stats = result(&call("get_memory_stats", json!({})));
+    assert_eq!(stats["total_memories"], total, "{what}: {stats}");
+    let recalled = result(&call("recall_context", json!({})));
+    assert_eq!(recalled["count"], total, "{what}: {recalled}");
+    assert_eq!(recalled["warnings"].as_array().map(Vec::len), Some(1), "{what}: {recalled}");
+    let Answer::Error(error) = process.call(&add) else { panic!("{what}: it was written") };
+    assert_eq!(error["error"]["code"], "PERMISSION_ERROR", "{what}: {error}");
+
+    let status = Command::new("chmod").args(["-R", "u+w"]).arg(above.path()).status();
+    assert!(status.expect("`chmod` runs").success());
 }
 
 fn set_mode(path: &Path, mode: u32) {

@@ -7,12 +7,12 @@ use super::super::{Durability, Error, ErrorCode, MAX_LOCK_WAIT};
 use super::authoriser::Authoriser;
 use super::failure::{Failure, not_granted};
 use super::transaction::poll;
+use super::unwritable::{Unchanging, cannot_open, immutable_uri};
 use super::{MAX_ROWS_BYTES, Session};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::{Connection, OpenFlags};
 use rustix::io::Errno;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -100,8 +100,8 @@ pub(super) struct Link {
     has_pages: AtomicBool,
     /// The lock of those who write, when one has asked for it.
     lock: OnceLock<Arc<LockDirectory>>,
-    /// What is written elsewhere meanwhile would be seen in part: it serves one call alone.
-    immutable: bool,
+    /// Set where it reads a file as if nobody changed it: it serves one call alone.
+    unchanging: Option<Unchanging>,
 }
 
 impl Link {
@@ -115,7 +115,10 @@ impl Link {
 
     /// Whether the file that is open is still the one at its path.
     pub fn is_in_place(&self) -> bool {
-        self.immutable || is_in_place(&self.connection)
+        match &self.unchanging {
+            Some(file) => file.holds(),
+            None => is_in_place(&self.connection),
+        }
     }
 
     pub fn is_read_only(&self) -> bool {
@@ -160,12 +163,22 @@ impl Link {
     pub fn as_call<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         self.watch.start();
         self.authoriser.forget();
-        work().map_err(|failure| match failure {
+        let done = work();
+        self.check_unchanged()?;
+        done.map_err(|failure| match failure {
             Failure::Sqlite(error) if self.authoriser.has_denied() => {
                 not_granted(result_code(&error)).into()
             }
             failure => failure,
         })
+    }
+
+    /// Fails where what was read, or what SQLite said of it, may be that of no moment.
+    pub fn check_unchanged(&self) -> Result<(), Failure> {
+        match &self.unchanging {
+            Some(file) if !file.holds() => Err(Failure::Changed),
+            _ => Ok(()),
+        }
     }
 
     /// Whether nothing was ever written to it.
@@ -201,7 +214,7 @@ impl Idle {
     }
 
     pub(super) fn give_back(&self, path: PathBuf, link: Link) {
-        if link.immutable || link.is_in_transaction() {
+        if link.unchanging.is_some() || link.is_in_transaction() {
             return;
         }
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -228,7 +241,7 @@ impl Session {
             None => return Err(self.missing()),
         };
         match directory.stamp(DATABASE).map_err(failed)? {
-            Some(found) if found.kind != Kind::File => return Err(self.not_a_file()),
+            Some(found) if found.kind != Kind::File => return Err(self.not_a_file("")),
             Some(_) => {}
             None if create => {
                 self.create_in(&directory).map_err(|errno| self.not_created(errno))?;
@@ -237,9 +250,9 @@ impl Session {
         }
         // Who repairs it after a crash keeps all others out for a moment.
         let until = Instant::now() + self.storage.options.lock_wait.min(MAX_LOCK_WAIT);
-        match poll(until, || Ok(self.link_to(false)?)) {
+        match poll(until, || self.link_to(None)) {
             Err(Failure::Sqlite(error)) if cannot_open(&error) => {
-                self.link_to_unwritable(&directory, &error)
+                self.connect_to_unwritable(&directory, &error)
             }
             linked => linked.map_err(|failure| failure.report(&self.location, &self.watch)),
         }
@@ -266,10 +279,11 @@ impl Session {
         }
     }
 
-    fn link_to(&self, immutable: bool) -> rusqlite::Result<Link> {
+    /// `unchanging` where the file is to be read as if nobody changed it.
+    pub(super) fn link_to(&self, unchanging: Option<Unchanging>) -> Result<Link, Failure> {
         let path = self.path();
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let mut connection = if immutable {
+        let mut connection = if unchanging.is_some() {
             let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
             Connection::open_with_flags(immutable_uri(&path), flags)?
         } else {
@@ -293,44 +307,23 @@ impl Session {
         connection.progress_handler(LOOK_EVERY, Some(move || looks.is_over()))?;
         let authoriser = Authoriser::of(&mut connection)?;
         let (has_pages, lock) = (AtomicBool::new(false), OnceLock::new());
-        let link = Link { connection, authoriser, watch, has_pages, lock, immutable };
+        let link = Link { connection, authoriser, watch, has_pages, lock, unchanging };
         // The first look at the file tells whether it can be used at all.
-        link.is_new()?;
+        let looked = link.is_new();
+        link.check_unchanged()?;
+        looked?;
         Ok(link)
     }
 
-    /// A database in WAL mode on a medium that can only be read opens only where it is said not to
-    /// change, which is sure where the medium is so for everybody, and whole where no WAL was left.
-    fn link_to_unwritable(
-        &self,
-        directory: &Directory,
-        error: &rusqlite::Error,
-    ) -> Result<Link, Error> {
-        if let Err(errno @ (Errno::ACCESS | Errno::PERM)) = directory.readable_file(DATABASE) {
-            return Err(Error::from_errno(
-                errno,
-                &format!("open the database `{}`", self.location),
-            ));
-        }
-        let has_wal = directory.stamp(&format!("{DATABASE}-wal"));
-        let has_wal = has_wal.is_ok_and(|wal| wal.is_some_and(|wal| wal.size > 0));
-        match directory.writable() {
-            Err(Errno::ROFS) if !has_wal => self.link_to(true).map_err(|error| self.failed(&error)),
-            Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
-                Err(Error::from_errno(errno, &format!("open the database `{}`", self.location)))
-            }
-            _ => Err(self.failed(error)),
-        }
-    }
-
-    fn missing(&self) -> Error {
+    pub(super) fn missing(&self) -> Error {
         let message = format!("there is no database `{}` yet", self.location);
         Error::new(ErrorCode::NotFound, message)
     }
 
-    fn not_a_file(&self) -> Error {
+    /// What SQLite keeps at the path with this suffix.
+    pub(super) fn not_a_file(&self, suffix: &str) -> Error {
         let message = format!(
-            "`{}` is not a file (a symbolic link is not followed): move it away",
+            "`{}{suffix}` is not a file (a symbolic link is not followed): move it away",
             self.location
         );
         Error::new(ErrorCode::InvalidPath, message)
@@ -344,31 +337,7 @@ impl Session {
         }
     }
 
-    fn failed(&self, error: &rusqlite::Error) -> Error {
+    pub(super) fn failed(&self, error: &rusqlite::Error) -> Error {
         super::failure::report(error, &self.location, &self.watch)
     }
-}
-
-fn cannot_open(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(
-            ffi::ErrorCode::CannotOpen
-                | ffi::ErrorCode::ReadOnly
-                | ffi::ErrorCode::PermissionDenied
-        )
-    )
-}
-
-/// The path as a URI that says that nobody changes the file.
-fn immutable_uri(path: &Path) -> String {
-    let mut uri = "file:".to_owned();
-    for &byte in path.as_os_str().as_encoded_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            uri.push(byte as char);
-        } else {
-            let _ = write!(uri, "%{byte:02X}");
-        }
-    }
-    uri + "?immutable=1"
 }

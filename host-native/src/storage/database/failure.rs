@@ -9,6 +9,8 @@ use rusqlite::ffi;
 #[derive(Debug)]
 pub(super) enum Failure {
     Sqlite(rusqlite::Error),
+    /// The file was read as if nobody changed it, and somebody did.
+    Changed,
     Other(Error),
 }
 
@@ -20,6 +22,10 @@ impl Failure {
     pub fn report(self, location: &str, watch: &Watch) -> Error {
         match self {
             Failure::Sqlite(error) => report(&error, location, watch),
+            Failure::Changed => {
+                let message = format!("`{location}` was changed while it was read: try again");
+                Error::new(ErrorCode::Busy, message)
+            }
             Failure::Other(error) => error,
         }
     }

@@ -13,6 +13,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod unwritable;
 
 pub use transaction::Transaction;
 

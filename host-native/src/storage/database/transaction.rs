@@ -267,7 +267,7 @@ impl Session {
         };
         let failure = match begun {
             Ok(()) => return Ok(true),
-            Err(error) => Failure::from(error),
+            Err(error) => link.check_unchanged().err().unwrap_or_else(|| error.into()),
         };
         roll_back(link);
         if failure.is_busy() { Ok(false) } else { Err(self.report(failure)) }

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, closeSync, constants, linkSync, openSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, linkSync, openSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { attempt, StorageFailure } from '../failure.ts'
 import { databaseName, type Records, rootOf } from '../records.ts'
-import { isSqliteError, primaryCode, resultCode, Sqlite } from '../sqlite-error.ts'
+import { isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from '../sqlite-error.ts'
 import { type Durability, findDirectory, lookAt, makeDirectory, syncDirectory } from '../walk.ts'
 import { Authoriser } from './authoriser.ts'
-import { notGranted, reported } from './failure.ts'
+import { notAFile, notGranted, reported } from './failure.ts'
 import { poll, type Wait } from './poll.ts'
 import { mostBytes, prepare, type Prepared } from './statement.ts'
+import { refusalOf, unchangingFile, type Unchanging } from './unwritable.ts'
 
 /** So many prepared statements are kept on a connection. */
 const mostStatements = 128
@@ -37,8 +38,8 @@ export class Link {
   readonly authoriser: Authoriser
   /** Whether nothing can be changed through it. */
   readonly isReadOnly: boolean
-  /** What is written elsewhere meanwhile would be seen in part: it serves one call alone. */
-  readonly isImmutable: boolean
+  /** Set where it reads a file as if nobody changed it: it serves one call alone. */
+  readonly unchanging: Unchanging | undefined
   readonly #path: string
   readonly #inode: number | undefined
   readonly #watch: Watch
@@ -49,15 +50,15 @@ export class Link {
   /** Whether it was seen not to be new. */
   #hasPages = false
 
-  constructor(path: string, durability: Durability, watch: Watch, isImmutable = false) {
+  constructor(path: string, durability: Durability, watch: Watch, unchanging?: Unchanging) {
     this.#path = path
     this.#watch = watch
-    this.isImmutable = isImmutable
-    this.isReadOnly = isImmutable || !isAccessible(path, constants.W_OK)
+    this.unchanging = unchanging
+    this.isReadOnly = unchanging !== undefined || refusalOf(path, constants.W_OK) !== undefined
     // `mode=rw`: it is never created here, where its permission bits would be SQLite's choice.
-    const uri = `${pathToFileURL(path).href}?${isImmutable ? 'immutable=1' : 'mode=rw'}`
+    const uri = `${pathToFileURL(path).href}?${unchanging ? 'immutable=1' : 'mode=rw'}`
     this.database = new DatabaseSync(uri, {
-      readOnly: isImmutable,
+      readOnly: unchanging !== undefined,
       timeout: 0,
       readBigInts: true,
       returnArrays: true,
@@ -74,8 +75,10 @@ export class Link {
       this.authoriser = new Authoriser(this.database)
       // The first look at the file tells whether it can be used at all.
       this.isNew()
+      this.checkUnchanged()
     } catch (error) {
       this.database.close()
+      this.checkUnchanged()
       throw error
     }
   }
@@ -86,7 +89,7 @@ export class Link {
 
   /** Whether the file that is open is still the one at its path. */
   isInPlace(): boolean {
-    return lookAt(this.#path)?.ino === this.#inode
+    return this.unchanging?.holds() ?? lookAt(this.#path)?.ino === this.#inode
   }
 
   /** Whether nothing was ever written to it. */
@@ -117,12 +120,20 @@ export class Link {
     this.authoriser.forget()
     this.#watch.start()
     try {
-      return work()
+      const done = work()
+      this.checkUnchanged()
+      return done
     } catch (error) {
+      this.checkUnchanged()
       throw isSqliteError(error) && this.authoriser.hasDenied ? notGranted(resultCode(error)) : error
     } finally {
       this.#watch.end()
     }
+  }
+
+  /** Throws where what was read, or what SQLite said of it, may be that of no moment. */
+  checkUnchanged(): void {
+    if (this.unchanging?.holds() === false) throw this.unchanging.changed()
   }
 
   /** A statement of a call, prepared now or before. */
@@ -172,10 +183,9 @@ export function connect(records: Records, create: boolean, durability: Durabilit
   } catch (error) {
     const code = primaryCode(error) ?? 0
     const cannotOpen = [Sqlite.cannotOpen, Sqlite.readOnly, Sqlite.permission].some((refusal) => refusal === code)
-    if (cannotOpen && isOnReadOnlyMedium(directory, path, location)) {
-      return attemptTo(location, () => new Link(path, durability, watch, true))
-    }
-    throw reported(error, location)
+    if (!cannotOpen) throw reported(error, location)
+    const unchanging = unchangingFile(directory, path, location, error as SqliteError)
+    return attemptTo(location, () => new Link(path, durability, watch, unchanging))
   }
 }
 
@@ -199,38 +209,6 @@ function createIn(directory: string, durability: Durability): void {
   if (durability === 'full') syncDirectory(directory)
 }
 
-/**
- * A database in WAL mode on a medium that can only be read opens only where it is said not to change, which is
- * sure where the medium is so for everybody, and whole where no WAL was left.
- */
-function isOnReadOnlyMedium(directory: string, path: string, location: string): boolean {
-  const refusals = [errnoOf(path, constants.R_OK), errnoOf(directory, constants.W_OK | constants.X_OK)]
-  const refused = refusals.find((error) => error?.code === 'EACCES' || error?.code === 'EPERM')
-  if (refused) throw StorageFailure.from(refused, `open the database \`${location}\``)
-  return refusals[1]?.code === 'EROFS' && !(lookAt(`${path}-wal`)?.size ?? 0)
-}
-
-function errnoOf(path: string, mode: number): NodeJS.ErrnoException | undefined {
-  try {
-    accessSync(path, mode)
-    return undefined
-  } catch (error) {
-    return error as NodeJS.ErrnoException
-  }
-}
-
-function isAccessible(path: string, mode: number): boolean {
-  return errnoOf(path, mode) === undefined
-}
-
-function attemptTo<T>(location: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw reported(error, location)
-  }
-}
-
 /** What the system refuses here is refused to whoever writes. */
 function creating<T>(location: string, work: () => T): T {
   try {
@@ -241,13 +219,14 @@ function creating<T>(location: string, work: () => T): T {
   }
 }
 
-function missing(location: string): StorageFailure {
-  return new StorageFailure('not-found', `there is no database \`${location}\` yet`)
+function attemptTo<T>(location: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw reported(error, location)
+  }
 }
 
-function notAFile(location: string): StorageFailure {
-  return new StorageFailure(
-    'invalid-path',
-    `\`${location}\` is not a file (a symbolic link is not followed): move it away`,
-  )
+function missing(location: string): StorageFailure {
+  return new StorageFailure('not-found', `there is no database \`${location}\` yet`)
 }

@@ -103,7 +103,7 @@ export class Database {
   /** Ends whatever the call has begun; the connection stays, if it can serve another. */
   endCall(): void {
     this.#transaction?.end()
-    if (this.#link?.isImmutable) this.close()
+    if (this.#link?.unchanging) this.close()
   }
 
   close(): void {
@@ -119,6 +119,7 @@ export class Database {
           if (mode === 'read') link.run(firstRead)
         } catch (error) {
           this.#rollBack()
+          link.checkUnchanged()
           throw error
         }
       },

@@ -67,6 +67,11 @@ export function readOnly(location: string, detail?: string): StorageFailure {
   )
 }
 
+export function notAFile(location: string): StorageFailure {
+  const message = `\`${location}\` is not a file (a symbolic link is not followed): move it away`
+  return new StorageFailure('invalid-path', message)
+}
+
 export function nested(): StorageFailure {
   return new StorageFailure('nested', 'the call has a transaction already: a call takes one at a time')
 }

@@ -182,6 +182,21 @@ fn what_stands_in_place_of_the_database_is_refused() {
 }
 
 #[test]
+fn what_stands_in_place_of_what_sqlite_keeps_beside_the_database_is_named() {
+    for name in ["memories.db-wal", "memories.db-shm"] {
+        let (scene, database) = Scene::with_table();
+        let path = scene.at(name);
+        let Scene { base, storage: open } = scene;
+        drop((database, open));
+        symlink(base.path().join("away"), path).unwrap();
+        let storage = storage(base.path(), StorageOptions::default());
+        let error = storage.open_database("records", false).unwrap_err();
+        assert_eq!(error.code, ErrorCode::InvalidPath, "{error}");
+        assert!(error.message.contains(name), "{error}");
+    }
+}
+
+#[test]
 fn only_records_are_granted_and_only_where_their_directory_is() {
     let storage = Storage::new(StorageOptions::default());
     for name in ["records", "layers", "../records", ""] {
@@ -284,4 +299,64 @@ fn a_database_on_a_medium_that_can_only_be_read_is_read() {
         other.grant_records(&at).unwrap();
         assert_eq!(code(other.open_database("records", true)), ErrorCode::ReadOnly);
     }
+}
+
+/// A database in WAL mode with a row in its table `t`.
+fn database_in(directory: &Path) -> rusqlite::Connection {
+    fs::create_dir(directory).unwrap();
+    let made = rusqlite::Connection::open(directory.join("memories.db")).unwrap();
+    let table = "CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)";
+    made.execute_batch(&format!("PRAGMA journal_mode = WAL; {table}")).unwrap();
+    made
+}
+
+#[test]
+fn what_others_change_while_it_is_read_as_if_they_did_not_is_no_answer() {
+    let base = tempfile::tempdir().unwrap();
+    let directory = base.path().join("made");
+    drop(database_in(&directory));
+    let at = base.path().join("view");
+    let _view = match read_only_view(&directory, &at) {
+        Ok(view) => view,
+        Err(reason) => return eprintln!("skipped: a bind mount is not possible: {reason}"),
+    };
+    let storage = Storage::new(StorageOptions::default());
+    storage.grant_records(&at).unwrap();
+    let database = storage.open_database("records", false).unwrap();
+    assert_eq!(count(&database), 1);
+    let reads = begin(&database, Mode::Read).unwrap();
+    let other = rusqlite::Connection::open(directory.join("memories.db")).unwrap();
+    other.execute_batch("INSERT INTO t VALUES (2, 3)").unwrap();
+    for is_closed in [false, true] {
+        let error = reads.query(&sql("SELECT x FROM t"), 9).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Busy, "{error}");
+        assert!(error.message.contains("changed while it was read"), "{error}");
+        if !is_closed {
+            other.execute_batch("PRAGMA wal_checkpoint = TRUNCATE").unwrap();
+        }
+    }
+    drop((reads, database, other));
+    let again = storage.open_database("records", false).unwrap();
+    assert_eq!(count(&again), 2, "it was not kept");
+}
+
+#[test]
+fn changes_that_were_left_beside_a_database_that_cannot_be_written_are_named() {
+    let base = tempfile::tempdir().unwrap();
+    let (made, left) = (base.path().join("made"), base.path().join("left"));
+    let _open = database_in(&made);
+    fs::create_dir(&left).unwrap();
+    for name in ["memories.db", "memories.db-wal"] {
+        fs::copy(made.join(name), left.join(name)).unwrap();
+    }
+    let at = base.path().join("view");
+    let _view = match read_only_view(&left, &at) {
+        Ok(view) => view,
+        Err(reason) => return eprintln!("skipped: a bind mount is not possible: {reason}"),
+    };
+    let storage = Storage::new(StorageOptions::default());
+    storage.grant_records(&at).unwrap();
+    let error = storage.open_database("records", false).unwrap_err();
+    assert_eq!(error.code, ErrorCode::ReadOnly, "{error}");
+    assert!(error.message.contains("memories.db-wal`"), "{error}");
 }
