@@ -79,6 +79,28 @@ fn records_are_read_where_nothing_can_be_written() {
     }
 }
 
+#[test]
+fn a_directory_of_records_that_cannot_be_listed_is_named() {
+    let launcher = unprivileged();
+    let launcher: Vec<&str> = match &launcher {
+        Ok(launcher) => launcher.iter().map(String::as_str).collect(),
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    for host in Host::all() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        set_mode(directory.path(), 0o311);
+        let mut process =
+            Process::start_on_records_by(&launcher, *host, directory.path(), Format::Json);
+        let answer = process.call(&Call { tool: "query_memories", arguments: json!({}) });
+        set_mode(directory.path(), 0o700);
+        let Answer::Error(error) = answer else { panic!("{host:?}: {answer:?}") };
+        assert_eq!(error["error"]["code"], "PERMISSION_ERROR", "{host:?}: {error}");
+        let message = error["error"]["message"].as_str().expect("a text");
+        let named = format!("cannot list `{}`", directory.path().display());
+        assert!(message.starts_with(&named), "{host:?}: {message}");
+    }
+}
+
 /// Runs a test in a process with mounts of its own.
 fn where_mounts_are_allowed(test: &str, body: impl FnOnce()) {
     if env::var_os(MAY_MOUNT).is_some() {

@@ -161,7 +161,8 @@ impl Tree {
         let Some(found) = self.find_directory(side, &segments)? else {
             return Ok(None);
         };
-        let failed = |errno| Error::from_errno(errno, &format!("list `{directory}`"));
+        let named = if directory.is_empty() { self.location() } else { directory };
+        let failed = |errno| Error::from_errno(errno, &format!("list `{named}`"));
         let mut entries = Vec::new();
         for name in found.names().map_err(failed)? {
             let name = name.map_err(failed)?;
@@ -180,7 +181,7 @@ impl Tree {
             if entries.len() == MAX_ENTRIES {
                 return Err(Error::new(
                     ErrorCode::TooLarge,
-                    format!("`{directory}` has more than {MAX_ENTRIES} entries"),
+                    format!("`{named}` has more than {MAX_ENTRIES} entries"),
                 ));
             }
             entries.push(Entry { name, kind, size });

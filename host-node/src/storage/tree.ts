@@ -46,10 +46,11 @@ export function readDocument(sides: Sides, side: Side, path: string, maxBytes: b
   })
 }
 
-export function listDirectory(sides: Sides, side: Side, path: string): Entry[] | undefined {
+/** What is directly in a directory; errors call the root by its `location`. */
+export function listDirectory(sides: Sides, side: Side, path: string, location = '.'): Entry[] | undefined {
   const segments = checkOwn(sides[side], path, directorySegmentsOf(path))
   const hidden = segments.length === 0 ? sides[side].ownNames : []
-  return attempt(`list \`${path}\``, () => {
+  return attempt(`list \`${path || location}\``, () => {
     const directory = findDirectory(sides[side], segments)
     const names = directory === undefined ? undefined : unlessMissing(() => namesIn(directory))
     return names?.flatMap((name) => (isOwn(name, hidden) ? [] : (entryAt(directory!, name) ?? [])))

@@ -48,7 +48,7 @@ export function documents(call: CallStorage): object {
     }
 
     list(side: Side, directory: string): Entry[] | undefined {
-      return call.run(() => listDirectory(this.#sides, side, directory))
+      return call.run(() => listDirectory(this.#sides, side, directory, this.#tree.location))
     }
 
     location(): string {
