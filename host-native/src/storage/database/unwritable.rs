@@ -12,7 +12,6 @@ use super::super::records::DATABASE;
 use super::super::{Error, ErrorCode};
 use super::Session;
 use super::connection::Link;
-use super::failure::Failure;
 use rusqlite::ffi;
 use rustix::io::Errno;
 use std::fmt::Write;
@@ -78,8 +77,8 @@ impl Session {
             return Err(self.left_in(journal, refusal, error));
         }
         let unchanging = Unchanging { directory: directory.clone(), before };
-        let linked = self.link_to(Some(unchanging)).map_err(Failure::from);
-        linked.map_err(|failure| failure.report(&self.location, &self.watch))
+        self.link_to(Some(unchanging))
+            .map_err(|failure| failure.report(&self.location, &self.watch))
     }
 
     /// Whether this process may read what it finds.
