@@ -16,13 +16,14 @@ pub(super) struct Kept(Mutex<Option<Arc<Document>>>);
 impl Kept {
     /// Keeps what was put, where it is long, instead of what was kept before.
     pub fn keep(&self, changes: Vec<Change>, versions: &[String]) {
-        let long = changes.into_iter().zip(versions).filter_map(|(change, version)| match change {
-            Change::Put { contents, .. } if contents.len() >= LONG => {
-                Some(Document { contents, version: version.clone() })
-            }
-            _ => None,
-        });
-        if let Some(document) = long.last() {
+        let mut long =
+            changes.into_iter().zip(versions).filter_map(|(change, version)| match change {
+                Change::Put { contents, .. } if contents.len() >= LONG => {
+                    Some(Document { contents, version: version.clone() })
+                }
+                _ => None,
+            });
+        if let Some(document) = long.next_back() {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(document));
         }
     }
