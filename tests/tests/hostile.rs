@@ -7,7 +7,8 @@ use agent_memory_host::{
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -141,11 +142,13 @@ async fn a_call_that_is_given_up_leaves_its_lock_free() {
 }
 
 /// A client that is asked for its directories, and does not let go of the thread meanwhile.
-struct Stuck(Arc<RwLock<()>>);
+struct Stuck(Arc<AtomicBool>);
 
 impl Roots for Stuck {
     fn roots(&self) -> BoxFuture<'_, Vec<PathBuf>> {
-        drop(self.0.read());
+        while !self.0.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         Box::pin(async { Vec::new() })
     }
 }
@@ -155,12 +158,11 @@ impl Roots for Stuck {
 async fn calls_that_are_given_up_all_at_once_leave_the_next_ones_their_instances() {
     let scene = Scene::new();
     let elsewhere = json!({ "repo_root": env!("CARGO_MANIFEST_DIR"), "line": "" }).to_string();
-    let stuck = Arc::new(RwLock::new(()));
-    let held = stuck.write().unwrap();
+    let goes_on = Arc::new(AtomicBool::new(false));
     let given_up: Vec<_> = (0..300)
         .map(|_| {
             let (memory, arguments) = (scene.memory.clone(), elsewhere.clone());
-            let roots: Arc<dyn Roots> = Arc::new(Stuck(stuck.clone()));
+            let roots: Arc<dyn Roots> = Arc::new(Stuck(goes_on.clone()));
             let call = async move {
                 memory.call_as(memory.arrive("read"), "read", &arguments, Some(roots)).await
             };
@@ -174,7 +176,7 @@ async fn calls_that_are_given_up_all_at_once_leave_the_next_ones_their_instances
     let next = tokio::spawn(async move { memory.call("append", &arguments).await });
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(!next.is_finished(), "there is an instance too many: {:?}", next.await);
-    drop(held);
+    goes_on.store(true, Ordering::Relaxed);
     let outcome = next.await.unwrap().expect("there is an instance for it");
     assert!(!outcome.is_error, "{}", outcome.result);
 }
