@@ -62,7 +62,7 @@ pub fn engine_config() -> Config {
 ///
 /// A new instance finds the address space of an earlier one mapped already, and the pages that the
 /// earlier one wrote are put back to what they were, not given back: what most calls need is some
-/// hundred KiB, and twice the longest document is what a change of that one needs.
+/// hundred KiB.
 pub fn pooled(instances: u32) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
@@ -88,5 +88,5 @@ const TABLES: u32 = 4;
 /// So many instances of a pool keep their pages.
 const WARM: u32 = 4;
 
-/// So much of its memory does each of them keep at most.
-const RESIDENT: usize = 32 << 20;
+/// So much of its memory does each of them keep at most: a call that runs away leaves no more.
+const RESIDENT: usize = 1 << 20;

@@ -30,6 +30,8 @@ fn known_key(
 ) -> Result<Option<i64>, Error> {
     match agent_key(&query, agent) {
         Err(_) if !has_tables(&query)? => Ok(None),
+        // Somebody may have made them since we asked.
+        Err(_) => agent_key(&query, agent),
         key => key,
     }
 }
