@@ -22,17 +22,14 @@ pub(in crate::records) fn knows(database: &dyn Connection, agent: &str) -> Resul
     Ok(known_key(|statement| database.query(statement, 1), agent)?.is_some())
 }
 
-/// The key of an agent's row, in a database that may have no tables. That is looked at last: in
-/// nearly all of them there are some.
+/// The key of an agent's row, in a database that may have no tables.
 fn known_key(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
     agent: &str,
 ) -> Result<Option<i64>, Error> {
-    match agent_key(&query, agent) {
-        Err(_) if !has_tables(&query)? => Ok(None),
-        // Somebody may have made them since we asked.
-        Err(_) => agent_key(&query, agent),
-        key => key,
+    match has_tables(&query)? {
+        true => agent_key(query, agent),
+        false => Ok(None),
     }
 }
 
