@@ -1,6 +1,7 @@
 //! The conformance suite on every runner, and one report of which case ran where.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::thread::{self, ScopedJoinHandle};
 use std::{env, fs};
 
 use agent_memory_core::toolbox;
@@ -53,26 +54,35 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
         let all = cases.iter().map(|case| (case.name.clone(), may_skip(case))).collect();
         report.complaints(&all, expected)
     };
-    let mut reports = Vec::new();
-    let mut complaints = Vec::new();
-    for (runner, expectations, start) in RUNNERS {
+    let run = |(runner, expectations, start): &(&str, &str, Start)| {
         let expected = Expectations::of(expectations);
         let report = report(runner, *start, &expected, &cases);
-        complaints.extend(complaints_about(&report, &expected));
         report.write();
+        (report, expected)
+    };
+    let (ran, on_node) = thread::scope(|scope| {
+        let on_node = scope.spawn(|| (!node::left_out(node::RUNNER)).then(node::report));
+        let running: Vec<_> = RUNNERS.iter().map(|each| scope.spawn(move || run(each))).collect();
+        let ended = |runner: ScopedJoinHandle<_>| runner.join().expect("a runner that ends");
+        let ran: Vec<(Report, Expectations)> = running.into_iter().map(ended).collect();
+        (ran, on_node.join().expect("the host is built, or left out as asked"))
+    });
+    let mut complaints = Vec::new();
+    let mut reports = Vec::new();
+    for (report, expected) in ran {
+        complaints.extend(complaints_about(&report, &expected));
         reports.push(report);
     }
-    if node::left_out(node::RUNNER) {
-        println!("the Node host is not built and is left out, as {} asks", node::WITHOUT_NODE);
-    } else {
-        match node::report() {
-            Ok(report) => {
-                complaints.extend(complaints_about(&report, &Expectations::of("node")));
-                complaints.extend(other_tools(&report));
-                reports.push(report);
-            }
-            Err(error) => complaints.push(format!("node: {error}")),
+    match on_node {
+        None => {
+            println!("the Node host is not built and is left out, as {} asks", node::WITHOUT_NODE)
         }
+        Some(Ok(report)) => {
+            complaints.extend(complaints_about(&report, &Expectations::of("node")));
+            complaints.extend(other_tools(&report));
+            reports.push(report);
+        }
+        Some(Err(error)) => complaints.push(format!("node: {error}")),
     }
     complaints.extend(differences(&reports));
     write_overview(&reports);

@@ -8,8 +8,23 @@ export type Instantiate = (
   imports: object,
 ) => { toolbox: typeof Toolbox }
 
-/** Compiles the core modules in a directory that jco wrote, each with its memory capped. */
-export async function compileModules(directory: URL, memoryLimit: number): Promise<Record<string, WebAssembly.Module>> {
+type Modules = Record<string, WebAssembly.Module>
+
+/** What was compiled last: memories of one process share it, and with it what V8 has optimized. */
+let last: { of: string; modules: Promise<Modules> } | undefined
+
+/** The core modules in a directory that jco wrote, each with its memory capped. */
+export function compileModules(directory: URL, memoryLimit: number): Promise<Modules> {
+  const of = `${memoryLimit} ${directory}`
+  if (last?.of !== of) last = { of, modules: compile(directory, memoryLimit) }
+  const { modules } = last
+  modules.catch(() => {
+    if (last?.modules === modules) last = undefined
+  })
+  return modules
+}
+
+async function compile(directory: URL, memoryLimit: number): Promise<Modules> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.wasm'))
   const modules = names.map(async (name) => {
     const bytes = capMemory(await readFile(new URL(name, directory)), memoryLimit)
