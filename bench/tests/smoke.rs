@@ -114,7 +114,8 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
     let with = |bare| [bare, ours[0], ours[1]];
     for size in sizes {
         let of = |what: &str| format!("{what} in SQLite, {size} memories");
-        let added = next(&of("an add"), &with("bare engine"));
+        let gathered = "bare engine, gathering";
+        let added = next(&of("an add"), &["bare engine", gathered, ours[0], ours[1]]);
         has_gates(&[added], &[("over MCP, CPU: ", true), ("over MCP, wall: ", false)]);
         for query in QUERIES {
             let queried = next(&of(&format!("a query {query}")), &with("bare engine"));

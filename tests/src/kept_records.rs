@@ -77,8 +77,10 @@ fn in_database(directory: &Path) -> Vec<Kept> {
         return Vec::new();
     }
     let told = [
-        "SELECT count(*) || '' FROM memories WHERE key NOT IN (SELECT rowid FROM memories_text)",
+        "SELECT count(*) || '' FROM memories WHERE \
+         (key IN (SELECT rowid FROM memories_text)) = (key IN (SELECT memory FROM unindexed))",
         "SELECT count(*) || '' FROM memories_text WHERE rowid NOT IN (SELECT key FROM memories)",
+        "SELECT count(*) || '' FROM unindexed WHERE memory NOT IN (SELECT key FROM memories)",
         "SELECT count(*) || '' FROM memory_tags WHERE memory NOT IN (SELECT key FROM memories)",
         "SELECT count(*) || '' FROM memories AS m, json_each(m.tags) AS t WHERE NOT EXISTS \
          (SELECT 1 FROM memory_tags WHERE agent = m.agent AND tag = t.value AND memory = m.key)",

@@ -7,8 +7,8 @@ use agent_memory_tests::in_memory::FullStorage;
 use agent_memory_tests::random::{Random, replay, seed_or};
 use serde_json::{Map, Value, json};
 
-const SEQUENCES: u64 = 40;
-const CALLS: usize = 80;
+const SEQUENCES: u64 = 30;
+const CALLS: usize = 160;
 
 /// The core with one format.
 struct Host {
@@ -66,6 +66,45 @@ fn both_formats_answer_the_same_calls_alike() {
         let [json, sqlite] = hosts.map(|host| host.storage);
         assert!(json.image().is_none() && sqlite.image().is_some());
         assert!(sqlite.documents(&Place::records(), Side::Documents).is_empty());
+    }
+}
+
+/// New texts come into the index many at a time: a search finds each from the first, as long as it
+/// is there, and under its new text alone once that was changed.
+#[test]
+fn a_text_is_found_before_it_is_indexed_and_after() {
+    const MEMORIES: usize = 100;
+    let mut host = Host::of(Format::Sqlite);
+    let found = |host: &mut Host, word: &str| -> Vec<Value> {
+        let query = json!({"agent_id": "ada", "search": word});
+        let page = host.call("query_memories", &query);
+        page["memories"].as_array().expect("an array").iter().map(|m| m["id"].clone()).collect()
+    };
+    let none = Vec::<Value>::new();
+    let mut ids = Vec::new();
+    for number in 0..MEMORIES {
+        // Not all in ASCII, and some long enough not to wait.
+        let (prefix, length) = (["word", "Wört"][number % 2], [1, 1, 1, 900][number % 4]);
+        let content = format!("{prefix}{number:03}.{}", " more".repeat(length));
+        let memory = json!({"agent_id": "ada", "type": "learning", "content": content});
+        ids.push(host.call("store_memory", &memory)["id"].clone());
+        let (first, word) = ("word000.", format!("{}{number:03}.", prefix.to_lowercase()));
+        assert_eq!(found(&mut host, &word), [ids[number].clone()], "{word}");
+        assert_eq!(found(&mut host, first), [ids[0].clone()], "after {word}");
+    }
+    for (number, id) in ids.iter().enumerate().skip(MEMORIES - 50) {
+        let word = format!("{}{number:03}.", ["word", "wört"][number % 2]);
+        let is_deleted = number % 3 == 0;
+        let arguments = match is_deleted {
+            true => json!({"agent_id": "ada", "id": id, "permanent": true}),
+            false => json!({"agent_id": "ada", "id": id, "content": format!("new{number:03}.")}),
+        };
+        let tool = if is_deleted { "delete_memory" } else { "update_memory" };
+        let done = host.call(tool, &arguments);
+        assert_eq!(done["error"], Value::Null, "{done}");
+        assert_eq!(found(&mut host, &word), none, "{word}");
+        let expected = if is_deleted { none.clone() } else { vec![id.clone()] };
+        assert_eq!(found(&mut host, &format!("new{number:03}.")), expected, "{word}");
     }
 }
 

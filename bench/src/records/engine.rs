@@ -1,5 +1,7 @@
 //! The bare engine: SQLite with the product's tables and indexes, its statements prepared, and the
-//! same durability. No lock but SQLite's, no check, no protocol, no component.
+//! same durability. No lock but SQLite's, no check, no protocol, no component. It indexes the text
+//! of a memory with the memory, as a program would that is written without further thought; a second
+//! one gathers texts as the product does.
 
 use std::path::Path;
 use std::process;
@@ -16,6 +18,9 @@ use crate::comparison::{Contestant, Cost};
 
 /// So many rows are added in one transaction where a database is filled.
 const FILLED_AT_ONCE: usize = 5_000;
+
+/// So many texts come into the index at once, in the product and where the engine gathers them.
+pub const GATHERED: i64 = 32;
 
 const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.created_at, m.updated_at, \
     m.accessed_at, m.access_count, m.tags, m.importance, m.archived, m.original";
@@ -138,15 +143,30 @@ impl Engine {
         self.0.prepare_cached(sql)?.execute(parameters).map(drop)
     }
 
-    fn add(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
+    fn add(&self, row: &Row, id: &str, indexing: Indexing) -> rusqlite::Result<()> {
         self.run("BEGIN IMMEDIATE", [])?;
         let sql = format!("SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.id = ?2");
         assert!(!self.0.prepare_cached(&sql)?.exists(params![1, id])?, "no id is taken");
         self.insert_row(row, id)?;
         let key = self.0.last_insert_rowid();
         self.insert_tags(row, key)?;
-        self.insert_text(row, key)?;
+        match indexing {
+            Indexing::EachText => self.insert_text(row, key)?,
+            Indexing::Gathered => self.gather_text(key)?,
+        }
         self.run("COMMIT", [])
+    }
+
+    fn gather_text(&self, key: i64) -> rusqlite::Result<()> {
+        self.run("INSERT INTO unindexed (memory, is_ascii) VALUES (?1, 1)", [key])?;
+        if key % GATHERED != 0 {
+            return Ok(());
+        }
+        let index = "INSERT INTO memories_text (rowid, folded) \
+                     SELECT key, lower(content) || folded \
+                     FROM unindexed JOIN memories ON key = memory ORDER BY key";
+        self.run(index, [])?;
+        self.run("DELETE FROM unindexed", [])
     }
 
     fn insert_row(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
@@ -218,10 +238,17 @@ impl Engine {
     }
 }
 
+/// When the text of a new memory comes into the index of texts.
+#[derive(Clone, Copy)]
+pub enum Indexing {
+    EachText,
+    Gathered,
+}
+
 /// What the engine is to do in a turn.
 pub enum Task {
     /// Adds of these rows, under ids that nobody had before.
-    Add(Vec<Row>),
+    Add(Vec<Row>, Indexing),
     Query(Filter, usize),
     /// So many, each a millisecond after the one before.
     Recall(usize, i64),
@@ -237,6 +264,7 @@ pub struct BareEngine {
 
 impl BareEngine {
     pub const NAME: &str = "bare engine";
+    pub const GATHERING: &str = "bare engine, gathering";
 
     pub fn new(filled: Filled, task: Task) -> std::io::Result<Self> {
         let engine = Engine::open(filled.directory.path()).map_err(std::io::Error::other)?;
@@ -256,14 +284,14 @@ impl Contestant for BareEngine {
     fn take_turn(&mut self) -> std::io::Result<Cost> {
         let Self { engine, task, .. } = self;
         let calls = match task {
-            Task::Add(rows) => rows.len(),
+            Task::Add(rows, _) => rows.len(),
             Task::Query(_, calls) | Task::Recall(calls, _) => *calls,
         };
         Cost::of(process::id(), calls, || {
             let done = match task {
-                Task::Add(rows) => rows
-                    .iter()
-                    .try_for_each(|row| engine.add(row, &id(NEXT.fetch_add(1, Ordering::Relaxed)))),
+                Task::Add(rows, indexing) => rows.iter().try_for_each(|row| {
+                    engine.add(row, &id(NEXT.fetch_add(1, Ordering::Relaxed)), *indexing)
+                }),
                 Task::Query(filter, _) => (0..calls).try_for_each(|_| engine.query(filter)),
                 Task::Recall(_, moment) => (0..calls).try_for_each(|_| {
                     *moment += 1;

@@ -17,7 +17,7 @@ use crate::How;
 use crate::comparison::{Comparison, Contestant, Gate, Quantity};
 use crate::contestants::Server;
 use crate::work::Calls;
-use engine::{BareEngine, Filter, Task};
+use engine::{BareEngine, Filter, GATHERED, Indexing, Task};
 use files::{DurableCopy, Parse};
 use memories::{Filled, Memory};
 use peers::PEERS;
@@ -131,8 +131,8 @@ impl Scene<'_> {
     fn adds(&self) -> Vec<Memory> {
         let count = match self.filled.format {
             RecordsFormat::Json => self.how.either(2, 10),
-            // FTS5 merges in bursts, some dozens of adds apart.
-            RecordsFormat::Sqlite => self.how.either(2, 200),
+            // Texts are indexed many at a time, and FTS5 merges in bursts.
+            RecordsFormat::Sqlite => self.how.either(2, 8 * GATHERED as usize),
         };
         (FIRST_ADDED..FIRST_ADDED + count).map(Memory::new).collect()
     }
@@ -143,8 +143,16 @@ impl Scene<'_> {
     }
 
     fn bare_engine(&self, name: String) -> io::Result<Box<dyn Contestant>> {
+        self.bare_engine_that(Indexing::EachText, name)
+    }
+
+    fn bare_engine_that(
+        &self,
+        indexing: Indexing,
+        name: String,
+    ) -> io::Result<Box<dyn Contestant>> {
         let rows = self.adds().iter().map(Memory::row).collect();
-        let bare = BareEngine::new(self.filled.copy()?, Task::Add(rows))?;
+        let bare = BareEngine::new(self.filled.copy()?, Task::Add(rows, indexing))?;
         Ok(Box::new(bare.named(name)))
     }
 
@@ -158,6 +166,7 @@ impl Scene<'_> {
             title: self.title("an add"),
             contestants: vec![
                 self.bare_engine(BareEngine::NAME.to_owned())?,
+                self.bare_engine_that(Indexing::Gathered, BareEngine::GATHERING.to_owned())?,
                 Box::new(Library::new(self.filled.copy()?, &self.add_calls())?),
                 self.server(Server::NAME.to_owned())?,
             ],

@@ -1,5 +1,6 @@
 //! The SQLite format: one database for all agents. Filters, orders, pages and counts are SQL's.
 
+mod indexing;
 mod moving;
 mod reader;
 mod row;

@@ -6,6 +6,7 @@
 //! version of the file that the rows are a copy of, or nothing where the file is to be written.
 //! Where the file is there the rows are not seen, and those of an agent that is moving can go.
 
+use super::indexing::without_texts;
 use super::reader::agent_key;
 use super::row::{COLUMNS, Row, moment};
 use super::schema::has_tables;
@@ -120,12 +121,14 @@ impl<'a> Moving<'a> {
         let some = "SELECT key FROM memories WHERE agent = ?1 ORDER BY key LIMIT ?2";
         let of_agent = [Value::Integer(key), count(most.into())];
         let delete = |sql: String| statement(&sql, of_agent.clone());
+        let [indexed, unindexed] = without_texts(some, &of_agent);
         let effects = self.transaction.execute(&[
             delete(format!("DELETE FROM memory_tags WHERE agent = ?1 AND memory IN ({some})")),
-            delete(format!("DELETE FROM memories_text WHERE rowid IN ({some})")),
+            indexed,
+            unindexed,
             delete(format!("DELETE FROM memories WHERE key IN ({some})")),
         ])?;
-        if effects[2].changes < most.into() {
+        if effects[3].changes < most.into() {
             let sql = "DELETE FROM agents WHERE key = ?1";
             self.transaction.execute(&[statement(sql, [Value::Integer(key)])])?;
         }

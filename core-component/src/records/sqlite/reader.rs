@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::indexing::CANDIDATES;
 use super::row::{COLUMNS, Row, moment};
 use super::schema::has_tables;
 use super::search::candidates;
@@ -218,8 +219,7 @@ fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
         and(sql, text(tag));
     }
     if let Some(candidates) = candidates {
-        let sql = "m.key IN (SELECT rowid FROM memories_text WHERE memories_text MATCH ??)";
-        and(sql, Value::Text(candidates));
+        and(CANDIDATES, Value::Text(candidates));
     }
     for term in &query.terms {
         and("(instr(lower(m.content), ??) > 0 OR instr(m.folded, ??) > 0)", text(term));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::indexing::{gather, with_new_text, with_text, without_texts};
 use super::reader::{SqliteReader, agent_key};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, query_one, statement, text};
@@ -103,15 +104,20 @@ impl<'a> SqliteWriter<'a> {
         if !memory.tags.is_empty() {
             statements.push(with_tags("last_insert_rowid()", agent, memory, None));
         }
-        let sql = "INSERT INTO memories_text (rowid, folded) VALUES (last_insert_rowid(), ?1)";
-        statements.push(statement(sql, [Value::Text(folded)]));
-        self.execute(&statements)
+        statements.push(with_new_text(memory, &folded));
+        self.has_changed = true;
+        let effects = self.transaction.execute(&statements)?;
+        let gathering = gather(effects.first().map_or(0, |effect| effect.last_insert_id));
+        match gathering.is_empty() {
+            true => Ok(()),
+            false => self.execute(&gathering),
+        }
     }
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
         let mut statements = vec![without_tags(agent, row)];
         let key = [Value::Integer(row.key)];
-        statements.push(statement("DELETE FROM memories_text WHERE rowid = ?1", key.clone()));
+        statements.extend(without_texts("?1", &key));
         statements.push(statement("DELETE FROM memories WHERE key = ?1", key));
         self.execute(&statements)
     }
@@ -224,11 +230,6 @@ fn with_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str) -
     statement(&insert, parameters)
 }
 
-fn with_text(key: Value, folded: String) -> Statement {
-    let sql = "INSERT INTO memories_text (rowid, folded) VALUES (?1, ?2)";
-    statement(sql, [key, Value::Text(folded)])
-}
-
 fn without_tags(agent: i64, row: &Row) -> Statement {
     let sql = "DELETE FROM memory_tags WHERE agent = ?1 AND memory = ?2 \
                AND tag IN (SELECT value FROM json_each(?3))";
@@ -269,8 +270,7 @@ impl Changes<'_> {
         }
         if old_text != new_text {
             let key = Value::Integer(self.row.key);
-            let sql = "DELETE FROM memories_text WHERE rowid = ?1";
-            statements.push(statement(sql, [key.clone()]));
+            statements.extend(without_texts("?1", std::slice::from_ref(&key)));
             statements.push(with_text(key, new_text));
         }
         statements

@@ -299,6 +299,9 @@ impl Session {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+        // A plan depends on the statement alone: SQLite would prepare one with a bound `LIMIT` anew
+        // for each value, and those of FTS5 as well.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROWS_BYTES as i32 + 1024)?;
         connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         connection.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
