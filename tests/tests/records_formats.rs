@@ -108,6 +108,25 @@ fn a_text_is_found_before_it_is_indexed_and_after() {
     }
 }
 
+/// A change that leaves the folded text as it was does not touch the index: a memory that waits is
+/// indexed as it is by then.
+#[test]
+fn a_text_that_folds_alike_is_found_after_it_is_indexed() {
+    let mut host = Host::of(Format::Sqlite);
+    let store = |host: &mut Host, content: &str| {
+        let memory = json!({"agent_id": "ada", "type": "learning", "content": content});
+        host.call("store_memory", &memory)["id"].clone()
+    };
+    let id = store(&mut host, "Straße one");
+    let change = json!({"agent_id": "ada", "id": id, "content": "Strasse one"});
+    assert_eq!(host.call("update_memory", &change)["error"], Value::Null);
+    for number in 0..40 {
+        store(&mut host, &format!("another {number}"));
+        let query = json!({"agent_id": "ada", "search": "strasse one"});
+        assert_eq!(host.call("query_memories", &query)["total"], 1, "after {number}");
+    }
+}
+
 /// An answer as text, so that the order of keys counts, without what is said of one format alone.
 fn comparable(answer: &Value) -> String {
     let mut answer = answer.clone();

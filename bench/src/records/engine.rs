@@ -8,6 +8,7 @@ use std::process;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Params, params};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -110,6 +111,7 @@ impl Engine {
         let database = Connection::open(directory.join(DATABASE))?;
         database.pragma_update(None, "foreign_keys", true)?;
         database.pragma_update(None, "synchronous", "FULL")?;
+        database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         database.set_prepared_statement_cache_capacity(64);
         Ok(Self(database))
     }
@@ -158,13 +160,13 @@ impl Engine {
     }
 
     fn gather_text(&self, key: i64) -> rusqlite::Result<()> {
-        self.run("INSERT INTO unindexed (memory, is_ascii) VALUES (?1, 1)", [key])?;
+        self.run("INSERT INTO unindexed (memory) VALUES (?1)", [key])?;
         if key % GATHERED != 0 {
             return Ok(());
         }
         let index = "INSERT INTO memories_text (rowid, folded) \
-                     SELECT key, lower(content) || folded \
-                     FROM unindexed JOIN memories ON key = memory ORDER BY key";
+                     SELECT memory, lower(content) || folded \
+                     FROM unindexed CROSS JOIN memories ON key = memory ORDER BY memory";
         self.run(index, [])?;
         self.run("DELETE FROM unindexed", [])
     }

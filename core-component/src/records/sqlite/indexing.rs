@@ -2,44 +2,49 @@
 //!
 //! To index one text in a transaction of its own costs FTS5 several times what it costs among
 //! others: each transaction writes a segment, which is merged with others again and again. So a new
-//! memory is noted as `unindexed`, and the one whose key is a multiple of [`GATHERED`] takes all of
-//! them into the index. A search passes over those that wait, which are few.
+//! memory is noted as `unindexed`, and the one whose key is a multiple of [`GATHERED`], or an
+//! import, takes all of them into the index. A search looks at each of those that wait, which are
+//! fewer than that: all their keys are between two multiples.
 
-use super::sql::{flag, statement, text};
-use crate::records::memory::Memory;
+use super::sql::{statement, text};
 use crate::storage::database::{Statement, Value};
 
-/// So many texts are indexed at once.
+/// The most texts that are indexed at once.
 const GATHERED: i64 = 32;
 
 /// Longer texts, in bytes, do not wait: they are most of what they cost by themselves.
 const LONG: usize = 4096;
 
-/// The rows that a search has to look at, for what the index is asked (`??`).
+/// The rows that a search has to look at; `??` is what FTS5 is asked for.
 pub(super) const CANDIDATES: &str = "m.key IN (\
     SELECT rowid FROM memories_text WHERE memories_text MATCH ?? \
     UNION ALL SELECT memory FROM unindexed)";
 
 /// Notes or indexes the memory whose row was inserted last.
-pub(super) fn with_new_text(memory: &Memory, folded: &str) -> Statement {
-    if folded.len() > LONG {
-        let sql = "INSERT INTO memories_text (rowid, folded) VALUES (last_insert_rowid(), ?1)";
-        return statement(sql, [text(folded)]);
+pub(super) fn with_new_text(folded: &str) -> Statement {
+    match folded.len() > LONG {
+        true => {
+            let sql = "INSERT INTO memories_text (rowid, folded) VALUES (last_insert_rowid(), ?1)";
+            statement(sql, [text(folded)])
+        }
+        false => statement("INSERT INTO unindexed (memory) VALUES (last_insert_rowid())", []),
     }
-    let sql = "INSERT INTO unindexed (memory, is_ascii) VALUES (last_insert_rowid(), ?1)";
-    statement(sql, [flag(memory.content.is_ascii())])
 }
 
-/// Indexes what waits, where the key of the last row says that it is time.
-pub(super) fn gather(key: i64) -> Vec<Statement> {
-    if key % GATHERED != 0 {
-        return Vec::new();
-    }
-    // `folded` leaves out a content in ASCII.
-    let index = "INSERT INTO memories_text (rowid, folded) SELECT key, \
-                 CASE WHEN is_ascii THEN lower(content) || folded ELSE folded END \
-                 FROM unindexed JOIN memories ON key = memory ORDER BY key";
-    vec![statement(index, []), statement("DELETE FROM unindexed", [])]
+/// Whether it is time to gather, after the memory of this key.
+pub(super) fn is_time_to_gather(key: i64) -> bool {
+    key % GATHERED == 0
+}
+
+/// Indexes all that waits.
+///
+/// `folded` may leave the content out, see `schema.rs`; with both, trigrams that nobody asks for are
+/// indexed as well. It is ordered by `memory` so that SQLite does not pass over all memories.
+pub(super) fn gather() -> [Statement; 2] {
+    let index = "INSERT INTO memories_text (rowid, folded) \
+                 SELECT memory, lower(content) || folded \
+                 FROM unindexed CROSS JOIN memories ON key = memory ORDER BY memory";
+    [statement(index, []), statement("DELETE FROM unindexed", [])]
 }
 
 /// Indexes a memory that is not in the index.

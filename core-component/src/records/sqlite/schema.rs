@@ -13,8 +13,9 @@ use crate::storage::database::{Rows, Statement, Transaction};
 /// each: `memories_text` finds rows that have all trigrams of a term, which `lower(content)` or
 /// `folded` then confirms. `folded` leaves out a content in ASCII, which would be half of the
 /// database. `unindexed` has the rows that are not in `memories_text` yet, see `indexing.rs`.
-/// `original` is a record as another program wrote it, where the columns do not say all of it. An agent's `document` is what its file held beside the records; `moving`
-/// is set while it is being converted, see `moving.rs`.
+/// `original` is a record as another program wrote it, where the columns do not say all of it. An
+/// agent's `document` is what its file held beside the records; `moving` is set while it is being
+/// converted, see `moving.rs`.
 ///
 /// `memory_tags` refers to no other table by a rule: each deleted memory would have all tags looked
 /// through, which no index leads to by their memory.
@@ -62,10 +63,7 @@ const MIGRATIONS: &[&[&str]] = &[&[
         tokenize = 'trigram case_sensitive 1'
     )",
     "INSERT INTO memories_text (memories_text, rank) VALUES ('automerge', 8)",
-    "CREATE TABLE unindexed (
-        memory INTEGER PRIMARY KEY,
-        is_ascii INTEGER NOT NULL
-    ) STRICT",
+    "CREATE TABLE unindexed (memory INTEGER PRIMARY KEY) STRICT",
     "CREATE INDEX memories_by_created_at
         ON memories (agent, created_at DESC, id, archived)",
     "CREATE INDEX memories_by_updated_at

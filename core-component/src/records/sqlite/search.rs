@@ -19,7 +19,9 @@ fn trigrams(term: &str) -> Vec<String> {
         let text: String = trigram.iter().collect();
         format!("\"{}\"", text.replace('"', "\"\""))
     };
-    all.iter().step_by(step).map(|trigram| quoted(trigram)).collect()
+    let asked = all.iter().step_by(step);
+    // To SQLite, a text of its query language ends at a NUL.
+    asked.filter(|trigram| !trigram.contains(&'\0')).map(|trigram| quoted(trigram)).collect()
 }
 
 #[cfg(test)]
@@ -34,6 +36,7 @@ mod tests {
         assert_eq!(ask(&["abcd", "x"]).as_deref(), Some(r#""abc" AND "bcd""#));
         assert_eq!(ask(&["a\"b"]).as_deref(), Some("\"a\"\"b\""));
         assert_eq!(ask(&["ab", "é"]), None);
+        assert_eq!(ask(&["abc\0d"]).as_deref(), Some(r#""abc""#));
         let long = "a".repeat(200);
         assert_eq!(ask(&[&long]).map(|ask| ask.split(" AND ").count()), Some(16));
     }

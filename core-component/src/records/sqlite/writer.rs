@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::indexing::{gather, with_new_text, with_text, without_texts};
+use super::indexing::{gather, is_time_to_gather, with_new_text, with_text, without_texts};
 use super::reader::{SqliteReader, agent_key};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, query_one, statement, text};
@@ -104,13 +104,12 @@ impl<'a> SqliteWriter<'a> {
         if !memory.tags.is_empty() {
             statements.push(with_tags("last_insert_rowid()", agent, memory, None));
         }
-        statements.push(with_new_text(memory, &folded));
+        statements.push(with_new_text(&folded));
         self.has_changed = true;
         let effects = self.transaction.execute(&statements)?;
-        let gathering = gather(effects.first().map_or(0, |effect| effect.last_insert_id));
-        match gathering.is_empty() {
-            true => Ok(()),
-            false => self.execute(&gathering),
+        match effects.first() {
+            Some(row) if is_time_to_gather(row.last_insert_id) => self.execute(&gather()),
+            _ => Ok(()),
         }
     }
 
@@ -212,6 +211,8 @@ pub(super) fn insert_all(
     let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
     let mut statements: Vec<Statement> =
         tagged.map(|(record, key)| with_tags("?4", agent, &record.memory, Some(key))).collect();
+    // Their keys are lower, and FTS5 wants them in order.
+    statements.extend(gather());
     statements.extend(keys().zip(folded).map(|(key, folded)| with_text(key, folded)));
     transaction.execute(&statements)?;
     Ok(())
