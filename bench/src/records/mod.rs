@@ -200,8 +200,11 @@ impl Scene<'_> {
             let is_search = filter.name.contains("search");
             let calls = match self.filled.format {
                 RecordsFormat::Json => self.how.either(1, 3),
-                // Counting is in proportion to what there is.
-                RecordsFormat::Sqlite => self.how.either(2, (200_000 / self.memories).clamp(2, 50)),
+                // Counting is in proportion to what there is; a rare term has little to count.
+                RecordsFormat::Sqlite => {
+                    let fewest = if is_search { 20 } else { 2 };
+                    self.how.either(2, (200_000 / self.memories).clamp(fewest, 50))
+                }
             };
             let asked = self.calls("query_memories", &filter.arguments, calls);
             let title = self.title(&format!("a query {}", filter.name));
