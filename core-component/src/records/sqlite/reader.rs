@@ -91,25 +91,29 @@ impl Reader for SqliteReader<'_> {
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
         let Some(agent) = self.agent else { return Ok(Page::default()) };
-        let (condition, mut parameters) = condition(agent, query);
-        let total = match query.is_counted {
-            true => {
-                let sql = format!("SELECT count(*) FROM memories AS m WHERE {condition}");
-                let row = query_one(self.view, statement(&sql, parameters.clone()))?;
-                row.map_or(Ok(0), |row| integer(&row[0]))?
-            }
-            false => 0,
-        };
-        parameters.extend([Value::Integer(query.limit.into()), count(query.offset)]);
+        let (condition, parameters) = condition(agent, query);
+        let mut of_page = parameters.clone();
+        of_page.extend([Value::Integer(query.limit.into()), count(query.offset)]);
         let sql = format!(
             "SELECT {COLUMNS} FROM memories AS m WHERE {condition} ORDER BY {} LIMIT ?{} OFFSET ?{}",
             order(query),
-            parameters.len() - 1,
-            parameters.len()
+            of_page.len() - 1,
+            of_page.len()
         );
-        let rows = self.view.query(&statement(&sql, parameters), query.limit)?.rows;
+        let rows = self.view.query(&statement(&sql, of_page), query.limit)?.rows;
+        // A page that is not full ends with the last one there is.
+        let is_last = rows.len() < query.limit as usize && (!rows.is_empty() || query.offset == 0);
+        let total = match (query.is_counted, is_last) {
+            (false, _) => 0,
+            (true, true) => query.offset + rows.len() as u64,
+            (true, false) => {
+                let sql = format!("SELECT count(*) FROM memories AS m WHERE {condition}");
+                let row = query_one(self.view, statement(&sql, parameters))?;
+                row.map_or(Ok(0), |row| integer(&row[0]))? as u64
+            }
+        };
         let memories = rows.into_iter().map(|row| Ok(Row::read(row)?.memory));
-        Ok(Page { memories: memories.collect::<Result<_, Error>>()?, total: total as u64 })
+        Ok(Page { memories: memories.collect::<Result<_, Error>>()?, total })
     }
 
     fn stats(&self) -> Result<Stats, Error> {
