@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { MemoryCallError, type MemoryCallErrorCode, type MemoryOptions, type Outcome } from 'agent-memory-host'
 import { openComponent } from '../dist/memory.js'
@@ -156,7 +157,15 @@ test('calls that run away harm no others and leave no memory behind', async () =
     }
     if (round === warm) usual = process.memoryUsage.rss()
   }
-  const after = process.memoryUsage.rss()
+  // One answer of 80 MiB that has not been collected yet, in each of its copies.
+  const bound = usual + 256 * mebibyte
+  let after = process.memoryUsage.rss()
+  // When V8 collects is its own affair: what is left behind stays, what is garbage goes.
+  for (let tries = 0; after >= bound && tries < 40; tries++) {
+    await call('vast-result', { repo_root: repository }).catch(() => undefined)
+    await sleep(250)
+    after = process.memoryUsage.rss()
+  }
   const most = process.resourceUsage().maxRSS * 1024
   console.log('resident memory in MiB:', {
     before: Math.round(before / mebibyte),
@@ -164,8 +173,7 @@ test('calls that run away harm no others and leave no memory behind', async () =
     after: Math.round(after / mebibyte),
     most: Math.round(most / mebibyte),
   })
-  // One answer of 80 MiB that has not been collected yet, in each of its copies.
-  assert.ok(after < usual + 256 * mebibyte, 'memory is left behind')
+  assert.ok(after < bound, 'memory is left behind')
   // What a call may have, and as much again for each copy of what it answers.
   assert.ok(most < before + 1024 * mebibyte, 'one call takes too much memory')
   await memory.close()
