@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::How;
 use crate::comparison::{Comparison, Gate, Quantity};
-use crate::contestants::{BareAppend, Component, Library, Lineup};
+use crate::contestants::{BareAppend, Component, CoreThenBare, Library, Lineup};
 use crate::work::Work;
 
 /// The component costs at most so much of the processor's time as the same code compiled natively.
@@ -29,7 +29,8 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
         };
         comparisons.push(lineup.in_memory(vec![COMPONENT])?);
         let bare = |disk| Box::new(BareAppend::new(disk)) as Box<_>;
-        comparisons.push(lineup.on_disk(directory, bare, vec![LIBRARY])?);
+        let least = |disk| Box::new(CoreThenBare::new(disk)) as Box<_>;
+        comparisons.push(lineup.on_disk(directory, &[&bare, &least], vec![LIBRARY])?);
     }
     Ok(comparisons)
 }

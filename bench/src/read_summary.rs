@@ -16,8 +16,6 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
         calls: &|_, repository| Calls::reads(repository, reads),
         turns: how.either([1, 1], [5, 5]),
     };
-    Ok(vec![
-        lineup.in_memory(Vec::new())?,
-        lineup.on_disk(directory, |disk| Box::new(BareRead::new(disk)), Vec::new())?,
-    ])
+    let bare = |disk| Box::new(BareRead::new(disk)) as Box<_>;
+    Ok(vec![lineup.in_memory(Vec::new())?, lineup.on_disk(directory, &[&bare], Vec::new())?])
 }

@@ -88,5 +88,9 @@ const TABLES: u32 = 4;
 /// So many instances of a pool keep their pages.
 const WARM: u32 = 4;
 
-/// So much of its memory does each of them keep at most: a call that runs away leaves no more.
-const RESIDENT: usize = 1 << 20;
+/// So much of its memory does each of them keep at most: a call that runs away leaves no more. It is
+/// about what a call takes that changes a long file of records, and would map anew each time.
+const RESIDENT: usize = 24 << 20;
+
+/// What a pool keeps of the memory of calls that are over, at most.
+pub const KEPT: usize = WARM as usize * RESIDENT;

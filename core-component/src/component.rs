@@ -242,7 +242,9 @@ impl Tree for documents::Tree {
 
 impl Writer for documents::Writer {
     fn commit(&self, changes: &[storage::Change]) -> Result<Vec<String>, storage::CommitError> {
-        let changes: Vec<_> = changes.iter().map(change).collect();
+        let splices: Vec<_> = changes.iter().map(splices).collect();
+        let changes: Vec<_> =
+            changes.iter().zip(&splices).map(|(of, splices)| change(of, splices)).collect();
         Self::commit(self, &changes).map_err(|failed| storage::CommitError {
             error: error(failed.error),
             change: failed.change,
@@ -276,7 +278,23 @@ fn entry(entry: documents::Entry) -> storage::Entry {
     storage::Entry { name: entry.name, kind, size: entry.size }
 }
 
-fn change(change: &storage::Change) -> documents::Change<'_> {
+fn splices(change: &storage::Change) -> Vec<documents::Splice<'_>> {
+    let storage::Change::Edit { splices, .. } = change else { return Vec::new() };
+    splices.iter().map(splice).collect()
+}
+
+fn splice(splice: &storage::Splice) -> documents::Splice<'_> {
+    documents::Splice {
+        at: splice.range.start as u64,
+        removes: splice.range.len() as u64,
+        inserts: &splice.inserts,
+    }
+}
+
+fn change<'a>(
+    change: &'a storage::Change,
+    splices: &'a [documents::Splice<'a>],
+) -> documents::Change<'a> {
     match change {
         storage::Change::Put { side: on, path, contents, expects } => {
             documents::Change::Put(documents::Put {
@@ -285,6 +303,9 @@ fn change(change: &storage::Change) -> documents::Change<'_> {
                 contents,
                 expects: expects.as_deref(),
             })
+        }
+        storage::Change::Edit { side: on, path, splices: _, expects } => {
+            documents::Change::Edit(documents::Edit { side: side(*on), path, splices, expects })
         }
         storage::Change::Delete { side: on, path, expects } => {
             documents::Change::Delete(documents::Delete { side: side(*on), path, expects })

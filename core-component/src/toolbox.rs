@@ -15,6 +15,13 @@ struct Toolset {
     resources: Option<&'static Resources>,
 }
 
+impl Toolset {
+    /// Whether it has a tool of that name, mounted or not.
+    fn has(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+    }
+}
+
 const TOOLSETS: &[Toolset] = &[
     Toolset { name: "sessions", tools: sessions::TOOLS, resources: None },
     Toolset { name: "records", tools: records::TOOLS, resources: Some(&records::RESOURCES) },
@@ -88,7 +95,14 @@ pub fn call_tool(
     let Some(tool) = mounted.iter().find(|tool| tool.name == name || tool.qualified() == name)
     else {
         let names: Vec<_> = mounted.iter().map(|tool| format!("`{}`", tool.name)).collect();
-        let message = format!("no tool `{name}` is mounted; there are {}", names.join(", "));
+        let of_another = TOOLSETS.iter().find(|toolset| toolset.has(name));
+        let of_another =
+            of_another.map(|toolset| format!(" (mount the toolset `{}`)", toolset.name));
+        let message = format!(
+            "no tool `{name}` is mounted{}; there are {}",
+            of_another.unwrap_or_default(),
+            names.join(", ")
+        );
         return Err(Failure::not_found(message));
     };
     let mut arguments: Map<String, Value> = match arguments {

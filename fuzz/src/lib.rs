@@ -21,3 +21,5 @@ pub mod places;
 pub mod product;
 #[path = "../../tests/src/random.rs"]
 pub mod random;
+#[path = "../../tests/src/records_file.rs"]
+pub mod records_file;

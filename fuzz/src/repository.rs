@@ -25,6 +25,9 @@ pub const LOG: &str = "aristotle/logs/2025-01-20.md";
 /// The circumstances of every call but those of the target `arguments`.
 pub const CONTEXT: &str = r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
 
+/// The circumstances of calls of `records`.
+pub const RECORDS_CONTEXT: &str = r#"{"settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
+
 const ERRORS: [&str; 19] = [
     "InvalidInput",
     "InvalidSection",
@@ -70,7 +73,16 @@ pub type Answer = Result<Value, Refusal>;
 impl Repository {
     /// A repository that holds these documents.
     pub fn with(documents: &[(&str, &[u8])]) -> Self {
-        let (storage, place) = (MemoryStorage::new(), Place::repository(ROOT));
+        Self::at(Place::repository(ROOT), documents)
+    }
+
+    /// The directory of records instead, with one file.
+    pub fn with_records(file: &str, contents: &[u8]) -> Self {
+        Self::at(Place::records(), &[(file, contents)])
+    }
+
+    fn at(place: Place, documents: &[(&str, &[u8])]) -> Self {
+        let storage = MemoryStorage::new();
         storage.grant(place.clone());
         for (path, contents) in documents {
             storage.put(&place, Side::Documents, path, *contents);

@@ -31,15 +31,18 @@ fn a_result_is_printed_on_one_line_and_exits_with_0() {
 #[test]
 fn arguments_can_come_from_standard_input() {
     let repository = Repository::new();
-    let mut call = agent_memory(&repository.root());
-    call.args(["call", "read_summary", "-"]);
-    call.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut call = call.spawn().expect("it starts");
-    let mut input = call.stdin.take().expect("its input");
-    write!(input, "{}", repository.arguments(json!({}))).expect("it reads");
-    drop(input);
-    let output = call.wait_with_output().expect("it ends");
-    assert_eq!(document(&output)["exists"], false);
+    // Some editors put a byte order mark first.
+    for mark in ["", "\u{feff}"] {
+        let mut call = agent_memory(&repository.root());
+        call.args(["call", "read_summary", "-"]);
+        call.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut call = call.spawn().expect("it starts");
+        let mut input = call.stdin.take().expect("its input");
+        write!(input, "{mark}{}", repository.arguments(json!({}))).expect("it reads");
+        drop(input);
+        let output = call.wait_with_output().expect("it ends");
+        assert_eq!(document(&output)["exists"], false);
+    }
 }
 
 #[test]
@@ -72,8 +75,9 @@ fn what_cannot_be_understood_exits_with_2_and_prints_no_result() {
 #[test]
 fn a_mistake_is_told_with_what_to_type_instead() {
     let repository = Repository::new();
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["read_sumary"], "`read_summary`"),
+        (&["add_core_memory"], "mount the toolset `records`"),
         (&["start_session", "{agent_name: a}"], "in single quotes"),
         (&["start_session", "[]"], "in single quotes"),
         (&["start_session", "{}", "--tolset", "all"], "--toolset"),

@@ -143,6 +143,55 @@ fn an_exported_file_is_its_owners_alone() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+#[cfg(unix)]
+#[test]
+fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let scratch = Scratch::new();
+    scratch.call("add_core_memory", json!({"content": "x"}));
+    let exported = stdout(&scratch.run("records export")).to_owned();
+    let at = |name: &str| scratch.root().join(name);
+    let done = "1 record of agent `default`\n";
+
+    // A file keeps its mode, and a link to it stays a link.
+    fs::write(at("file"), "old").expect("a file");
+    fs::set_permissions(at("file"), fs::Permissions::from_mode(0o640)).expect("its mode");
+    symlink("file", at("link")).expect("a link");
+    succeeds(&scratch.run("records export link"), done);
+    assert!(at("link").is_symlink());
+    assert_eq!(fs::read_to_string(at("file")).expect("a file"), exported);
+    let mode = fs::metadata(at("file")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+
+    // A pipe is written to.
+    let pipe = at("pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe)
+    });
+    succeeds(&scratch.run("records export pipe"), done);
+    assert_eq!(reader.join().expect("it reads").expect("a text"), exported);
+    assert!(fs::metadata(&pipe).expect("it is there").file_type().is_fifo());
+
+    // Whoever has a file open goes on writing to it.
+    let script = "{ echo first; \"$0\" records export /dev/stdout; echo last; } >out
+                  { echo first; \"$0\" records export /dev/fd/3; } 3>>out";
+    let program = scratch.command("").get_program().to_owned();
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).arg(program).current_dir(scratch.root());
+    shell.env("MEMORY_DIR", scratch.kept("")).env("LOG_LEVEL", "ERROR");
+    assert!(shell.output().expect("it runs").status.success());
+    let written = fs::read_to_string(at("out")).expect("a file");
+    assert_eq!(written, format!("first\n{exported}last\n{exported}"));
+
+    symlink("nowhere", at("dangling")).expect("a link");
+    fails(&scratch.run("records export dangling"), 2, &["`nowhere`", "name a file"]);
+    fails(&scratch.run("records export memories"), 2, &["is a directory"]);
+    assert!(!at("nowhere").exists());
+}
+
 #[test]
 fn a_record_that_is_there_is_refused_skipped_or_replaced() {
     let scratch = Scratch::new();

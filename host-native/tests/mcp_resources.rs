@@ -72,6 +72,8 @@ fn a_resource_that_cannot_be_read_is_an_error_with_that_of_the_toolset() {
         let answer = client.request("resources/read", json!({"uri": "memory://ada/stats"}));
         assert_eq!(code(&answer), -32603, "{era:?}: {answer}");
         assert_eq!(answer["error"]["data"]["error"]["code"], "CORRUPTED_DATA", "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("`ada.json` line 1 column 7: "), "{message}");
     }
 }
 

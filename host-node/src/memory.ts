@@ -174,14 +174,14 @@ class OpenMemory implements Memory {
 
   async call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>> {
     const outcome = await this.#receive(() => {
-      const request = { kind: 'call-tool' as const, name, arguments: textOf(input) }
+      const request = { kind: 'call-tool' as const, name: checked(name, 'name of a tool'), arguments: textOf(input) }
       return this.#run((context, askedAt) => ({ ...request, context, askedAt }), this.#reading.has(name))
     })
     return outcome as Outcome<Output<Name>>
   }
 
   async readResource(uri: string): Promise<Outcome<ResourceContents[]>> {
-    const request = { kind: 'read-resource' as const, uri }
+    const request = { kind: 'read-resource' as const, uri: checked(uri, 'URI of a resource') }
     const outcome = await this.#receive(() => this.#run((context) => ({ ...request, context }), true))
     return outcome as Outcome<ResourceContents[]>
   }
@@ -222,6 +222,12 @@ class OpenMemory implements Memory {
       if (place) this.#order.leave(place)
     }
   }
+}
+
+/** Programs without types may give anything. */
+function checked(text: string, what: string): string {
+  if (typeof text === 'string') return text
+  throw new MemoryCallError('invalid-request', `the ${what} is no string`)
 }
 
 function textOf(input: unknown): string {

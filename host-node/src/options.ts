@@ -71,9 +71,36 @@ export interface Settings {
 
 export const defaultToolsets: readonly string[] = ['sessions']
 const defaultLockWait = 5_000
+const mostLockWait = 3_600_000
 const leastPatience = 30_000
 
+/** Every option: a misspelt one would otherwise be left out without a word. */
+const known: Record<keyof MemoryOptions, true> = {
+  allow: true,
+  toolsets: true,
+  memoryDir: true,
+  recordsFormat: true,
+  recordsMaxBytes: true,
+  recordsMaxMemories: true,
+  utcOffset: true,
+  durability: true,
+  lockWait: true,
+  clock: true,
+  random: true,
+  workers: true,
+  limits: true,
+}
+const knownLimits: Record<keyof NonNullable<MemoryOptions['limits']>, true> = {
+  memory: true,
+  guestTime: true,
+  storageCalls: true,
+  statementTime: true,
+}
+
 export function settle(options: MemoryOptions): Settings {
+  if (typeof options !== 'object' || options === null) throw invalid('allow', 'is missing')
+  checkNames(options, known, '')
+  checkNames(options.limits ?? {}, knownLimits, 'limits.')
   const {
     allow,
     toolsets = defaultToolsets,
@@ -85,6 +112,7 @@ export function settle(options: MemoryOptions): Settings {
   if (!Array.isArray(allow)) throw invalid('allow', 'is not an array of directories')
   if (durability !== 'full' && durability !== 'relaxed') throw invalid('durability', 'is neither `full` nor `relaxed`')
   const atHead = whole('lockWait', lockWait, 0)
+  if (atHead > mostLockWait) throw invalid('lockWait', `is more than ${mostLockWait}, an hour`)
   return {
     grants: allow.map(granted),
     records: grantedRecords(options.memoryDir ?? defaultMemoryDir(toolsets)),
@@ -98,6 +126,12 @@ export function settle(options: MemoryOptions): Settings {
     statementTime: whole('limits.statementTime', limits.statementTime ?? 30_000, 1),
     arrive: arrivals(options),
   }
+}
+
+function checkNames(options: object, known: object, above: string): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name))
+  if (unknown === undefined) return
+  throw invalid(above + unknown, `does not exist; there are ${Object.keys(known).join(', ')}`)
 }
 
 /** Numbers the calls and reads the clock for each as it arrives. */
@@ -151,6 +185,7 @@ function grantedRecords(directory: string | undefined): Records | undefined {
 }
 
 function granted(directory: string): string {
+  if (typeof directory !== 'string') throw invalid('allow', 'has something that is no path')
   if (!isAbsolute(directory)) throw invalid('allow', `has \`${directory}\`, which is not an absolute path`)
   let path
   try {

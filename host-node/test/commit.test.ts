@@ -32,6 +32,19 @@ const put = (path: string, text: string, expects?: string) => ({
   tag: 'put' as const,
   val: { side: 'documents' as const, path, contents: Buffer.from(text), ...(expects !== undefined && { expects }) },
 })
+const edit = (path: string, expects: string, ...splices: [at: number, removes: number, text: string][]) => ({
+  tag: 'edit' as const,
+  val: {
+    side: 'documents' as const,
+    path,
+    splices: splices.map(([at, removes, text]) => ({
+      at: BigInt(at),
+      removes: BigInt(removes),
+      inserts: Buffer.from(text),
+    })),
+    expects,
+  },
+})
 const remove = (path: string, expects: string) => ({
   tag: 'delete' as const,
   val: { side: 'documents' as const, path, expects },
@@ -63,6 +76,64 @@ test('changes are made in order and answered with their versions', () => {
   assert.deepEqual(second, [version('three'), ''])
   assert.equal(readFileSync(join(repository, tree, 'c.md'), 'utf8'), 'three')
   assert.equal(readDocument(sides, 'documents', 'a/b.md', 10n), undefined)
+})
+
+test('an edit changes what its splices say, beside a backup too, and answers with the version', () => {
+  const { repository, sides } = setup()
+  write(join(repository, tree, 'a.json'), '0123456789')
+  const splices: Parameters<typeof edit>[2][] = [
+    [0, 3, ''],
+    [4, 1, 'bc'],
+    [5, 0, 'd'],
+    [10, 0, 'e'],
+  ]
+  const before = version('0123456789')
+  const versions = commit(sides, [copy('a.json', 'b.json', before), edit('a.json', before, ...splices)], 'full')
+  assert.deepEqual(versions, [before, version('3bcd56789e')])
+  const text = (name: string) => readFileSync(join(repository, tree, name), 'utf8')
+  assert.deepEqual([text('a.json'), text('b.json')], ['3bcd56789e', '0123456789'])
+  assert.deepEqual(commit(sides, [edit('b.json', before)], 'full'), [before])
+})
+
+test('of several documents that are edited each is read when it is written', (context) => {
+  const { repository, sides } = setup()
+  for (const name of ['a.md', 'b.md']) write(join(repository, tree, name), '01')
+  const edits = [edit('a.md', version('01'), [0, 1, 'a']), edit('b.md', version('01'), [1, 1, 'b'])]
+  assert.deepEqual(commit(sides, edits, 'full'), [version('a1'), version('0b')])
+  const [first, second] = [edit('a.md', version('a1')), edit('b.md', version('0b'))]
+  // What an editor saves while the first is written is not edited as what was checked.
+  let wrote = false
+  intercept(context, 'fdatasyncSync', () => {
+    if (!wrote) fs.writeFileSync(join(repository, tree, 'b.md'), 'ed')
+    wrote = true
+  })
+  const { failure: why, change } = failure(() => commit(sides, [first, second], 'full'))
+  assert.deepEqual([wrote, why.code, change], [true, 'version-mismatch', 1])
+  assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.md', 'b.md'])
+})
+
+test('splices that do not fit, and edits of another version, of nothing or beyond the limit change nothing', () => {
+  const { repository, sides } = setup()
+  write(join(repository, tree, 'a.md'), '0123456789')
+  const before = version('0123456789')
+  const long = 'x'.repeat(16 * 1024 * 1024)
+  write(join(repository, tree, 'long.md'), `${long}x`)
+  for (const [refused, code] of [
+    [edit('a.md', before, [5, 6, '']), 'version-mismatch'],
+    [edit('a.md', before, [11, 0, '']), 'version-mismatch'],
+    [edit('a.md', before, [2, 2, ''], [3, 1, '']), 'version-mismatch'],
+    [edit('a.md', before, [4, 0, ''], [3, 0, '']), 'version-mismatch'],
+    [edit('a.md', before, [2 ** 60, 2 ** 60, '']), 'version-mismatch'],
+    [edit('a.md', version('other'), [0, 0, 'a']), 'version-mismatch'],
+    [edit('b.md', before), 'version-mismatch'],
+    [edit('a.md', before, [0, 0, long]), 'too-large'],
+    [edit('long.md', version('other')), 'too-large'],
+  ] as const) {
+    const { failure: why, change } = failure(() => commit(sides, [put('first.md', ''), refused], 'full'))
+    assert.deepEqual([why.code, change], [code, 1])
+    assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.md', 'long.md'])
+    assert.equal(readFileSync(join(repository, tree, 'a.md'), 'utf8'), '0123456789')
+  }
 })
 
 test('the private side is beside the lock', () => {

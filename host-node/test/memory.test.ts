@@ -78,6 +78,8 @@ test('a tool that is not mounted and arguments that are no object reject with a 
     assert.rejects(call, (error) => error instanceof MemoryCallError && error.code === code)
   await rejects(memory.call('nope' as string, {}), 'not-found')
   await rejects(memory.call('read_summary' as string, []), 'invalid-request')
+  await rejects(memory.call(5 as unknown as string, {}), 'invalid-request')
+  await rejects(memory.readResource(undefined as unknown as string), 'invalid-request')
   await rejects(memory.call('read_summary' as string, { n: 1n }), 'invalid-request')
 })
 
@@ -200,11 +202,17 @@ test('a memory that is not closed keeps no process alive', () => {
 test('an option that is wrong is named', async () => {
   const file = join(emptyDirectory(), 'file')
   writeFileSync(file, '')
-  const wrong: [string, object][] = [
+  const wrong: [string, unknown][] = [
+    ['allow', undefined],
+    ['allow', {}],
     ['allow', { allow: ['relative'] }],
+    ['allow', { allow: [5] }],
     ['allow', { allow: [join(file, 'gone')] }],
     ['allow', { allow: [file] }],
     ['lockWait', { allow: [], lockWait: -1 }],
+    ['lockWait', { allow: [], lockWait: 3_600_001 }],
+    ['lokWait', { allow: [], lokWait: 1 }],
+    ['limits.foo', { allow: [], limits: { foo: 1 } }],
     ['workers', { allow: [], workers: 0 }],
     ['clock.now', { allow: [], clock: { now: 'soon' } }],
     ['utcOffset', { allow: [], utcOffset: 1.5 }],

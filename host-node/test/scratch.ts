@@ -27,7 +27,7 @@ export function write(path: string, contents: string | Uint8Array): void {
 /** Lets `before` run, or throw, before each call of a function of `node:fs` as long as the test lasts. */
 export function intercept(
   context: TestContext,
-  name: 'accessSync' | 'linkSync' | 'lstatSync' | 'mkdirSync' | 'renameSync',
+  name: 'accessSync' | 'fdatasyncSync' | 'linkSync' | 'lstatSync' | 'mkdirSync' | 'renameSync',
   before: (...paths: unknown[]) => void,
 ) {
   const original = fs[name] as (...paths: unknown[]) => unknown

@@ -17,6 +17,7 @@ pub mod places;
 pub mod process;
 pub mod product;
 pub mod random;
+pub mod records_file;
 pub mod report;
 pub mod runner;
 pub mod runners;

@@ -99,6 +99,7 @@ fn the_core_depends_on_no_clock_file_database_or_protocol() {
         "serde",
         "serde_json",
         "sha2",
+        "simdutf8",
         "talc",
         "wit-bindgen",
     ];

@@ -93,7 +93,12 @@ fn rows(above: &str, schema: &Value) -> String {
             None => (field, ""),
         };
         let kind = match text(field, "type") {
-            "array" => format!("array of {}", text(&field["items"], "type")),
+            "array" => {
+                let items = &field["items"];
+                let at_most = field["maxItems"].as_u64().map(|most| format!("at most {most} "));
+                let of = text(items, "type");
+                format!("array of {}{of}{}", at_most.unwrap_or_default(), bounds(items))
+            }
             kind => kind.to_owned(),
         };
         let bounds = bounds(field);

@@ -11,7 +11,7 @@ use serde_json::json;
 #[test]
 fn no_fault_of_storage_harms_what_the_tools_of_sessions_keep() {
     // A file that no tool could read is what `validate` is there to report.
-    let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath];
+    let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
     Sweep::of("sessions").reporting("validate", unreadable).run();
 }
 

@@ -293,8 +293,12 @@ fn rows_that_a_file_hides_are_never_deleted() {
         assert_eq!(answer["error"]["code"], "INVALID_INPUT", "{answer}");
     }
     assert_eq!(host.files(), [golden("default.json")]);
+    let recalled = host.call("recall_context", json!({"limit": 1}));
+    let warning = recalled["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("`default.json` hides"), "{warning}");
     host.remove_files();
     assert_eq!(host.all()["memories"][0]["content"], "in rows");
+    assert_eq!(host.call("recall_context", json!({}))["warnings"], json!([]));
 }
 
 #[test]

@@ -6,37 +6,8 @@ use std::collections::BTreeMap;
 use agent_memory_core::storage::{Place, Side};
 use agent_memory_core::toolbox;
 use agent_memory_tests::in_memory::FullStorage;
+use agent_memory_tests::records_file::{BACKUP, FILE, FIRST, GOLDEN, SECOND};
 use serde_json::{Value, json};
-
-const FILE: &str = "default.json";
-const ID: &str = "aaaaaaaa-0000-4000-8000-000000000001";
-const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
-
-/// A file as the seed's program writes it, with what another may add.
-const GOLDEN: &str = r#"{
-  "core_memories": [
-    {
-      "id": "aaaaaaaa-0000-4000-8000-000000000001",
-      "type": "core",
-      "content": "caf\u00e9 \ud83d\ude00 é",
-      "category": "fact",
-      "created_at": "2025-01-01T09:30:00.123456",
-      "updated_at": "2025-01-01T09:30:00Z",
-      "accessed_at": "2025-01-02T08:00:00+01:00",
-      "access_count": 3,
-      "tags": ["food", "x"],
-      "importance": "high",
-      "archived": false,
-      "more": {"a": [1.50, null]}
-    }
-  ],
-  "learnings": [],
-  "tasks": [
-    {"id": "bbbbbbbb-0000-4000-8000-000000000002", "content": "t", "created_at": "2025-01-01T07:00:00"}
-  ],
-  "metadata": {"created_at": "2025-01-01T07:00:00", "updated_at": "2025-01-02T08:00:00"}
-}
-"#;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -59,8 +30,8 @@ fn calls() -> [(&'static str, Value); 7] {
         ("get_memory_stats", json!({})),
         ("recall_context", json!({"limit": 1})),
         ("add_core_memory", json!({"content": "new"})),
-        ("store_memory", json!({"id": ID, "type": "task", "content": "moved"})),
-        ("update_memory", json!({"id": ID, "tags": ["y"], "category": null})),
+        ("store_memory", json!({"id": FIRST, "type": "task", "content": "moved"})),
+        ("update_memory", json!({"id": FIRST, "tags": ["y"], "category": null})),
         ("delete_memory", json!({"id": SECOND, "permanent": true})),
     ]
 }
@@ -81,7 +52,7 @@ fn judge(file: &[u8], what: &str) {
         let written = serde_json::from_slice::<Value>(&after[FILE]);
         assert!(written.is_ok(), "{}: no JSON is left", at());
         if after[FILE] != file && tool != "recall_context" {
-            assert_eq!(after.get("default.json.backup").map(Vec::as_slice), Some(file), "{}", at());
+            assert_eq!(after.get(BACKUP).map(Vec::as_slice), Some(file), "{}", at());
         }
         // What the change wrote can be read, unless what it did not touch could not.
         let read = |file: &[u8]| call(file, "query_memories", &json!({"archived": true})).0;

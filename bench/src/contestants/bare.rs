@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use super::Disk;
+use super::{Core, Disk};
 use crate::comparison::{Contestant, Cost};
-use crate::work::{AGENT, ENTRY, NEXT_SECTION, tree};
+use crate::work::{AGENT, ENTRY, NEXT_SECTION, NOWHERE, tree};
 
 /// Reads the summary's file.
 pub struct BareRead {
@@ -71,6 +71,40 @@ impl Contestant for BareAppend {
     fn take_turn(&mut self) -> io::Result<Cost> {
         Cost::of(process::id(), self.logs.len(), || {
             self.logs.iter().try_for_each(|log| replace(log))
+        })
+    }
+}
+
+/// The core, compiled natively and with storage in memory, and then the bare replace: about what is
+/// left where a host costs nothing.
+pub struct CoreThenBare {
+    core: Core,
+    bare: BareAppend,
+}
+
+impl CoreThenBare {
+    pub const NAME: &str = "the core, then that";
+
+    pub fn new(disk: Disk) -> Self {
+        let calls = disk.work.appends(NOWHERE);
+        Self { core: Core::new(disk.work.clone(), &calls), bare: BareAppend::new(disk) }
+    }
+}
+
+impl Contestant for CoreThenBare {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    fn prepare(&mut self) -> io::Result<()> {
+        self.core.prepare()?;
+        self.bare.prepare()
+    }
+
+    fn take_turn(&mut self) -> io::Result<Cost> {
+        Cost::of(process::id(), self.bare.logs.len(), || {
+            self.core.take_turn()?;
+            self.bare.take_turn().map(drop)
         })
     }
 }

@@ -208,8 +208,8 @@ impl From<Change> for storage::Change {
                 contents: put.contents,
                 expects: put.expects,
             },
-            Change::Delete(_) | Change::Copy(_) => {
-                unreachable!("no tool that is measured deletes or copies")
+            Change::Edit(_) | Change::Delete(_) | Change::Copy(_) => {
+                unreachable!("what is measured in memory puts whole documents")
             }
         }
     }

@@ -7,7 +7,7 @@ mod library;
 mod node;
 mod server;
 
-pub use bare::{BareAppend, BareRead};
+pub use bare::{BareAppend, BareRead, CoreThenBare};
 pub use component::Component;
 pub use core::Core;
 pub use library::Library;
@@ -53,12 +53,16 @@ impl Lineup<'_> {
     pub fn on_disk(
         &self,
         directory: &Path,
-        bare: impl FnOnce(Disk) -> Box<dyn Contestant>,
+        bare: &[&dyn Fn(Disk) -> Box<dyn Contestant>],
         gates: Vec<Gate>,
     ) -> io::Result<Comparison> {
         let disk = || Disk::new(directory, self.work.clone(), self.calls);
-        let mut contestants: Vec<Box<dyn Contestant>> =
-            vec![bare(disk()?), Box::new(Library::new(disk()?)?), Box::new(Server::new(disk()?)?)];
+        let mut contestants = Vec::new();
+        for bare in bare {
+            contestants.push(bare(disk()?));
+        }
+        contestants.push(Box::new(Library::new(disk()?)?));
+        contestants.push(Box::new(Server::new(disk()?)?));
         let mut absent = Vec::new();
         match crate::programs::node() {
             Ok(program) => contestants.push(Box::new(Node::new(disk()?, program)?)),

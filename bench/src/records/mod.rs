@@ -30,10 +30,12 @@ const ADD_WALL: f64 = 1.42;
 /// How much dearer an add may be among 1,000,000 than among 1,000.
 const GROWTH: f64 = 2.0;
 const LARGEST: usize = 1_000_000;
-/// What finding a rare term may take of the bare query's time.
+/// What finding a rare term among many may take of the bare query's time.
 const SEARCH: f64 = 3.0;
-/// What an add to a JSON file may take of the time of copying it durably.
+const MANY: usize = 100_000;
+/// What an add to a long JSON file may take of the time of copying it durably.
 const ADD_JSON: f64 = 3.0;
+const LONG_FILE: usize = 10_000;
 
 /// What is added is what none of the others says.
 const FIRST_ADDED: usize = 10_000_000;
@@ -131,8 +133,11 @@ impl Scene<'_> {
     fn adds(&self) -> Vec<Memory> {
         let count = match self.filled.format {
             RecordsFormat::Json => self.how.either(2, 10),
-            // Texts are indexed many at a time, and FTS5 merges in bursts.
-            RecordsFormat::Sqlite => self.how.either(2, 8 * GATHERED as usize),
+            // Texts are indexed many at a time, and FTS5 merges in bursts, the rarer the more there are.
+            RecordsFormat::Sqlite if self.memories < 10_000 => {
+                self.how.either(2, 8 * GATHERED as usize)
+            }
+            RecordsFormat::Sqlite => self.how.either(2, 32 * GATHERED as usize),
         };
         (FIRST_ADDED..FIRST_ADDED + count).map(Memory::new).collect()
     }
@@ -180,6 +185,7 @@ impl Scene<'_> {
     fn add_in_json(&self) -> io::Result<Comparison> {
         let calls = self.add_calls();
         let gate = Gate { contestant: Server::NAME, quantity: Quantity::Wall, at_most: ADD_JSON };
+        let is_long = self.memories >= self.how.either(80, LONG_FILE);
         Ok(Comparison {
             title: self.title("an add"),
             contestants: vec![
@@ -188,7 +194,7 @@ impl Scene<'_> {
                 self.server(Server::NAME.to_owned())?,
             ],
             turns: 1,
-            gates: vec![gate],
+            gates: if is_long { vec![gate] } else { Vec::new() },
             absent: Vec::new(),
             is_detail: false,
         })
@@ -209,7 +215,8 @@ impl Scene<'_> {
             let asked = self.calls("query_memories", &filter.arguments, calls);
             let title = self.title(&format!("a query {}", filter.name));
             let gate = Gate { contestant: Server::NAME, quantity: Quantity::Wall, at_most: SEARCH };
-            let has_gate = is_search && self.filled.format == RecordsFormat::Sqlite;
+            let is_many = self.memories >= self.how.either(80, MANY);
+            let has_gate = is_search && is_many && self.filled.format == RecordsFormat::Sqlite;
             let bare: Box<dyn Contestant> = match self.filled.format {
                 RecordsFormat::Json => Box::new(Parse::new(self.filled.clone(), calls)),
                 RecordsFormat::Sqlite => {
@@ -267,7 +274,7 @@ impl Scene<'_> {
         for peer in &PEERS {
             let title = self.title(&format!("an add beside {}", peer.name));
             let mut contestants = Vec::new();
-            let adds = self.how.either(2, 10);
+            let adds = self.how.either(2, 32);
             if peer.absent().is_none() {
                 let peer = peer.filled(self.directory, self.memories, adds)?;
                 contestants.push(Box::new(peer) as Box<dyn Contestant>);

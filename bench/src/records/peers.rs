@@ -1,5 +1,5 @@
-//! Other memory servers, where they are installed. Neither waits until what it acknowledges is
-//! durable.
+//! Other memory servers, where they are installed. By default neither waits until what it
+//! acknowledges is durable; one can be told to.
 
 use std::env;
 use std::fs::File;
@@ -23,25 +23,39 @@ pub struct Peer {
     pub name: &'static str,
     program: &'static str,
     arguments: &'static [&'static str],
+    environment: &'static [(&'static str, &'static str)],
     /// Whether its file is JSON lines, which are quicker to write than to ask for.
     is_lines: bool,
     install: &'static str,
 }
 
-pub const PEERS: [Peer; 2] = [
+const GRAPH: &[&str] = &["--enable-graph-read", "--enable-graph-write"];
+const INSTALL_CRATE: &str = "cargo install mcp-memory --no-default-features";
+
+pub const PEERS: [Peer; 3] = [
     Peer {
         name: "server-memory (npm)",
         program: "mcp-server-memory",
         arguments: &[],
+        environment: &[],
         is_lines: true,
         install: "npm install -g @modelcontextprotocol/server-memory",
     },
     Peer {
         name: "mcp-memory (crate)",
         program: "mcp-memory",
-        arguments: &["--enable-graph-read", "--enable-graph-write"],
+        arguments: GRAPH,
+        environment: &[],
         is_lines: false,
-        install: "cargo install mcp-memory --no-default-features",
+        install: INSTALL_CRATE,
+    },
+    Peer {
+        name: "mcp-memory, durable",
+        program: "mcp-memory",
+        arguments: GRAPH,
+        environment: &[("MCP_MEMORY_DURABILITY", "sync")],
+        is_lines: false,
+        install: INSTALL_CRATE,
     },
 ];
 
@@ -69,7 +83,8 @@ impl Peer {
             write_lines(&file, memories)?;
         }
         let mut command = Command::new(program);
-        command.args(self.arguments).env("MEMORY_FILE_PATH", &file).current_dir(&directory);
+        command.args(self.arguments).envs(self.environment.iter().copied());
+        command.env("MEMORY_FILE_PATH", &file).current_dir(&directory);
         let mut server = Conversation::start(&mut command)?;
         let [hello, initialized] = handshake();
         ask(&mut server, &hello.to_string())?;

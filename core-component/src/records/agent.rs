@@ -1,9 +1,9 @@
 //! One agent's memories: where they are, who may reach them, reading them, making a change.
 
 use super::error::{Code, Error};
-use super::json::{JsonFile, JsonWriter};
+use super::json::{JsonFile, JsonWriter, MAX_FILE_BYTES};
 use super::resources::changed_by;
-use super::sqlite::{SqliteReader, SqliteWriter, knows, migrate};
+use super::sqlite::{SqliteReader, SqliteWriter, keeps, knows, migrate};
 use super::store::{Reader, Writer};
 use crate::context::RecordsFormat;
 use crate::names::{AgentName, NAME_ACCEPTED};
@@ -234,18 +234,26 @@ impl<'a> Agent<'a> {
         JsonFile::read(&*self.tree, self.name).map_err(|error| self.told_of_backup(error))
     }
 
-    /// The error of a file that is corrupted says where there is a backup.
+    /// The error of a file that is corrupted says where there is a backup that can be read.
     fn told_of_backup(&self, error: Error) -> Error {
         if error.code != Code::CorruptedData {
             return error;
         }
-        let backup = format!("{}.backup", file_path(self.name));
-        match self.tree.read(Side::Documents, &backup, 0) {
+        let path = format!("{}.backup", file_path(self.name));
+        match self.tree.read(Side::Documents, &path, MAX_FILE_BYTES) {
             Ok(None) => error,
-            Err(failed) if failed.code != ErrorCode::TooLarge => failed.into(),
-            _ => error.adding(&format!(
-                ", or put `{backup}` in its place, the version before its last change"
-            )),
+            Ok(Some(document)) => {
+                let backup = JsonFile::parse(self.name, document);
+                match backup.and_then(|backup| backup.memories()) {
+                    Ok(_) => error.adding(&format!(
+                        ", or put `{path}` in its place, the version before its last change, which \
+                         is then lost"
+                    )),
+                    // It is of no use: an add passes over a record that is damaged.
+                    Err(_) => error,
+                }
+            }
+            Err(failed) => error.adding(&format!("; `{path}` cannot be read: {failed}")),
         }
     }
 
@@ -287,6 +295,17 @@ impl<'a> Agent<'a> {
         }
     }
 
+    /// Whether it has rows that nobody sees: another program has put a file in place since they
+    /// were converted.
+    pub fn hides_rows(&self) -> Result<bool, Error> {
+        match self.has_file()? {
+            true => {
+                self.database(false)?.map_or(Ok(false), |database| keeps(&*database, self.name))
+            }
+            false => Ok(false),
+        }
+    }
+
     /// The database; none where there is none and it is not to be created.
     pub(super) fn database(&self, create: bool) -> Result<Option<Box<dyn Connection + '_>>, Error> {
         match self.call.storage.open_database(DATABASE, create) {
@@ -321,6 +340,15 @@ impl<'a> Agent<'a> {
 /// Where the JSON file of an agent is in the tree.
 pub(super) fn file_path(agent: &str) -> String {
     format!("{agent}.json")
+}
+
+/// What to do about an agent whose file hides rows.
+pub(super) fn rows_are_hidden(agent: &str) -> String {
+    let file = file_path(agent);
+    format!(
+        "agent `{agent}` has records in `memories.db`, too, which `{file}` hides: move `{file}` \
+         away, and import it where its records are wanted"
+    )
 }
 
 /// The refusal of an agent whose name differs from another's only in case.

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, file_path};
+use super::agent::{Agent, file_path, rows_are_hidden};
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::json::{JsonFile, MAX_FILE_BYTES, caps};
@@ -253,12 +253,8 @@ fn in_the_way(path: &str) -> Error {
 }
 
 fn two_homes(agent: &str) -> Error {
-    let file = file_path(agent);
-    let message = format!(
-        "agent `{agent}` has records in `memories.db`, too, which `{file}` hides: move `{file}` \
-         away, and import it where its records are wanted"
-    );
-    Error::at(Code::InvalidInput, message, "agent_id", "an agent that is kept in one place".into())
+    let accepted = "an agent that is kept in one place";
+    Error::at(Code::InvalidInput, rows_are_hidden(agent), "agent_id", accepted.into())
 }
 
 fn too_much(agent: &str, has: &str, most: u64) -> Error {

@@ -80,8 +80,10 @@ impl Tool for ImportRecords {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let line = |line: usize| line + input.first_line as usize - 1;
-        let given = Given::of(&input.records)
-            .map_err(|(at, what)| refused(vec![(line(at), what)], "records"))?;
+        // Some editors put a byte order mark before what they save.
+        let records = input.records.strip_prefix('\u{feff}').unwrap_or(&input.records);
+        let given =
+            Given::of(records).map_err(|(at, what)| refused(vec![(line(at), what)], "records"))?;
         let start = match &input.cursor {
             None => 0,
             Some(cursor) => cursor.parse().map_err(|_| no_cursor(cursor))?,

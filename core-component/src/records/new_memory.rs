@@ -1,7 +1,7 @@
 //! Adding a memory: what `store_memory` and the `add_*` tools of seed 001 share.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::agent::{Agent, Purpose};
 use super::error::Error;
@@ -14,7 +14,6 @@ use crate::names::AgentName;
 use crate::tool::Call;
 
 /// The input of the `add_*` tools.
-#[derive(Deserialize)]
 pub(super) struct NewMemory {
     pub agent_id: AgentName,
     pub content: String,
@@ -60,7 +59,7 @@ fn free_id(writer: &dyn Writer, context: &Context) -> Result<String, Error> {
     let mut attempt = 0;
     loop {
         let id = new_id(context.seed, attempt);
-        if writer.find(&id)?.is_none() {
+        if !writer.has(&id)? {
             return Ok(id);
         }
         attempt += 1;

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Purpose};
+use super::agent::{Agent, Purpose, rows_are_hidden};
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
@@ -38,7 +38,7 @@ pub(super) struct Output {
     // The same memories in the same order.
     memories: Vec<Memory>,
     count: usize,
-    // Why the access could not be noted.
+    // What else to know: that the access could not be noted, or that there are records elsewhere.
     warnings: Vec<String>,
 }
 
@@ -73,11 +73,17 @@ impl Tool for RecallContext {
             Err(error) => return Err(error),
         };
         let memories = in_groups(memories);
+        let hidden = match agent.hides_rows() {
+            Ok(is_hidden) => is_hidden.then(|| rows_are_hidden(agent.name)),
+            Err(error) => {
+                Some(format!("`memories.db` could not be looked at: {}", error.message()))
+            }
+        };
         Ok(Output {
             context: text(agent.name, &memories),
             count: memories.len(),
             memories,
-            warnings: warning.into_iter().collect(),
+            warnings: warning.into_iter().chain(hidden).collect(),
         })
     }
 }

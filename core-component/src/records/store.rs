@@ -26,11 +26,14 @@ pub(super) trait Reader {
 
     fn stats(&self) -> Result<Stats, Error>;
 
+    /// Whether a memory has that id, be it damaged or not.
+    fn has(&self, id: &str) -> Result<bool, Error>;
+
     /// Which of these ids memories have.
     fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
         let mut known = BTreeSet::new();
         for id in ids {
-            if self.find(id)?.is_some() {
+            if self.has(id)? {
                 known.insert((*id).to_owned());
             }
         }

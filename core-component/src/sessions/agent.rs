@@ -111,17 +111,23 @@ impl<'a> Agent<'a> {
             let message = format!("`{}` line {line}: {what}", in_repository(&path));
             Error::new(Code::SchemaInvalid, message)
         };
-        let Some(document) = self.tree.read(Side::Documents, &path, MAX_PARSED_BYTES)? else {
-            if self.has_logs()? {
-                let message = format!(
-                    "`{}` is missing although `{}` has session logs: restore it, for example from \
-                     version control",
-                    in_repository(&path),
-                    self.name
-                );
-                return Err(Error::new(Code::SchemaMissing, message));
+        let read = || self.tree.read(Side::Documents, &path, MAX_PARSED_BYTES);
+        let document = match read()? {
+            None if !self.has_logs()? => {
+                return Ok(Governing { schema: Schema::default(), exists: false });
             }
-            return Ok(Governing { schema: Schema::default(), exists: false });
+            // Another writer may have begun the first session just now: the schema before the log.
+            None => read()?,
+            document => document,
+        };
+        let Some(document) = document else {
+            let message = format!(
+                "`{}` is missing although `{}` has session logs: restore it, for example from \
+                 version control",
+                in_repository(&path),
+                self.name
+            );
+            return Err(Error::new(Code::SchemaMissing, message));
         };
         let schema = utf8(&document.contents).and_then(Schema::parse).map_err(invalid)?;
         Ok(Governing { schema, exists: true })
@@ -259,4 +265,45 @@ fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
     }
     let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
     Err(Error::new(Code::PermissionDenied, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::super::schema::DEFAULT;
+    use super::*;
+    use crate::storage::Entry;
+
+    /// A tree in which another writer begins the first session after our first look.
+    #[derive(Default)]
+    struct Beginning {
+        has_begun: Cell<bool>,
+    }
+
+    impl Tree for Beginning {
+        fn read(&self, _: Side, path: &str, _: u64) -> Result<Option<Document>, storage::Error> {
+            assert_eq!(path, "ada/_schema.md");
+            let document = Document { contents: DEFAULT.into(), version: "1".into() };
+            Ok(self.has_begun.replace(true).then_some(document))
+        }
+
+        fn list(&self, _: Side, directory: &str) -> Result<Option<Vec<Entry>>, storage::Error> {
+            assert_eq!(directory, "ada/logs");
+            let name = "2025-01-20.md".into();
+            let log = Entry { name, kind: EntryKind::File, size: 1 };
+            Ok(self.has_begun.replace(true).then(|| vec![log]))
+        }
+
+        fn lock(&self) -> Result<Box<dyn Writer + '_>, storage::Error> {
+            unreachable!("it only reads")
+        }
+    }
+
+    #[test]
+    fn a_first_session_that_begins_while_the_schema_is_looked_for_is_no_missing_schema() {
+        let agent = Agent { name: "ada", tree: Box::new(Beginning::default()) };
+        let governing = agent.schema();
+        assert!(governing.is_ok_and(|governing| governing.exists));
+    }
 }

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::agent::{MAX_PARSED_BYTES, in_repository, log_date};
+use super::agent::{MAX_PARSED_BYTES, log_date};
 use super::error::Error;
-use super::finding::{Finding, utf8};
+use super::finding::{Finding, conflict, utf8};
 use super::log::{Log, Owner};
 use super::schema::Schema;
 use super::summary::Summary;
 use super::validate::Severity;
 use crate::names::name_fault;
-use crate::storage::{EntryKind, ErrorCode, Side, Tree};
+use crate::storage::{self, Entry, EntryKind, ErrorCode, Side, Tree};
 use crate::time::Date;
 use crate::tool::Call;
 
@@ -70,8 +70,22 @@ pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>,
 
 fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Result<(), Error> {
     let mut add = |path, size, kind| subjects.push(Subject { path, size, kind });
-    let mut has_schema = false;
-    for entry in tree.list(Side::Documents, agent)?.unwrap_or_default() {
+    // None where no tool can list it, which is reported.
+    let mut listed = |directory: &str| -> Result<Option<Vec<Entry>>, Error> {
+        match tree.list(Side::Documents, directory) {
+            Ok(entries) => Ok(Some(entries.unwrap_or_default())),
+            Err(error) => {
+                let what = told_of(&error).ok_or(error)?;
+                add(directory.to_owned(), 0, Kind::Name(Severity::Error, what));
+                Ok(None)
+            }
+        }
+    };
+    // Listed first: a writer that begins the first session just now puts the schema before the log.
+    let logs = listed(&format!("{agent}/logs"))?.unwrap_or_default();
+    let entries = listed(agent)?;
+    let mut has_schema = entries.is_none();
+    for entry in entries.into_iter().flatten() {
         let path = format!("{agent}/{}", entry.name);
         match entry.name.as_str() {
             "_schema.md" | "_summary.md" if entry.kind != EntryKind::File => {
@@ -87,7 +101,7 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
         }
     }
     let mut has_logs = false;
-    for entry in tree.list(Side::Documents, &format!("{agent}/logs"))?.unwrap_or_default() {
+    for entry in logs {
         let path = format!("{agent}/logs/{}", entry.name);
         match log_date(&entry.name) {
             Some(_) if entry.kind != EntryKind::File => add(path, 0, no_file()),
@@ -171,7 +185,8 @@ impl<'a> Examination<'a> {
             },
         };
         let errors = errors.into_iter().map(|finding| (Severity::Error, finding));
-        let warnings = warnings.into_iter().map(|finding| (Severity::Warning, finding));
+        let warnings = warnings.into_iter().chain(conflict(text));
+        let warnings = warnings.map(|finding| (Severity::Warning, finding));
         let mut findings: Findings = errors.chain(warnings).collect();
         findings.sort_by_key(|(_, finding)| finding.line);
         Ok(findings)
@@ -195,10 +210,51 @@ fn read(tree: &dyn Tree, path: &str) -> Result<Result<Option<Vec<u8>>, Finding>,
         Err(error) if error.code == ErrorCode::TooLarge => {
             format!("longer than {MAX_PARSED_BYTES} bytes, which no tool changes")
         }
-        Err(error) if error.code == ErrorCode::InvalidPath => {
-            format!("`{}` is no file that a tool reads: {}", in_repository(path), error.message)
-        }
-        Err(error) => return Err(error.into()),
+        Err(error) => told_of(&error).ok_or(error)?,
     };
     Ok(Err(Finding { line: 1, what }))
+}
+
+/// What is wrong with the place that storage could not read, where the error is about no other.
+fn told_of(error: &storage::Error) -> Option<String> {
+    let is_of_the_place = matches!(error.code, ErrorCode::InvalidPath | ErrorCode::Permission);
+    is_of_the_place.then(|| format!("no tool can read it: {}", error.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::storage::{Document, Writer};
+
+    /// A tree in which another writer begins the first session after our first look.
+    #[derive(Default)]
+    struct Beginning(Cell<bool>);
+
+    impl Tree for Beginning {
+        fn read(&self, _: Side, _: &str, _: u64) -> Result<Option<Document>, storage::Error> {
+            unreachable!("it only lists")
+        }
+
+        fn list(&self, _: Side, directory: &str) -> Result<Option<Vec<Entry>>, storage::Error> {
+            let file = |name: &str| Entry { name: name.into(), kind: EntryKind::File, size: 1 };
+            let entries = match directory {
+                "ada" => vec![file("_schema.md"), file("_summary.md")],
+                _ => vec![file("2025-01-20.md")],
+            };
+            Ok(self.0.replace(true).then_some(entries))
+        }
+
+        fn lock(&self) -> Result<Box<dyn Writer + '_>, storage::Error> {
+            unreachable!("it only reads")
+        }
+    }
+
+    #[test]
+    fn a_first_session_that_begins_meanwhile_is_no_missing_schema() {
+        let mut subjects = Vec::new();
+        assert!(add_agent(&Beginning::default(), "ada", &mut subjects).is_ok());
+        assert!(subjects.iter().all(|subject| !matches!(subject.kind, Kind::Name(..))));
+    }
 }

@@ -1,5 +1,7 @@
 //! What is to be said of a document, and where in it.
 
+use crate::text::lines;
+
 /// A remark about one line: why a document is not what it should be, or what differs in it without
 /// stopping anyone.
 #[derive(Debug, PartialEq, Eq)]
@@ -8,6 +10,16 @@ pub(super) struct Finding {
     pub line: usize,
     /// Lower case, to follow a place.
     pub what: String,
+}
+
+/// A conflict that a merge left: the markers that Git writes, in their order.
+pub(super) fn conflict(text: &str) -> Option<Finding> {
+    let mut lines = lines(text).map(|(_, line)| line);
+    let before = lines.by_ref().take_while(|line| !line.starts_with("<<<<<<< ")).count();
+    let is_whole =
+        lines.any(|line| line == "=======") && lines.any(|line| line.starts_with(">>>>>>> "));
+    let what = "a conflict of a merge begins here: keep what both sides wrote, without the markers";
+    is_whole.then(|| Finding { line: before + 1, what: what.into() })
 }
 
 /// The text of a document.

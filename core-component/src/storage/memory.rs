@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use super::database::Connection;
 use super::{
-    Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, Place, Side, Storage, Tree,
-    Writer,
+    Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, Place, Side, Splice,
+    Storage, Tree, Writer,
 };
 
 const MAX_DOCUMENT_BYTES: usize = 16 << 20;
@@ -175,7 +175,7 @@ fn check_consistent(changes: &[Change], index: usize) -> Result<(), Error> {
 /// The path that a change writes or deletes, and whether it writes.
 fn target(change: &Change) -> (Side, &str, bool) {
     match change {
-        Change::Put { side, path, .. } => (*side, path, true),
+        Change::Put { side, path, .. } | Change::Edit { side, path, .. } => (*side, path, true),
         Change::Delete { side, path, .. } => (*side, path, false),
         Change::Copy { side, to, .. } => (*side, to, true),
     }
@@ -188,26 +188,44 @@ type Effect = ((Side, String), Option<Vec<u8>>);
 fn effect(documents: &Documents, change: &Change) -> Result<Effect, Error> {
     let (side, path, checked, expects) = match change {
         Change::Put { side, path, expects, .. } => (side, path, path, expects.as_ref()),
-        Change::Delete { side, path, expects } => (side, path, path, Some(expects)),
+        Change::Edit { side, path, expects, .. } | Change::Delete { side, path, expects } => {
+            (side, path, path, Some(expects))
+        }
         Change::Copy { side, from, to, expects } => (side, to, from, Some(expects)),
     };
     check_path(path)?;
     check_path(checked)?;
     let before = documents.get(&(*side, checked.clone()));
-    let contents = match change {
-        Change::Put { contents, .. } => Some(contents),
-        Change::Delete { .. } => None,
-        Change::Copy { .. } => before,
+    let mismatch = || {
+        let message = format!("`{checked}` is not at the version that was read");
+        Error::new(ErrorCode::VersionMismatch, message)
     };
-    if contents.is_some_and(|contents| contents.len() > MAX_DOCUMENT_BYTES) {
-        let message = format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes");
-        return Err(Error::new(ErrorCode::TooLarge, message));
+    let fits = |contents: Option<&Vec<u8>>| match contents {
+        Some(contents) if contents.len() > MAX_DOCUMENT_BYTES => {
+            let message = format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes");
+            Err(Error::new(ErrorCode::TooLarge, message))
+        }
+        _ => Ok(()),
+    };
+    match change {
+        Change::Put { contents, .. } => fits(Some(contents))?,
+        Change::Edit { .. } | Change::Copy { .. } => fits(before)?,
+        Change::Delete { .. } => {}
     }
     if before.map(|contents| version_of(contents)).as_ref() != expects {
-        let message = format!("`{checked}` is not at the version that was read");
-        return Err(Error::new(ErrorCode::VersionMismatch, message));
+        return Err(mismatch());
     }
-    Ok(((*side, path.clone()), contents.cloned()))
+    let contents = match change {
+        Change::Put { contents, .. } => Some(contents.clone()),
+        Change::Edit { splices, .. } => {
+            let before = before.ok_or_else(mismatch)?;
+            Some(Splice::all(splices, before).ok_or_else(mismatch)?)
+        }
+        Change::Delete { .. } => None,
+        Change::Copy { .. } => before.cloned(),
+    };
+    fits(contents.as_ref())?;
+    Ok(((*side, path.clone()), contents))
 }
 
 fn apply(documents: &mut Documents, (document, contents): Effect) -> String {
@@ -231,6 +249,7 @@ fn check_path(path: &str) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ops::Range;
 
     #[test]
     fn a_path_that_is_changed_twice_or_below_a_written_one_is_refused() {
@@ -254,6 +273,42 @@ mod tests {
             assert!(storage.documents(&place, Side::Documents).is_empty());
         }
         writer.commit(&[put("a/b"), put("a/bc")]).unwrap();
+    }
+
+    #[test]
+    fn an_edit_changes_what_its_splices_say_and_refuses_those_that_do_not_fit() {
+        let place = Place::repository("/repo");
+        let edited = |splices: &[(Range<usize>, &str)]| {
+            let storage = MemoryStorage::new();
+            storage.put(&place, Side::Documents, "a", "0123456789");
+            let splice = |(range, text): &(Range<usize>, &str)| Splice {
+                range: range.clone(),
+                inserts: text.as_bytes().to_vec(),
+            };
+            let edit = Change::Edit {
+                side: Side::Documents,
+                path: "a".into(),
+                splices: splices.iter().map(splice).collect(),
+                expects: version_of(b"0123456789"),
+            };
+            let committed = storage.open(&place).unwrap().lock().unwrap().commit(&[edit]);
+            let after = storage.documents(&place, Side::Documents).remove("a").unwrap();
+            committed.map(|_| String::from_utf8(after).unwrap()).map_err(|failed| failed.error.code)
+        };
+        assert_eq!(edited(&[]).as_deref(), Ok("0123456789"));
+        assert_eq!(
+            edited(&[(0..0, "a"), (0..3, ""), (4..5, "bc"), (10..10, "d")]).as_deref(),
+            Ok("a3bc56789d")
+        );
+        #[allow(clippy::reversed_empty_ranges, reason = "they have to be refused")]
+        for unfit in [
+            vec![(5..11, "")],
+            vec![(2..4, ""), (3..5, "")],
+            vec![(4..4, ""), (3..3, "")],
+            vec![(4..3, "")],
+        ] {
+            assert_eq!(edited(&unfit), Err(ErrorCode::VersionMismatch));
+        }
     }
 
     #[test]

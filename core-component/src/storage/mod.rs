@@ -5,6 +5,7 @@ pub mod database;
 pub mod memory;
 
 use std::fmt;
+use std::ops::Range;
 
 /// The kind of a storage error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,6 +136,17 @@ pub enum Change {
         /// The version that it must be at; none where it must not exist.
         expects: Option<String>,
     },
+    /// Changes parts of a document.
+    Edit {
+        /// The side of the tree.
+        side: Side,
+        /// The path on that side.
+        path: String,
+        /// What is put in, in order, none overlapping another.
+        splices: Vec<Splice>,
+        /// The version that it must be at.
+        expects: String,
+    },
     /// Removes a document.
     Delete {
         /// The side of the tree.
@@ -156,6 +168,33 @@ pub enum Change {
         /// The version that the document at `from` must be at.
         expects: String,
     },
+}
+
+/// Other bytes in the place of a range of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Splice {
+    /// The range, in the document as it is before the commit.
+    pub range: Range<usize>,
+    /// What stands in its place.
+    pub inserts: Vec<u8>,
+}
+
+impl Splice {
+    /// The contents with all splices; none where they do not fit.
+    pub fn all(splices: &[Splice], contents: &[u8]) -> Option<Vec<u8>> {
+        // Growing would move all of a long document.
+        let added: usize = splices.iter().map(|splice| splice.inserts.len()).sum();
+        let mut spliced = Vec::with_capacity(contents.len() + added);
+        let mut at = 0;
+        for Splice { range, inserts } in splices {
+            spliced.extend_from_slice(contents.get(at..range.start)?);
+            spliced.extend_from_slice(inserts);
+            contents.get(range.clone())?;
+            at = range.end;
+        }
+        spliced.extend_from_slice(&contents[at..]);
+        Some(spliced)
+    }
 }
 
 /// Why a commit ended early.
@@ -209,7 +248,7 @@ pub trait Tree {
 
 /// The right to change one tree, until it is dropped.
 pub trait Writer {
-    /// Makes the changes in order, durably; returns the version of each document put or copied,
-    /// and an empty string for each one deleted.
+    /// Makes the changes in order, durably; returns the version of each document put, edited or
+    /// copied, and an empty string for each one deleted.
     fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError>;
 }

@@ -3,6 +3,7 @@
 pub mod append;
 pub mod arguments;
 pub mod log;
+pub mod records;
 pub mod schema;
 pub mod summary;
 
@@ -30,6 +31,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "schema", run: schema::run, seeds: schema::seeds },
     Target { name: "append", run: append::run, seeds: append::seeds },
     Target { name: "arguments", run: arguments::run, seeds: arguments::seeds },
+    Target { name: "records", run: records::run, seeds: records::seeds },
 ];
 
 impl Target {

@@ -3,7 +3,7 @@
 use super::Answer;
 use super::imports::documents::{
     Change, CommitError, Document, Entry, EntryKind, Host, HostTree, HostWriter, Place, PlaceKind,
-    Side, Tree, Writer,
+    Side, Splice, Tree, Writer,
 };
 use super::imports::storage_types::{Error, ErrorCode};
 use crate::arrival::Turn;
@@ -176,6 +176,12 @@ impl From<Change> for storage::Change {
                 contents: put.contents,
                 expects: put.expects,
             },
+            Change::Edit(edit) => storage::Change::Edit {
+                side: edit.side.into(),
+                path: edit.path,
+                splices: edit.splices.into_iter().map(storage::Splice::from).collect(),
+                expects: edit.expects,
+            },
             Change::Delete(delete) => storage::Change::Delete {
                 side: delete.side.into(),
                 path: delete.path,
@@ -188,6 +194,12 @@ impl From<Change> for storage::Change {
                 expects: backup.expects,
             },
         }
+    }
+}
+
+impl From<Splice> for storage::Splice {
+    fn from(splice: Splice) -> storage::Splice {
+        storage::Splice { at: splice.at, removes: splice.removes, inserts: splice.inserts }
     }
 }
 

@@ -63,7 +63,8 @@ fn from_standard_input() -> Result<String, Failure> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
     read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    Ok(text)
+    // Some editors and shells put a byte order mark first.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// The exit status for a tool's error.

@@ -26,7 +26,7 @@ impl Serve {
         let memory = self.settings.memory()?;
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
-            tools = memory.tools().len(),
+            tools = mcp::for_models(&memory).count(),
             "serving MCP on standard input and output"
         );
         if std::io::stdin().is_terminal() {

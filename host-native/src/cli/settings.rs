@@ -123,7 +123,7 @@ pub(super) struct RecordsSettings {
     )]
     records_format: Option<OsString>,
 
-    /// The most bytes of an agent's records [default: 16777216 in JSON]
+    /// The most bytes of an agent's records [default: 16777216 in JSON, which takes no more]
     ///
     /// [env: AGENT_MEMORY_RECORDS_MAX_BYTES]
     #[arg(long, value_name = "N", help_heading = "Memory")]

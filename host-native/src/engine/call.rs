@@ -152,9 +152,9 @@ impl Call {
         if self.is_given_up() {
             return Err(Exceeded::GivenUp.into());
         }
-        let before = self.time.total();
+        self.time.stop();
         let done = work(self);
-        self.time.leave_out_since(before);
+        self.time.go_on();
         done
     }
 
@@ -166,7 +166,7 @@ impl Call {
     }
 
     /// Whether the component may run on.
-    pub(super) fn goes_on(&self) -> Result<()> {
+    pub(super) fn goes_on(&mut self) -> Result<()> {
         if self.is_given_up() {
             return Err(Exceeded::GivenUp.into());
         }

@@ -26,6 +26,9 @@ impl Limits {
     /// How often a running call's time is looked at, and whether anybody waits for it still.
     pub const TICK: Duration = Duration::from_millis(10);
 
+    /// Bytes of memory that are kept for later calls at most, whatever the earlier ones took. 96 MiB.
+    pub const KEPT_MEMORY: usize = agent_memory_image::KEPT;
+
     const INSTANCES: usize = 16;
     const MEMORIES: usize = 4;
     const TABLES: usize = 16;

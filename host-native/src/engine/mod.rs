@@ -105,8 +105,8 @@ impl Engine {
         store.set_hostcall_fuel(Limits::TRANSFER);
         store.set_max_component_handles(Limits::RESOURCES);
         store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(|store| {
-            store.data().goes_on()?;
+        store.epoch_deadline_callback(|mut store| {
+            store.data_mut().goes_on()?;
             Ok(UpdateDeadline::Continue(1))
         });
         store

@@ -34,6 +34,7 @@ use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, RoleServer, ServerInitializeError};
 use rmcp::transport::{Transport, stdio_pipes};
 use server::Server;
+pub(crate) use server::for_models;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};

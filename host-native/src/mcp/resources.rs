@@ -3,6 +3,7 @@ use crate::{CallError, Memory, Outcome, Resource, ResourceTemplate};
 use rmcp::ErrorData;
 use rmcp::model::{self, ReadResourceResult, ResourceContents};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// A resource as `resources/list` shows it: what the component says, and nothing else.
 pub(super) fn listed(resource: &Resource) -> model::Resource {
@@ -65,8 +66,9 @@ pub(super) fn read(
         }
     };
     if outcome.is_error {
-        let data = serde_json::from_str(&outcome.result).ok();
-        return Err(ErrorData::internal_error(format!("`{uri}` cannot be read"), data));
+        let data: Option<Value> = serde_json::from_str(&outcome.result).ok();
+        let why = data.as_ref().and_then(message_of).unwrap_or("the toolset does not say why");
+        return Err(ErrorData::internal_error(format!("`{uri}` cannot be read: {why}"), data));
     }
     let held: Vec<Held> = serde_json::from_str(&outcome.result)
         .map_err(|error| internal(format!("the component's answer cannot be read: {error}")))?;
@@ -76,12 +78,18 @@ pub(super) fn read(
     Ok(ReadResourceResult::new(contents.collect()))
 }
 
+/// What an error of a toolset tells a person; toolsets put it in one of two places.
+fn message_of(error: &Value) -> Option<&str> {
+    let message = error.pointer("/error/message").or_else(|| error.pointer("/message"))?;
+    message.as_str()
+}
+
 /// The error for a URI that is no resource; the code depends on the era.
 pub(super) fn unknown(uri: &str, era: Era) -> ErrorData {
     let message = format!(
         "there is no resource `{uri}`: `resources/list` and `resources/templates/list` name them"
     );
-    let data = Some(serde_json::json!({ "uri": uri }));
+    let data = Some(json!({ "uri": uri }));
     match era {
         Era::Stateless => ErrorData::invalid_params(message, data),
         Era::Initialized => ErrorData::resource_not_found(message, data),

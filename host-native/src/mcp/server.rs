@@ -79,7 +79,7 @@ fn one_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     })
 }
 
-fn for_models(memory: &Memory) -> impl Iterator<Item = &Tool> {
+pub(crate) fn for_models(memory: &Memory) -> impl Iterator<Item = &Tool> {
     let tools = memory.tools().iter();
     tools.filter(|tool| tool.audience == Audience::Model)
 }
@@ -101,7 +101,7 @@ fn instructions(tools: &[model::Tool]) -> String {
     format!(
         "Memory that outlives this conversation, in files that people can read. Read what earlier \
          sessions left before you begin, and write down what later ones will need while you work. \
-         Nothing is remembered by itself. Tools, in the order of use: {}. A result with `isError` \
+         Nothing is remembered by itself. The tools are {}. A result with `isError` \
          says what to do instead; unless it failed midway, it has changed nothing.",
         names.collect::<Vec<_>>().join(", ")
     )

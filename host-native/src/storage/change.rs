@@ -18,6 +18,17 @@ pub enum Change {
         /// The version that it must be at; none where it must not exist.
         expects: Option<String>,
     },
+    /// Parts of it are to be others.
+    Edit {
+        /// Where it stands.
+        side: Side,
+        /// Its path there.
+        path: String,
+        /// In order, none overlapping another.
+        splices: Vec<Splice>,
+        /// The version that it must be at.
+        expects: String,
+    },
     /// It is to be gone.
     Delete {
         /// Where it stands.
@@ -41,6 +52,35 @@ pub enum Change {
     },
 }
 
+/// Other bytes in the place of a range of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Splice {
+    /// Where the range begins in the document as it is before the commit, in bytes.
+    pub at: u64,
+    /// How many bytes it has.
+    pub removes: u64,
+    /// What stands in its place.
+    pub inserts: Vec<u8>,
+}
+
+/// Makes all splices; none where they do not fit. What stands before the first is left alone, as
+/// nearly all of a long document to which something is added.
+pub(super) fn spliced(mut contents: Vec<u8>, splices: &[Splice]) -> Option<Vec<u8>> {
+    let Some(first) = splices.first() else { return Some(contents) };
+    let mut at = usize::try_from(first.at).ok().filter(|at| *at <= contents.len())?;
+    let mut rest = &contents.split_off(at)[..];
+    for Splice { at: from, removes, inserts } in splices {
+        let from = usize::try_from(*from).ok()?;
+        let (before, after) = rest.split_at_checked(from.checked_sub(at)?)?;
+        let (removed, after) = after.split_at_checked(usize::try_from(*removes).ok()?)?;
+        contents.extend_from_slice(before);
+        contents.extend_from_slice(inserts);
+        (at, rest) = (from + removed.len(), after);
+    }
+    contents.extend_from_slice(rest);
+    Some(contents)
+}
+
 /// Why a commit failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
@@ -56,16 +96,19 @@ pub struct CommitError {
 impl Change {
     pub(super) fn side(&self) -> Side {
         match self {
-            Change::Put { side, .. } | Change::Delete { side, .. } | Change::Copy { side, .. } => {
-                *side
-            }
+            Change::Put { side, .. }
+            | Change::Edit { side, .. }
+            | Change::Delete { side, .. }
+            | Change::Copy { side, .. } => *side,
         }
     }
 
     /// The path that is written or removed.
     pub(super) fn path(&self) -> &str {
         match self {
-            Change::Put { path, .. } | Change::Delete { path, .. } => path,
+            Change::Put { path, .. } | Change::Edit { path, .. } | Change::Delete { path, .. } => {
+                path
+            }
             Change::Copy { to, .. } => to,
         }
     }
@@ -73,7 +116,9 @@ impl Change {
     /// The path whose version is checked.
     pub(super) fn checked_path(&self) -> &str {
         match self {
-            Change::Put { path, .. } | Change::Delete { path, .. } => path,
+            Change::Put { path, .. } | Change::Edit { path, .. } | Change::Delete { path, .. } => {
+                path
+            }
             Change::Copy { from, .. } => from,
         }
     }
@@ -82,7 +127,9 @@ impl Change {
     pub(super) fn expects(&self) -> Option<&str> {
         match self {
             Change::Put { expects, .. } => expects.as_deref(),
-            Change::Delete { expects, .. } | Change::Copy { expects, .. } => Some(expects),
+            Change::Edit { expects, .. }
+            | Change::Delete { expects, .. }
+            | Change::Copy { expects, .. } => Some(expects),
         }
     }
 
@@ -114,4 +161,38 @@ pub(super) fn check_consistent(changes: &[Change]) -> Result<(), (usize, Error)>
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splices_are_made_or_refused_as_a_whole() {
+        let spliced = |splices: &[(u64, u64, &str)]| {
+            let splice = |&(at, removes, text): &(u64, u64, &str)| Splice {
+                at,
+                removes,
+                inserts: text.as_bytes().to_vec(),
+            };
+            let splices: Vec<_> = splices.iter().map(splice).collect();
+            let spliced = spliced(b"0123456789".to_vec(), &splices)?;
+            Some(String::from_utf8(spliced).expect("letters and digits"))
+        };
+        let fits = |splices, result: &str| assert_eq!(spliced(splices).as_deref(), Some(result));
+        fits(&[], "0123456789");
+        fits(&[(0, 0, "a")], "a0123456789");
+        fits(&[(0, 3, ""), (4, 1, "bc"), (10, 0, "d")], "3bc56789d");
+        fits(&[(5, 0, "a"), (5, 0, "b"), (5, 5, "c")], "01234abc");
+        for unfit in [
+            &[(11, 0, "")][..],
+            &[(5, 6, "")],
+            &[(u64::MAX, 0, "")],
+            &[(1, u64::MAX, "")],
+            &[(2, 2, ""), (3, 1, "")],
+            &[(4, 0, ""), (3, 0, "")],
+        ] {
+            assert_eq!(spliced(unfit), None, "{unfit:?}");
+        }
+    }
 }

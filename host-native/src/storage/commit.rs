@@ -4,19 +4,15 @@
 //! A person's editor takes no lock. What it saves before the last look at a document is found by
 //! the version; what it saves between that look and the rename, a moment later, is lost.
 
+mod temporary;
+
 use super::change::{Change, CommitError, check_consistent};
-use super::directory::{Directory, Found, Kind, Stamp, set_mode};
-use super::kept::LONG;
+use super::directory::{Directory, Found, Kind, Stamp};
 use super::tree::{Side, Tree, not_a_document, obstacle};
-use super::{
-    Durability, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, hexadecimal, path, version_of,
-};
+use super::{Durability, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, path};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::thread;
 
 /// So many directories are kept open during a commit: a process may not open many more files.
 const MAX_OPEN_DIRECTORIES: usize = 64;
@@ -29,7 +25,12 @@ pub(super) fn commit(
 ) -> Result<Vec<String>, CommitError> {
     let mut attempt = Attempt::new(tree);
     match attempt.run(changes, is_locked) {
-        Ok(()) => Ok(attempt.steps.into_iter().map(|step| step.version).collect()),
+        Ok(()) => {
+            if let Some((index, contents)) = attempt.edited {
+                tree.0.storage.kept.keep(contents, &attempt.steps[index].version);
+            }
+            Ok(attempt.steps.into_iter().map(|step| step.version).collect())
+        }
         Err(error) => {
             attempt.clean_up();
             Err(CommitError {
@@ -74,6 +75,8 @@ struct Attempt<'a> {
     made: Vec<Location<'a>>,
     /// The directories to sync, in order.
     touched: Vec<Location<'a>>,
+    /// The last change that was an edit, and what it makes of its document.
+    edited: Option<(usize, Vec<u8>)>,
 }
 
 impl<'a> Attempt<'a> {
@@ -86,6 +89,7 @@ impl<'a> Attempt<'a> {
             open: BTreeMap::new(),
             made: Vec::new(),
             touched: Vec::new(),
+            edited: None,
         }
     }
 
@@ -138,7 +142,7 @@ impl<'a> Attempt<'a> {
                     check_size(path, contents.len() as u64)?;
                     String::new()
                 }
-                Change::Delete { .. } => String::new(),
+                Change::Edit { .. } | Change::Delete { .. } => String::new(),
                 Change::Copy { expects, .. } => expects.clone(),
             };
             self.steps.push(Step {
@@ -189,7 +193,7 @@ impl<'a> Attempt<'a> {
         }
         match change {
             Change::Copy { .. } => self.check_target(index),
-            Change::Put { .. } | Change::Delete { .. } => Ok(()),
+            Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => Ok(()),
         }
     }
 
@@ -215,7 +219,7 @@ impl<'a> Attempt<'a> {
             Found::Nothing => Ok(None),
             Found::SomethingElse => Err(not_a_document(path)),
             Found::File(file, stamp) => {
-                if matches!(change, Change::Copy { .. }) {
+                if matches!(change, Change::Copy { .. } | Change::Edit { .. }) {
                     check_size(change.path(), stamp.size)?;
                 }
                 Ok(Some((file, stamp)))
@@ -268,104 +272,6 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    fn write_temporary(&mut self, index: usize) -> Result<(), Error> {
-        let change = self.steps[index].change;
-        if change.is_delete() || self.link_temporary(index)? {
-            return Ok(());
-        }
-        let attempt = || format!("write `{}`", change.path());
-        let parent = self.existing(&self.steps[index].parent.clone())?;
-        let step = &mut self.steps[index];
-        // A backup is for nobody who may not read the document.
-        let mode = match step.found {
-            _ if self.tree.0.private => 0o600,
-            Some(found) => found.mode,
-            None => 0o666,
-        };
-        let mut file = match parent.create_file(&step.temporary, mode) {
-            // Left behind by a writer that died.
-            Err(Errno::EXIST) => parent
-                .remove_file(&step.temporary)
-                .and_then(|()| parent.create_file(&step.temporary, mode)),
-            other => other,
-        }
-        .map_err(|errno| Error::from_errno(errno, &attempt()))?;
-        step.written = true;
-        if step.found.is_some() || self.tree.0.private {
-            set_mode(&file, mode).map_err(|errno| Error::from_errno(errno, &attempt()))?;
-        }
-        let durability = self.tree.0.storage.options.durability;
-        let sync = |file: &File| match durability {
-            Durability::Full => file.sync_data(),
-            Durability::Relaxed => Ok(()),
-        };
-        match change {
-            Change::Put { contents, .. } => {
-                let write = || file.write_all(contents).and_then(|()| sync(&file));
-                let (written, version) = while_hashed(contents, write);
-                step.version = version;
-                written
-            }
-            Change::Delete { .. } => Ok(()),
-            Change::Copy { from, expects, .. } => {
-                // An editor may have saved it since its version was checked.
-                let Some((source, _)) = self.open_checked(index)? else {
-                    return Err(version_mismatch(from));
-                };
-                match pass_on(source.take(MAX_DOCUMENT_BYTES), &mut file) {
-                    Ok(version) if version != *expects => return Err(version_mismatch(from)),
-                    copied => copied.and_then(|_| sync(&file)),
-                }
-            }
-        }
-        .map_err(|error| Error::from_io(&error, &attempt()))
-    }
-
-    /// Makes the old file the backup, where another change of the commit puts a new one in its
-    /// place: its contents need not be written again. Otherwise both would go on as one file, and
-    /// an editor that writes in place would change the backup.
-    fn link_temporary(&mut self, index: usize) -> Result<bool, Error> {
-        let Change::Copy { side, from, to, .. } = self.steps[index].change else {
-            return Ok(false);
-        };
-        let replaces = |step: &Step<'_>| step.change.side() == *side && step.change.path() == from;
-        let found = self.steps[index].found.expect("its version was checked");
-        if !self.steps.iter().any(replaces) || self.tree.0.private && found.mode != 0o600 {
-            return Ok(false);
-        }
-        let (location, name) = self.steps[index].checked.clone();
-        let document = self.existing(&location)?;
-        let parent = self.existing(&self.steps[index].parent.clone())?;
-        let step = &mut self.steps[index];
-        let link = || document.link_into(name, &parent, &step.temporary);
-        let linked = match link() {
-            // Left behind by a writer that died.
-            Err(Errno::EXIST) => parent.remove_file(&step.temporary).and_then(|()| link()),
-            other => other,
-        };
-        let failed = |errno| Error::from_errno(errno, &format!("write `{to}`"));
-        match linked {
-            Ok(()) => {}
-            Err(Errno::NOENT) => return Err(version_mismatch(from)),
-            // The medium has no links, or not for this file.
-            Err(
-                Errno::PERM
-                | Errno::ACCESS
-                | Errno::OPNOTSUPP
-                | Errno::NOSYS
-                | Errno::MLINK
-                | Errno::XDEV,
-            ) => return Ok(false),
-            Err(errno) => return Err(failed(errno)),
-        }
-        step.written = true;
-        step.linked = true;
-        if parent.stamp(&step.temporary).map_err(failed)? != step.found {
-            return Err(version_mismatch(from));
-        }
-        Ok(true)
-    }
-
     fn apply(&mut self, index: usize) -> Result<(), Error> {
         let location = self.steps[index].parent.clone();
         let parent = self.existing(&location)?;
@@ -374,7 +280,7 @@ impl<'a> Attempt<'a> {
         let failed = |errno| Error::from_errno(errno, &format!("change `{path}`"));
         // An editor that writes in place has changed what is linked.
         let checked = match step.change {
-            Change::Put { .. } | Change::Delete { .. } => Some(step.name),
+            Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => Some(step.name),
             Change::Copy { .. } => step.linked.then_some(step.temporary.as_str()),
         };
         if let Some(checked) = checked
@@ -385,12 +291,12 @@ impl<'a> Attempt<'a> {
         // After a crash between the two, document and backup are one file. Renaming one name of a
         // file to another does nothing.
         let is_there = step.linked && parent.stamp(step.name).map_err(failed)? == step.found;
-        match step.change {
-            Change::Put { .. } | Change::Copy { .. } if !is_there => {
-                parent.rename(&step.temporary, step.name)
-            }
-            Change::Put { .. } | Change::Copy { .. } => parent.remove_file(&step.temporary),
-            Change::Delete { .. } => parent.remove_file(step.name),
+        if step.change.is_delete() {
+            parent.remove_file(step.name)
+        } else if is_there {
+            parent.remove_file(&step.temporary)
+        } else {
+            parent.rename(&step.temporary, step.name)
         }
         .map_err(failed)?;
         step.written = false;
@@ -468,35 +374,6 @@ impl<'a> Attempt<'a> {
     fn existing(&mut self, location: &Location<'a>) -> Result<Directory, Error> {
         let missing = || obstacle(Errno::NOENT, &location.1);
         self.directory(location)?.ok_or_else(missing)
-    }
-}
-
-/// Does something, and gives the version of contents, too: a long document is hashed meanwhile, on
-/// another thread where there can be one.
-fn while_hashed<T>(contents: &[u8], work: impl FnOnce() -> T) -> (T, String) {
-    if contents.len() < LONG {
-        return (work(), version_of(contents));
-    }
-    thread::scope(|scope| {
-        let hashing = thread::Builder::new().spawn_scoped(scope, || version_of(contents));
-        let done = work();
-        let hashed = hashing.ok().and_then(|thread| thread.join().ok());
-        (done, hashed.unwrap_or_else(|| version_of(contents)))
-    })
-}
-
-/// Writes what it reads, and returns the version of that.
-fn pass_on(mut from: impl Read, mut to: impl Write) -> io::Result<String> {
-    let mut digest = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match from.read(&mut buffer)? {
-            0 => return Ok(hexadecimal(digest.finalize())),
-            count => {
-                digest.update(&buffer[..count]);
-                to.write_all(&buffer[..count])?;
-            }
-        }
     }
 }
 

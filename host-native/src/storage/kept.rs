@@ -1,11 +1,11 @@
-//! The last long document that a commit put. Whether a file still holds it is found by comparing,
+//! The last long document that a commit wrote. Whether a file still holds it is found by comparing,
 //! which is several times as fast as hashing, and as sure.
 
 use super::tree::Document;
 use super::{Change, hexadecimal, version_of};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// From so many bytes on a document is long.
 pub(super) const LONG: usize = 1 << 20;
@@ -14,18 +14,29 @@ pub(super) const LONG: usize = 1 << 20;
 pub(super) struct Kept(Mutex<Option<Arc<Document>>>);
 
 impl Kept {
-    /// Keeps what was put, where it is long, instead of what was kept before.
-    pub fn keep(&self, changes: Vec<Change>, versions: &[String]) {
-        let mut long =
-            changes.into_iter().zip(versions).filter_map(|(change, version)| match change {
-                Change::Put { contents, .. } if contents.len() >= LONG => {
-                    Some(Document { contents, version: version.clone() })
-                }
-                _ => None,
-            });
-        if let Some(document) = long.next_back() {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(document));
+    /// Keeps what was written, where it is long, instead of what was kept before.
+    pub fn keep(&self, contents: Vec<u8>, version: &str) {
+        if contents.len() >= LONG {
+            let document = Document { contents, version: version.to_owned() };
+            *self.lock() = Some(Arc::new(document));
         }
+    }
+
+    /// Keeps what was put.
+    pub fn keep_put(&self, changes: Vec<Change>, versions: &[String]) {
+        for (change, version) in changes.into_iter().zip(versions) {
+            if let Change::Put { contents, .. } = change {
+                self.keep(contents, version);
+            }
+        }
+    }
+
+    /// What is kept at that version, which is not kept any more.
+    pub fn take(&self, version: &str) -> Option<Vec<u8>> {
+        let kept = self.lock().take_if(|kept| kept.version == version)?;
+        Some(
+            Arc::try_unwrap(kept).map_or_else(|shared| shared.contents.clone(), |own| own.contents),
+        )
     }
 
     /// The version of a document with these contents.
@@ -63,8 +74,17 @@ impl Kept {
         })
     }
 
+    #[cfg(test)]
+    pub fn holds(&self, version: &str) -> bool {
+        self.document().is_some_and(|kept| kept.version == version)
+    }
+
     fn document(&self) -> Option<Arc<Document>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Document>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,13 +111,7 @@ mod tests {
         };
         agrees(&kept);
         for contents in &others {
-            let put = Change::Put {
-                side: Side::Documents,
-                path: "a".into(),
-                contents: contents.clone(),
-                expects: None,
-            };
-            kept.keep(vec![put], &[version_of(contents)]);
+            kept.keep(contents.clone(), &version_of(contents));
             agrees(&kept);
         }
         assert_eq!(kept.document().unwrap().contents, others[others.len() - 1]);
@@ -112,8 +126,11 @@ mod tests {
             expects: None,
         };
         let kept = Kept::default();
-        kept.keep(vec![put], &["as it was given".into()]);
+        kept.keep_put(vec![put], &["as it was given".into()]);
         assert_eq!(kept.version_of(&vec![0; LONG]), "as it was given");
         assert_eq!(kept.version_of_all(&vec![0; LONG][..]).unwrap(), "as it was given");
+        assert_eq!(kept.take("of another"), None);
+        assert_eq!(kept.take("as it was given"), Some(vec![0; LONG]));
+        assert_eq!(kept.take("as it was given"), None);
     }
 }

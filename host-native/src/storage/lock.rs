@@ -270,27 +270,27 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Makes the changes in their order, and returns the version of each document put or copied
-    /// and an empty string for each one deleted.
+    /// Makes the changes in their order, and returns the version of each document put, edited
+    /// or copied and an empty string for each one deleted.
     ///
     /// With [`Durability::Full`], one changed document in a directory that exists costs one sync of
     /// a file and one of a directory.
     ///
     /// # Errors
     ///
-    /// `version-mismatch`; `too-large` beyond [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES) a
-    /// document or [`MAX_CHANGES`](super::MAX_CHANGES); `invalid-path`, also where a path is
-    /// written twice, or one below another; `no-space`, `read-only`, `permission`, `io`. Unless a
-    /// rename, a deletion or the sync of a directory failed, nothing was changed and nothing is left
-    /// behind.
+    /// `version-mismatch`, also where splices do not fit; `too-large` beyond
+    /// [`MAX_DOCUMENT_BYTES`](super::MAX_DOCUMENT_BYTES) a document, before an edit or a copy too,
+    /// or [`MAX_CHANGES`](super::MAX_CHANGES); `invalid-path`, also where a path is written twice,
+    /// or one below another; `no-space`, `read-only`, `permission`, `io`. Unless a rename, a
+    /// deletion or the sync of a directory failed, nothing was changed and nothing is left behind.
     pub fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
         let turn = self.lock.turn.lock().unwrap_or_else(PoisonError::into_inner);
         commit::commit(&self.tree, changes, &|| turn.is_in_place())
     }
 
-    /// Takes what was committed, to know it again.
+    /// Takes what was put, to know it again.
     pub(crate) fn keep(&self, changes: Vec<Change>, versions: &[String]) {
-        self.tree.0.storage.kept.keep(changes, versions);
+        self.tree.0.storage.kept.keep_put(changes, versions);
     }
 }
 

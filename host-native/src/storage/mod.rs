@@ -51,7 +51,7 @@ mod records;
 mod repository;
 mod tree;
 
-pub use change::{Change, CommitError};
+pub use change::{Change, CommitError, Splice};
 pub use database::{Database, Effect, MAX_ROWS_BYTES, Mode, Rows, Statement, Transaction, Value};
 pub use error::{Error, ErrorCode};
 pub use lock::{Patience, Writer};
@@ -292,8 +292,8 @@ fn not_granted_kind(kind: PlaceKind) -> Error {
     let places = match kind {
         PlaceKind::Repository => "a repository is not created here: create it with Git",
         PlaceKind::Records => {
-            "this host keeps no records: \
-             mount the toolset `records`, or set the directory (`--memory-dir`)"
+            "this host has no directory for records: set one (`--memory-dir`), or mount the toolset \
+             `records`, which has one below `HOME`, an absolute path"
         }
         PlaceKind::Store => "this host keeps no stores",
         PlaceKind::Data => "this host has no data directory",
@@ -307,10 +307,6 @@ pub fn version_of(contents: &[u8]) -> String {
 }
 
 fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
-    use std::fmt::Write;
-    let mut text = String::new();
-    for byte in digest.as_ref() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    digest.as_ref().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

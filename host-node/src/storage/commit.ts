@@ -12,9 +12,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Change } from '../generated/component/interfaces/agent-memory-core-documents.js'
+import type { Change, Edit } from '../generated/component/interfaces/agent-memory-core-documents.js'
 import { CommitFailure, StorageFailure, unlessMissing } from './failure.ts'
 import { temporaryName } from './paths.ts'
+import { spliced } from './splices.ts'
 import { longestDocument, segmentsIn, type Sides, versionOf } from './tree.ts'
 import {
   type Durability,
@@ -76,8 +77,19 @@ interface Step {
   /** What the check of the version found. */
   found?: Stats
   foundVersion?: string
+  /** What it holds, where it is edited and no other document is. */
+  foundContents?: Buffer | undefined
+  /** The new version, once it is known. */
+  version?: string
   /** Whether the temporary file is the document itself under another name. */
   linked?: boolean
+}
+
+/** A document whose version is checked. */
+interface Found {
+  readonly version: string
+  readonly stats: Stats
+  readonly contents?: Buffer | undefined
 }
 
 class Attempt {
@@ -112,10 +124,7 @@ class Attempt {
     this.#each((step) => this.#apply(step))
     this.doing = 'make the changes durable'
     this.#syncDirectories()
-    return changes.map(({ tag, val }) => {
-      if (tag === 'put') return versionOf(val.contents)
-      return tag === 'copy' ? val.expects : ''
-    })
+    return this.#steps.map(({ version }) => version ?? '')
   }
 
   /** Removes what is not part of the changes that stand, and makes those survive. */
@@ -144,12 +153,7 @@ class Attempt {
       const root = this.#sides[val.side]
       const target = spotOf(root, tag === 'copy' ? val.to : val.path)
       const checked = tag === 'copy' ? spotOf(root, val.from) : target
-      if (tag === 'put' && val.contents.length > longestDocument) {
-        throw new StorageFailure(
-          'too-large',
-          `\`${val.path}\` would be longer than ${longestDocument} bytes; shorten it or split it`,
-        )
-      }
+      if (tag === 'put') checkLength(val.path, val.contents)
       this.#steps.push({ change, target, checked })
     }
     this.#checkConsistent()
@@ -175,11 +179,12 @@ class Attempt {
   }
 
   #checkVersion(step: Step): void {
-    const file = this.#foundBefore(step) ?? this.#hashChecked(step)
+    const file = this.#foundBefore(step) ?? this.#readChecked(step)
     if (file?.version !== step.change.val.expects) throw versionMismatch(step.checked.path)
     if (file !== undefined) {
       step.found = file.stats
       step.foundVersion = file.version
+      step.foundContents = file.contents
     }
     const { directories, name } = step.target
     const directory = findDirectory(this.#sides[step.change.val.side], directories)
@@ -190,7 +195,7 @@ class Attempt {
   }
 
   /** What an earlier change that looks at the same document found, as a backup and what replaces the document do. */
-  #foundBefore({ change, checked }: Step): { version: string; stats: Stats } | undefined {
+  #foundBefore({ change, checked }: Step): Found | undefined {
     const before = this.#steps.find(
       (step) => step.found && step.change.val.side === change.val.side && step.checked.path === checked.path,
     )
@@ -198,13 +203,38 @@ class Attempt {
     const directory = findDirectory(this.#sides[change.val.side], checked.directories)
     const isStill = directory !== undefined && isSame(lookAt(join(directory, checked.name)), before.found)
     if (!isStill || (change.tag === 'copy' && before.found!.size > longestDocument)) return undefined
-    return { version: before.foundVersion!, stats: before.found! }
+    return { version: before.foundVersion!, stats: before.found!, contents: before.foundContents }
+  }
+
+  /** A commit has many changes: of several documents that are edited none is held until it is written. */
+  #readChecked(step: Step): Found | undefined {
+    const [edit, another] = this.#steps.filter(({ change }) => change.tag === 'edit')
+    const isEdited = edit?.change.val.side === step.change.val.side && edit.target.path === step.checked.path
+    return isEdited && another === undefined ? this.#readWhole(step) : this.#hashChecked(step)
+  }
+
+  #readWhole(step: Step): Found | undefined {
+    const pieces: Buffer[] = []
+    const hashed = this.#hashChecked(step, (piece) => pieces.push(Buffer.from(piece)))
+    return hashed && { ...hashed, contents: Buffer.concat(pieces) }
+  }
+
+  /** What an edit makes of the document. */
+  #edited(step: Step, { path, splices, expects }: Edit): Buffer {
+    const { version, contents } = step.foundContents
+      ? { version: step.foundVersion, contents: step.foundContents }
+      : (this.#readWhole(step) ?? {})
+    // An editor may have saved it since it was checked.
+    const after = version === expects && contents && spliced(contents, splices)
+    if (!after) throw versionMismatch(path)
+    checkLength(path, after)
+    return after
   }
 
   /** The version of the document whose version is checked, or undefined where there is none. */
   #hashChecked({ change, checked }: Step, take?: (piece: Uint8Array) => void): ReturnType<typeof hashRegular> {
     const directory = findDirectory(this.#sides[change.val.side], checked.directories)
-    const limit = change.tag === 'copy' ? longestDocument : Infinity
+    const limit = change.tag === 'copy' || change.tag === 'edit' ? longestDocument : Infinity
     return directory === undefined ? undefined : hashRegular(directory, checked.name, limit, take)
   }
 
@@ -231,6 +261,7 @@ class Attempt {
     const path = join(directory!, temporaryName(target.name))
     unlessMissing(() => unlinkSync(path)) // What a crash left behind.
     if (this.#linkTemporary(step, path)) return
+    const edited = change.tag === 'edit' ? this.#edited(step, change.val) : undefined
     // A backup is for nobody who may not read the document.
     const mode = this.#sides[change.val.side].isPrivate ? 0o600 : found && found.mode & 0o7777
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
@@ -241,10 +272,14 @@ class Attempt {
       const write = (piece: Uint8Array) => {
         for (let at = 0; at < piece.length;) at += writeSync(descriptor, piece, at)
       }
-      if (change.tag === 'put') {
-        write(change.val.contents)
-      } else if (this.#hashChecked(step, write)?.version !== change.val.expects) {
-        throw versionMismatch(checked.path) // An editor has saved it since it was checked.
+      if (change.tag === 'copy') {
+        step.version = change.val.expects
+        // An editor may have saved it since it was checked.
+        if (this.#hashChecked(step, write)?.version !== step.version) throw versionMismatch(checked.path)
+      } else {
+        const contents = change.tag === 'put' ? change.val.contents : edited!
+        write(contents)
+        step.version = versionOf(contents)
       }
       if (this.#durability === 'full') fdatasyncSync(descriptor)
     } finally {
@@ -276,6 +311,7 @@ class Attempt {
     }
     this.#temporaries.add(path)
     step.linked = true
+    step.version = change.val.expects
     if (!isSame(lookAt(path), found)) throw versionMismatch(from)
     return true
   }
@@ -308,6 +344,14 @@ class Attempt {
 function spotOf(root: Root, path: string): Spot {
   const segments = segmentsIn(root, path)
   return { path, directories: segments.slice(0, -1), name: segments.at(-1)! }
+}
+
+function checkLength(path: string, contents: Uint8Array): void {
+  if (contents.length <= longestDocument) return
+  throw new StorageFailure(
+    'too-large',
+    `\`${path}\` would be longer than ${longestDocument} bytes; shorten it or split it`,
+  )
 }
 
 /** Whether nobody has touched a file since. Another name for it is no touch, though it changes `ctime`. */

@@ -189,7 +189,8 @@ function ended(reason: 'storage-calls' | 'trap', message: string): EndOfRun {
 
 const notKept: Record<Place['kind'], string> = {
   repository: 'a repository is not created here: create it with Git',
-  records: 'this host keeps no records: mount the toolset `records`, or set the directory (`memoryDir`)',
+  records:
+    'this host has no directory for records: set one (`memoryDir`), or mount the toolset `records`, which has one below `HOME`, an absolute path',
   store: 'this host keeps no stores',
   data: 'this host has no data directory',
 }

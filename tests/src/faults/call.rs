@@ -14,6 +14,9 @@ use crate::runner::Answer;
 /// What an error says where changes stand in spite of it.
 pub const MAY_STAND: &str = "the change may have been made";
 
+/// What a warning says where a tool could not tell whether there are records elsewhere.
+const NOT_LOOKED_AT: &str = "`memories.db` could not be looked at";
+
 /// Which of two tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
@@ -35,7 +38,7 @@ pub struct Call<'a> {
     pub writes: bool,
     /// Whether a second call changes nothing more.
     pub idempotent: bool,
-    /// Read errors that are no failures to it but findings that it reports.
+    /// Errors of reading and listing that are no failures to it but findings that it reports.
     pub reports: &'a [ErrorCode],
 }
 
@@ -108,12 +111,23 @@ impl Call<'_> {
 
     /// The states that the call goes through: before, and after each of its changes.
     pub fn states(&self) -> Vec<State> {
-        self.made(&self.before, None, Attempt::First).0
+        self.through(&self.made(&self.before, None, Attempt::First).0)
+    }
+
+    /// The states that a call without a fault went through.
+    fn through(&self, storage: &FaultyStorage<AtPoint>) -> Vec<State> {
+        let mut states = vec![self.before.clone()];
+        for moment in storage.plan().moments() {
+            let last = states.last().expect("there is a first one");
+            states.extend(last.after_each(&moment.changes));
+        }
+        states
     }
 
     /// The call without a fault, and the faults that each of its operations can have.
     fn clean(&self) -> Result<(Clean, Vec<Vec<Fault>>), String> {
-        let (states, storage, answer) = self.made(&self.before, None, Attempt::First);
+        let (storage, answer) = self.made(&self.before, None, Attempt::First);
+        let states = self.through(&storage);
         let answer = answer.expect("nobody dies without a fault");
         let end = State::of(storage.memory(), self.place);
         ensure(states.last() == Some(&end), || "a commit did not make its changes".into())?;
@@ -123,7 +137,7 @@ impl Call<'_> {
             .any(|moment| matches!(moment.operation, Operation::Lock | Operation::BeginWrite));
         ensure(self.writes || !locks, || "a tool that reads takes the lock".into())?;
         let alone = |state: &State| {
-            let (_, storage, answer) = self.made(state, None, Attempt::Again);
+            let (storage, answer) = self.made(state, None, Attempt::Again);
             let answer = answer.expect("nobody dies without a fault");
             Made { answer, state: State::of(storage.memory(), self.place) }
         };
@@ -135,30 +149,24 @@ impl Call<'_> {
         Ok((Clean { states, answer, again, twice }, faults))
     }
 
-    /// Makes the call in a state; no answer where the process died. The states it went through are
-    /// told only where nothing goes wrong.
+    /// Makes the call in a state; no answer where the process died.
     fn made(
         &self,
         state: &State,
         point: Option<Point>,
         attempt: Attempt,
-    ) -> (Vec<State>, FaultyStorage<AtPoint>, Option<Answer>) {
+    ) -> (FaultyStorage<AtPoint>, Option<Answer>) {
         let storage = FaultyStorage::new(state.reopened(self.place), AtPoint::of(point));
         let answer = match catch_unwind(AssertUnwindSafe(|| (self.make)(&storage, attempt))) {
             Ok(answer) => Some(answer),
             Err(payload) if payload.is::<Death>() => None,
             Err(payload) => resume_unwind(payload),
         };
-        let mut states = vec![state.clone()];
-        for moment in storage.plan().moments() {
-            let last = states.last().expect("there is a first one");
-            states.extend(last.after_each(&moment.changes));
-        }
-        (states, storage, answer)
+        (storage, answer)
     }
 
     fn fails_well(&self, clean: &Clean, point: Point) -> Result<(), String> {
-        let (_, storage, answer) = self.made(&self.before, Some(point), Attempt::First);
+        let (storage, answer) = self.made(&self.before, Some(point), Attempt::First);
         let operation = storage.plan().reached();
         let operation = operation.ok_or("the call took another way: the point was not reached")?;
         let stand = storage.plan().stand();
@@ -204,6 +212,10 @@ impl Call<'_> {
                 })
             }
             _ if self.reports(operation, point) => Ok(()),
+            // What is looked at after all is done takes nothing of it back.
+            Answer::Result(result) if warns(result, NOT_LOOKED_AT) && stand == all => {
+                ensure(warns(result, INJECTED), || format!("the warning is that of {result}"))
+            }
             // What a tool gives besides its change is not kept from the caller: it warns.
             Answer::Result(result) if warns(result, INJECTED) => {
                 ensure(warns(result, MAY_STAND) == (stand > 0), || {
@@ -224,11 +236,11 @@ impl Call<'_> {
 
     fn reports(&self, operation: Operation, Point { fault, .. }: Point) -> bool {
         let (How::Once(code) | How::ForEver(code)) = fault.how else { return false };
-        operation == Operation::Read && self.reports.contains(&code)
+        matches!(operation, Operation::Read | Operation::List) && self.reports.contains(&code)
     }
 
     fn recovers(&self, clean: &Clean, stand: usize, state: &State) -> Result<(), String> {
-        let (_, storage, answer) = self.made(state, None, Attempt::Again);
+        let (storage, answer) = self.made(state, None, Attempt::Again);
         let state = State::of(storage.memory(), self.place);
         let answer = answer.expect("nobody dies without a fault");
         let ends_as = |made: &Made| made.state == state && made.answer == answer;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_memory_core::storage::{Change, Place, Side};
+use agent_memory_core::storage::{Change, Place, Side, Splice};
 
 use crate::case::Documents;
 use crate::in_memory::{FullStorage, Image};
@@ -62,6 +62,11 @@ impl State {
         let after = |change: &Alteration| {
             match change.clone() {
                 Alteration::Document(Change::Put { side, path, contents, .. }) => {
+                    state.documents.insert((side, path), contents);
+                }
+                Alteration::Document(Change::Edit { side, path, splices, .. }) => {
+                    let before = &self.documents[&(side, path.clone())];
+                    let contents = Splice::all(&splices, before).expect("splices that fit");
                     state.documents.insert((side, path), contents);
                 }
                 Alteration::Document(Change::Delete { side, path, .. }) => {

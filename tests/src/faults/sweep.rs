@@ -65,7 +65,8 @@ impl Sweep {
         Self { toolset, tools, reports: BTreeMap::new(), sample: None }
     }
 
-    /// A tool that examines documents: it reports these errors of a read instead of failing.
+    /// A tool that examines documents: it reports these errors of reading and listing instead of
+    /// failing.
     pub fn reporting(mut self, tool: &'static str, errors: &'static [ErrorCode]) -> Self {
         self.reports.insert(tool, errors);
         self

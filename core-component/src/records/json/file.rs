@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::string::FromUtf8Error;
 
 use super::record::Record;
 use super::scan::{Flaw, Member, Scanner, unquoted};
@@ -13,7 +14,7 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader};
-use crate::storage::{Side, Tree};
+use crate::storage::{Document, Side, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
 
@@ -50,18 +51,20 @@ impl JsonFile {
     ///
     /// `CORRUPTED_DATA` where it is not the JSON that it should be.
     pub fn read(tree: &dyn Tree, agent: &str) -> Result<Option<Self>, Error> {
-        let path = file_path(agent);
-        let Some(document) = tree.read(Side::Documents, &path, MAX_FILE_BYTES)? else {
-            return Ok(None);
-        };
-        let text = String::from_utf8(document.contents).map_err(|error| {
+        let document = tree.read(Side::Documents, &file_path(agent), MAX_FILE_BYTES)?;
+        document.map(|document| Self::parse(agent, document)).transpose()
+    }
+
+    /// As `read`, of a document that was read.
+    pub fn parse(agent: &str, document: Document) -> Result<Self, Error> {
+        let text = utf8(document.contents).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let before = String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned();
             corrupted(agent, &before, at, "not UTF-8")
         })?;
         let mut file = Self { version: Some(document.version), ..Self::of(agent, text) };
         file.scan().map_err(|flaw| file.corrupted(flaw.at, flaw.what))?;
-        Ok(Some(file))
+        Ok(file)
     }
 
     /// An agent without a file.
@@ -207,6 +210,15 @@ impl JsonFile {
     }
 }
 
+/// As `String::from_utf8`, which looks at a few bytes at a time.
+fn utf8(contents: Vec<u8>) -> Result<String, FromUtf8Error> {
+    match simdutf8::basic::from_utf8(&contents) {
+        // SAFETY: it is UTF-8.
+        Ok(_) => Ok(unsafe { String::from_utf8_unchecked(contents) }),
+        Err(_) => String::from_utf8(contents),
+    }
+}
+
 fn corrupted(agent: &str, text: &str, at: usize, what: &str) -> Error {
     let file = file_path(agent);
     let at = at.min(text.len());
@@ -237,6 +249,10 @@ pub(super) fn unused(
 impl Reader for JsonFile {
     fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
         self.place_of(id)?.map(|place| self.memory(place)).transpose()
+    }
+
+    fn has(&self, id: &str) -> Result<bool, Error> {
+        Ok(self.place_of(id)?.is_some())
     }
 
     fn query(&self, query: &Query) -> Result<Page, Error> {

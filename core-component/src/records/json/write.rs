@@ -15,7 +15,7 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, Writer};
-use crate::storage::{Change, Side};
+use crate::storage::{self, Change, Side};
 use crate::time::Timestamp;
 
 const MAX_BYTES: u64 = 16 << 20;
@@ -73,17 +73,19 @@ impl JsonWriter {
                 expects: version.clone(),
             });
         }
-        let expects = self.file.version.clone();
-        let contents = self.text(purpose).into_bytes();
-        changes.push(Change::Put { side: Side::Documents, path, contents, expects });
+        let side = Side::Documents;
+        changes.push(match self.file.version.clone() {
+            Some(expects) => Change::Edit { side, path, splices: self.splices(purpose), expects },
+            None => {
+                let contents = self.new_file().into_bytes();
+                Change::Put { side, path, contents, expects: None }
+            }
+        });
         changes
     }
 
-    /// The file's text with all changes.
-    fn text(&self, purpose: Purpose) -> String {
-        if self.file.version.is_none() {
-            return self.new_file();
-        }
+    /// What all changes do to the file's text.
+    fn splices(&self, purpose: Purpose) -> Vec<storage::Splice> {
         let mut splices = Vec::new();
         for (place, after) in &self.changed {
             let record = self.file.record(*place);
@@ -93,10 +95,15 @@ impl JsonWriter {
         for kind in Kind::ALL {
             self.splice_array(kind, &mut splices);
         }
+        self.splice_new_arrays(&mut splices);
         if purpose != Purpose::Access {
             self.splice_updated_at(&mut splices);
         }
-        spliced(&self.file.text, splices)
+        in_order(&mut splices);
+        let is_apart = |pair: &[Splice]| pair[0].0.end <= pair[1].0.start;
+        assert!(splices.windows(2).all(is_apart), "splices that overlap");
+        let stored = |(range, text): Splice| storage::Splice { range, inserts: text.into_bytes() };
+        splices.into_iter().map(stored).collect()
     }
 
     fn new_file(&self) -> String {
@@ -116,18 +123,7 @@ impl JsonWriter {
     /// Takes out what is removed from an array, and puts in what is added.
     fn splice_array(&self, kind: Kind, splices: &mut Vec<Splice>) {
         let added: Vec<_> = self.added_to(kind).collect();
-        let Some(array) = self.file.array(kind) else {
-            if !added.is_empty() {
-                let member = format!("\"{}\": {}", kind.array(), whole_array(&added));
-                splices.push(self.new_member(
-                    &self.file.members,
-                    0..self.file.text.len(),
-                    &member,
-                    1,
-                ));
-            }
-            return;
-        };
+        let Some(array) = self.file.array(kind) else { return };
         let stays = |index: &usize| !self.removed.contains(&(kind, *index));
         let kept: Vec<usize> = (0..array.records.len()).filter(stays).collect();
         let (Some(&first), Some(&last)) = (kept.first(), kept.last()) else {
@@ -152,6 +148,20 @@ impl JsonWriter {
             };
             let items: String = added.iter().map(|item| format!(",\n    {item}")).collect();
             splices.push((end..end, items));
+        }
+    }
+
+    /// Puts in the arrays that the file lacks and that something is added to.
+    fn splice_new_arrays(&self, splices: &mut Vec<Splice>) {
+        let missing = Kind::ALL.into_iter().filter(|kind| self.file.array(*kind).is_none());
+        let arrays = missing.map(|kind| (kind, self.added_to(kind).collect::<Vec<_>>()));
+        let members = arrays
+            .filter(|(_, items)| !items.is_empty())
+            .map(|(kind, items)| format!("\"{}\": {}", kind.array(), whole_array(&items)));
+        let members: Vec<String> = members.collect();
+        if !members.is_empty() {
+            let (members, object) = (members.join(",\n  "), 0..self.file.text.len());
+            splices.push(self.new_member(&self.file.members, object, &members, 1));
         }
     }
 
@@ -248,6 +258,11 @@ impl Reader for JsonWriter {
         }
     }
 
+    fn has(&self, id: &str) -> Result<bool, Error> {
+        let stays = |place: Place| !self.removed.contains(&place);
+        Ok(self.added_index(id).is_some() || self.file.place_of(id)?.is_some_and(stays))
+    }
+
     fn query(&self, query: &Query) -> Result<Page, Error> {
         Ok(query.page(self.memories()?))
     }
@@ -332,12 +347,15 @@ impl Writer for JsonWriter {
 /// What replaces a range of the text.
 pub(super) type Splice = (Range<usize>, String);
 
+/// Where several begin at one place, what is put in there stands before what replaces something.
+fn in_order(splices: &mut [Splice]) {
+    splices.sort_by_key(|(range, _)| (range.start, range.end));
+}
+
 /// The text with all splices, which do not overlap.
 pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
-    splices.sort_by_key(|(range, _)| (range.start, range.end));
-    // Growing would move all of a long text.
-    let added: usize = splices.iter().map(|(_, replacement)| replacement.len()).sum();
-    let mut result = String::with_capacity(text.len() + added);
+    in_order(&mut splices);
+    let mut result = String::new();
     let mut at = 0;
     for (range, replacement) in splices {
         result += &text[at..range.start];

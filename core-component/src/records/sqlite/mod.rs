@@ -10,6 +10,6 @@ mod sql;
 mod writer;
 
 pub(super) use moving::{Moving, Pages, Position, Style};
-pub(super) use reader::{SqliteReader, knows};
+pub(super) use reader::{SqliteReader, keeps, knows};
 pub(super) use schema::migrate;
 pub(super) use writer::SqliteWriter;

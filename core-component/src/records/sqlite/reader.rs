@@ -23,6 +23,13 @@ pub(in crate::records) fn knows(database: &dyn Connection, agent: &str) -> Resul
     Ok(known_key(|statement| database.query(statement, 1), agent)?.is_some())
 }
 
+/// Whether rows are an agent's for good, and not those of a conversion that is under way.
+pub(in crate::records) fn keeps(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
+    let query = |statement: &Statement| database.query(statement, 1);
+    let sql = "SELECT 1 FROM agents WHERE name = ?1 COLLATE BINARY AND moving IS NULL";
+    Ok(has_tables(query)? && !query(&statement(sql, [text(agent)]))?.rows.is_empty())
+}
+
 /// The key of an agent's row, in a database that may have no tables.
 fn known_key(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
@@ -87,6 +94,12 @@ impl<'a> SqliteReader<'a> {
 impl Reader for SqliteReader<'_> {
     fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
         Ok(self.row(id)?.map(|row| row.memory))
+    }
+
+    fn has(&self, id: &str) -> Result<bool, Error> {
+        let Some(agent) = self.agent else { return Ok(false) };
+        let sql = "SELECT 1 FROM memories WHERE agent = ?1 AND id = ?2";
+        Ok(query_one(self.view, statement(sql, [Value::Integer(agent), text(id)]))?.is_some())
     }
 
     fn query(&self, query: &Query) -> Result<Page, Error> {

@@ -13,7 +13,7 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, Writer};
-use crate::storage::database::{Statement, Transaction, Value};
+use crate::storage::database::{Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
 /// Changes to an agent's rows in a write transaction.
@@ -87,10 +87,9 @@ impl<'a> SqliteWriter<'a> {
         Err(Error::new(Code::LimitExceeded, message))
     }
 
-    fn execute(&mut self, statements: &[Statement]) -> Result<(), Error> {
+    fn execute(&mut self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
         self.has_changed = true;
-        self.transaction.execute(statements)?;
-        Ok(())
+        Ok(self.transaction.execute(statements)?)
     }
 
     /// Adds a memory, with the record that another program wrote where the memory does not say all
@@ -105,12 +104,11 @@ impl<'a> SqliteWriter<'a> {
             statements.push(with_tags("last_insert_rowid()", agent, memory, None));
         }
         statements.push(with_new_text(&folded));
-        self.has_changed = true;
-        let effects = self.transaction.execute(&statements)?;
-        match effects.first() {
-            Some(row) if is_time_to_gather(row.last_insert_id) => self.execute(&gather()),
-            _ => Ok(()),
+        let effects = self.execute(&statements)?;
+        if effects.first().is_some_and(|row| is_time_to_gather(row.last_insert_id)) {
+            self.execute(&gather())?;
         }
+        Ok(())
     }
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
@@ -118,7 +116,7 @@ impl<'a> SqliteWriter<'a> {
         let key = [Value::Integer(row.key)];
         statements.extend(without_texts("?1", &key));
         statements.push(statement("DELETE FROM memories WHERE key = ?1", key));
-        self.execute(&statements)
+        self.execute(&statements).map(drop)
     }
 
     fn row(&self, memory: &Memory) -> Result<Row, Error> {
@@ -129,6 +127,10 @@ impl<'a> SqliteWriter<'a> {
 impl Reader for SqliteWriter<'_> {
     fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
         self.reader().find(id)
+    }
+
+    fn has(&self, id: &str) -> Result<bool, Error> {
+        self.reader().has(id)
     }
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
@@ -179,7 +181,7 @@ impl Writer for SqliteWriter<'_> {
             self.check_limits(agent, 0, after.bytes() - before.bytes())?;
         }
         let changes = Changes { agent, row: &row, original };
-        self.execute(&changes.statements(before, after))
+        self.execute(&changes.statements(before, after)).map(drop)
     }
 
     fn remove(&mut self, memory: &Memory) -> Result<(), Error> {

@@ -2,6 +2,7 @@
 
 mod archive;
 mod convert;
+mod destination;
 mod export;
 mod import;
 

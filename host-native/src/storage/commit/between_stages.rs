@@ -1,7 +1,7 @@
 //! What others do between the stages of a commit.
 
 use super::*;
-use crate::storage::{Place, Storage, StorageOptions};
+use crate::storage::{Place, Splice, Storage, StorageOptions, version_of};
 use std::path::{Path, PathBuf};
 
 /// A repository with the document `a.md`, and where that is.
@@ -26,6 +26,15 @@ fn put_ours() -> Change {
     }
 }
 
+fn edit_ours() -> Change {
+    Change::Edit {
+        side: Side::Documents,
+        path: "a.md".into(),
+        splices: vec![Splice { at: 0, removes: 3, inserts: b"ours".to_vec() }],
+        expects: version_of(b"old"),
+    }
+}
+
 /// Only the document is there, and as the editor saved it.
 fn assert_saved(document: &Path) {
     assert_eq!(std::fs::read_to_string(document).unwrap(), "the editor's");
@@ -34,17 +43,19 @@ fn assert_saved(document: &Path) {
 
 #[test]
 fn what_an_editor_saves_after_the_check_is_seen_before_the_rename() {
-    let (_repository, tree, document) = scene();
-    let changes = [put_ours()];
-    let mut attempt = Attempt::new(&tree);
-    attempt.plan(&changes).unwrap();
-    attempt.each(Attempt::check_version).unwrap();
-    attempt.each(Attempt::write_temporary).unwrap();
-    std::fs::write(&document, "the editor's").unwrap();
-    let refused = attempt.each(Attempt::apply).unwrap_err();
-    attempt.clean_up();
-    assert_eq!(refused.code, ErrorCode::VersionMismatch);
-    assert_saved(&document);
+    for ours in [put_ours(), edit_ours()] {
+        let (_repository, tree, document) = scene();
+        let changes = [ours];
+        let mut attempt = Attempt::new(&tree);
+        attempt.plan(&changes).unwrap();
+        attempt.each(Attempt::check_version).unwrap();
+        attempt.each(Attempt::write_temporary).unwrap();
+        std::fs::write(&document, "the editor's").unwrap();
+        let refused = attempt.each(Attempt::apply).unwrap_err();
+        attempt.clean_up();
+        assert_eq!(refused.code, ErrorCode::VersionMismatch);
+        assert_saved(&document);
+    }
 }
 
 #[test]
@@ -59,22 +70,25 @@ fn a_lock_that_is_removed_during_a_commit_stops_it_before_the_first_rename() {
 }
 
 #[test]
-fn what_an_editor_saves_after_the_check_is_not_kept_as_what_was_checked() {
-    let (_repository, tree, document) = scene();
-    let changes = [Change::Copy {
+fn what_an_editor_saves_after_the_check_is_not_kept_or_edited_as_what_was_checked() {
+    let copy = Change::Copy {
         side: Side::Documents,
         from: "a.md".into(),
         to: "b.md".into(),
         expects: version_of(b"old"),
-    }];
-    let mut attempt = Attempt::new(&tree);
-    attempt.plan(&changes).unwrap();
-    attempt.each(Attempt::check_version).unwrap();
-    std::fs::write(&document, "the editor's").unwrap();
-    let refused = attempt.each(Attempt::write_temporary).unwrap_err();
-    attempt.clean_up();
-    assert_eq!(refused.code, ErrorCode::VersionMismatch);
-    assert_saved(&document);
+    };
+    for ours in [copy, edit_ours()] {
+        let (_repository, tree, document) = scene();
+        let changes = [ours];
+        let mut attempt = Attempt::new(&tree);
+        attempt.plan(&changes).unwrap();
+        attempt.each(Attempt::check_version).unwrap();
+        std::fs::write(&document, "the editor's").unwrap();
+        let refused = attempt.each(Attempt::write_temporary).unwrap_err();
+        attempt.clean_up();
+        assert_eq!(refused.code, ErrorCode::VersionMismatch);
+        assert_saved(&document);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::*;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-fn copy(from: &str, to: &str, expects: &str) -> Change {
+pub(super) fn copy(from: &str, to: &str, expects: &str) -> Change {
     Change::Copy {
         side: Side::Documents,
         from: from.to_owned(),

@@ -1,0 +1,37 @@
+//! A file of an agent's records that tests damage, in every way and by chance.
+
+/// Where it is.
+pub const FILE: &str = "default.json";
+/// Where the version before the last change is.
+pub const BACKUP: &str = "default.json.backup";
+
+/// The id of the first memory in it.
+pub const FIRST: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+/// The id of the second.
+pub const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
+
+/// The file as the seed's program writes it, with what another may add.
+pub const GOLDEN: &str = r#"{
+  "core_memories": [
+    {
+      "id": "aaaaaaaa-0000-4000-8000-000000000001",
+      "type": "core",
+      "content": "caf\u00e9 \ud83d\ude00 é",
+      "category": "fact",
+      "created_at": "2025-01-01T09:30:00.123456",
+      "updated_at": "2025-01-01T09:30:00Z",
+      "accessed_at": "2025-01-02T08:00:00+01:00",
+      "access_count": 3,
+      "tags": ["food", "x"],
+      "importance": "high",
+      "archived": false,
+      "more": {"a": [1.50, null]}
+    }
+  ],
+  "learnings": [],
+  "tasks": [
+    {"id": "bbbbbbbb-0000-4000-8000-000000000002", "content": "t", "created_at": "2025-01-01T07:00:00"}
+  ],
+  "metadata": {"created_at": "2025-01-01T07:00:00", "updated_at": "2025-01-02T08:00:00"}
+}
+"#;
