@@ -1,15 +1,16 @@
 // One writer of a race: appends entries to an agent's log of 2025-01-20, and says what was acknowledged.
-//     node dist/race-writer.js REPOSITORY AGENT COUNT ID
-// prints `ok ID-N MILLISECONDS` or `error ...` for N from 0 to COUNT-1.
+//     node dist/race-writer.js REPOSITORY AGENT COUNT ID LOCK-WAIT
+// prints `ok ID-N MILLISECONDS` or `error ...` for N from 0 to COUNT-1. LOCK-WAIT is in
+// milliseconds.
 import { writeSync } from 'node:fs'
 import { openMemory } from 'agent-memory-host'
 
-const [repository, agent, count, id] = process.argv.slice(2) as [string, string, string, string]
+const [repository, agent, count, id, lockWait] = process.argv.slice(2) as [string, string, string, string, string]
 
 // Written at once: who is killed must not have acknowledged in vain.
 const say = (line: string) => writeSync(1, `${line}\n`)
 
-await using memory = await openMemory({ allow: [repository], workers: 1 })
+await using memory = await openMemory({ allow: [repository], workers: 1, lockWait: Number(lockWait) })
 const log = { agent_name: agent, repo_root: repository, date: '2025-01-20' }
 const started = await memory.call('start_session', log)
 if (started.isError) say(`error ${JSON.stringify(started.error)}`)

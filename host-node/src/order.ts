@@ -6,7 +6,7 @@ export interface Place {
   readonly number: number
   /** When it first asked for a lock, on the clock `monotonic`. */
   askedAt?: number
-  /** The locks that it holds or wants: at most one of a tree and one of a database. */
+  /** The locks in whose lines it stands or has come to the head: at most one of a tree and one of a database. */
   locks: ReadonlySet<string>
   impatient: boolean
   wake?: () => void

@@ -22,3 +22,7 @@ pub mod report;
 pub mod runner;
 pub mod runners;
 pub mod scratch;
+
+/// How long a hang is waited for before it is called one, and a lock before it is called busy, where
+/// neither is what a test is after: much longer than a disk that others use may take for one sync.
+pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(300);

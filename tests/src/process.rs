@@ -7,10 +7,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::PATIENCE;
 use crate::case::Format;
 use crate::product::{node_program, program};
 use crate::runner::Answer;
@@ -20,9 +21,6 @@ use crate::runners::node::left_out;
 
 /// The file name of the Node program, below `dist`.
 pub const NODE_PROGRAM: &str = "calls.js";
-
-/// How long a hang is waited for before it is called one.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +72,12 @@ impl Granted<'_> {
     /// The options of the Node host.
     fn options(self) -> Value {
         // A machine with much else to do is slow, which is not what the tests are after.
-        let limits = json!({"guestTime": 60_000});
+        let (limits, wait) = (json!({"guestTime": 60_000}), PATIENCE.as_millis() as u64);
         match self {
-            Self::Repository(root) => json!({"allow": [root], "limits": limits}),
+            Self::Repository(root) => json!({"allow": [root], "limits": limits, "lockWait": wait}),
             Self::Records(directory, format) => json!({
                 "allow": [], "toolsets": ["records"], "memoryDir": directory,
-                "recordsFormat": format.name(), "limits": limits,
+                "recordsFormat": format.name(), "limits": limits, "lockWait": wait,
             }),
         }
     }
@@ -144,6 +142,7 @@ impl Process {
             Host::Native => {
                 line.push(program("agent-memory").into_os_string());
                 line.push("serve".into());
+                line.push(format!("--lock-wait={}s", PATIENCE.as_secs()).into());
                 line.extend(granted.arguments().into_iter().map(Into::into));
             }
             Host::Node => {

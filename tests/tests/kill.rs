@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use agent_memory_host::Memory;
+use agent_memory_tests::PATIENCE;
 use agent_memory_tests::case::Documents;
 use agent_memory_tests::in_memory::InMemory;
 use agent_memory_tests::medium::Medium;
@@ -37,8 +38,6 @@ const DELAY: Duration = Duration::from_millis(8);
 const LOOK: Duration = Duration::from_secs(1);
 /// and how long is waited between two looks.
 const GLANCE: Duration = Duration::from_micros(20);
-/// How long a hang is waited for before it is called one.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 const AGENT: &str = "aristotle";
 /// So many calls are made on a day: the first starts the session, and these change the summary.

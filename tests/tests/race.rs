@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use agent_memory_host::Memory;
 use agent_memory_host::storage::{Patience, Place, Storage, StorageOptions, Writer};
+use agent_memory_tests::PATIENCE;
 use agent_memory_tests::case::Documents;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::product::{node_program, program};
@@ -25,10 +26,10 @@ const WRITERS: usize = 8;
 const ENTRIES: usize = 250;
 /// After how many acknowledgements which writers are killed: two of each host.
 const KILLS: [(usize, usize); 4] = [(0, 40), (1, 160), (4, 80), (5, 120)];
-/// How long a hang is waited for before it is called one.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// How long another holds the lock, which is less than a writer waits unless it is told otherwise.
+/// How long another holds the lock, and how long a writer waits, which is what it does unless it is
+/// told otherwise.
 const HELD: Duration = Duration::from_secs(4);
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The races take the whole machine, one after the other.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -104,9 +105,10 @@ impl<'a> Race<'a> {
         (Self { repository, events, running, records }, heard)
     }
 
-    fn start(&mut self, host: Host, id: &str, count: usize) {
+    fn start(&mut self, host: Host, id: &str, count: usize, lock_wait: Duration) {
         let mut command = host.command();
-        command.arg(self.repository).args([AGENT, &count.to_string(), id]);
+        let (count, lock_wait) = (count.to_string(), lock_wait.as_millis().to_string());
+        command.arg(self.repository).args([AGENT, &count, id, &lock_wait]);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a writer starts");
         let lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
@@ -141,7 +143,7 @@ impl<'a> Race<'a> {
         let record = self.records.get_mut(id).expect("it was started");
         record.killed = true;
         let rest = ENTRIES - record.acknowledged.len();
-        self.start(host, &format!("{id}x"), rest);
+        self.start(host, &format!("{id}x"), rest, PATIENCE);
     }
 }
 
@@ -184,7 +186,7 @@ fn run(scratch: &Scratch, with_node: bool) -> BTreeMap<String, Record> {
         Host::Node => format!("node{writer}"),
     };
     for writer in 0..WRITERS {
-        race.start(host_of(writer, with_node), &name(writer), ENTRIES);
+        race.start(host_of(writer, with_node), &name(writer), ENTRIES, PATIENCE);
     }
     let kills = KILLS.map(|(writer, after)| (name(writer), host_of(writer, with_node), after));
     follow(&mut race, &heard, &kills);
@@ -229,7 +231,7 @@ fn wait(host: Host) {
     let scratch = Scratch::new(&Documents::new());
     let repository = scratch.repo();
     let (mut race, heard) = Race::new(&repository);
-    race.start(host, ID, 1_000_000);
+    race.start(host, ID, 1_000_000, LOCK_WAIT);
     let hear = |race: &mut Race<'_>| match heard.recv_timeout(PATIENCE) {
         Ok(Event::Said(_, line)) => {
             race.hear(ID, &line);
@@ -261,7 +263,7 @@ fn hold(repository: &Path) -> Writer {
     let place = Place::repository(repository.to_str().expect("scratch paths are UTF-8"));
     let tree = storage.open(&place, &[]).expect("the repository opens");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let lock = tree.acquire(Patience::new(Duration::from_secs(5)));
+    let lock = tree.acquire(Patience::new(LOCK_WAIT));
     runtime.expect("a runtime").block_on(lock).expect("the lock is passed on")
 }
 

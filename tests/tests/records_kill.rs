@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use agent_memory_host::{Memory, RecordsFormat};
+use agent_memory_tests::PATIENCE;
 use agent_memory_tests::case::Format;
 use agent_memory_tests::kept_records::{strays, tasks};
 use agent_memory_tests::medium::Medium;
@@ -27,8 +28,6 @@ const KILLS_OF_A_DIRECTORY: usize = 8;
 const ANSWERS: usize = 12;
 /// and at most this long after the last.
 const DELAY: Duration = Duration::from_millis(8);
-/// How long a hang is waited for before it is called one.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The tests take the whole machine, one after the other.
 static ALONE: Mutex<()> = Mutex::new(());

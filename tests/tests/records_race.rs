@@ -22,8 +22,9 @@ const WRITERS: usize = 4;
 const ADDS: usize = 25;
 /// Every so many adds a process recalls one memory as well.
 const RECALL_EVERY: usize = 10;
-/// So many calls are made at once on one connection.
+/// So many calls are made at once on one connection, which begin the records of an agent so often.
 const AT_ONCE: usize = 200;
+const BEGINNINGS: usize = 3;
 
 /// The races take the whole machine, one after the other.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -200,7 +201,8 @@ fn check(kept: &[Kept], records: &BTreeMap<String, Record>) {
 
 fn all_at_once(format: Format) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    for host in Host::all() {
+    let each = Host::all().iter().flat_map(|host| [host; BEGINNINGS]);
+    for host in each {
         let (directory, _) = Medium::Disk.directory();
         let mut process = Process::start_on_records(*host, directory.path(), format);
         let contents: Vec<String> =
@@ -218,6 +220,11 @@ fn all_at_once(format: Format) {
         drop(process);
         let kept = tasks(directory.path(), format);
         let kept: Vec<&str> = kept.iter().map(|task| task.content.as_str()).collect();
-        assert_eq!(kept, contents, "{host:?}: one is lost, doubled or overtaken by a later one");
+        let other = kept.iter().zip(&contents).position(|(kept, content)| kept != content);
+        assert_eq!(
+            (other.map(|place| kept[place]), kept.len()),
+            (None, AT_ONCE),
+            "{host:?}: one is lost, doubled or overtaken by a later one"
+        );
     }
 }

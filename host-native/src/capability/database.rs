@@ -68,12 +68,21 @@ impl HostConnection for Call {
             }
             let turn = call.turn.take_if(|_| mode == TransactionMode::Write);
             let database = call.opened.get(&connection)?;
+            let writer = call.writer.map(Resource::<storage::Writer>::new_borrow);
+            let writer = writer.map(|writer| call.opened.get(&writer)).transpose()?;
             let patience = storage::Patience::new(call.storage.options().lock_wait);
-            let begun = match mode {
-                TransactionMode::Write => call.wait(Call::in_turn(turn, patience, |patience| {
-                    database.begin(storage::Mode::Write, patience)
-                })),
-                TransactionMode::Read => call.wait(database.begin(storage::Mode::Read, patience)),
+            let begun = match (mode, writer) {
+                (TransactionMode::Read, _) => {
+                    call.wait(database.begin(storage::Mode::Read, patience))
+                }
+                (TransactionMode::Write, Some(writer)) => {
+                    call.wait(database.begin_with(writer, patience))
+                }
+                (TransactionMode::Write, None) => {
+                    call.wait(Call::in_turn(turn, patience, |patience| {
+                        database.begin(storage::Mode::Write, patience)
+                    }))
+                }
             };
             Ok(match begun? {
                 Ok(transaction) => {

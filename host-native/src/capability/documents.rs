@@ -104,7 +104,7 @@ impl HostTree for Call {
 
     fn lock(&mut self, tree: Resource<Tree>) -> Answer<Resource<Writer>> {
         self.asked(|call| {
-            if call.writes {
+            if call.writer.is_some() {
                 let message = "the call holds a writer already: a call takes at most one";
                 return Ok(Err(nested(message)));
             }
@@ -119,7 +119,7 @@ impl HostTree for Call {
             Ok(match call.wait(locked)? {
                 Ok(writer) => {
                     let writer = call.opened.push(writer)?;
-                    call.writes = true;
+                    call.writer = Some(writer.rep());
                     Ok(writer)
                 }
                 Err(error) => Err(error.into()),
@@ -152,7 +152,7 @@ impl HostWriter for Call {
 
     fn drop(&mut self, writer: Resource<Writer>) -> Result<()> {
         self.opened.delete(writer)?;
-        self.writes = false;
+        self.writer = None;
         Ok(())
     }
 }

@@ -23,8 +23,8 @@ pub(crate) struct Call {
     pub(crate) storage: Storage,
     /// Trees, writers, connections and transactions that the component has handles of.
     pub(crate) opened: ResourceTable,
-    /// Whether one of them is a writer.
-    pub(crate) writes: bool,
+    /// Where among them the writer is, while there is one.
+    pub(crate) writer: Option<u32>,
     /// Whether one of them is a transaction.
     pub(crate) transacts: bool,
     /// Whether there was one.
@@ -122,7 +122,7 @@ impl Call {
         Call {
             storage,
             opened,
-            writes: false,
+            writer: None,
             transacts: false,
             has_begun: false,
             databases: waiting

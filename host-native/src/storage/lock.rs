@@ -101,7 +101,7 @@ impl Tree {
         &self,
         patience: Patience,
     ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
-        let locked = self.0.lock.acquire(&self.0.storage, patience);
+        let locked = self.0.lock.acquire(&self.0.storage, patience, None);
         let tree = self.clone();
         async move { Ok(Writer { tree, lock: locked.await? }) }
     }
@@ -114,6 +114,9 @@ pub(super) struct LockDirectory {
     pub base: Base,
     /// Its canonical path: who has the same one shares the lock.
     pub path: PathBuf,
+    /// Who asks for locks with the same one is served in one line in this process: a call that waits
+    /// for the one lock is not overtaken by a later call that knows that it needs the other.
+    pub queue: PathBuf,
     /// Whether it hides itself from Git.
     pub hide: bool,
     /// Whether it is for its owner alone.
@@ -121,18 +124,22 @@ pub(super) struct LockDirectory {
 }
 
 impl LockDirectory {
-    /// As [`Tree::acquire`].
+    /// As [`Tree::acquire`]. Who holds another lock of the same queue has its turn already.
     pub fn acquire(
         self: &Arc<Self>,
         storage: &Arc<Shared>,
         patience: Patience,
+        held: Option<&Lock>,
     ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
-        let place = storage.queue.join(self.path.clone());
+        let held = held.filter(|held| held.queue == self.queue);
+        let place = held.map(|held| held.place.clone());
+        let place = place.unwrap_or_else(|| Arc::new(storage.queue.join(self.queue.clone())));
         let (directory, storage) = (self.clone(), storage.clone());
         async move {
             patience.within(place.is_served()).await?;
             let (turn, at_the_head) = directory.turn(&storage, patience).await?;
-            Ok(Lock { turn: Mutex::new(turn), at_the_head, _place: place })
+            let queue = directory.queue.clone();
+            Ok(Lock { turn: Mutex::new(turn), at_the_head, place, queue })
         }
     }
 
@@ -256,7 +263,8 @@ pub(super) struct Lock {
     turn: Mutex<LockFile>,
     /// Until when the head of the queue waits for what else it needs.
     pub at_the_head: Instant,
-    _place: Place<PathBuf>,
+    place: Arc<Place<PathBuf>>,
+    queue: PathBuf,
 }
 
 /// The right to change one tree: its lock is held until this is dropped or the process dies.
@@ -266,7 +274,7 @@ pub(super) struct Lock {
 #[derive(Debug)]
 pub struct Writer {
     tree: Tree,
-    lock: Lock,
+    pub(super) lock: Lock,
 }
 
 impl Writer {

@@ -37,7 +37,7 @@ export class CallStorage {
   #hasBegun = false
   /** Whether it may have changed anything, so that it cannot be run again. */
   #hasCommitted = false
-  /** The locks that it has had its turn for. */
+  /** The locks in whose lines it has had its turn. */
   readonly #turns = new Set<string>()
   #calls = 0
   #trees = 0
@@ -150,7 +150,7 @@ export class CallStorage {
 
   #beginWrite(database: Database): Transaction {
     database.checkWritable()
-    return database.beginWrite(this.#takeTurn(database.lock))
+    return database.beginWrite(this.#takeTurn(database.queue))
   }
 
   /** Waits for its turn among the calls of this process, and says since when it has waited. */

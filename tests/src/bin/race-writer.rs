@@ -1,12 +1,12 @@
 //! One writer of a race: appends entries to a session log and says what was acknowledged. The Node
 //! host has a program of the same name that takes and prints the same.
 //!
-//! `race-writer REPOSITORY AGENT COUNT ID` prints `ok ID-N MILLISECONDS` or `error ...` for each
-//! entry `ID-N`, N from 0 to COUNT - 1.
+//! `race-writer REPOSITORY AGENT COUNT ID LOCK-WAIT` prints `ok ID-N MILLISECONDS` or `error ...` for each
+//! entry `ID-N`, N from 0 to COUNT - 1. LOCK-WAIT is in milliseconds.
 
 use std::env;
 use std::io::{Write, stdout};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agent_memory_host::{Memory, Outcome};
 use serde_json::json;
@@ -14,11 +14,13 @@ use serde_json::json;
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [repository, agent, count, id] = arguments.as_slice() else {
-        panic!("usage: race-writer REPOSITORY AGENT COUNT ID");
+    let [repository, agent, count, id, lock_wait] = arguments.as_slice() else {
+        panic!("usage: race-writer REPOSITORY AGENT COUNT ID LOCK-WAIT");
     };
     let count: u32 = count.parse().expect("COUNT is a number");
-    let memory = Memory::builder().allow(repository).build().expect("the memory opens");
+    let lock_wait = Duration::from_millis(lock_wait.parse().expect("LOCK-WAIT is a number"));
+    let memory = Memory::builder().allow(repository).lock_wait(lock_wait).build();
+    let memory = memory.expect("the memory opens");
     let mut arguments = json!({"agent_name": agent, "repo_root": repository, "date": "2025-01-20"});
     let started = memory.call("start_session", &arguments.to_string()).await;
     if let Some(error) = error(started) {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::PATIENCE;
 use crate::product::program;
 
 /// The protocol's two eras.
@@ -19,9 +20,6 @@ pub enum Era {
     /// Without: 2026-07-28.
     Stateless,
 }
-
-/// How long a hang is waited for before it is called one.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running `agent-memory serve` and what it has written.
 #[derive(Debug)]

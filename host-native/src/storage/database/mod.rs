@@ -18,8 +18,7 @@ mod unwritable;
 pub use transaction::Transaction;
 
 use super::records::{DATABASE, Records};
-use super::{Error, ErrorCode, Shared, Storage, not_granted_kind};
-use super::{Patience, PlaceKind};
+use super::{Error, ErrorCode, Patience, PlaceKind, Shared, Storage, Writer, not_granted_kind};
 pub(super) use connection::Idle;
 use connection::{Link, Watch};
 use std::path::PathBuf;
@@ -168,7 +167,26 @@ impl Database {
         mode: Mode,
         patience: Patience,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
-        Transaction::begin(self.clone(), mode, patience)
+        Transaction::begin(self.clone(), mode, patience, None)
+    }
+
+    /// Begins a transaction that writes, for one who holds the lock of a tree. Who waits for that of
+    /// the tree around the database or for the database's turn waits in one queue, and this one is
+    /// at its head.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Database::begin).
+    ///
+    /// # Panics
+    ///
+    /// As [`begin`](Database::begin).
+    pub fn begin_with(
+        &self,
+        writer: &Writer,
+        patience: Patience,
+    ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
+        Transaction::begin(self.clone(), Mode::Write, patience, Some(writer))
     }
 
     /// Where it is, for messages only.

@@ -2,7 +2,7 @@ mod processes;
 mod refusals;
 
 use super::*;
-use crate::storage::{Durability, Side, StorageOptions};
+use crate::storage::{Durability, Place, Side, StorageOptions};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -410,4 +410,31 @@ fn documents_and_the_database_of_the_records_do_not_meet() {
         assert_eq!(error.code, ErrorCode::InvalidPath, "{error}");
     }
     assert!(tree.read(Side::Documents, "memories.db.json", 10).unwrap().is_none());
+}
+
+#[tokio::test]
+async fn who_waits_for_the_tree_and_then_writes_rows_is_not_overtaken() {
+    let scene = Scene::new();
+    let tree = scene.storage.open(&Place::records(), &[]).unwrap();
+    let (one, other) = (scene.open(), scene.open());
+    let patience = Patience::new(LONG);
+    let first = tree.acquire(patience).await.unwrap();
+    let (earlier, later) = (tree.acquire(patience), other.begin(Mode::Write, patience));
+    let begun = Arc::new(Mutex::new(Vec::new()));
+    let notes = [begun.clone(), begun.clone()];
+    let [note_earlier, note_later] = notes.map(|begun| move |who| begun.lock().unwrap().push(who));
+    let later = tokio::spawn(async move {
+        let _transaction = later.await.unwrap();
+        note_later("later");
+    });
+    tokio::time::sleep(SHORT).await;
+    let earlier = tokio::spawn(async move {
+        let writer = earlier.await.unwrap();
+        let _transaction = one.begin_with(&writer, patience).await.unwrap();
+        note_earlier("earlier");
+    });
+    drop(first);
+    earlier.await.unwrap();
+    later.await.unwrap();
+    assert_eq!(*begun.lock().unwrap(), ["earlier", "later"]);
 }

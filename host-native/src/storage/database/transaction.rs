@@ -1,6 +1,6 @@
 //! Transactions: beginning one in turn, and ending it in every way a call ends.
 
-use super::super::lock::{Lock, LockDirectory};
+use super::super::lock::{Lock, LockDirectory, Writer};
 use super::super::{Error, ErrorCode};
 use super::connection::{Link, journal_mode};
 use super::failure::{Failure, read_only};
@@ -47,13 +47,14 @@ impl Transaction {
         database: Database,
         mode: Mode,
         patience: Patience,
+        writer: Option<&Writer>,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
         let session = &database.0;
+        let held = writer.map(|writer| &writer.lock);
+        let acquire = |lock: Arc<LockDirectory>| lock.acquire(&session.storage, patience, held);
         let locking = match mode {
             Mode::Read => Ok(None),
-            Mode::Write => {
-                session.writable().map(|lock| Some(lock.acquire(&session.storage, patience)))
-            }
+            Mode::Write => session.writable().map(|lock| Some(acquire(lock))),
         };
         async move {
             let lock = match locking? {

@@ -4,11 +4,11 @@ import type {
   TransactionMode,
 } from '../../generated/component/interfaces/agent-memory-core-database.js'
 import { monotonic } from '../../time.ts'
-import type { Durability } from '../walk.ts'
 import { StorageFailure } from '../failure.ts'
 import { Lock, type Patience } from '../lock.ts'
-import { databaseLockOf, databaseName, type Records } from '../records.ts'
+import { databaseLockOf, databaseName, type Records, recordsTree } from '../records.ts'
 import { isBusy } from '../sqlite-error.ts'
+import type { Durability, Root } from '../walk.ts'
 import { connect, journalMode, type Link, type Watch } from './connection.ts'
 import { nested, readOnly, reported } from './failure.ts'
 import { poll, type Wait } from './poll.ts'
@@ -41,7 +41,12 @@ export class Database {
   /** As a person names the file. */
   readonly location: string
   /** The directory of the lock of those who write. */
-  readonly lock: ReturnType<typeof databaseLockOf>
+  readonly lock: Root
+  /**
+   * The lock in whose line they wait within this process, that of the tree around it: a call that waits for the one
+   * is not overtaken by a later call that knows that it needs the other.
+   */
+  readonly queue: Root
   readonly #records: Records
   readonly #options: DatabaseOptions
   readonly #watch: Watch
@@ -52,6 +57,7 @@ export class Database {
   constructor(records: Records, options: DatabaseOptions) {
     this.location = `${records.location.replace(/\/+$/, '')}/${databaseName}`
     this.lock = databaseLockOf(records)
+    this.queue = recordsTree(records).lock
     this.#records = records
     this.#options = options
     this.#watch = options.watch ?? unwatched
