@@ -40,7 +40,7 @@ pub struct Arrival {
     pub(crate) seed: u64,
     pub(crate) turn: Option<Turn>,
     /// Its place among the calls that are under way, until it has ended.
-    pub(crate) place: Place<()>,
+    pub(crate) place: Place,
 }
 
 impl fmt::Debug for Arrival {
@@ -60,7 +60,7 @@ impl fmt::Debug for Arrival {
 ///
 /// A call reads before it asks, and calls read at different speeds; without this, two calls of one
 /// client could change a tree in the opposite order of their arrival.
-pub(crate) type Turn = Place<()>;
+pub(crate) type Turn = Place;
 
 /// Receives calls.
 pub(crate) struct Arrivals {
@@ -69,8 +69,8 @@ pub(crate) struct Arrivals {
     /// Instead of the machine's own zone.
     utc_offset_minutes: Option<i32>,
     arrived: Mutex<u64>,
-    writers: Queue<()>,
-    calls: Queue<()>,
+    writers: Queue,
+    calls: Queue,
 }
 
 impl Arrivals {
@@ -103,8 +103,8 @@ impl Arrivals {
                 start.saturating_add(elapsed).unwrap_or(Timestamp::MAX)
             }
         };
-        let turn = writes.then(|| self.writers.join(()));
-        let place = self.calls.join(());
+        let turn = writes.then(|| self.writers.join());
+        let place = self.calls.join();
         drop(arrived);
 
         let utc_offset_minutes = self

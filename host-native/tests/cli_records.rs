@@ -175,8 +175,10 @@ fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
     assert_eq!(reader.join().expect("it reads").expect("a text"), exported);
     assert!(fs::metadata(&pipe).expect("it is there").file_type().is_fifo());
 
-    // Whoever has a file open goes on writing to it.
+    // Whoever has a file open goes on writing to it, also where a link leads to it.
+    symlink("/dev/stdout", at("output")).expect("a link");
     let script = "{ echo first; \"$0\" records export /dev/stdout; echo last; } >out
+                  { echo first; \"$0\" records export output; echo last; } >>out
                   { echo first; \"$0\" records export /dev/fd/3; } 3>>out";
     let program = scratch.command("").get_program().to_owned();
     let mut shell = Command::new("sh");
@@ -184,7 +186,22 @@ fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
     shell.env("MEMORY_DIR", scratch.kept("")).env("LOG_LEVEL", "ERROR");
     assert!(shell.output().expect("it runs").status.success());
     let written = fs::read_to_string(at("out")).expect("a file");
-    assert_eq!(written, format!("first\n{exported}last\n{exported}"));
+    let one = format!("first\n{exported}last\n");
+    assert_eq!(written, format!("{one}{one}{exported}"));
+
+    // Below `/proc` there are files of every kind.
+    fs::write(at("file"), "old").expect("a file");
+    succeeds(&scratch.run("records export /proc/self/cwd/file"), done);
+    assert_eq!(fs::read_to_string(at("file")).expect("a file"), exported);
+    let kept = fs::read(scratch.kept("default.json")).expect("a file");
+    let output = scratch.run("records export /proc/self/cwd/memories/default.json");
+    fails(&output, 2, &["is in the directory of the records"]);
+    let script = "\"$0\" records export /dev/fd/3 3>>memories/default.json";
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).arg(scratch.command("").get_program()).current_dir(scratch.root());
+    shell.env("MEMORY_DIR", scratch.kept("")).env("LOG_LEVEL", "ERROR");
+    fails(&shell.output().expect("it runs"), 2, &["is in the directory of the records"]);
+    assert_eq!(fs::read(scratch.kept("default.json")).expect("a file"), kept);
 
     symlink("nowhere", at("dangling")).expect("a link");
     fails(&scratch.run("records export dangling"), 2, &["`nowhere`", "name a file"]);
@@ -204,6 +221,15 @@ fn a_record_that_is_there_is_refused_skipped_or_replaced() {
     let output = scratch.run_with("records import --on-conflict replace", &two);
     succeeds(&output, "2 records imported, 2 of them replaced others\n");
     assert!(stdout(&scratch.run("records export")).contains("other"));
+}
+
+#[test]
+fn a_byte_order_mark_makes_no_document_of_lines() {
+    let scratch = Scratch::new();
+    let text = lines(5_000).replace("memory ", &"x".repeat(4096));
+    let text = format!("\u{feff}{text}");
+    let output = scratch.run_with("records import --records-format sqlite", &text);
+    succeeds(&output, "5000 records imported\n");
 }
 
 #[test]

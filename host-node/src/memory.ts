@@ -210,8 +210,8 @@ class OpenMemory implements Memory {
     const context = `{"settings":${this.#settings.toolbox},${this.#settings.arrive()}}`
     let place: Place | undefined = onlyReads ? undefined : this.#order.enter()
     // A tool that says it only reads has no place, and gets the last one should it want a lock after all.
-    const onAsk = (lock: string, holds: readonly string[]) =>
-      this.#order.ask((place ??= this.#order.enter()), lock, holds)
+    const onAsk = (lock: string, holds: readonly string[], after?: string) =>
+      this.#order.ask((place ??= this.#order.enter()), lock, holds, after)
     try {
       for (let first = false; ; first = true) {
         const answer = await this.#pool.run({ request: requestWith(context, place?.askedAt), onAsk, first })

@@ -36,8 +36,8 @@ export type Request =
 
 /** What a worker says. `asks` is answered through its `Control`, `waits` needs no answer; everything else ends the request. */
 export type Report =
-  /** It wants a lock, of a tree or of a database, beside those that it holds. */
-  | { readonly kind: 'asks'; readonly lock: string; readonly holds: readonly string[] }
+  /** It wants a lock, of a tree or of a database, beside those that it holds; `after` is taken before it. */
+  | { readonly kind: 'asks'; readonly lock: string; readonly holds: readonly string[]; readonly after?: string }
   /** It has its turn, and polls for a lock that somebody else holds. */
   | { readonly kind: 'waits' }
   /** Each a JSON array. */

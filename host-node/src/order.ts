@@ -6,8 +6,10 @@ export interface Place {
   readonly number: number
   /** When it first asked for a lock, on the clock `monotonic`. */
   askedAt?: number
-  /** The locks in whose lines it stands or has come to the head: at most one of a tree and one of a database. */
+  /** The locks that it holds or wants: at most one of a tree and one of a database. */
   locks: ReadonlySet<string>
+  /** A lock that it lets earlier calls have first: who takes both takes that one before. */
+  after?: string
   impatient: boolean
   wake?: () => void
 }
@@ -16,7 +18,8 @@ export interface Place {
  * First come, first served, for every lock of this process.
  *
  * A call gets a lock once every earlier call has ended or is known to want some lock, and no earlier one holds or
- * wants this one. Which lock a call wants is known when its first run asks.
+ * wants this one, or the one that is taken before it: so no call is overtaken by a later one that knew at once what it
+ * needs. Which lock a call wants is known when its first run asks.
  */
 export class WriterOrder {
   readonly #patience: number
@@ -38,8 +41,9 @@ export class WriterOrder {
   }
 
   /** Notes that a running call wants a lock, beside those that it holds. */
-  ask(place: Place, lock: string, holds: readonly string[] = []): Turn {
+  ask(place: Place, lock: string, holds: readonly string[] = [], after?: string): Turn {
     place.askedAt ??= monotonic()
+    place.after = after
     const locks = new Set([...holds, lock])
     if (locks.symmetricDifference(place.locks).size > 0) {
       this.#withdraw(place)
@@ -89,7 +93,9 @@ export class WriterOrder {
   #isNext(place: Place): boolean {
     const [undecided] = this.#undecided
     const decided = undecided === undefined || place.number < undecided.number
-    return decided && [...place.locks].every((lock) => this.#queues.get(lock)![0] === place)
+    const earliest = place.after === undefined ? undefined : this.#queues.get(place.after)?.[0]
+    const letsPass = earliest !== undefined && earliest.number < place.number
+    return decided && !letsPass && [...place.locks].every((lock) => this.#queues.get(lock)![0] === place)
   }
 
   #wake(): void {

@@ -71,6 +71,26 @@ test('a call that wants a second lock beside the one that it holds keeps its pla
   assert.equal(order.ask(third, 'tree'), Turn.now)
 })
 
+test('a writer of the database lets earlier ones pass that may come to it by the tree, and holds up none of the tree', async () => {
+  const order = new WriterOrder(patience)
+  const [first, second, third, fourth] = [order.enter(), order.enter(), order.enter(), order.enter()]
+  assert.equal(order.ask(first, 'tree'), Turn.now)
+  assert.equal(order.ask(second, 'tree'), Turn.later)
+  assert.equal(order.ask(third, 'database', [], 'tree'), Turn.later)
+  assert.equal(order.ask(fourth, 'tree'), Turn.later)
+  const turns = { second: order.turn(second), third: order.turn(third), fourth: order.turn(fourth) }
+  order.leave(first)
+  await turns.second
+  assert.equal(order.ask(second, 'database', ['tree'], 'tree'), Turn.now)
+  assert.equal(order.ask(third, 'database', [], 'tree'), Turn.later)
+  order.leave(second)
+  await turns.third
+  await turns.fourth
+  assert.equal(order.ask(third, 'database', [], 'tree'), Turn.now)
+  assert.equal(order.ask(fourth, 'tree'), Turn.now)
+  assert.equal(order.ask(fourth, 'database', ['tree'], 'tree'), Turn.later)
+})
+
 test('a writer that wants another tree when it is run again takes its place there', () => {
   const order = new WriterOrder(patience)
   const [first, second, third] = [order.enter(), order.enter(), order.enter()]

@@ -242,17 +242,14 @@ impl<'a> Agent<'a> {
         let path = format!("{}.backup", file_path(self.name));
         match self.tree.read(Side::Documents, &path, MAX_FILE_BYTES) {
             Ok(None) => error,
-            Ok(Some(document)) => {
-                let backup = JsonFile::parse(self.name, document);
-                match backup.and_then(|backup| backup.memories()) {
-                    Ok(_) => error.adding(&format!(
-                        ", or put `{path}` in its place, the version before its last change, which \
-                         is then lost"
-                    )),
-                    // It is of no use: an add passes over a record that is damaged.
-                    Err(_) => error,
-                }
-            }
+            Ok(Some(document)) => match JsonFile::parse(self.name, document) {
+                Ok(backup) if backup.is_sound() => error.adding(&format!(
+                    ", or put `{path}` in its place, the version before its last change, which is \
+                     then lost"
+                )),
+                // It is of no use: an add passes over a record that is damaged.
+                _ => error,
+            },
             Err(failed) => error.adding(&format!("; `{path}` cannot be read: {failed}")),
         }
     }

@@ -75,7 +75,7 @@ struct Attempt<'a> {
     made: Vec<Location<'a>>,
     /// The directories to sync, in order.
     touched: Vec<Location<'a>>,
-    /// The last change that was an edit, and what it makes of its document.
+    /// The change that was made ready last, where it is an edit, and what it makes of its document.
     edited: Option<(usize, Vec<u8>)>,
 }
 
@@ -383,7 +383,7 @@ fn check_size(path: &str, bytes: u64) -> Result<(), Error> {
     }
     Err(Error::new(
         ErrorCode::TooLarge,
-        format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes"),
+        format!("`{path}` is longer than {MAX_DOCUMENT_BYTES} bytes: shorten it or split it"),
     ))
 }
 

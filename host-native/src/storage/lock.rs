@@ -11,9 +11,9 @@
 use super::change::{Change, CommitError};
 use super::commit;
 use super::directory::{Directory, Kind, Stamp};
+use super::line::Place;
 use super::tree::{Base, Tree, obstacle};
 use super::{Durability, Error, ErrorCode, MAX_LOCK_WAIT, Shared};
-use crate::queue::Place;
 use rusqlite::{Connection, FileControl, OpenFlags, ffi};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -114,9 +114,10 @@ pub(super) struct LockDirectory {
     pub base: Base,
     /// Its canonical path: who has the same one shares the lock.
     pub path: PathBuf,
-    /// Who asks for locks with the same one is served in one line in this process: a call that waits
-    /// for the one lock is not overtaken by a later call that knows that it needs the other.
-    pub queue: PathBuf,
+    /// The lock that some take before this one: who needs this one alone lets those pass, in this
+    /// process, that came earlier and want that one, so that no call is overtaken by a later one
+    /// that knew at once what it needs.
+    pub after: Option<PathBuf>,
     /// Whether it hides itself from Git.
     pub hide: bool,
     /// Whether it is for its owner alone.
@@ -124,22 +125,20 @@ pub(super) struct LockDirectory {
 }
 
 impl LockDirectory {
-    /// As [`Tree::acquire`]. Who holds another lock of the same queue has its turn already.
+    /// As [`Tree::acquire`]. Who holds another lock has the place that it came to that one by.
     pub fn acquire(
         self: &Arc<Self>,
         storage: &Arc<Shared>,
         patience: Patience,
         held: Option<&Lock>,
     ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
-        let held = held.filter(|held| held.queue == self.queue);
-        let place = held.map(|held| held.place.clone());
-        let place = place.unwrap_or_else(|| Arc::new(storage.queue.join(self.queue.clone())));
+        let place = held.map_or_else(|| Arc::new(storage.line.join()), |held| held.place.clone());
+        place.want(self.path.clone(), self.after.clone());
         let (directory, storage) = (self.clone(), storage.clone());
         async move {
-            patience.within(place.is_served()).await?;
+            patience.within(place.is_next()).await?;
             let (turn, at_the_head) = directory.turn(&storage, patience).await?;
-            let queue = directory.queue.clone();
-            Ok(Lock { turn: Mutex::new(turn), at_the_head, place, queue })
+            Ok(Lock { turn: Mutex::new(turn), at_the_head, place })
         }
     }
 
@@ -263,8 +262,7 @@ pub(super) struct Lock {
     turn: Mutex<LockFile>,
     /// Until when the head of the queue waits for what else it needs.
     pub at_the_head: Instant,
-    place: Arc<Place<PathBuf>>,
-    queue: PathBuf,
+    place: Arc<Place>,
 }
 
 /// The right to change one tree: its lock is held until this is dropped or the process dies.

@@ -43,6 +43,7 @@ mod git_config;
 mod kept;
 #[cfg(test)]
 mod layout_tests;
+mod line;
 mod lock;
 #[cfg(test)]
 mod lock_tests;
@@ -57,8 +58,8 @@ pub use error::{Error, ErrorCode};
 pub use lock::{Patience, Writer};
 pub use tree::{Document, Entry, EntryKind, Side, Tree};
 
-use crate::queue::Queue;
 use kept::Kept;
+use line::Line;
 use lock::Connections;
 use records::Records;
 use repository::{Grant, Repository};
@@ -159,8 +160,7 @@ struct Shared {
     connections: Connections,
     databases: database::Idle,
     kept: Kept,
-    /// By their lock directories.
-    queue: Queue<PathBuf>,
+    line: Line,
 }
 
 impl Storage {
@@ -173,7 +173,7 @@ impl Storage {
             connections: Connections::default(),
             databases: database::Idle::default(),
             kept: Kept::default(),
-            queue: Queue::new(1),
+            line: Line::default(),
         }))
     }
 

@@ -76,7 +76,7 @@ impl Records {
             lock: Arc::new(LockDirectory {
                 base: private,
                 path: self.path.join(PRIVATE),
-                queue: self.path.clone(),
+                after: None,
                 hide: false,
                 private: true,
             }),
@@ -92,7 +92,7 @@ impl Records {
         Ok(LockDirectory {
             base: self.base()?.below(&[PRIVATE, "database"]),
             path: self.path.join(PRIVATE).join("database"),
-            queue: self.path.clone(),
+            after: Some(self.path.join(PRIVATE)),
             hide: false,
             private: true,
         })

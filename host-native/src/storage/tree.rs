@@ -88,7 +88,7 @@ impl Tree {
             lock: Arc::new(LockDirectory {
                 base: lock,
                 path: repository.lock_directory(),
-                queue: repository.lock_directory(),
+                after: None,
                 hide: repository.hide,
                 private: false,
             }),

@@ -37,7 +37,7 @@ export class CallStorage {
   #hasBegun = false
   /** Whether it may have changed anything, so that it cannot be run again. */
   #hasCommitted = false
-  /** The locks in whose lines it has had its turn. */
+  /** The locks that it has had its turn for. */
   readonly #turns = new Set<string>()
   #calls = 0
   #trees = 0
@@ -150,16 +150,16 @@ export class CallStorage {
 
   #beginWrite(database: Database): Transaction {
     database.checkWritable()
-    return database.beginWrite(this.#takeTurn(database.queue))
+    return database.beginWrite(this.#takeTurn(database.lock, database.treeLock))
   }
 
   /** Waits for its turn among the calls of this process, and says since when it has waited. */
-  #takeTurn({ anchor, segments }: Root): number {
-    const lock = join(anchor, ...segments)
+  #takeTurn(root: Root, before?: Root): number {
+    const [lock, after] = [pathOf(root), before && pathOf(before)]
     const since = this.#since ?? monotonic()
     this.#since = undefined
     if (this.#turns.has(lock)) return since
-    const turn = this.#control.ask(() => this.#say({ kind: 'asks', lock, holds: [...this.#turns] }))
+    const turn = this.#control.ask(() => this.#say({ kind: 'asks', lock, holds: [...this.#turns], after }))
     if (turn === Turn.later && !this.#hasCommitted) throw new EndOfRun({ kind: 'deferred' })
     if (turn === Turn.never) throw busy(since)
     this.#turns.add(lock)
@@ -182,6 +182,10 @@ export class CallStorage {
 }
 
 const mostTrees = 1000
+
+function pathOf({ anchor, segments }: Root): string {
+  return join(anchor, ...segments)
+}
 
 function ended(reason: 'storage-calls' | 'trap', message: string): EndOfRun {
   return new EndOfRun({ kind: 'ended', reason, message })

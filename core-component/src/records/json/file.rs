@@ -205,6 +205,12 @@ impl JsonFile {
         self.records().map(|(place, _)| self.memory(place)).collect()
     }
 
+    /// Whether all records can be read, and none has the id of another.
+    pub fn is_sound(&self) -> bool {
+        let is_sound = |memory: Memory| self.place_of(&memory.id).is_ok();
+        self.records().all(|(place, _)| self.memory(place).is_ok_and(is_sound))
+    }
+
     pub fn corrupted(&self, at: usize, what: &str) -> Error {
         corrupted(&self.agent, &self.text, at, what)
     }

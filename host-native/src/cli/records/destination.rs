@@ -8,11 +8,16 @@ use std::path::{Path, PathBuf};
 
 const STANDARD_OUTPUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
+/// So many links lead from a name at most, as in Linux.
+const MAX_LINKS: usize = 40;
+
 pub(super) enum Destination {
-    /// What takes the text as it comes: standard output, a pipe, a device.
+    /// What takes the text as it comes: standard output, a pipe, a device, a file that is open
+    /// already.
     Stream {
         name: String,
         to: Box<dyn Write>,
+        file: Option<PathBuf>,
     },
     File(NewFile),
 }
@@ -28,25 +33,27 @@ pub(super) struct NewFile {
 impl Destination {
     /// What a name on the command line stands for; a link stands for what it leads to.
     pub(super) fn of(name: &Path) -> Result<Destination, Failure> {
-        if STANDARD_OUTPUT.iter().any(|known| name == Path::new(known)) {
-            let to = Box::new(io::stdout());
-            return Ok(Destination::Stream { name: "standard output".to_owned(), to });
+        let names = names(name);
+        if names.iter().any(|name| STANDARD_OUTPUT.iter().any(|known| name == Path::new(known))) {
+            let (name, to) = ("standard output".to_owned(), Box::new(io::stdout()));
+            return Ok(Destination::Stream { name, to, file: None });
         }
         let new =
             |path, permissions| Ok(Destination::File(NewFile { path, permissions, written: None }));
         let shown = format!("`{}`", name.display());
         match fs::metadata(name) {
-            Ok(found) if found.is_file() && !is_open_already(name) => {
+            Ok(found) if found.is_file() && !names.iter().any(|name| is_descriptor(name)) => {
                 let path = name.canonicalize().map_err(|error| failed(&shown, &error))?;
                 new(path, Some(found.permissions()))
             }
             Ok(found) if found.is_dir() => {
                 Err(Failure::usage(format!("{shown} is a directory: name a file in it")))
             }
-            Ok(_) => {
+            Ok(found) => {
                 let opened = OpenOptions::new().append(true).open(name);
                 let to = Box::new(opened.map_err(|error| failed(&shown, &error))?);
-                Ok(Destination::Stream { name: shown, to })
+                let file = if found.is_file() { name.canonicalize().ok() } else { None };
+                Ok(Destination::Stream { name: shown, to, file })
             }
             Err(error) if error.kind() == ErrorKind::NotFound => match name.read_link() {
                 Ok(target) => Err(Failure::usage(format!(
@@ -59,10 +66,10 @@ impl Destination {
         }
     }
 
-    /// The file that is to be made or replaced.
+    /// The file that is made, replaced or written to, where it has a name.
     pub(super) fn file(&self) -> Option<&Path> {
         match self {
-            Destination::Stream { .. } => None,
+            Destination::Stream { file, .. } => file.as_deref(),
             Destination::File(file) => Some(&file.path),
         }
     }
@@ -70,7 +77,7 @@ impl Destination {
     /// Returns whether anybody wants more.
     pub(super) fn write(&mut self, text: &str) -> Result<bool, Failure> {
         match self {
-            Destination::Stream { name, to } => {
+            Destination::Stream { name, to, .. } => {
                 match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
                     Ok(()) => Ok(true),
                     Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
@@ -134,10 +141,23 @@ impl Drop for NewFile {
     }
 }
 
+/// A name, and those that it leads to by links.
+fn names(name: &Path) -> Vec<PathBuf> {
+    let mut names = vec![name.to_owned()];
+    while names.len() <= MAX_LINKS {
+        let last = &names[names.len() - 1];
+        let Ok(target) = last.read_link() else { break };
+        let next = last.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
+        names.push(next);
+    }
+    names
+}
+
 /// Whether it names what some program has opened, perhaps a file: that one is written to, since
 /// whoever opened it would not see another in its place.
-fn is_open_already(name: &Path) -> bool {
-    ["/dev/stderr", "/dev/fd", "/proc"].iter().any(|above| name.starts_with(above))
+fn is_descriptor(name: &Path) -> bool {
+    let names_one = name.parent().is_some_and(|above| above.ends_with("fd"));
+    names_one && ["/dev", "/proc"].iter().any(|above| name.starts_with(above))
 }
 
 /// Memories are private, as their file and database are: a new file is its owner's alone.

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
     include_str!("../help/records-status.txt"),
 ]))]
 pub(super) struct Export {
-    /// The file, replaced when all is written, and not where the records are; a pipe or a device
-    /// is written to; `-` is standard output [default: -]
+    /// The file, replaced when all is written, with the permissions that it has, and not where the
+    /// records are; a pipe or a device is written to; `-` is standard output [default: -]
     #[arg(
         value_name = "FILE|-",
         value_hint = ValueHint::FilePath,

@@ -132,6 +132,8 @@ impl Sum {
     }
 }
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// A text, in parts of whole lines.
 struct Text {
     name: String,
@@ -185,6 +187,10 @@ impl Text {
         }
         if line.is_empty() {
             return Ok(None);
+        }
+        // As the tool does, which sees no line of a text that does not begin with a value.
+        if self.lines == 0 && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
         }
         self.lines += 1;
         let not_utf_8 =

@@ -170,9 +170,8 @@ impl Database {
         Transaction::begin(self.clone(), mode, patience, None)
     }
 
-    /// Begins a transaction that writes, for one who holds the lock of a tree. Who waits for that of
-    /// the tree around the database or for the database's turn waits in one queue, and this one is
-    /// at its head.
+    /// Begins a transaction that writes, for one who holds the lock of a tree: it waits for those
+    /// alone who came before it asked for that one.
     ///
     /// # Errors
     ///

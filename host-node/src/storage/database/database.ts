@@ -42,11 +42,8 @@ export class Database {
   readonly location: string
   /** The directory of the lock of those who write. */
   readonly lock: Root
-  /**
-   * The lock in whose line they wait within this process, that of the tree around it: a call that waits for the one
-   * is not overtaken by a later call that knows that it needs the other.
-   */
-  readonly queue: Root
+  /** That of the tree around it: who takes both takes that one first. */
+  readonly treeLock: Root
   readonly #records: Records
   readonly #options: DatabaseOptions
   readonly #watch: Watch
@@ -57,7 +54,7 @@ export class Database {
   constructor(records: Records, options: DatabaseOptions) {
     this.location = `${records.location.replace(/\/+$/, '')}/${databaseName}`
     this.lock = databaseLockOf(records)
-    this.queue = recordsTree(records).lock
+    this.treeLock = recordsTree(records).lock
     this.#records = records
     this.#options = options
     this.#watch = options.watch ?? unwatched

@@ -1,0 +1,173 @@
+//! Which call of this process has a lock next: first come, first served.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+
+/// Those that hold or wait for locks, in the order in which they came. Each waits for earlier ones
+/// alone, so that they never wait for each other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line(Arc<Mutex<Places>>);
+
+#[derive(Debug, Default)]
+struct Places {
+    joined: u64,
+    taken: BTreeMap<u64, Wants>,
+}
+
+/// Locks are known by their paths.
+#[derive(Debug, Default)]
+struct Wants {
+    locks: Vec<PathBuf>,
+    /// What it lets earlier ones have first, beside what it wants.
+    after: Vec<PathBuf>,
+    waker: Option<Waker>,
+}
+
+impl Wants {
+    fn waits_for(&self, earlier: &Self) -> bool {
+        earlier.locks.iter().any(|lock| self.locks.contains(lock) || self.after.contains(lock))
+    }
+}
+
+impl Places {
+    fn is_next(&self, number: u64) -> bool {
+        let wants = &self.taken[&number];
+        !self.taken.range(..number).any(|(_, earlier)| wants.waits_for(earlier))
+    }
+}
+
+impl Line {
+    /// Takes the last place.
+    pub fn join(&self) -> Place {
+        let number = self.with(|places| {
+            places.joined += 1;
+            places.taken.insert(places.joined, Wants::default());
+            places.joined
+        });
+        Place { line: self.clone(), number }
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Places) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A place in a [`Line`], until it is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    line: Line,
+    number: u64,
+}
+
+impl Place {
+    /// Wants this lock as well from now on, and lets earlier ones have `after` first.
+    pub fn want(&self, lock: PathBuf, after: Option<PathBuf>) {
+        self.line.with(|places| {
+            let wants = places.taken.get_mut(&self.number).expect("held by `self`");
+            wants.locks.push(lock);
+            wants.after.extend(after);
+        });
+    }
+
+    /// Waits until no earlier one holds or wants what this one waits for.
+    pub async fn is_next(&self) {
+        poll_fn(|context| {
+            self.line.with(|places| {
+                if places.is_next(self.number) {
+                    return Poll::Ready(());
+                }
+                let wants = places.taken.get_mut(&self.number).expect("held by `self`");
+                wants.waker = Some(context.waker().clone());
+                Poll::Pending
+            })
+        })
+        .await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let woken: Vec<Waker> = self.line.with(|places| {
+            let Some(gone) = places.taken.remove(&self.number) else { return Vec::new() };
+            let later = places.taken.range(self.number..);
+            let waited = later.filter(|(_, wants)| wants.waker.is_some() && wants.waits_for(&gone));
+            let next: Vec<u64> =
+                waited.map(|(number, _)| *number).filter(|one| places.is_next(*one)).collect();
+            let wants = next.iter().filter_map(|number| places.taken.get_mut(number)?.waker.take());
+            wants.collect()
+        });
+        woken.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::Context;
+
+    fn join(line: &Line, lock: &str, after: Option<&str>) -> Place {
+        let place = line.join();
+        place.want(lock.into(), after.map(PathBuf::from));
+        place
+    }
+
+    fn is_next(place: &Place) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        pin!(place.is_next()).poll(&mut context).is_ready()
+    }
+
+    #[test]
+    fn a_writer_waits_for_those_before_it_that_want_the_same_alone() {
+        let line = Line::default();
+        let [first, second, third] = [(); 3].map(|()| join(&line, "a", None));
+        assert!(is_next(&first) && !is_next(&second) && !is_next(&third));
+        assert!(is_next(&join(&line, "b", None)));
+        drop(second);
+        assert!(!is_next(&third));
+        drop(first);
+        assert!(is_next(&third));
+    }
+
+    #[test]
+    fn who_comes_after_a_lock_waits_for_earlier_ones_that_want_it_and_holds_up_none_of_it() {
+        let line = Line::default();
+        let (tree, database) = (join(&line, "tree", None), join(&line, "database", Some("tree")));
+        let later = join(&line, "tree", None);
+        assert!(is_next(&tree) && !is_next(&database) && !is_next(&later));
+        drop(tree);
+        assert!(is_next(&database) && is_next(&later));
+    }
+
+    #[test]
+    fn who_wants_a_second_lock_keeps_the_place() {
+        let line = Line::default();
+        let tree = join(&line, "tree", None);
+        let database = join(&line, "database", Some("tree"));
+        let later = join(&line, "tree", None);
+        tree.want("database".into(), Some("tree".into()));
+        assert!(is_next(&tree) && !is_next(&database));
+        drop(tree);
+        later.want("database".into(), Some("tree".into()));
+        assert!(is_next(&database) && !is_next(&later));
+        drop(database);
+        assert!(is_next(&later));
+    }
+
+    #[tokio::test]
+    async fn all_that_are_next_wake_when_one_leaves() {
+        let line = Line::default();
+        let first = join(&line, "tree", None);
+        let others = [join(&line, "database", Some("tree")), join(&line, "tree", None)];
+        let waiting = others.map(|place| tokio::spawn(async move { place.is_next().await }));
+        tokio::task::yield_now().await;
+        assert!(waiting.iter().all(|waits| !waits.is_finished()));
+        drop(first);
+        for waits in waiting {
+            waits.await.unwrap();
+        }
+    }
+}
