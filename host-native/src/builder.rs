@@ -3,9 +3,10 @@
 use crate::arrival::Arrivals;
 use crate::changes::Teller;
 use crate::engine::{Call, Engine, Image};
-use crate::memory::{Memory, Mounted};
+use crate::memory::{Memory, Mounted, context};
 use crate::storage::{self, Storage, StorageOptions};
 use crate::{CallError, Clock, Durability, Limits, Random};
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -175,16 +176,11 @@ impl Builder {
         if !self.records.is_empty() {
             settings["records"] = self.records.into();
         }
+        let settings = settings.to_string();
         let call = || Call::new(storage.clone(), engine.limits(), None, None, None);
-        let tools = engine.list_tools(call(), &settings.to_string())?;
+        let tools = engine.list_tools(call(), &settings)?;
         // What is listed depends on no call.
-        let context = json!({
-            "settings": settings,
-            "now": "1970-01-01T00:00:00.000Z",
-            "utc_offset_minutes": 0,
-            "seed": 0,
-        })
-        .to_string();
+        let context = context(&settings, Timestamp::UNIX_EPOCH, 0, 0);
         let resources = engine.list_resources(call(), &context)?;
         let templates = engine.list_resource_templates(call(), &context)?;
         let (tools, resources, resource_templates) =

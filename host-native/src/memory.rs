@@ -7,7 +7,7 @@ use crate::changes::{Changes, Teller};
 use crate::engine::{Call, Engine, Waiting};
 use crate::outcome::{CallError, Outcome, Resource, ResourceTemplate, Tool};
 use crate::storage::Storage;
-use serde_json::{Value, json};
+use jiff::Timestamp;
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -33,12 +33,25 @@ pub struct Memory(Arc<Mounted>);
 pub(crate) struct Mounted {
     pub(crate) engine: Engine,
     pub(crate) storage: Storage,
-    pub(crate) settings: Value,
+    /// A JSON object.
+    pub(crate) settings: String,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
     pub(crate) resource_templates: Vec<ResourceTemplate>,
     pub(crate) arrivals: Arrivals,
     pub(crate) teller: Teller,
+}
+
+/// What the component is told of a call, as JSON; `settings` is that already.
+pub(crate) fn context(
+    settings: &str,
+    now: Timestamp,
+    utc_offset_minutes: i32,
+    seed: u64,
+) -> String {
+    format!(
+        r#"{{"settings":{settings},"now":"{now:.3}","utc_offset_minutes":{utc_offset_minutes},"seed":{seed}}}"#
+    )
 }
 
 impl fmt::Debug for Memory {
@@ -174,15 +187,11 @@ impl Memory {
         let ran = tokio::task::spawn_blocking(move || {
             // Kept until the call has ended, which may be later than that nobody waits for it.
             let _place = arrival.place;
-            let context = json!({
-                "settings": memory.settings,
-                "now": format!("{:.3}", arrival.now),
-                "utc_offset_minutes": arrival.utc_offset_minutes,
-                "seed": arrival.seed,
-            });
+            let Arrival { now, utc_offset_minutes, seed, .. } = arrival;
+            let context = context(&memory.settings, now, utc_offset_minutes, seed);
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
             let call = Call::new(storage, limits, arrival.turn, roots, Some(waiting));
-            let outcome = run(&memory.engine, call, &context.to_string()).map(Outcome::from)?;
+            let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;
             // Here, since a call that is given up may have changed something.
             memory.teller.tell(&outcome.changed);
             Ok(outcome)

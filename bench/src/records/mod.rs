@@ -269,7 +269,7 @@ impl Scene<'_> {
         Calls { tool, arguments: vec![arguments.clone(); calls] }
     }
 
-    /// The server beside each peer, which is what it is measured by.
+    /// The server beside each peer, which is what it is measured by, and beside what it is made of.
     fn peers(&self, run: &mut dyn FnMut(Comparison) -> io::Result<()>) -> io::Result<()> {
         for peer in &PEERS {
             let title = self.title(&format!("an add beside {}", peer.name));
@@ -279,12 +279,16 @@ impl Scene<'_> {
                 let peer = peer.filled(self.directory, self.memories, adds)?;
                 contestants.push(Box::new(peer) as Box<dyn Contestant>);
             }
+            let has_peer = !contestants.is_empty();
+            let engine = BareEngine::GATHERING.to_owned();
+            contestants.push(self.bare_engine_that(Indexing::Gathered, engine)?);
+            contestants.push(Box::new(Library::new(self.filled.copy()?, &self.add_calls())?));
             contestants.push(self.server(Server::NAME.to_owned())?);
             let gate = Gate { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: 1.0 };
             run(Comparison {
                 title,
                 turns: 1,
-                gates: (contestants.len() > 1).then_some(gate).into_iter().collect(),
+                gates: has_peer.then_some(gate).into_iter().collect(),
                 contestants,
                 absent: peer.absent().into_iter().collect(),
                 is_detail: false,

@@ -148,7 +148,7 @@ fn describe<T: Tool>(name: &str) -> Value {
 }
 
 fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Answer {
-    let schema = schema::of_input::<T::Input>();
+    let schema = schema::of_checked::<T::Input>();
     let violations = check::violations(&schema, arguments);
     let output = if violations.is_empty() {
         T::Input::deserialize(arguments)

@@ -68,6 +68,15 @@ fn is_uuid_v4(text: &str) -> bool {
 
 /// The schema of what a caller gives, in this crate's style.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
+    of::<T>(
+        SchemaSettings::draft2020_12()
+            .for_deserialize()
+            .with_transform(RecursiveTransform(wording)),
+    )
+}
+
+/// As `of_input`, with the texts as they are in the source: nobody reads them.
+pub(super) fn of_checked<T: JsonSchema>() -> Map<String, Value> {
     of::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
@@ -78,6 +87,7 @@ pub(super) fn of_output<T: JsonSchema>() -> Map<String, Value> {
     // That a count is not negative needs no saying.
     of::<T>(settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
         schema.remove("minimum");
+        wording(schema);
     })))
 }
 
@@ -85,7 +95,7 @@ fn of<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
-        settings.transforms.push(Box::new(RecursiveTransform(style)));
+        settings.transforms.push(Box::new(RecursiveTransform(shape)));
     });
     let schema = settings.into_generator().into_root_schema_for::<T>();
     match schema.to_value() {
@@ -94,15 +104,18 @@ fn of<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     }
 }
 
-fn style(schema: &mut Schema) {
+fn wording(schema: &mut Schema) {
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        *description = unwrapped(description);
+    }
+}
+
+fn shape(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else {
         return;
     };
     if object.get("format").is_some_and(|format| format != "date") {
         object.remove("format");
-    }
-    if let Some(Value::String(description)) = object.get_mut("description") {
-        *description = unwrapped(description);
     }
     let required: Vec<Value> =
         object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();

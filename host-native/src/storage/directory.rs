@@ -72,6 +72,9 @@ pub(super) struct Directory(Arc<OwnedFd>);
 impl Directory {
     /// Opens a canonical path; refuses one that a symbolic link came to stand on since.
     pub fn open(path: &Path) -> Result<Self, Errno> {
+        if let Some(directory) = Directory::open_at_once(path) {
+            return Ok(directory);
+        }
         let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut directory = Directory(Arc::new(rustix::fs::open("/", flags, Mode::empty())?));
         for component in path.components() {
@@ -84,9 +87,26 @@ impl Directory {
         Ok(directory)
     }
 
+    /// As `open`, where the system can refuse links on the way (Linux 5.6); none where that fails,
+    /// for whatever reason.
+    fn open_at_once(path: &Path) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{CWD, ResolveFlags, openat2};
+            let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+            opened.ok().map(|opened| Directory(Arc::new(opened)))
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
     /// Opens the nearest directory that exists at or above a canonical path, and gives the names
     /// from there to it.
     pub fn open_nearest(path: &Path) -> Result<(Self, Vec<&OsStr>), Errno> {
+        if let Some(directory) = Directory::open_at_once(path) {
+            return Ok((directory, Vec::new()));
+        }
         let mut directory = Directory::open(Path::new("/"))?;
         let mut names = path.components().filter_map(|component| match component {
             Component::Normal(name) => Some(name),

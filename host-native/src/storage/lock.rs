@@ -158,10 +158,17 @@ impl LockDirectory {
                         .map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))??
                 }
             };
+            let head = || (Instant::now() + patience.lock_wait).min(patience.deadline());
+            // Where nobody waits, nobody is overtaken. Who comes to wait just now is so once, since
+            // it keeps the turnstile then.
+            if turnstile.is_free() && turn.try_take()? && turn.is_in_place() {
+                return Ok((turn, head()));
+            }
+            turn.let_go();
             if !take(&mut turnstile, TURNSTILE_POLL, patience.deadline()).await? {
                 return Err(patience.exhausted());
             }
-            let at_the_head = (Instant::now() + patience.lock_wait).min(patience.deadline());
+            let at_the_head = head();
             if !take(&mut turn, TURN_POLL, at_the_head).await? {
                 return Err(patience.exhausted());
             }
@@ -335,6 +342,34 @@ impl LockFile {
 
     fn is_in_place(&self) -> bool {
         is_in_place(self.connection())
+    }
+
+    /// Whether nobody holds it, in this process or another; false where that cannot be told.
+    fn is_free(&self) -> bool {
+        let mut file: *mut ffi::sqlite3_file = std::ptr::null_mut();
+        let mut held = 1;
+        // SAFETY: the connection is open and used here alone, and SQLite says where its file is,
+        // with the functions of its kind.
+        unsafe {
+            let (handle, ask) = (self.connection().handle(), ffi::SQLITE_FCNTL_FILE_POINTER);
+            let to = (&raw mut file).cast();
+            if ffi::sqlite3_file_control(handle, c"main".as_ptr(), ask, to) != ffi::SQLITE_OK {
+                return false;
+            }
+            let Some(methods) = file.as_ref().and_then(|file| file.pMethods.as_ref()) else {
+                return false;
+            };
+            let checked = methods.xCheckReservedLock.map(|check| check(file, &raw mut held));
+            checked == Some(ffi::SQLITE_OK) && held == 0
+        }
+    }
+
+    /// Lets go of it where it is held.
+    fn let_go(&mut self) {
+        if !self.connection().is_autocommit() {
+            // Where that fails, so does the next attempt to take it.
+            let _ = run(self.connection(), "ROLLBACK");
+        }
     }
 
     fn try_take(&mut self) -> Result<bool, Error> {
