@@ -80,31 +80,24 @@ impl<'a> Agent<'a> {
 
     /// Reads from one view of the memories.
     pub fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
+        self.check_case()?;
         for _ in 0..ATTEMPTS {
             match self.format()? {
-                RecordsFormat::Json => {
-                    self.check_case()?;
-                    match self.file()? {
-                        // Converted since we looked.
-                        None if self.in_database()? => {}
-                        None => return read(&self.nothing()),
-                        Some(file) => {
-                            return read(&file).map_err(|error| self.told_of_backup(error));
-                        }
+                RecordsFormat::Json => match self.file()? {
+                    // Converted since we looked.
+                    None if self.in_database()? => {}
+                    None => return read(&self.nothing()),
+                    Some(file) => {
+                        return read(&file).map_err(|error| self.told_of_backup(error));
                     }
-                }
+                },
                 RecordsFormat::Sqlite => {
                     let Some(database) = self.database(false)? else {
-                        self.check_case()?;
                         return read(&self.nothing());
                     };
                     let view = database.begin(Mode::Read)?;
                     let reader = SqliteReader::of(&*view, self.name)?;
-                    if reader.has_agent() {
-                        return read(&reader);
-                    }
-                    if !self.has_file()? {
-                        self.check_case()?;
+                    if reader.has_agent() || !self.has_file()? {
                         return read(&reader);
                     }
                 }
@@ -120,16 +113,13 @@ impl<'a> Agent<'a> {
         purpose: Purpose,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        self.check_case()?;
         let mut overtaken = None;
         for _ in 0..ATTEMPTS {
             let done = match self.home()? {
-                Home::File => {
-                    self.check_case()?;
-                    self.change_file(purpose, &change)
-                }
+                Home::File => self.change_file(purpose, &change),
                 Home::Rows => self.change_rows(&change),
                 Home::None => {
-                    self.check_case()?;
                     // Nothing is made for a call that then makes no change.
                     let mut writer = JsonWriter::of(self.nothing(), self.call.context);
                     let done = change(&mut writer)?;
@@ -158,6 +148,8 @@ impl<'a> Agent<'a> {
         self.check_case()?;
         match self.file()? {
             Some(file) => self.write_file(&*lock, file, purpose, change).map(Some),
+            // Converted since we looked. Who waited here goes on here, as in `create`.
+            None if self.in_database()? => self.change_rows(change),
             None => Ok(None),
         }
     }
@@ -193,9 +185,10 @@ impl<'a> Agent<'a> {
         let transaction = database.begin(Mode::Write)?;
         migrate(&*transaction)?;
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
-        // Converted since we looked; from here on nobody converts it.
+        // Converted since we looked; from here on nobody converts it. Who has begun a transaction
+        // may take no lock, so that this call cannot begin anew.
         if !writer.has_agent() || self.has_file()? {
-            return Ok(None);
+            return Err(self.moving().into());
         }
         let done = change(&mut writer)?;
         if writer.has_changed() {
@@ -322,8 +315,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Files travel to file systems that would merge two names that differ only in case. An agent
-    /// with rows has been checked when it got them.
+    /// Files travel to file systems that would merge two names that differ only in case.
     pub(super) fn check_case(&self) -> Result<(), Error> {
         let entries = self.tree.list(Side::Documents, "")?.unwrap_or_default();
         let names = entries

@@ -33,7 +33,8 @@ pub(super) trait Reader {
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` where one of those is damaged: who has another of that id may want to mend it.
+    /// `CORRUPTED_DATA` where a file has one of them, damaged: who has a record of that id may want
+    /// to mend it.
     fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
         let mut known = BTreeSet::new();
         for id in ids {

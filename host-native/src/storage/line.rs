@@ -18,17 +18,19 @@ struct Places {
 }
 
 /// Locks are known by their paths.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Wants {
+    /// What it holds or waits for.
     locks: Vec<PathBuf>,
-    /// What it lets earlier ones have first, beside what it wants.
-    after: Vec<PathBuf>,
+    /// What it asked for last, and what it lets earlier ones have before that.
+    asks: (PathBuf, Option<PathBuf>),
     waker: Option<Waker>,
 }
 
 impl Wants {
     fn waits_for(&self, earlier: &Self) -> bool {
-        earlier.locks.iter().any(|lock| self.locks.contains(lock) || self.after.contains(lock))
+        let (lock, after) = &self.asks;
+        earlier.locks.iter().any(|wanted| wanted == lock || Some(wanted) == after.as_ref())
     }
 }
 
@@ -40,11 +42,12 @@ impl Places {
 }
 
 impl Line {
-    /// Takes the last place.
-    pub fn join(&self) -> Place {
+    /// Takes the last place, for a lock; earlier ones that want it or `after` come first.
+    pub fn join(&self, lock: PathBuf, after: Option<PathBuf>) -> Place {
         let number = self.with(|places| {
             places.joined += 1;
-            places.taken.insert(places.joined, Wants::default());
+            let wants = Wants { locks: vec![lock.clone()], asks: (lock, after), waker: None };
+            places.taken.insert(places.joined, wants);
             places.joined
         });
         Place { line: self.clone(), number }
@@ -63,12 +66,14 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Wants this lock as well from now on, and lets earlier ones have `after` first.
+    /// Wants this lock as well, beside those that it holds.
     pub fn want(&self, lock: PathBuf, after: Option<PathBuf>) {
         self.line.with(|places| {
             let wants = places.taken.get_mut(&self.number).expect("held by `self`");
-            wants.locks.push(lock);
-            wants.after.extend(after);
+            if !wants.locks.contains(&lock) {
+                wants.locks.push(lock.clone());
+            }
+            wants.asks = (lock, after);
         });
     }
 
@@ -110,9 +115,7 @@ mod tests {
     use std::task::Context;
 
     fn join(line: &Line, lock: &str, after: Option<&str>) -> Place {
-        let place = line.join();
-        place.want(lock.into(), after.map(PathBuf::from));
-        place
+        line.join(lock.into(), after.map(PathBuf::from))
     }
 
     fn is_next(place: &Place) -> bool {

@@ -132,8 +132,14 @@ impl LockDirectory {
         patience: Patience,
         held: Option<&Lock>,
     ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
-        let place = held.map_or_else(|| Arc::new(storage.line.join()), |held| held.place.clone());
-        place.want(self.path.clone(), self.after.clone());
+        let (path, after) = (self.path.clone(), self.after.clone());
+        let place = match held {
+            None => Arc::new(storage.line.join(path, after)),
+            Some(held) => {
+                held.place.want(path, after);
+                held.place.clone()
+            }
+        };
         let (directory, storage) = (self.clone(), storage.clone());
         async move {
             patience.within(place.is_next()).await?;
@@ -159,8 +165,8 @@ impl LockDirectory {
                 }
             };
             let head = || (Instant::now() + patience.lock_wait).min(patience.deadline());
-            // Where nobody waits, nobody is overtaken. Who comes to wait just now is so once, since
-            // it keeps the turnstile then.
+            // Where nobody waits, nobody is overtaken, but for one that comes to wait just now or
+            // that is between two polls of the turnstile: it meets the next one there.
             if turnstile.is_free() && turn.try_take()? && turn.is_in_place() {
                 return Ok((turn, head()));
             }

@@ -1,12 +1,13 @@
 //! Where an export goes: standard output, a file, or whatever else has a name that is written to.
 
 use crate::cli::Failure;
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-const STANDARD_OUTPUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+const STANDARD_OUTPUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
 /// So many links lead from a name at most, as in Linux.
 const MAX_LINKS: usize = 40;
@@ -34,7 +35,9 @@ impl Destination {
     /// What a name on the command line stands for; a link stands for what it leads to.
     pub(super) fn of(name: &Path) -> Result<Destination, Failure> {
         let names = names(name);
-        if names.iter().any(|name| STANDARD_OUTPUT.iter().any(|known| name == Path::new(known))) {
+        let is_known =
+            |name: &PathBuf| STANDARD_OUTPUT.iter().any(|known| name == Path::new(known));
+        if name == Path::new("-") || names.iter().any(is_known) {
             let (name, to) = ("standard output".to_owned(), Box::new(io::stdout()));
             return Ok(Destination::Stream { name, to, file: None });
         }
@@ -156,8 +159,14 @@ fn names(name: &Path) -> Vec<PathBuf> {
 /// Whether it names what some program has opened, perhaps a file: that one is written to, since
 /// whoever opened it would not see another in its place.
 fn is_descriptor(name: &Path) -> bool {
-    let names_one = name.parent().is_some_and(|above| above.ends_with("fd"));
-    names_one && ["/dev", "/proc"].iter().any(|above| name.starts_with(above))
+    let parts: Option<Vec<&str>> = name.iter().map(OsStr::to_str).collect();
+    let number = match parts.as_deref() {
+        Some(["/", "dev", "fd", number]) => number,
+        Some(["/", "proc", _, "fd", number]) => number,
+        Some(["/", "proc", _, "task", _, "fd", number]) => number,
+        _ => return false,
+    };
+    number.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// Memories are private, as their file and database are: a new file is its owner's alone.
