@@ -58,13 +58,20 @@ pub fn sections(text: &str) -> Vec<Heading<'_>> {
     headings
 }
 
-/// Whether all of the headings begin with `#` at the beginning of their line. Above another one, a
-/// link definition or a list can take in what is put there.
+/// Whether all of the headings are ATX headings at the beginning of their line. Above another one,
+/// a link definition or a list can take in what is put there.
 pub fn has_plain_headings(text: &str) -> bool {
     let is_plain = |heading: &Heading<'_>| {
-        heading.source.starts_with('#') && text[..heading.start].ends_with(['\n', '\r'])
+        is_atx(heading.source) && text[..heading.start].ends_with(['\n', '\r'])
     };
     headings(text).iter().all(|heading| heading.start == 0 || is_plain(heading))
+}
+
+/// Whether a heading begins with `#` and a space, and not, as `#1` above `===`, with text.
+fn is_atx(source: &str) -> bool {
+    let marks = source.len() - source.trim_start_matches('#').len();
+    let text = &source[marks..];
+    marks > 0 && (text.is_empty() || text.starts_with([' ', '\t', '\n', '\r']))
 }
 
 /// A document without the byte order mark that may stand at its beginning.
