@@ -67,11 +67,12 @@ pub fn has_plain_headings(text: &str) -> bool {
     headings(text).iter().all(|heading| heading.start == 0 || is_plain(heading))
 }
 
-/// Whether a heading begins with `#` and a space, and not, as `#1` above `===`, with text.
+/// Whether a heading begins with one or two `#` and a space, and not with the text of a heading that
+/// `===` or `---` underlines.
 fn is_atx(source: &str) -> bool {
     let marks = source.len() - source.trim_start_matches('#').len();
     let text = &source[marks..];
-    marks > 0 && (text.is_empty() || text.starts_with([' ', '\t', '\n', '\r']))
+    matches!(marks, 1 | 2) && (text.is_empty() || text.starts_with([' ', '\t', '\n', '\r']))
 }
 
 /// A document without the byte order mark that may stand at its beginning.

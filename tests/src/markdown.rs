@@ -94,57 +94,98 @@ pub enum Target {
 /// What an append did to a document beyond adding to it where the target says: nothing, or what it
 /// was.
 pub fn damage(before: &str, after: &str, target: &Target) -> Option<String> {
-    let at = insertion(before, after);
-    if !after.ends_with(&before[at..]) {
-        return Some("the bytes that were there are not all there, in their order".into());
-    }
-    let (headings, mut headings_after) = (great_headings(before), great_headings(after));
-    let (own, section) = match target {
-        Target::Below(heading) => (None, heading),
-        Target::New { heading, after } => (Some(heading.as_str()), after),
+    let places = insertions(before, after);
+    let (before, after) = (line_feeds(before), line_feeds(after));
+    let document = Grown {
+        headings: (great_headings(&before), great_headings(&after)),
+        blocks: (blocks(&before), blocks(&after)),
+        before: &before,
     };
-    if let Some(own) = own {
-        let index = headings.iter().filter(|heading| heading.start < at).count();
-        if headings_after.get(index).is_none_or(|heading| heading.source != own) {
-            return Some(format!("`{own}` is not added"));
+    // The same text can have been put in at several places, where it ends as it begins.
+    let mut found = "the bytes that were there are not all there, in their order".to_owned();
+    for at in places {
+        found = document.damage(at, target)?;
+    }
+    Some(found)
+}
+
+/// A document before and after something was put into it.
+struct Grown<'a> {
+    before: &'a str,
+    headings: (Vec<Heading<'a>>, Vec<Heading<'a>>),
+    blocks: (Vec<Block>, Vec<Block>),
+}
+
+impl Grown<'_> {
+    fn damage(&self, at: usize, target: &Target) -> Option<String> {
+        let Self { before, headings: (headings, headings_after), blocks: (old, new) } = self;
+        let (own, section) = match target {
+            Target::Below(heading) => (None, heading),
+            Target::New { heading, after } => (Some(heading.as_str()), after),
+        };
+        let mut sources_after: Vec<&str> = headings_after.iter().map(|h| h.source).collect();
+        if let Some(own) = own {
+            let index = headings.iter().filter(|heading| heading.start < at).count();
+            if sources_after.get(index) != Some(&own) {
+                return Some(format!("`{own}` is not added"));
+            }
+            sources_after.remove(index);
         }
-        headings_after.remove(index);
-    }
-    if !headings.iter().map(|h| h.source).eq(headings_after.iter().map(|h| h.source)) {
-        return Some("the headings of level 1 and 2 differ".into());
-    }
-    let above = headings.iter().rfind(|heading| heading.start < at && !heading.is_inner);
-    let above = above.map(|heading| heading.source);
-    if above != Some(section) {
-        return Some(format!("the text is below {above:?}"));
-    }
-    let next = before.len() - before[at..].trim_start_matches([' ', '\t', '\n', '\r']).len();
-    let is_next = |heading: &Heading<'_>| heading.start == next && !heading.is_inner;
-    if next < before.len() && !headings.iter().any(is_next) {
-        return Some(format!("the text is not at the end of its section: {:?}", &before[at..]));
-    }
-    let (old, new) = (blocks(before), blocks(after));
-    let head = common(old.iter(), new.iter());
-    let most = old.len().min(new.len()) - head;
-    let tail = common(old.iter().rev(), new.iter().rev()).min(most);
-    let added = &new[head..new.len() - tail];
-    if own.is_some() && added.first().is_none_or(|block| Some(block.source.as_str()) != own) {
-        return Some(format!("the heading is not the first of what was added: {added:#?}"));
-    }
-    match &old[head..old.len() - tail] {
-        [] => None,
-        [list] if added.first().is_some_and(|grown| has_grown(list, grown)) => None,
-        changed => Some(format!("these blocks have changed: {changed:#?}\nto {added:#?}")),
+        if !headings.iter().map(|h| h.source).eq(sources_after) {
+            return Some("the headings of level 1 and 2 differ".into());
+        }
+        let above = headings.iter().rfind(|heading| heading.start < at && !heading.is_inner);
+        let above = above.map(|heading| heading.source);
+        if above != Some(section) {
+            return Some(format!("the text is below {above:?}"));
+        }
+        let next = before.len() - before[at..].trim_start_matches([' ', '\t', '\n', '\r']).len();
+        let is_next = |heading: &Heading<'_>| heading.start == next && !heading.is_inner;
+        if next < before.len() && !headings.iter().any(is_next) {
+            return Some(format!("the text is not at the end of its section: {:?}", &before[at..]));
+        }
+        let head = common(old.iter(), new.iter());
+        let most = old.len().min(new.len()) - head;
+        let tail = common(old.iter().rev(), new.iter().rev()).min(most);
+        let added = &new[head..new.len() - tail];
+        if own.is_some() && added.first().is_none_or(|block| Some(block.source.as_str()) != own) {
+            return Some(format!("the heading is not the first of what was added: {added:#?}"));
+        }
+        match &old[head..old.len() - tail] {
+            [] => None,
+            [list] if added.first().is_some_and(|grown| has_grown(list, grown)) => None,
+            changed => Some(format!("these blocks have changed: {changed:#?}\nto {added:#?}")),
+        }
     }
 }
 
-/// Where something was put into a document: at the beginning of a line where that can be, or else
-/// at the end of its last line.
-fn insertion(before: &str, after: &str) -> usize {
-    let same = common(before.bytes(), after.bytes());
-    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    let line = before.as_bytes()[..same].iter().rposition(is_end).map_or(0, |end| end + 1);
-    if after.ends_with(&before[line..]) { line } else { before.floor_char_boundary(same) }
+/// Where something can have been put into a document: at the beginnings of lines, the last one
+/// first, or else at the end of its last line. Nowhere, where not all that was there is there.
+fn insertions(before: &str, after: &str) -> Vec<usize> {
+    let most = common(before.bytes(), after.bytes());
+    let least = before.len() - common(before.bytes().rev(), after.bytes().rev());
+    let bytes = before.as_bytes();
+    let begins_line = |at: &usize| match at.checked_sub(1).map(|end| bytes[end]) {
+        Some(b'\r') => bytes.get(*at) != Some(&b'\n'),
+        end => end.is_none_or(|end| end == b'\n'),
+    };
+    let lines: Vec<usize> = (least..=most).rev().filter(begins_line).collect();
+    match lines.is_empty() && least <= most {
+        true => vec![before.floor_char_boundary(most)],
+        false => lines,
+    }
+}
+
+/// The text with LF for each CR that ends a line alone, as CommonMark has it: for the parser, some
+/// that should end the first line of a fence do not.
+fn line_feeds(text: &str) -> String {
+    let mut rest = text.chars().peekable();
+    let mut feeds = String::with_capacity(text.len());
+    while let Some(next) = rest.next() {
+        let is_alone = next == '\r' && rest.peek() != Some(&'\n');
+        feeds.push(if is_alone { '\n' } else { next });
+    }
+    feeds
 }
 
 /// Whether a list has gained items and its own are as they were.
@@ -190,6 +231,20 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_begins_as_what_follows_it_is_no_damage() {
+        let log = "## One\n\ntwo\n---\n";
+        let grown = "## One\n\ntwo\nthree\n\ntwo\n---\n";
+        assert_eq!(damage(log, grown, &below("## One")), None);
+    }
+
+    #[test]
+    fn a_line_may_end_in_cr_alone() {
+        let log = "## One\n\n- a\n  ```rust\r## b`c\n";
+        let grown = "## One\n\n- a\n  ```rust\r\n\nd\n\n## b`c\n";
+        assert_eq!(damage(log, grown, &below("## One")), None);
+    }
+
+    #[test]
     fn every_kind_of_damage_is_seen() {
         for text in
             ["## Three", "b\n---", "- # b", "```", "<!-- ", "[x]: /y", "    b", "  b\n\nc", "> # q"]
@@ -205,5 +260,6 @@ mod tests {
         assert!(damage(LOG, &format!("{LOG}\nmore\n"), &one).is_some());
         let new = Target::New { heading: "## New".into(), after: "## One".into() };
         assert!(damage(LOG, &format!("{LOG}\n## New\n\nmore\n"), &new).is_some());
+        assert!(damage(LOG, &LOG.replace("- a\n\n", ""), &one).is_some());
     }
 }
