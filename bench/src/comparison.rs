@@ -68,8 +68,6 @@ pub struct Comparison {
     pub gates: Vec<Gate>,
     /// Who does not take part, and why.
     pub absent: Vec<String>,
-    /// Whether it is left out of the README.
-    pub is_detail: bool,
 }
 
 impl Comparison {
@@ -100,8 +98,8 @@ impl Comparison {
             .map(|(contestant, own)| Row::of(contestant.name(), own, &measured[0]))
             .collect();
         let verdicts = self.gates.iter().filter_map(|gate| Verdict::of(gate, &rows)).collect();
-        let Self { title, absent, is_detail, .. } = self;
-        Ok(Measured { title, rounds, calls, rows, verdicts, absent, is_detail })
+        let Self { title, absent, .. } = self;
+        Ok(Measured { title, rounds, calls, rows, verdicts, absent })
     }
 }
 
@@ -134,7 +132,6 @@ pub struct Measured {
     pub rows: Vec<Row>,
     pub verdicts: Vec<Verdict>,
     pub absent: Vec<String>,
-    pub is_detail: bool,
 }
 
 /// One contestant: ratios to the first one, and microseconds a call.
@@ -217,7 +214,6 @@ mod tests {
             turns: 3,
             gates: vec![Gate { contestant: "other", quantity: Quantity::Wall, at_most }],
             absent: Vec::new(),
-            is_detail: false,
         };
         comparison.run(2).expect("measured")
     }

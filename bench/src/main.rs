@@ -10,7 +10,6 @@ mod figure;
 mod machine;
 mod programs;
 mod read_summary;
-mod readme;
 mod records;
 mod run;
 mod start;

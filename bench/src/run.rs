@@ -5,9 +5,9 @@ use std::path::Path;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::comparison::{Comparison, Measured};
+use crate::comparison::Comparison;
 use crate::machine::Machine;
-use crate::{append_entry, programs, read_summary, readme, records, start, table};
+use crate::{append_entry, read_summary, records, start, table};
 
 /// Measures agent-memory beside what it is made of.
 ///
@@ -52,9 +52,6 @@ pub struct How {
     /// Prints JSON instead of text.
     #[arg(long, global = true)]
     json: bool,
-    /// Writes the table into the README as well. Only where everything is measured.
-    #[arg(long, global = true, conflicts_with_all = ["quick", "memories"])]
-    write_readme: bool,
 }
 
 impl How {
@@ -82,9 +79,6 @@ impl Bench {
     /// What kept it from measuring.
     pub fn run(self) -> io::Result<bool> {
         let Self { part, how } = self;
-        if how.write_readme && part.is_some() {
-            return Err(io::Error::other("`--write-readme` needs all parts: name none"));
-        }
         // Beside the programs: the system's place for temporary files often is memory, where
         // nothing has to be made durable.
         let directory = std::env::current_exe()?.with_file_name("");
@@ -111,19 +105,9 @@ impl Bench {
         if how.json {
             println!("{:#}", table::json(&all, &machine));
         }
-        if how.write_readme {
-            write_readme(&all, &machine)?;
-        }
         let mut verdicts = all.iter().flat_map(|measured| &measured.verdicts);
         Ok(verdicts.all(|verdict| verdict.is_met()))
     }
-}
-
-fn write_readme(all: &[Measured], machine: &Machine) -> io::Result<()> {
-    if let Some(absent) = all.iter().find_map(|measured| measured.absent.first()) {
-        return Err(io::Error::other(format!("the README needs all lines: {absent}")));
-    }
-    readme::write(&programs::repository().join("README.md"), &table::markdown(all, machine))
 }
 
 impl Part {

@@ -68,7 +68,6 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
         turns: how.either(1, 11),
         gates: vec![gate(STATELESS), gate(OLDER)],
         absent,
-        is_detail: false,
     }])
 }
 

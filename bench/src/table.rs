@@ -1,4 +1,4 @@
-//! What was measured, for a person at a terminal, for a page of Markdown, and for a program.
+//! What was measured, for a person at a terminal and for a program.
 
 use serde_json::{Value, json};
 
@@ -27,32 +27,6 @@ fn line(name: &str, cells: &[String; 4]) -> String {
     let [cpu_ratio, wall_ratio, cpu, wall] = cells;
     let line = format!("  {name:<24}{cpu_ratio:<24}{wall_ratio:<24}{cpu:>9}{wall:>10}");
     format!("{}\n", line.trim_end())
-}
-
-/// All comparisons as one table of Markdown, with what it takes to read it.
-pub fn markdown(all: &[Measured], machine: &Machine) -> String {
-    let rounds = all.first().map_or(0, |measured| measured.rounds);
-    let mut text = format!(
-        "Measured on {}, {rounds} rounds in which all take turns: medians, in brackets the least \
-         and the most of the rounds. A ratio is taken to the first line of its block, round by \
-         round; CPU is user and system time of the process that does the work.\n\n\
-         | | {} |\n|---|---|---|---|---|\n",
-        machine.shown(),
-        HEADS.join(" | ")
-    );
-    for measured in all.iter().filter(|measured| !measured.is_detail) {
-        text += &format!("| **{}** | | | | |\n", measured.title);
-        for (row, cells) in measured.rows.iter().zip(cells(measured)) {
-            text += &format!("| {} | {} |\n", row.name, cells.join(" | "));
-        }
-    }
-    text += "\n";
-    for (measured, verdict) in
-        all.iter().flat_map(|measured| measured.verdicts.iter().map(move |of| (measured, of)))
-    {
-        text += &format!("- gate, {}: {}\n", measured.title, verdict_text(verdict));
-    }
-    text
 }
 
 /// All comparisons, for a program: times in microseconds.

@@ -180,13 +180,3 @@ fn json_has_the_figures_of_every_line() {
         }
     }
 }
-
-#[test]
-fn the_readme_is_not_written_from_a_part_nor_from_a_quick_run() {
-    for (arguments, says) in [(["start"], "needs all parts"), (["--quick"], "cannot be used with")]
-    {
-        let output = bench(&[&arguments[..], &["--write-readme"]].concat());
-        assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8_lossy(&output.stderr).contains(says), "{says}");
-    }
-}

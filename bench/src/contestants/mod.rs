@@ -45,7 +45,6 @@ impl Lineup<'_> {
             turns: self.turns[0],
             gates,
             absent: Vec::new(),
-            is_detail: false,
         })
     }
 
@@ -69,7 +68,7 @@ impl Lineup<'_> {
             Err(why) => absent.push(format!("{}: {why}", node::NAME)),
         }
         let title = format!("{}, on disk", self.title);
-        Ok(Comparison { title, contestants, turns: self.turns[1], gates, absent, is_detail: false })
+        Ok(Comparison { title, contestants, turns: self.turns[1], gates, absent })
     }
 }
 

@@ -109,7 +109,6 @@ fn growth<'a>(
         turns: 1,
         gates,
         absent: Vec::new(),
-        is_detail: false,
     })
 }
 
@@ -178,7 +177,6 @@ impl Scene<'_> {
             turns: 1,
             gates: vec![gate(Quantity::Cpu, ADD_CPU), gate(Quantity::Wall, ADD_WALL)],
             absent: Vec::new(),
-            is_detail: false,
         })
     }
 
@@ -196,7 +194,6 @@ impl Scene<'_> {
             turns: 1,
             gates: if is_long { vec![gate] } else { Vec::new() },
             absent: Vec::new(),
-            is_detail: false,
         })
     }
 
@@ -233,7 +230,6 @@ impl Scene<'_> {
                 turns: 1,
                 gates: has_gate.then_some(gate).into_iter().collect(),
                 absent: Vec::new(),
-                is_detail: !is_search,
             })?;
         }
         Ok(())
@@ -261,7 +257,6 @@ impl Scene<'_> {
             turns: 1,
             gates: Vec::new(),
             absent: Vec::new(),
-            is_detail: false,
         })
     }
 
@@ -291,7 +286,6 @@ impl Scene<'_> {
                 gates: has_peer.then_some(gate).into_iter().collect(),
                 contestants,
                 absent: peer.absent().into_iter().collect(),
-                is_detail: false,
             })?;
         }
         Ok(())
