@@ -38,9 +38,14 @@ pub struct Arrival {
     pub(crate) now: Timestamp,
     pub(crate) utc_offset_minutes: i32,
     pub(crate) seed: u64,
-    pub(crate) turn: Option<Turn>,
+    /// A writer's place among those that have arrived and have not yet asked for a lock. It is
+    /// given up when this is dropped.
+    ///
+    /// A call reads before it asks, and calls read at different speeds; without this, two calls of
+    /// one client could change a tree in the opposite order of their arrival.
+    pub(crate) writer_place: Option<Place>,
     /// Its place among the calls that are under way, until it has ended.
-    pub(crate) place: Place,
+    pub(crate) call_place: Place,
 }
 
 impl fmt::Debug for Arrival {
@@ -50,17 +55,10 @@ impl fmt::Debug for Arrival {
             .field("now", &self.now)
             .field("utc_offset_minutes", &self.utc_offset_minutes)
             .field("seed", &self.seed)
-            .field("writes", &self.turn.is_some())
+            .field("writes", &self.writer_place.is_some())
             .finish()
     }
 }
-
-/// A writer's place among those that have arrived and have not yet asked for a lock. It is given up
-/// when this is dropped.
-///
-/// A call reads before it asks, and calls read at different speeds; without this, two calls of one
-/// client could change a tree in the opposite order of their arrival.
-pub(crate) type Turn = Place;
 
 /// Receives calls.
 pub(crate) struct Arrivals {
@@ -103,8 +101,8 @@ impl Arrivals {
                 start.saturating_add(elapsed).unwrap_or(Timestamp::MAX)
             }
         };
-        let turn = writes.then(|| self.writers.join());
-        let place = self.calls.join();
+        let writer_place = writes.then(|| self.writers.join());
+        let call_place = self.calls.join();
         drop(arrived);
 
         let utc_offset_minutes = self
@@ -114,7 +112,7 @@ impl Arrivals {
             Random::System => getrandom::u64().expect("the operating system has random numbers"),
             Random::Fixed(first) => first.wrapping_add(number),
         };
-        Arrival { now, utc_offset_minutes, seed, turn, place }
+        Arrival { now, utc_offset_minutes, seed, writer_place, call_place }
     }
 }
 
@@ -134,7 +132,7 @@ mod tests {
         assert_eq!(second.now.to_string(), "2025-01-20T10:00:01.5Z");
         assert_eq!(second.utc_offset_minutes, 330);
         assert_eq!(second.seed, 8);
-        assert!(second.turn.is_some());
+        assert!(second.writer_place.is_some());
     }
 
     #[test]

@@ -181,16 +181,16 @@ impl Memory {
         roots: Option<Arc<dyn Roots>>,
         run: impl FnOnce(&Engine, Call, &str) -> Result<toolbox::Outcome, CallError> + Send + 'static,
     ) -> Result<Outcome, CallError> {
-        arrival.place.is_served().await;
+        arrival.call_place.served().await;
         let (waiting, _waited) = Waiting::new();
         let memory = self.0.clone();
         let ran = tokio::task::spawn_blocking(move || {
             // Kept until the call has ended, which may be later than that nobody waits for it.
-            let _place = arrival.place;
+            let _place = arrival.call_place;
             let Arrival { now, utc_offset_minutes, seed, .. } = arrival;
             let context = context(&memory.settings, now, utc_offset_minutes, seed);
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
-            let call = Call::new(storage, limits, arrival.turn, roots, Some(waiting));
+            let call = Call::new(storage, limits, arrival.writer_place, roots, Some(waiting));
             let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;
             // Here, since a call that is given up may have changed something.
             memory.teller.tell(&outcome.changed);

@@ -7,10 +7,10 @@ use std::task::{Poll, Waker};
 
 /// Those that are served or wait for it, in the order in which they came.
 #[derive(Clone, Debug)]
-pub(crate) struct Queue(Arc<Mutex<Line>>);
+pub(crate) struct Queue(Arc<Mutex<State>>);
 
 #[derive(Debug)]
-struct Line {
+struct State {
     /// How many are served at once.
     served: usize,
     joined: u64,
@@ -20,20 +20,20 @@ struct Line {
 impl Queue {
     /// A queue that serves so many at once.
     pub(crate) fn new(served: usize) -> Self {
-        Queue(Arc::new(Mutex::new(Line { served, joined: 0, places: BTreeMap::new() })))
+        Queue(Arc::new(Mutex::new(State { served, joined: 0, places: BTreeMap::new() })))
     }
 
     /// Takes the last place.
     pub(crate) fn join(&self) -> Place {
-        let number = self.with(|line| {
-            line.joined += 1;
-            line.places.insert(line.joined, None);
-            line.joined
+        let number = self.with(|state| {
+            state.joined += 1;
+            state.places.insert(state.joined, None);
+            state.joined
         });
         Place { queue: Queue(Arc::clone(&self.0)), number }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Line) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -47,14 +47,14 @@ pub(crate) struct Place {
 
 impl Place {
     /// Waits until it is served: until few enough are before it.
-    pub(crate) async fn is_served(&self) {
+    pub(crate) async fn served(&self) {
         poll_fn(|context| {
-            self.queue.with(|line| {
-                let before = line.places.range(..self.number);
-                if before.take(line.served).count() < line.served {
+            self.queue.with(|state| {
+                let before = state.places.range(..self.number);
+                if before.take(state.served).count() < state.served {
                     return Poll::Ready(());
                 }
-                line.places.insert(self.number, Some(context.waker().clone()));
+                state.places.insert(self.number, Some(context.waker().clone()));
                 Poll::Pending
             })
         })
@@ -64,9 +64,9 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let next = self.queue.with(|line| {
-            line.places.remove(&self.number);
-            line.places.values_mut().nth(line.served - 1)?.take()
+        let next = self.queue.with(|state| {
+            state.places.remove(&self.number);
+            state.places.values_mut().nth(state.served - 1)?.take()
         });
         if let Some(waker) = next {
             waker.wake();
@@ -82,7 +82,7 @@ mod tests {
 
     fn is_served(place: &Place) -> bool {
         let mut context = Context::from_waker(Waker::noop());
-        pin!(place.is_served()).poll(&mut context).is_ready()
+        pin!(place.served()).poll(&mut context).is_ready()
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
     async fn a_waiting_writer_wakes_when_the_one_before_it_leaves() {
         let queue = Queue::new(1);
         let (first, second) = (queue.join(), queue.join());
-        let waits = tokio::spawn(async move { second.is_served().await });
+        let waits = tokio::spawn(async move { second.served().await });
         tokio::task::yield_now().await;
         assert!(!waits.is_finished());
         drop(first);

@@ -89,7 +89,7 @@ impl Scene {
         let place = Place::repository(self.repository.path().to_str().unwrap());
         let tree = storage.open(&place, &[]).unwrap();
         let patience = Patience::new(Duration::from_secs(5));
-        tree.acquire(patience).await.unwrap()
+        tree.lock(patience).await.unwrap()
     }
 }
 

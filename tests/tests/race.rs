@@ -263,7 +263,7 @@ fn hold(repository: &Path) -> Writer {
     let place = Place::repository(repository.to_str().expect("scratch paths are UTF-8"));
     let tree = storage.open(&place, &[]).expect("the repository opens");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let lock = tree.acquire(Patience::new(LOCK_WAIT));
+    let lock = tree.lock(Patience::new(LOCK_WAIT));
     runtime.expect("a runtime").block_on(lock).expect("the lock is passed on")
 }
 

@@ -66,8 +66,14 @@ impl HostConnection for Call {
                 let message = "the call has a transaction already: a call takes one at a time";
                 return Ok(Err(nested(message)));
             }
-            let turn = call.turn.take_if(|_| mode == TransactionMode::Write);
             let database = call.opened.get(&connection)?;
+            // Who cannot write learns it at once.
+            if mode == TransactionMode::Write
+                && let Err(error) = database.check_writable()
+            {
+                return Ok(Err(error.into()));
+            }
+            let place = call.writer_place.take_if(|_| mode == TransactionMode::Write);
             let writer = call.writer.map(Resource::<storage::Writer>::new_borrow);
             let writer = writer.map(|writer| call.opened.get(&writer)).transpose()?;
             let patience = storage::Patience::new(call.storage.options().lock_wait);
@@ -79,7 +85,7 @@ impl HostConnection for Call {
                     call.wait(database.begin_with(writer, patience))
                 }
                 (TransactionMode::Write, None) => {
-                    call.wait(Call::in_turn(turn, patience, |patience| {
+                    call.wait(Call::in_turn(place, patience, |patience| {
                         database.begin(storage::Mode::Write, patience)
                     }))
                 }

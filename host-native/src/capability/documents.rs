@@ -6,8 +6,8 @@ use super::imports::documents::{
     Side, Splice, Tree, Writer,
 };
 use super::imports::storage_types::{Error, ErrorCode};
-use crate::arrival::Turn;
 use crate::engine::Call;
+use crate::queue;
 use crate::storage;
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -54,19 +54,19 @@ impl Call {
 
     /// Asks for a lock after every writer that arrived earlier, and waits for it.
     pub(super) async fn in_turn<T, Asked>(
-        turn: Option<Turn>,
+        place: Option<queue::Place>,
         patience: storage::Patience,
         ask: impl FnOnce(storage::Patience) -> Asked,
     ) -> std::result::Result<T, storage::Error>
     where
         Asked: Future<Output = std::result::Result<T, storage::Error>>,
     {
-        if let Some(turn) = &turn {
-            patience.within(turn.is_served()).await?;
+        if let Some(place) = &place {
+            patience.within(place.served()).await?;
         }
         // This joins the lock's own queue; only then may the next writer ask.
         let asked = ask(patience);
-        drop(turn);
+        drop(place);
         asked.await
     }
 }
@@ -112,10 +112,10 @@ impl HostTree for Call {
                 let message = "the call has begun a transaction: it takes its writer before";
                 return Ok(Err(nested(message)));
             }
-            let turn = call.turn.take();
+            let place = call.writer_place.take();
             let tree = call.opened.get(&tree)?;
             let patience = storage::Patience::new(call.storage.options().lock_wait);
-            let locked = Call::in_turn(turn, patience, |patience| tree.acquire(patience));
+            let locked = Call::in_turn(place, patience, |patience| tree.lock(patience));
             Ok(match call.wait(locked)? {
                 Ok(writer) => {
                     let writer = call.opened.push(writer)?;

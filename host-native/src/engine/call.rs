@@ -3,8 +3,8 @@
 use super::guest_time::GuestTime;
 use super::limits::{Exceeded, Size};
 use crate::Limits;
-use crate::arrival::Turn;
 use crate::memory::Roots;
+use crate::queue::Place;
 use crate::storage::{Database, Storage};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(crate) struct Call {
     /// The databases opened, by their names.
     pub(crate) databases: Databases,
     /// The call's place among the writers, until it has asked for a lock.
-    pub(crate) turn: Option<Turn>,
+    pub(crate) writer_place: Option<Place>,
     /// Who can name further granted directories, until it was asked.
     pub(crate) roots: Option<Arc<dyn Roots>>,
     /// What it named.
@@ -113,7 +113,7 @@ impl Call {
     pub(crate) fn new(
         storage: Storage,
         limits: &Limits,
-        turn: Option<Turn>,
+        writer_place: Option<Place>,
         roots: Option<Arc<dyn Roots>>,
         waiting: Option<Waiting>,
     ) -> Call {
@@ -129,7 +129,7 @@ impl Call {
                 .as_ref()
                 .map(|waiting| waiting.databases.clone())
                 .unwrap_or_default(),
-            turn,
+            writer_place,
             roots,
             granted: Vec::new(),
             size: Size { memory: limits.memory },

@@ -57,7 +57,7 @@ fn writer(tree: &Tree) -> Writer {
 
 fn acquire(tree: &Tree) -> Result<Writer, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    runtime.unwrap().block_on(tree.acquire(Patience::new(Duration::from_secs(5))))
+    runtime.unwrap().block_on(tree.lock(Patience::new(Duration::from_secs(5))))
 }
 
 fn put(path: &str, text: &str, expects: Option<&str>) -> Change {

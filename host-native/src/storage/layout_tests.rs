@@ -72,7 +72,7 @@ fn everything_below(directory: &Path) -> BTreeMap<String, String> {
 
 fn lock(tree: &Tree) -> Writer {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let acquired = tree.acquire(Patience::new(Duration::from_secs(5)));
+    let acquired = tree.lock(Patience::new(Duration::from_secs(5)));
     runtime.unwrap().block_on(acquired).unwrap()
 }
 

@@ -11,14 +11,14 @@
 use super::change::{Change, CommitError};
 use super::commit;
 use super::directory::{Directory, Kind, Stamp};
-use super::line::Place;
+use super::lock_file::{LockFile, cannot_write, connect, lock_error, take};
+use super::lock_queue::Ticket;
+use super::patience::Patience;
 use super::tree::{Base, Tree, obstacle};
-use super::{Durability, Error, ErrorCode, MAX_LOCK_WAIT, Shared};
-use rusqlite::{Connection, FileControl, OpenFlags, ffi};
+use super::{Durability, Error, ErrorCode, Shared};
 use rustix::io::Errno;
-use std::collections::HashMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,60 +27,6 @@ const TURN: &str = "turn.sqlite";
 
 const TURNSTILE_POLL: Duration = Duration::from_millis(2);
 const TURN_POLL: Duration = Duration::from_millis(1);
-
-/// How long a writer waits in all while turns keep changing hands.
-const TOTAL_WAIT: Duration = Duration::from_secs(30);
-
-/// So many lock files stay open between uses.
-const MAX_IDLE: usize = 64;
-
-/// For how long a writer waits, counted from when it was asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    asked: Instant,
-    lock_wait: Duration,
-}
-
-impl Patience {
-    /// Begins now: `lock_wait`, but at most [`MAX_LOCK_WAIT`], at the head of the queue, and 30
-    /// seconds, or that wait where it is longer, in all.
-    pub fn new(lock_wait: Duration) -> Self {
-        Patience { asked: Instant::now(), lock_wait: lock_wait.min(MAX_LOCK_WAIT) }
-    }
-
-    /// When it ends, wherever in the queue.
-    pub fn deadline(&self) -> Instant {
-        self.asked + self.lock_wait.max(TOTAL_WAIT)
-    }
-
-    /// Waits for something else that is part of the same wait.
-    ///
-    /// # Errors
-    ///
-    /// `busy` where the patience ends first.
-    pub async fn within<T>(&self, wait: impl Future<Output = T>) -> Result<T, Error> {
-        tokio::time::timeout_at(self.deadline().into(), wait).await.map_err(|_| self.exhausted())
-    }
-
-    pub(super) fn lock_wait(&self) -> Duration {
-        self.lock_wait
-    }
-
-    pub(super) fn waited(&self) -> Duration {
-        self.asked.elapsed()
-    }
-
-    fn exhausted(&self) -> Error {
-        Error::new(
-            ErrorCode::Busy,
-            format!(
-                "other writers kept the lock for the {:.1} s that this one waited: \
-                 try again, or wait longer (`--lock-wait`)",
-                self.asked.elapsed().as_secs_f64()
-            ),
-        )
-    }
-}
 
 impl Tree {
     /// Takes a place in the queue for the tree's lock, now, and waits for the lock when polled.
@@ -97,7 +43,7 @@ impl Tree {
     /// # Panics
     ///
     /// When polled outside a tokio runtime with time.
-    pub fn acquire(
+    pub fn lock(
         &self,
         patience: Patience,
     ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
@@ -114,9 +60,9 @@ pub(super) struct LockDirectory {
     pub base: Base,
     /// Its canonical path: who has the same one shares the lock.
     pub path: PathBuf,
-    /// The lock that some take before this one: who needs this one alone lets those pass, in this
-    /// process, that came earlier and want that one, so that no call is overtaken by a later one
-    /// that knew at once what it needs.
+    /// Another lock, which some calls take before this one: that of a records tree, for the
+    /// database's. A call that wants this one alone waits for the earlier calls of its storage that
+    /// hold or want that one, since they may want this one next and must not be overtaken.
     pub after: Option<PathBuf>,
     /// Whether it hides itself from Git.
     pub hide: bool,
@@ -125,7 +71,8 @@ pub(super) struct LockDirectory {
 }
 
 impl LockDirectory {
-    /// As [`Tree::acquire`]. Who holds another lock has the place that it came to that one by.
+    /// As [`Tree::lock`]. A call that has another lock (`held`) keeps the ticket of that one, and
+    /// with it its place in the queue.
     pub fn acquire(
         self: &Arc<Self>,
         storage: &Arc<Shared>,
@@ -133,23 +80,23 @@ impl LockDirectory {
         held: Option<&Lock>,
     ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
         let (path, after) = (self.path.clone(), self.after.clone());
-        let place = match held {
-            None => Arc::new(storage.line.join(path, after)),
+        let ticket = match held {
+            None => Arc::new(storage.lock_queue.join(path, after)),
             Some(held) => {
-                held.place.want(path, after);
-                held.place.clone()
+                held.ticket.want(path, after);
+                held.ticket.clone()
             }
         };
         let (directory, storage) = (self.clone(), storage.clone());
         async move {
-            patience.within(place.is_next()).await?;
-            let (turn, at_the_head) = directory.turn(&storage, patience).await?;
-            Ok(Lock { turn: Mutex::new(turn), at_the_head, place })
+            patience.within(ticket.until_next()).await?;
+            let (turn, at_the_head) = directory.take_files(&storage, patience).await?;
+            Ok(Lock { turn: Mutex::new(turn), at_the_head, ticket })
         }
     }
 
     /// Passes the turnstile and takes the turn; until when the head of the queue waits comes along.
-    async fn turn(
+    async fn take_files(
         self: &Arc<Self>,
         storage: &Arc<Shared>,
         patience: Patience,
@@ -159,12 +106,14 @@ impl LockDirectory {
                 Some(files) => files,
                 None => {
                     let (directory, storage) = (self.clone(), storage.clone());
-                    tokio::task::spawn_blocking(move || directory.open(&storage))
-                        .await
+                    let opened = tokio::task::spawn_blocking(move || directory.open(&storage));
+                    // A runtime may have no thread left for it.
+                    let opened = patience.within(opened).await?;
+                    opened
                         .map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))??
                 }
             };
-            let head = || (Instant::now() + patience.lock_wait).min(patience.deadline());
+            let head = || (Instant::now() + patience.lock_wait()).min(patience.deadline());
             // Where nobody waits, nobody is overtaken, but for one that comes to wait just now or
             // that is between two polls of the turnstile: it meets the next one there.
             if turnstile.is_free() && turn.try_take()? && turn.is_in_place() {
@@ -271,11 +220,11 @@ impl LockDirectory {
 /// A lock that is held until this is dropped or the process dies.
 #[derive(Debug)]
 pub(super) struct Lock {
-    // Dropped before the place is: the next one in the process finds the turn free.
+    // Dropped before the ticket is: the next one in the process finds the turn free.
     turn: Mutex<LockFile>,
     /// Until when the head of the queue waits for what else it needs.
     pub at_the_head: Instant,
-    place: Arc<Place>,
+    ticket: Arc<Ticket>,
 }
 
 /// The right to change one tree: its lock is held until this is dropped or the process dies.
@@ -307,172 +256,9 @@ impl Writer {
         commit::commit(&self.tree, changes, &|| turn.is_in_place())
     }
 
-    /// Takes what was put, to know it again.
+    /// Remembers long documents that were just written, so that their version is found by comparing
+    /// and not by hashing (`kept.rs`).
     pub(crate) fn keep(&self, changes: Vec<Change>, versions: &[String]) {
         self.tree.0.storage.kept.keep_put(changes, versions);
-    }
-}
-
-/// Lock files that nobody holds now, kept open for the next writer.
-#[derive(Debug, Default)]
-pub(super) struct Connections(Mutex<HashMap<PathBuf, Connection>>);
-
-impl Connections {
-    fn take(&self, path: &Path) -> Option<Connection> {
-        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.remove(path).filter(is_in_place)
-    }
-
-    fn give_back(&self, path: PathBuf, connection: Connection) {
-        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() >= MAX_IDLE {
-            idle.clear();
-        }
-        idle.insert(path, connection);
-    }
-}
-
-/// A connection to one of the two files. Dropping it lets go of the file's lock.
-#[derive(Debug)]
-struct LockFile {
-    storage: Arc<Shared>,
-    path: PathBuf,
-    /// Taken when it is dropped.
-    connection: Option<Connection>,
-}
-
-impl LockFile {
-    fn connection(&self) -> &Connection {
-        self.connection.as_ref().expect("taken on drop alone")
-    }
-
-    fn is_in_place(&self) -> bool {
-        is_in_place(self.connection())
-    }
-
-    /// Whether nobody holds it, in this process or another; false where that cannot be told.
-    fn is_free(&self) -> bool {
-        let mut file: *mut ffi::sqlite3_file = std::ptr::null_mut();
-        let mut held = 1;
-        // SAFETY: the connection is open and used here alone, and SQLite says where its file is,
-        // with the functions of its kind.
-        unsafe {
-            let (handle, ask) = (self.connection().handle(), ffi::SQLITE_FCNTL_FILE_POINTER);
-            let to = (&raw mut file).cast();
-            if ffi::sqlite3_file_control(handle, c"main".as_ptr(), ask, to) != ffi::SQLITE_OK {
-                return false;
-            }
-            let Some(methods) = file.as_ref().and_then(|file| file.pMethods.as_ref()) else {
-                return false;
-            };
-            let checked = methods.xCheckReservedLock.map(|check| check(file, &raw mut held));
-            checked == Some(ffi::SQLITE_OK) && held == 0
-        }
-    }
-
-    /// Lets go of it where it is held.
-    fn let_go(&mut self) {
-        if !self.connection().is_autocommit() {
-            // Where that fails, so does the next attempt to take it.
-            let _ = run(self.connection(), "ROLLBACK");
-        }
-    }
-
-    fn try_take(&mut self) -> Result<bool, Error> {
-        match run(self.connection(), "BEGIN IMMEDIATE") {
-            Ok(()) => Ok(true),
-            Err(error) if is_busy(&error) => Ok(false),
-            Err(error) => Err(lock_error(&error)),
-        }
-    }
-}
-
-impl Drop for LockFile {
-    fn drop(&mut self) {
-        let connection = self.connection.take().expect("dropped once");
-        // A connection that cannot roll back is closed, which lets go as well.
-        if connection.is_autocommit() || run(&connection, "ROLLBACK").is_ok() {
-            let path = std::mem::take(&mut self.path);
-            self.storage.connections.give_back(path, connection);
-        }
-    }
-}
-
-/// Runs a statement that it has prepared before.
-fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
-    connection.prepare_cached(sql)?.execute([]).map(drop)
-}
-
-/// Whether the file that is open is still the one at its path.
-pub(super) fn is_in_place(connection: &Connection) -> bool {
-    let mut moved = 0;
-    connection.file_control(None::<&str>, FileControl::HasMoved(&mut moved)).is_ok() && moved == 0
-}
-
-/// Polls until it is taken (true) or the time has come (false); tries at least once.
-async fn take(file: &mut LockFile, every: Duration, until: Instant) -> Result<bool, Error> {
-    loop {
-        if file.try_take()? {
-            return Ok(true);
-        }
-        if Instant::now() >= until {
-            return Ok(false);
-        }
-        tokio::time::sleep(every).await;
-    }
-}
-
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::ZERO)?;
-    // `BEGIN IMMEDIATE` prepares the first page of an empty file, and would create a journal.
-    connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
-    Ok(connection)
-}
-
-pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ffi::ErrorCode::DatabaseBusy | ffi::ErrorCode::DatabaseLocked)
-    )
-}
-
-fn lock_error(error: &rusqlite::Error) -> Error {
-    let (code, message) = match error.sqlite_error_code() {
-        Some(ffi::ErrorCode::ReadOnly | ffi::ErrorCode::PermissionDenied) => {
-            return cannot_write(Error {
-                code: ErrorCode::ReadOnly,
-                message: String::new(),
-                detail: result_code(error),
-            });
-        }
-        Some(ffi::ErrorCode::DiskFull) => {
-            (ErrorCode::NoSpace, "cannot take the lock: the medium is full: free some space")
-        }
-        Some(ffi::ErrorCode::NotADatabase | ffi::ErrorCode::DatabaseCorrupt) => (
-            ErrorCode::Io,
-            "cannot take the lock: its `queue.sqlite` or `turn.sqlite` is damaged: remove both",
-        ),
-        _ => (ErrorCode::Io, "cannot take the lock: the medium reports an error"),
-    };
-    Error { code, message: message.to_owned(), detail: result_code(error) }
-}
-
-pub(super) fn result_code(error: &rusqlite::Error) -> Option<String> {
-    let code = error.sqlite_error()?.extended_code;
-    Some(format!("SQLite result code {code}"))
-}
-
-fn cannot_write(cause: Error) -> Error {
-    Error {
-        code: ErrorCode::ReadOnly,
-        message: "cannot take the lock: the place where it is kept can only be read by this \
-                  process: check its owner and permissions"
-            .to_owned(),
-        detail: cause.detail,
     }
 }

@@ -20,7 +20,7 @@ fn open(repository: &Path) -> Tree {
 }
 
 async fn acquire(tree: &Tree, lock_wait: Duration) -> Result<Writer, Error> {
-    tree.acquire(Patience::new(lock_wait)).await
+    tree.lock(Patience::new(lock_wait)).await
 }
 
 fn put(text: &str, expects: Option<String>) -> Change {
@@ -74,7 +74,7 @@ async fn a_patience_without_end_counts_as_the_longest() {
     let repository = tempfile::tempdir().unwrap();
     let patience = Patience::new(Duration::MAX);
     assert!(patience.deadline() <= Instant::now() + MAX_LOCK_WAIT);
-    open(repository.path()).acquire(patience).await.unwrap();
+    open(repository.path()).lock(patience).await.unwrap();
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn writers_of_one_storage_are_served_in_the_order_in_which_they_asked() {
     let served = Arc::new(std::sync::Mutex::new(Vec::new()));
     let mut waiting = Vec::new();
     for number in 0..20 {
-        let asks = tree.acquire(Patience::new(LONG));
+        let asks = tree.lock(Patience::new(LONG));
         waiting.push((number, asks));
     }
     let tasks: Vec<_> = waiting
@@ -125,7 +125,7 @@ async fn who_gives_up_waiting_is_in_nobodys_way() {
     // It has passed to the turnstile, and holds it.
     let gives_up = tokio::time::timeout(SHORT, acquire(&other, LONG)).await;
     assert!(gives_up.is_err());
-    drop(one.acquire(Patience::new(LONG)));
+    drop(one.lock(Patience::new(LONG)));
     drop(writer);
     acquire(&third, SHORT).await.unwrap();
     acquire(&one, SHORT).await.unwrap();
@@ -139,7 +139,7 @@ async fn who_takes_the_lock_again_at_once_does_not_overtake_who_waits() {
     for _ in 0..10 {
         let writer = acquire(&greedy, LONG).await.unwrap();
         let was_served = Arc::new(AtomicUsize::new(0));
-        let (served, asks) = (was_served.clone(), other.acquire(Patience::new(LONG)));
+        let (served, asks) = (was_served.clone(), other.lock(Patience::new(LONG)));
         let waits = tokio::spawn(async move {
             let _writer = asks.await.unwrap();
             served.store(1, Ordering::SeqCst);

@@ -17,7 +17,7 @@
 //! let tree = storage.open(&Place::repository(repository.path().to_str().unwrap()), &[])?;
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-//! let writer = runtime.block_on(tree.acquire(Patience::new(storage.options().lock_wait)))?;
+//! let writer = runtime.block_on(tree.lock(Patience::new(storage.options().lock_wait)))?;
 //! let versions = writer.commit(&[Change::Put {
 //!     side: Side::Documents,
 //!     path: "aristotle/notes.md".into(),
@@ -43,11 +43,13 @@ mod git_config;
 mod kept;
 #[cfg(test)]
 mod layout_tests;
-mod line;
 mod lock;
+mod lock_file;
+mod lock_queue;
 #[cfg(test)]
 mod lock_tests;
 mod path;
+mod patience;
 mod records;
 mod repository;
 mod tree;
@@ -55,12 +57,13 @@ mod tree;
 pub use change::{Change, CommitError, Splice};
 pub use database::{Database, Effect, MAX_ROWS_BYTES, Mode, Rows, Statement, Transaction, Value};
 pub use error::{Error, ErrorCode};
-pub use lock::{Patience, Writer};
+pub use lock::Writer;
+pub use patience::Patience;
 pub use tree::{Document, Entry, EntryKind, Side, Tree};
 
 use kept::Kept;
-use line::Line;
-use lock::Connections;
+use lock_file::Connections;
+use lock_queue::LockQueue;
 use records::Records;
 use repository::{Grant, Repository};
 use sha2::{Digest, Sha256};
@@ -160,7 +163,7 @@ struct Shared {
     connections: Connections,
     databases: database::Idle,
     kept: Kept,
-    line: Line,
+    lock_queue: LockQueue,
 }
 
 impl Storage {
@@ -173,7 +176,7 @@ impl Storage {
             connections: Connections::default(),
             databases: database::Idle::default(),
             kept: Kept::default(),
-            line: Line::default(),
+            lock_queue: LockQueue::default(),
         }))
     }
 
@@ -292,7 +295,7 @@ fn not_granted_kind(kind: PlaceKind) -> Error {
     let places = match kind {
         PlaceKind::Repository => "a repository is not created here: create it with Git",
         PlaceKind::Records => {
-            "this host has no directory for records: set one (`--memory-dir`), or mount the toolset \
+            "this host has no directory for records: set one (`memory_dir`), or mount the toolset \
              `records`, which has one below `HOME`, an absolute path"
         }
         PlaceKind::Store => "this host keeps no stores",

@@ -1,7 +1,8 @@
 //! Connections: how one is opened, what it is held to, and keeping those that are idle.
 
 use super::super::directory::{Directory, Kind};
-use super::super::lock::{LockDirectory, is_in_place, result_code};
+use super::super::lock::LockDirectory;
+use super::super::lock_file::{is_in_place, result_code};
 use super::super::records::DATABASE;
 use super::super::{Durability, Error, ErrorCode, MAX_LOCK_WAIT};
 use super::authoriser::Authoriser;

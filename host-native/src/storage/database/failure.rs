@@ -1,6 +1,6 @@
 //! What SQLite reports, in the words of `wit/storage.wit`.
 
-use super::super::lock::{is_busy, result_code};
+use super::super::lock_file::{is_busy, result_code};
 use super::super::{Error, ErrorCode};
 use super::connection::Watch;
 use rusqlite::ffi;

@@ -170,8 +170,9 @@ impl Database {
         Transaction::begin(self.clone(), mode, patience, None)
     }
 
-    /// Begins a transaction that writes, for one who holds the lock of a tree: it waits for those
-    /// alone who came before it asked for that one.
+    /// Begins a transaction that writes, for a call that holds the lock of a tree. It keeps that
+    /// call's place in the queue: of this storage's calls, only those go first that asked for a
+    /// lock before it asked for that one.
     ///
     /// # Errors
     ///
@@ -186,6 +187,15 @@ impl Database {
         patience: Patience,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
         Transaction::begin(self.clone(), Mode::Write, patience, Some(writer))
+    }
+
+    /// Whether a transaction that writes can be begun at all.
+    ///
+    /// # Errors
+    ///
+    /// `read-only`.
+    pub fn check_writable(&self) -> Result<(), Error> {
+        self.0.writable().map(drop)
     }
 
     /// Where it is, for messages only.

@@ -418,8 +418,8 @@ async fn who_waits_for_the_tree_and_then_writes_rows_is_not_overtaken() {
     let tree = scene.storage.open(&Place::records(), &[]).unwrap();
     let (one, other) = (scene.open(), scene.open());
     let patience = Patience::new(LONG);
-    let first = tree.acquire(patience).await.unwrap();
-    let (earlier, later) = (tree.acquire(patience), other.begin(Mode::Write, patience));
+    let first = tree.lock(patience).await.unwrap();
+    let (earlier, later) = (tree.lock(patience), other.begin(Mode::Write, patience));
     let begun = Arc::new(Mutex::new(Vec::new()));
     let notes = [begun.clone(), begun.clone()];
     let [note_earlier, note_later] = notes.map(|begun| move |who| begun.lock().unwrap().push(who));

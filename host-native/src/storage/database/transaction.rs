@@ -237,7 +237,7 @@ impl Database {
 
 impl Session {
     /// The lock to take before writing.
-    fn writable(&self) -> Result<Arc<LockDirectory>, Error> {
+    pub(super) fn writable(&self) -> Result<Arc<LockDirectory>, Error> {
         let link = self.link()?;
         if link.is_in_transaction() {
             return Err(nested());
@@ -294,7 +294,7 @@ impl Session {
     fn busy(&self, patience: Patience) -> Error {
         let message = format!(
             "another program kept `{}` locked for the {:.1} s that this call waited: \
-             try again, or wait longer (`--lock-wait`)",
+             try again, or wait longer (`lock_wait`)",
             self.location,
             patience.waited().as_secs_f64()
         );

@@ -7,7 +7,7 @@
 //! somebody did is looked at after every read.
 
 use super::super::directory::{Directory, Kind, Stamp};
-use super::super::lock::result_code;
+use super::super::lock_file::result_code;
 use super::super::records::DATABASE;
 use super::super::{Error, ErrorCode};
 use super::Session;

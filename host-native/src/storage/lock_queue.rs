@@ -1,4 +1,4 @@
-//! Which call of this process has a lock next: first come, first served.
+//! Which call of a storage has a lock next: first come, first served.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -9,10 +9,10 @@ use std::task::{Poll, Waker};
 /// Those that hold or wait for locks, in the order in which they came. Each waits for earlier ones
 /// alone, so that they never wait for each other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line(Arc<Mutex<Places>>);
+pub(super) struct LockQueue(Arc<Mutex<Tickets>>);
 
 #[derive(Debug, Default)]
-struct Places {
+struct Tickets {
     joined: u64,
     taken: BTreeMap<u64, Wants>,
 }
@@ -22,7 +22,7 @@ struct Places {
 struct Wants {
     /// What it holds or waits for.
     locks: Vec<PathBuf>,
-    /// What it asked for last, and what it lets earlier ones have before that.
+    /// The lock asked for last, and another one that earlier calls get before that.
     asks: (PathBuf, Option<PathBuf>),
     waker: Option<Waker>,
 }
@@ -34,42 +34,42 @@ impl Wants {
     }
 }
 
-impl Places {
+impl Tickets {
     fn is_next(&self, number: u64) -> bool {
         let wants = &self.taken[&number];
         !self.taken.range(..number).any(|(_, earlier)| wants.waits_for(earlier))
     }
 }
 
-impl Line {
+impl LockQueue {
     /// Takes the last place, for a lock; earlier ones that want it or `after` come first.
-    pub fn join(&self, lock: PathBuf, after: Option<PathBuf>) -> Place {
-        let number = self.with(|places| {
-            places.joined += 1;
+    pub fn join(&self, lock: PathBuf, after: Option<PathBuf>) -> Ticket {
+        let number = self.with(|tickets| {
+            tickets.joined += 1;
             let wants = Wants { locks: vec![lock.clone()], asks: (lock, after), waker: None };
-            places.taken.insert(places.joined, wants);
-            places.joined
+            tickets.taken.insert(tickets.joined, wants);
+            tickets.joined
         });
-        Place { line: self.clone(), number }
+        Ticket { queue: self.clone(), number }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Places) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut Tickets) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A place in a [`Line`], until it is dropped.
+/// A place in a [`LockQueue`], until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
-    line: Line,
+pub(super) struct Ticket {
+    queue: LockQueue,
     number: u64,
 }
 
-impl Place {
+impl Ticket {
     /// Wants this lock as well, beside those that it holds.
     pub fn want(&self, lock: PathBuf, after: Option<PathBuf>) {
-        self.line.with(|places| {
-            let wants = places.taken.get_mut(&self.number).expect("held by `self`");
+        self.queue.with(|tickets| {
+            let wants = tickets.taken.get_mut(&self.number).expect("held by `self`");
             if !wants.locks.contains(&lock) {
                 wants.locks.push(lock.clone());
             }
@@ -78,13 +78,13 @@ impl Place {
     }
 
     /// Waits until no earlier one holds or wants what this one waits for.
-    pub async fn is_next(&self) {
+    pub async fn until_next(&self) {
         poll_fn(|context| {
-            self.line.with(|places| {
-                if places.is_next(self.number) {
+            self.queue.with(|tickets| {
+                if tickets.is_next(self.number) {
                     return Poll::Ready(());
                 }
-                let wants = places.taken.get_mut(&self.number).expect("held by `self`");
+                let wants = tickets.taken.get_mut(&self.number).expect("held by `self`");
                 wants.waker = Some(context.waker().clone());
                 Poll::Pending
             })
@@ -93,15 +93,16 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Ticket {
     fn drop(&mut self) {
-        let woken: Vec<Waker> = self.line.with(|places| {
-            let Some(gone) = places.taken.remove(&self.number) else { return Vec::new() };
-            let later = places.taken.range(self.number..);
+        let woken: Vec<Waker> = self.queue.with(|tickets| {
+            let Some(gone) = tickets.taken.remove(&self.number) else { return Vec::new() };
+            let later = tickets.taken.range(self.number..);
             let waited = later.filter(|(_, wants)| wants.waker.is_some() && wants.waits_for(&gone));
             let next: Vec<u64> =
-                waited.map(|(number, _)| *number).filter(|one| places.is_next(*one)).collect();
-            let wants = next.iter().filter_map(|number| places.taken.get_mut(number)?.waker.take());
+                waited.map(|(number, _)| *number).filter(|one| tickets.is_next(*one)).collect();
+            let wants =
+                next.iter().filter_map(|number| tickets.taken.get_mut(number)?.waker.take());
             wants.collect()
         });
         woken.into_iter().for_each(Waker::wake);
@@ -114,21 +115,21 @@ mod tests {
     use std::pin::pin;
     use std::task::Context;
 
-    fn join(line: &Line, lock: &str, after: Option<&str>) -> Place {
-        line.join(lock.into(), after.map(PathBuf::from))
+    fn join(queue: &LockQueue, lock: &str, after: Option<&str>) -> Ticket {
+        queue.join(lock.into(), after.map(PathBuf::from))
     }
 
-    fn is_next(place: &Place) -> bool {
+    fn is_next(ticket: &Ticket) -> bool {
         let mut context = Context::from_waker(Waker::noop());
-        pin!(place.is_next()).poll(&mut context).is_ready()
+        pin!(ticket.until_next()).poll(&mut context).is_ready()
     }
 
     #[test]
     fn a_writer_waits_for_those_before_it_that_want_the_same_alone() {
-        let line = Line::default();
-        let [first, second, third] = [(); 3].map(|()| join(&line, "a", None));
+        let queue = LockQueue::default();
+        let [first, second, third] = [(); 3].map(|()| join(&queue, "a", None));
         assert!(is_next(&first) && !is_next(&second) && !is_next(&third));
-        assert!(is_next(&join(&line, "b", None)));
+        assert!(is_next(&join(&queue, "b", None)));
         drop(second);
         assert!(!is_next(&third));
         drop(first);
@@ -137,9 +138,9 @@ mod tests {
 
     #[test]
     fn who_comes_after_a_lock_waits_for_earlier_ones_that_want_it_and_holds_up_none_of_it() {
-        let line = Line::default();
-        let (tree, database) = (join(&line, "tree", None), join(&line, "database", Some("tree")));
-        let later = join(&line, "tree", None);
+        let queue = LockQueue::default();
+        let (tree, database) = (join(&queue, "tree", None), join(&queue, "database", Some("tree")));
+        let later = join(&queue, "tree", None);
         assert!(is_next(&tree) && !is_next(&database) && !is_next(&later));
         drop(tree);
         assert!(is_next(&database) && is_next(&later));
@@ -147,10 +148,10 @@ mod tests {
 
     #[test]
     fn who_wants_a_second_lock_keeps_the_place() {
-        let line = Line::default();
-        let tree = join(&line, "tree", None);
-        let database = join(&line, "database", Some("tree"));
-        let later = join(&line, "tree", None);
+        let queue = LockQueue::default();
+        let tree = join(&queue, "tree", None);
+        let database = join(&queue, "database", Some("tree"));
+        let later = join(&queue, "tree", None);
         tree.want("database".into(), Some("tree".into()));
         assert!(is_next(&tree) && !is_next(&database));
         drop(tree);
@@ -162,10 +163,10 @@ mod tests {
 
     #[tokio::test]
     async fn all_that_are_next_wake_when_one_leaves() {
-        let line = Line::default();
-        let first = join(&line, "tree", None);
-        let others = [join(&line, "database", Some("tree")), join(&line, "tree", None)];
-        let waiting = others.map(|place| tokio::spawn(async move { place.is_next().await }));
+        let queue = LockQueue::default();
+        let first = join(&queue, "tree", None);
+        let others = [join(&queue, "database", Some("tree")), join(&queue, "tree", None)];
+        let waiting = others.map(|ticket| tokio::spawn(async move { ticket.until_next().await }));
         tokio::task::yield_now().await;
         assert!(waiting.iter().all(|waits| !waits.is_finished()));
         drop(first);
