@@ -49,5 +49,5 @@ pub use engine::Image;
 pub use engine::Limits;
 pub use memory::{BoxFuture, Memory, Roots};
 pub use outcome::{Annotations, Audience, CallError, FollowUp, Outcome, Reason, Tool};
-pub use outcome::{Resource, ResourceTemplate};
+pub use outcome::{Resource, ResourceTemplate, ToolError};
 pub use storage::Durability;

@@ -95,6 +95,37 @@ pub struct Outcome {
     pub follow_ups: Vec<FollowUp>,
 }
 
+impl Outcome {
+    /// Why the tool refused or failed, where it did.
+    pub fn error(&self) -> Option<ToolError> {
+        self.is_error.then(|| ToolError::read(&self.result))
+    }
+}
+
+/// A tool's error. Toolsets write it in one of two shapes, which
+/// [`Outcome::result`](Outcome::result) keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolError {
+    /// Its kind, a word of the toolset: `InvalidSection`, `NOT_FOUND`.
+    pub code: String,
+    /// For a model and a person: what was wrong, where, and what to do.
+    pub message: String,
+}
+
+impl ToolError {
+    /// Reads `{"error": code, "message"}` or `{"error": {"code", "message"}}`.
+    fn read(result: &str) -> ToolError {
+        let said: Value = serde_json::from_str(result).unwrap_or_default();
+        let fields = if said["error"].is_object() { &said["error"] } else { &said };
+        let code = fields["code"].as_str().or_else(|| said["error"].as_str());
+        ToolError {
+            code: code.unwrap_or_default().to_owned(),
+            message: fields["message"].as_str().unwrap_or(result).to_owned(),
+        }
+    }
+}
+
 /// Work that is wanted but need not be waited for. It stays in storage until it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowUp {
@@ -108,6 +139,7 @@ pub struct FollowUp {
 
 /// Why a call has no [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CallError {
     /// No tool of that name, or resource of that URI, is mounted.
     #[error("{0}")]
@@ -172,5 +204,25 @@ impl From<toolbox::Failure> for CallError {
             toolbox::FailureCode::NotFound => CallError::NotFound(failure.message),
             toolbox::FailureCode::InvalidRequest => CallError::InvalidRequest(failure.message),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_read_in_the_shape_of_every_toolset() {
+        let read = |result: &str| {
+            let ToolError { code, message } = ToolError::read(result);
+            [code, message]
+        };
+        for result in [
+            r#"{"error": "NoSuch", "message": "say another"}"#,
+            r#"{"error": {"code": "NoSuch", "message": "say another", "details": []}}"#,
+        ] {
+            assert_eq!(read(result), ["NoSuch", "say another"], "{result}");
+        }
+        assert_eq!(read("no JSON"), ["", "no JSON"]);
     }
 }

@@ -19,7 +19,7 @@ async function answer(request: Request): Promise<object> {
     if ('all' in request) return await Promise.all(request.all.map(answer))
     if (memory === undefined) return { failure: 'no memory is open' }
     const outcome = await memory.call(request.call, request.arguments)
-    return outcome.isError ? { error: outcome.error } : { result: outcome.result }
+    return outcome.isError ? { error: outcome.result } : { result: outcome.result }
   } catch (error) {
     return { failure: error instanceof MemoryCallError ? error.code : String(error) }
   }

@@ -125,7 +125,7 @@ async function answer(memory: Memory, { call, arguments: input, read }: Step): P
   try {
     if (read !== undefined) return await readAnswer(memory, read)
     const outcome = await memory.call(call!, input as object)
-    return outcome.isError ? { error: outcome.error as ToolError } : { result: outcome.result }
+    return outcome.isError ? { error: outcome.result as ToolError } : { result: outcome.result }
   } catch (error) {
     if (error instanceof MemoryCallError && (error.code === 'not-found' || error.code === 'invalid-request'))
       return { failure: error.code }
@@ -136,7 +136,7 @@ async function answer(memory: Memory, { call, arguments: input, read }: Step): P
 /** What a resource is read as: the JSON of its one text. */
 async function readAnswer(memory: Memory, uri: string): Promise<Answer> {
   const outcome = await memory.readResource(uri)
-  if (outcome.isError) return { error: outcome.error as ToolError }
+  if (outcome.isError) return { error: outcome.result as ToolError }
   const [content, ...more] = outcome.result
   if (content?.uri !== uri || content.mimeType !== 'application/json' || more.length > 0) {
     throw new Error(`not one JSON text of \`${uri}\`: ${short(outcome.result)}`)

@@ -22,18 +22,21 @@ export type Input<Name extends string> = Name extends ToolName
 export type Output<Name extends string> = Name extends ToolName ? Tools[Name]['output'] : unknown
 
 /** What a tool answers. A refusal is an outcome too, so that a model can read it and correct itself. */
-export type Outcome<Result = unknown> = ({ isError: false; result: Result } | { isError: true; error: ToolError }) & {
+export type Outcome<Result = unknown> = (
+  { isError: false; result: Result } | { isError: true; result: unknown; error: ToolError }
+) & {
   /** The URIs of the resources that the call changed. */
   changed: string[]
   /** Work that is wanted but need not be waited for. */
   followUps: { id: string; kind: string; payload: unknown }[]
 }
 
-/** The toolset's error; its further fields depend on the toolset. */
+/** Why a tool refused. Toolsets write it in one of two shapes; give a model the outcome's `result`, which keeps it. */
 export interface ToolError {
-  readonly error: unknown
-  readonly message?: string
-  readonly [field: string]: unknown
+  /** Its kind, a word of the toolset: `InvalidSection`, `NOT_FOUND`. */
+  readonly code: string
+  /** For a model and a person: what was wrong, where, and what to do. */
+  readonly message: string
 }
 
 /** A tool as the component describes it, ready to be given to a model. */
@@ -246,9 +249,10 @@ function outcomeOf(answer: Answer): Outcome {
         changed,
         followUps: followUps.map(({ id, kind, payload }) => ({ id, kind, payload: parse(payload) })),
       }
+      const read = parse(result)
       return isError
-        ? { isError, error: parse(result) as ToolError, ...rest }
-        : { isError, result: parse(result), ...rest }
+        ? { isError, result: read, error: errorOf(read, result), ...rest }
+        : { isError, result: read, ...rest }
     }
     case 'failure':
       throw new MemoryCallError(answer.code, answer.message)
@@ -257,6 +261,14 @@ function outcomeOf(answer: Answer): Outcome {
     default:
       throw new MemoryCallError('trap', `the worker answered with \`${answer.kind}\``)
   }
+}
+
+/** Reads `{"error": code, "message"}` or `{"error": {"code", "message"}}`. */
+function errorOf(read: unknown, text: string): ToolError {
+  const said = Object(read) as Record<string, unknown>
+  const nested = typeof said['error'] === 'object' ? (Object(said['error']) as Record<string, unknown>) : undefined
+  const { code, message } = nested ?? { code: said['error'], message: said['message'] }
+  return { code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : text }
 }
 
 function parse(json: string): unknown {

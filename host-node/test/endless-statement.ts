@@ -19,9 +19,9 @@ const say = (line: unknown) => process.stdout.write(`${String(line).toLowerCase(
 
 await call('endless-statement').catch((error) => say(error.code))
 const read = await call('count')
-say(read.isError ? read.error.error : 'read')
+say(read.isError ? read.error.code : 'read')
 const next = await call('add-row')
-say(next.isError ? String(next.error.error).replace('ErrorCode::', '') : 'added')
+say(next.isError ? String(next.error.code).replace('ErrorCode::', '') : 'added')
 await memory.close()
 say('closed')
 rmSync(directory, { recursive: true })

@@ -61,7 +61,7 @@ test('a call is typed by the name of its tool', async () => {
   // @ts-expect-error: a known tool's input is checked by the compiler.
   const refused = await memory.call('append_entry', { agent_name: 'aristotle' })
   assert.ok(refused.isError)
-  assert.equal(refused.error.error, 'InvalidInput')
+  assert.equal(refused.error.code, 'InvalidInput')
   await memory.close()
 })
 
@@ -87,8 +87,8 @@ test('a repository that is not allowed is refused, and the outcome says how to a
   const { memory } = await session()
   const outcome = await memory.call('read_summary', { agent_name: 'aristotle', repo_root: emptyRepository() })
   assert.ok(outcome.isError)
-  assert.equal(outcome.error.error, 'RepositoryNotAllowed')
-  assert.match(outcome.error.message!, /`allow`/)
+  assert.equal(outcome.error.code, 'RepositoryNotAllowed')
+  assert.match(outcome.error.message, /`allow`/)
   await memory.close()
 })
 
@@ -164,7 +164,7 @@ test('a writer that loses its patience gets an outcome that says so, and the nex
   const other = await heldElsewhere(repository)
   const outcome = await memory.call('append_entry', entry(repository, 'too early'))
   assert.ok(outcome.isError)
-  assert.equal(outcome.error.error, 'Busy')
+  assert.equal(outcome.error.code, 'Busy')
   await other.release()
   assert.equal((await memory.call('append_entry', entry(repository, 'in time'))).isError, false)
   await memory.close()

@@ -3,13 +3,8 @@ use super::settings::Settings;
 use super::{Failure, help, runtime};
 use crate::CallError;
 use clap::Args;
-use serde_json::Value;
 use std::io::Read;
 use std::process::ExitCode;
-
-/// The errors that storage is the cause of, in the shapes and codes of every toolset.
-const STORAGE_CODES: [&str; 6] =
-    ["Busy", "PermissionDenied", "StorageError", "BUSY", "PERMISSION_ERROR", "STORAGE_ERROR"];
 
 /// What is said of arguments that are no object: a shell may have changed them.
 const FORM: &str = "give one JSON object in single quotes, such as '{\"name\": \"value\"}', or `-` \
@@ -52,9 +47,9 @@ impl Call {
             },
         )?;
         print_json(&outcome.result)?;
-        Ok(match outcome.is_error {
-            false => ExitCode::SUCCESS,
-            true => status_of(&outcome.result).into(),
+        Ok(match outcome.error() {
+            None => ExitCode::SUCCESS,
+            Some(error) => Failure::status_of(&error).into(),
         })
     }
 }
@@ -65,37 +60,4 @@ fn from_standard_input() -> Result<String, Failure> {
     read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
     // Some editors and shells put a byte order mark first.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-}
-
-/// The exit status for a tool's error.
-pub(super) fn status_of(error: &str) -> u8 {
-    let error: Value = serde_json::from_str(error).unwrap_or_default();
-    let code = error["error"]["code"].as_str().or_else(|| error["error"].as_str());
-    match code {
-        Some(code) if STORAGE_CODES.contains(&code) => Failure::STORAGE,
-        _ => Failure::TOOL,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Failure, status_of};
-
-    #[test]
-    fn the_exit_status_tells_storage_from_a_tool_that_refuses() {
-        let storage = [
-            r#"{"error": "Busy", "message": "m"}"#,
-            r#"{"error": {"code": "STORAGE_ERROR", "message": "m"}}"#,
-        ];
-        for error in storage {
-            assert_eq!(status_of(error), Failure::STORAGE, "{error}");
-        }
-        let refused = [
-            r#"{"error": "InvalidSection", "message": "m"}"#,
-            r#"{"error": {"code": "NOT_FOUND", "message": "m"}}"#,
-        ];
-        for error in refused {
-            assert_eq!(status_of(error), Failure::TOOL, "{error}");
-        }
-    }
 }

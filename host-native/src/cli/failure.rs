@@ -1,5 +1,10 @@
+use crate::ToolError;
 use std::fmt;
 use std::process::ExitCode;
+
+/// The errors that storage is the cause of, by the codes of every toolset.
+const STORAGE_CODES: [&str; 6] =
+    ["Busy", "PermissionDenied", "StorageError", "BUSY", "PERMISSION_ERROR", "STORAGE_ERROR"];
 
 /// What ended a command early.
 #[derive(Debug)]
@@ -32,6 +37,18 @@ impl Failure {
 
     pub(super) fn tool(message: impl fmt::Display) -> Self {
         Failure { message: message.to_string(), status: Self::TOOL }
+    }
+
+    pub(super) fn refused(error: ToolError) -> Self {
+        Failure { status: Self::status_of(&error), message: error.message }
+    }
+
+    /// The exit status for a tool's error.
+    pub(super) fn status_of(error: &ToolError) -> u8 {
+        match STORAGE_CODES.contains(&error.code.as_str()) {
+            true => Self::STORAGE,
+            false => Self::TOOL,
+        }
     }
 }
 

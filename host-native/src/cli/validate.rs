@@ -1,4 +1,3 @@
-use super::call::status_of;
 use super::findings::{Finding, Findings};
 use super::output::{print, print_json, tell};
 use super::progress::Progress;
@@ -125,18 +124,12 @@ async fn page(memory: &Memory, repository: &Path, cursor: Option<&str>) -> Resul
         CallError::Ended { .. } => Failure::storage(error),
         _ => Failure::usage(error),
     })?;
-    if outcome.is_error {
-        return Err(match status_of(&outcome.result) {
-            Failure::STORAGE => Failure::storage(message_of(&outcome.result)),
-            _ => Failure::usage(message_of(&outcome.result)),
+    if let Some(error) = outcome.error() {
+        return Err(match Failure::status_of(&error) {
+            Failure::STORAGE => Failure::refused(error),
+            _ => Failure::usage(error.message),
         });
     }
     let unreadable = |error| Failure::storage(format!("the component's page: {error}"));
     serde_json::from_str(&outcome.result).map_err(unreadable)
-}
-
-/// The text in a tool's error, for a person.
-fn message_of(error: &str) -> String {
-    let read: serde_json::Value = serde_json::from_str(error).unwrap_or_default();
-    read["message"].as_str().unwrap_or(error).to_owned()
 }

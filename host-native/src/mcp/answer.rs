@@ -34,10 +34,7 @@ pub(super) fn answer(outcome: Result<Outcome, CallError>) -> Result<CallToolResu
         Err(CallError::NotFound(message) | CallError::InvalidRequest(message)) => {
             Err(ErrorData::invalid_params(message, None))
         }
-        Err(CallError::Ended { reason, message }) => {
-            tracing::error!(?reason, "{message}");
-            Ok(internal(&message))
-        }
+        Err(CallError::Ended { message, .. }) => Ok(internal(&message)),
     }
 }
 

@@ -3,7 +3,7 @@ use crate::{CallError, Memory, Outcome, Resource, ResourceTemplate};
 use rmcp::ErrorData;
 use rmcp::model::{self, ReadResourceResult, ResourceContents};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A resource as `resources/list` shows it: what the component says, and nothing else.
 pub(super) fn listed(resource: &Resource) -> model::Resource {
@@ -60,15 +60,12 @@ pub(super) fn read(
         Err(CallError::InvalidRequest(message)) => {
             return Err(ErrorData::invalid_params(message, None));
         }
-        Err(CallError::Ended { reason, message }) => {
-            tracing::error!(?reason, "{message}");
-            return Err(internal(message));
-        }
+        Err(CallError::Ended { message, .. }) => return Err(internal(message)),
     };
-    if outcome.is_error {
-        let data: Option<Value> = serde_json::from_str(&outcome.result).ok();
-        let why = data.as_ref().and_then(message_of).unwrap_or("the toolset does not say why");
-        return Err(ErrorData::internal_error(format!("`{uri}` cannot be read: {why}"), data));
+    if let Some(error) = outcome.error() {
+        let data = serde_json::from_str(&outcome.result).ok();
+        let message = format!("`{uri}` cannot be read: {}", error.message);
+        return Err(ErrorData::internal_error(message, data));
     }
     let held: Vec<Held> = serde_json::from_str(&outcome.result)
         .map_err(|error| internal(format!("the component's answer cannot be read: {error}")))?;
@@ -76,12 +73,6 @@ pub(super) fn read(
         .into_iter()
         .map(|held| ResourceContents::text(held.text, held.uri).with_mime_type(held.mime_type));
     Ok(ReadResourceResult::new(contents.collect()))
-}
-
-/// What an error of a toolset tells a person; toolsets put it in one of two places.
-fn message_of(error: &Value) -> Option<&str> {
-    let message = error.pointer("/error/message").or_else(|| error.pointer("/message"))?;
-    message.as_str()
 }
 
 /// The error for a URI that is no resource; the code depends on the era.

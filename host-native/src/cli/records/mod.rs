@@ -6,7 +6,6 @@ mod destination;
 mod export;
 mod import;
 
-use super::call::status_of;
 use super::settings::{RecordsSettings, Writing};
 use super::{Failure, help, runtime};
 use crate::{CallError, Memory};
@@ -88,13 +87,8 @@ impl Open {
             CallError::Ended { .. } => Failure::storage(error),
             _ => Failure::usage(error),
         })?;
-        if outcome.is_error {
-            let error: Value = serde_json::from_str(&outcome.result).unwrap_or_default();
-            let message = error["error"]["message"].as_str().unwrap_or(&outcome.result);
-            return Err(match status_of(&outcome.result) {
-                Failure::STORAGE => Failure::storage(message),
-                _ => Failure::tool(message),
-            });
+        if let Some(error) = outcome.error() {
+            return Err(Failure::refused(error));
         }
         let unreadable = |error| Failure::storage(format!("the component's page: {error}"));
         serde_json::from_str(&outcome.result).map_err(unreadable)
