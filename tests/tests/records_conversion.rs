@@ -1,6 +1,7 @@
 //! An agent's records between the formats, and out and in: nothing is lost, wherever it ends.
 
-use agent_memory_core::storage::{Place, Side};
+use agent_memory_core::storage::database::{Mode, Statement, Value as Sql};
+use agent_memory_core::storage::{Place, Side, Storage};
 use agent_memory_core::toolbox;
 use agent_memory_tests::case::Format;
 use agent_memory_tests::in_memory::FullStorage;
@@ -48,6 +49,7 @@ const GOLDEN: &str = r#"{
 struct Host {
     storage: FullStorage,
     format: Format,
+    max_bytes: Option<u64>,
     calls: u64,
 }
 
@@ -55,7 +57,7 @@ impl Host {
     fn new(format: Format) -> Self {
         let storage = FullStorage::new();
         storage.grant(Place::records());
-        Self { storage, format, calls: 0 }
+        Self { storage, format, max_bytes: None, calls: 0 }
     }
 
     fn with_file(format: Format, file: &str) -> Self {
@@ -70,7 +72,10 @@ impl Host {
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let context = json!({
-            "settings": {"toolsets": ["records"], "records": {"format": self.format.name()}},
+            "settings": {
+                "toolsets": ["records"],
+                "records": {"format": self.format.name(), "max_bytes": self.max_bytes},
+            },
             "now": "2025-02-01T10:00:00.000Z", "utc_offset_minutes": 0, "seed": self.calls,
         });
         self.calls += 1;
@@ -90,6 +95,17 @@ impl Host {
             }
         }
         panic!("a conversion to {to} does not end");
+    }
+
+    /// As a conversion that ended leaves its mark, see `sqlite/moving.rs` of the core.
+    fn mark(&self, moving: &str) {
+        self.storage.begin_call();
+        let database = self.storage.open_database("records", false).expect("a database");
+        let transaction = database.begin(Mode::Write).expect("a transaction");
+        let sql = "UPDATE agents SET moving = ?1".to_owned();
+        let mark = Statement { sql, parameters: vec![Sql::Text(moving.to_owned())] };
+        transaction.execute(&[mark]).expect("marked");
+        transaction.commit().expect("committed");
     }
 
     fn files(&self) -> Vec<(String, String)> {
@@ -299,6 +315,67 @@ fn rows_that_a_file_hides_are_never_deleted() {
     host.remove_files();
     assert_eq!(host.all()["memories"][0]["content"], "in rows");
     assert_eq!(host.call("recall_context", json!({}))["warnings"], json!([]));
+}
+
+/// Whatever file comes later, these rows are not what it says.
+#[test]
+fn rows_that_change_after_a_conversion_that_did_not_end_are_never_deleted() {
+    let refused = |host: &mut Host| {
+        host.max_bytes = Some(host.exported("json").len() as u64 - 1);
+        let answer = host.call("convert_records", json!({"to": "json"}));
+        assert_eq!(answer["error"]["code"], "LIMIT_EXCEEDED", "{answer}");
+        host.max_bytes = None;
+    };
+    let killed_on_the_way_back = |host: &mut Host| host.mark("");
+    let killed_on_the_way = |host: &mut Host| {
+        host.convert("json");
+        loop {
+            host.call("convert_records", json!({"to": "sqlite"}));
+            if host.files().iter().any(|(name, _)| name == "default.json.converted") {
+                return host.remove_files();
+            }
+        }
+    };
+    // Whoever had not seen that a conversion has begun says so.
+    let changed_meanwhile = |host: &mut Host| host.mark("changed");
+    let ends: [&dyn Fn(&mut Host); 4] =
+        [&refused, &killed_on_the_way_back, &killed_on_the_way, &changed_meanwhile];
+    for (index, end) in ends.iter().enumerate() {
+        let mut host = Host::new(Format::Sqlite);
+        host.call("add_core_memory", json!({"content": "before"}));
+        end(&mut host);
+        let added = host.call("add_core_memory", json!({"content": "after"}));
+        assert_eq!(added["created"], true, "end {index}: {added}");
+        host.put("default.json", GOLDEN);
+        let recalled = host.call("recall_context", json!({"limit": 1}));
+        let warnings = recalled["warnings"].as_array().expect("warnings");
+        assert!(!warnings.is_empty(), "end {index}: {recalled}");
+        for to in ["sqlite", "json"] {
+            let answer = host.call("convert_records", json!({"to": to}));
+            assert_eq!(answer["error"]["code"], "INVALID_INPUT", "end {index}: {answer}");
+        }
+        host.remove_files();
+        assert_eq!(host.all()["total"], 2, "end {index}");
+        host.convert("json");
+        assert_eq!(host.all()["total"], 2, "end {index}");
+    }
+}
+
+#[test]
+fn rows_that_were_changed_meanwhile_stay_hidden_by_a_file_until_it_is_gone() {
+    let mut host = Host::new(Format::Sqlite);
+    host.call("add_core_memory", json!({"content": "in rows"}));
+    host.mark("changed");
+    host.put("default.json", GOLDEN);
+    let recalled = host.call("recall_context", json!({"limit": 1}));
+    assert_eq!(recalled["warnings"].as_array().map(Vec::len), Some(1), "{recalled}");
+    for to in ["sqlite", "json"] {
+        let answer = host.call("convert_records", json!({"to": to}));
+        assert_eq!(answer["error"]["code"], "INVALID_INPUT", "{answer}");
+    }
+    host.remove_files();
+    host.convert("json");
+    assert_eq!(host.all()["memories"][0]["content"], "in rows");
 }
 
 #[test]

@@ -1,21 +1,21 @@
 //! One agent's memories: where they are, who may reach them, reading them, making a change.
 
 use super::error::{Code, Error};
-use super::json::{JsonFile, JsonWriter, MAX_FILE_BYTES};
+use super::json::{JsonFile, JsonWriter};
 use super::resources::changed_by;
-use super::sqlite::{SqliteReader, SqliteWriter, keeps, knows, migrate};
+use super::sqlite::{SqliteReader, SqliteWriter, Standing, keeps, migrate, standing};
 use super::store::{Reader, Writer};
 use crate::context::RecordsFormat;
 use crate::names::{AgentName, NAME_ACCEPTED};
 use crate::storage::database::{Connection, Mode};
-use crate::storage::{self, EntryKind, ErrorCode, Place, Side, Tree};
+use crate::storage::{self, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Side, Tree};
 use crate::tool::Call;
 
 /// The name of the database in the host's configuration.
 const DATABASE: &str = "records";
 
-/// How often a change is made anew because the agent moved to the other format, or a program that
-/// takes no lock changed its file, between our reading and our writing.
+/// How often memories are looked for anew because the agent moved to the other format, and how
+/// often a change is made anew because a program that takes no lock changed the file meanwhile.
 const ATTEMPTS: usize = 4;
 
 /// The memories of one agent.
@@ -41,6 +41,8 @@ pub(super) enum Purpose {
 enum Home {
     File,
     Rows,
+    /// In rows that a conversion may be taking away.
+    Moving,
     None,
 }
 
@@ -49,15 +51,6 @@ enum Failed {
     /// The file changed between our reading and our writing: the change is made anew.
     Overtaken(Error),
     Refused(Error),
-}
-
-impl Failed {
-    fn unless_overtaken(self) -> Result<Error, Error> {
-        match self {
-            Self::Overtaken(error) => Ok(error),
-            Self::Refused(error) => Err(error),
-        }
-    }
 }
 
 impl<E: Into<Error>> From<E> for Failed {
@@ -117,8 +110,7 @@ impl<'a> Agent<'a> {
         let mut overtaken = None;
         for _ in 0..ATTEMPTS {
             let done = match self.home()? {
-                Home::File => self.change_file(purpose, &change),
-                Home::Rows => self.change_rows(&change),
+                Home::Rows => self.change_rows(false, &change),
                 Home::None => {
                     // Nothing is made for a call that then makes no change.
                     let mut writer = JsonWriter::of(self.nothing(), self.call.context);
@@ -126,32 +118,49 @@ impl<'a> Agent<'a> {
                     if !writer.has_changed() {
                         return Ok(done);
                     }
-                    self.create(purpose, &change)
+                    self.change_alone(purpose, &change)
                 }
+                Home::File | Home::Moving => self.change_alone(purpose, &change),
             };
             match done {
-                Ok(Some(done)) => return Ok(done),
-                Ok(None) => {}
-                Err(failed) => overtaken = Some(failed.unless_overtaken()?),
+                Ok(done) => return Ok(done),
+                Err(Failed::Overtaken(error)) => overtaken = Some(error),
+                Err(Failed::Refused(error)) => return Err(error),
             }
         }
         Err(overtaken.unwrap_or_else(|| self.moving()))
     }
 
-    /// None where the change has to be made anew.
-    fn change_file<T>(
+    /// Makes a change as the only writer of the tree, wherever the agent then is: a change of its
+    /// file, the first one of an agent, so that nobody begins it in the other format meanwhile, and
+    /// one of rows that a conversion may be taking away, which holds this lock while it does.
+    fn change_alone<T>(
         &self,
         purpose: Purpose,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
-    ) -> Result<Option<T>, Failed> {
+    ) -> Result<T, Failed> {
         let lock = self.tree.lock()?;
         self.check_case()?;
-        match self.file()? {
-            Some(file) => self.write_file(&*lock, file, purpose, change).map(Some),
-            // Converted since we looked. Who waited here goes on here, as in `create`.
-            None if self.in_database()? => self.change_rows(change),
-            None => Ok(None),
+        if let Some(file) = self.file()? {
+            return self.write_file(&*lock, file, purpose, change);
         }
+        // Who waited here goes on here: a second wait would be behind those who came later.
+        if self.in_database()? {
+            return self.change_rows(true, change);
+        }
+        if self.call.context.settings.records.format == RecordsFormat::Json {
+            return self.write_file(&*lock, self.nothing(), Purpose::Change, change);
+        }
+        let database = self.database(true)?.ok_or_else(|| self.moving())?;
+        let transaction = database.begin(Mode::Write)?;
+        migrate(&*transaction)?;
+        let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
+        let done = change(&mut writer)?;
+        if writer.has_changed() {
+            transaction.commit()?;
+            self.note_change();
+        }
+        Ok(done)
     }
 
     fn write_file<T>(
@@ -176,12 +185,13 @@ impl<'a> Agent<'a> {
         Ok(done)
     }
 
-    /// None where the change has to be made anew.
+    /// Changes rows; `alone` where the tree's lock is held.
     fn change_rows<T>(
         &self,
+        alone: bool,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
-    ) -> Result<Option<T>, Failed> {
-        let Some(database) = self.database(false)? else { return Ok(None) };
+    ) -> Result<T, Failed> {
+        let database = self.database(false)?.ok_or_else(|| self.moving())?;
         let transaction = database.begin(Mode::Write)?;
         migrate(&*transaction)?;
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
@@ -192,41 +202,11 @@ impl<'a> Agent<'a> {
         }
         let done = change(&mut writer)?;
         if writer.has_changed() {
+            writer.keep(alone)?;
             transaction.commit()?;
             self.note_change();
         }
-        Ok(Some(done))
-    }
-
-    /// Makes the first change of an agent. The tree's lock is held in both formats, so that nobody
-    /// begins it in the other one meanwhile. None where the change has to be made anew.
-    fn create<T>(
-        &self,
-        purpose: Purpose,
-        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
-    ) -> Result<Option<T>, Failed> {
-        let lock = self.tree.lock()?;
-        self.check_case()?;
-        // Who waited here goes on here: a second lock would come after those of later calls.
-        match self.home()? {
-            Home::File => {
-                let Some(file) = self.file()? else { return Ok(None) };
-                return self.write_file(&*lock, file, purpose, change).map(Some);
-            }
-            Home::Rows => return self.change_rows(change),
-            Home::None => {}
-        }
-        if self.call.context.settings.records.format == RecordsFormat::Json {
-            return self.write_file(&*lock, self.nothing(), Purpose::Change, change).map(Some);
-        }
-        let Some(database) = self.database(true)? else { return Ok(None) };
-        let transaction = database.begin(Mode::Write)?;
-        migrate(&*transaction)?;
-        let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
-        let done = change(&mut writer)?;
-        transaction.commit()?;
-        self.note_change();
-        Ok(Some(done))
+        Ok(done)
     }
 
     pub(super) fn note_change(&self) {
@@ -243,7 +223,7 @@ impl<'a> Agent<'a> {
             return error;
         }
         let path = format!("{}.backup", file_path(self.name));
-        match self.tree.read(Side::Documents, &path, MAX_FILE_BYTES) {
+        match self.tree.read(Side::Documents, &path, MAX_DOCUMENT_BYTES) {
             Ok(None) => error,
             Ok(Some(document)) => match JsonFile::parse(self.name, document) {
                 Ok(backup) if backup.is_sound() => error.adding(&format!(
@@ -262,10 +242,13 @@ impl<'a> Agent<'a> {
     }
 
     fn home(&self) -> Result<Home, Error> {
-        Ok(match self.has_file()? {
-            true => Home::File,
-            false if self.in_database()? => Home::Rows,
-            false => Home::None,
+        if self.has_file()? {
+            return Ok(Home::File);
+        }
+        Ok(match self.standing()? {
+            Some(Standing::Settled) => Home::Rows,
+            Some(Standing::Moving) => Home::Moving,
+            None => Home::None,
         })
     }
 
@@ -289,10 +272,12 @@ impl<'a> Agent<'a> {
     }
 
     fn in_database(&self) -> Result<bool, Error> {
-        match self.database(false)? {
-            Some(database) => knows(&*database, self.name),
-            None => Ok(false),
-        }
+        Ok(self.standing()?.is_some())
+    }
+
+    /// How the agent is kept in the database, where it is.
+    fn standing(&self) -> Result<Option<Standing>, Error> {
+        self.database(false)?.map_or(Ok(None), |database| standing(&*database, self.name))
     }
 
     /// Whether it has rows that nobody sees: another program has put a file in place since they
@@ -327,10 +312,10 @@ impl<'a> Agent<'a> {
         twins.next().map_or(Ok(()), |twin| Err(case_twin(self.name, twin)))
     }
 
-    fn moving(&self) -> Error {
+    /// The refusal of an agent that changes its format too often to be looked at or changed.
+    pub(super) fn moving(&self) -> Error {
         let message = format!(
-            "the memories of agent `{}` are being changed by another program all the time: try \
-             again",
+            "the memories of agent `{}` are being taken to the other format: try again",
             self.name
         );
         Error::new(Code::Busy, message)

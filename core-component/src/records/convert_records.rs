@@ -4,17 +4,20 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, file_path, rows_are_hidden};
 use super::error::{Code, Error};
 use super::input::default_agent;
-use super::json::{JsonFile, MAX_FILE_BYTES, caps};
-use super::sqlite::{Moving, Pages, Position, Style, migrate};
+use super::json::{JsonFile, caps};
+use super::sqlite::{AgentRows, Known, Moving, Position, Style, migrate};
 use super::store::Imported;
 use crate::names::AgentName;
-use crate::storage::database::{Mode, Transaction};
-use crate::storage::{Change, Side, Writer};
+use crate::storage::database::Mode;
+use crate::storage::{Change, MAX_DOCUMENT_BYTES, Side, Writer};
 use crate::tool::{Audience, Call, Hints, Tool};
 
 /// The most of one call, but for the file that is written whole.
 const MAX_RECORDS: usize = 5_000;
 const MAX_BYTES: usize = 4 << 20;
+
+/// How often rows are marked anew that change between the mark and the file.
+const MAX_MARKS: usize = 16;
 
 pub(super) struct ConvertRecords;
 
@@ -68,10 +71,10 @@ impl Tool for ConvertRecords {
         // Nobody changes the file, or makes it, meanwhile.
         let lock = agent.tree.lock()?;
         match (input.to, agent.file()?) {
-            (Format::Sqlite, Some(file)) => copy(&agent, &*lock, &file),
+            (Format::Sqlite, Some(file)) => file_to_rows(&agent, &*lock, &file),
             (Format::Sqlite, None) => tidy(&agent, None),
             (Format::Json, Some(file)) => tidy(&agent, Some(&file)),
-            (Format::Json, None) => write(&agent, &*lock),
+            (Format::Json, None) => rows_to_file(&agent, &*lock),
         }
     }
 }
@@ -82,27 +85,27 @@ fn converted_path(agent: &str) -> String {
 
 /// From the file to rows: a page of a copy that nobody sees; when all are copied, they become the
 /// agent's; then the file is renamed, and with that the rows are seen.
-fn copy(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
+fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
     let version = file.version.as_deref().unwrap_or_default();
     let earlier = converted(agent, file)?;
     let Some(database) = agent.database(true)? else { return Err(Error::no_records(agent.name)) };
     let transaction = database.begin(Mode::Write)?;
     migrate(&*transaction)?;
-    let rows = Moving::of(&*transaction, agent.name);
+    let rows = AgentRows::of(&*transaction, agent.name);
     let total = file.len() as u64;
-    if let Some(known) = rows.known()? {
-        match known.moving.as_deref() {
-            None => return Err(two_homes(agent.name)),
-            Some(moving) if moving == version => {
+    if let Some(known) = rows.find()? {
+        match known.moving {
+            None | Some(Moving::Changed) => return Err(two_homes(agent.name)),
+            Some(Moving::CopyOf(copied)) if copied == version => {
                 drop(transaction);
-                rename(agent, lock, file, earlier)?;
+                retire_file(agent, lock, file, earlier)?;
                 return Ok(Output::step(total, total));
             }
             // Of another version of the file, or of a conversion the other way.
-            Some(_) => rows.leave(known.key)?,
+            Some(_) => rows.mark_deleted(known.key)?,
         }
     }
-    let key = rows.copy_of(version)?;
+    let key = rows.begin_copy(version)?;
     let (start, _) = rows.size(key)?;
     let mut page: Vec<Imported> = Vec::new();
     let mut bytes = 0;
@@ -130,14 +133,14 @@ fn copy(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output,
 /// `INVALID_INPUT` where another file has that name.
 fn converted(agent: &Agent<'_>, file: &JsonFile) -> Result<Option<String>, Error> {
     let path = converted_path(agent.name);
-    match agent.tree.read(Side::Documents, &path, MAX_FILE_BYTES)? {
+    match agent.tree.read(Side::Documents, &path, MAX_DOCUMENT_BYTES)? {
         None => Ok(None),
         Some(document) if document.contents == file.text.as_bytes() => Ok(Some(document.version)),
         Some(_) => Err(in_the_way(&path)),
     }
 }
 
-fn rename(
+fn retire_file(
     agent: &Agent<'_>,
     lock: &dyn Writer,
     file: &JsonFile,
@@ -162,7 +165,10 @@ fn rename(
 
 /// From rows to the file: they are marked first, so that after the file is there nobody takes them
 /// for anything but what is left of them.
-fn write(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
+///
+/// Both under the tree's lock: who sees the mark waits for that, so that only those who had not seen
+/// it change rows between the mark and the file, and then they are marked again.
+fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     let path = converted_path(agent.name);
     let entries = agent.tree.list(Side::Documents, "")?.unwrap_or_default();
     if entries.iter().any(|entry| entry.name == path) {
@@ -170,10 +176,38 @@ fn write(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     }
     let no_records = || Error::no_records(agent.name);
     let database = agent.database(false)?.ok_or_else(no_records)?;
-    // No row changes until the file is there.
-    let transaction = database.begin(Mode::Write)?;
-    let rows = Moving::of(&*transaction, agent.name);
-    let known = rows.known()?.ok_or_else(no_records)?;
+    for _ in 0..MAX_MARKS {
+        // No row changes until it ends.
+        let transaction = database.begin(Mode::Write)?;
+        let rows = AgentRows::of(&*transaction, agent.name);
+        let known = rows.find()?.ok_or_else(no_records)?;
+        if known.moving != Some(Moving::ToFile) {
+            check_size(agent, &rows, &known)?;
+            migrate(&*transaction)?;
+            rows.set_moving(known.key, Some(Moving::ToFile))?;
+            transaction.commit()?;
+            continue;
+        }
+        let total = rows.size(known.key)?.0;
+        match file_text(agent, &rows, &known) {
+            Ok(text) => {
+                let (path, contents) = (file_path(agent.name), text.into_bytes());
+                let put = Change::Put { side: Side::Documents, path, contents, expects: None };
+                lock.commit(&[put])?;
+                return Ok(Output::step(total, total));
+            }
+            Err(refused) => {
+                rows.set_moving(known.key, None)?;
+                transaction.commit()?;
+                return Err(refused);
+            }
+        }
+    }
+    Err(agent.moving())
+}
+
+/// Refuses what is more than a file may hold, as far as that is known without writing it.
+fn check_size(agent: &Agent<'_>, rows: &AgentRows<'_>, known: &Known) -> Result<(), Error> {
     let (total, bytes) = rows.size(known.key)?;
     let (most_records, most_bytes) = caps(&agent.call.context.settings.records);
     if total > most_records {
@@ -183,67 +217,54 @@ fn write(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     if bytes > most_bytes {
         return Err(too_much(agent.name, &format!("{bytes} bytes"), most_bytes));
     }
-    if known.moving.is_none() {
-        migrate(&*transaction)?;
-        rows.set_moving(known.key, Some(""))?;
-        transaction.commit()?;
-        return Ok(Output::step(0, total));
-    }
-    let pages = Pages::of(&*transaction, &known, Style::Document, agent.call.context.now)?;
+    Ok(())
+}
+
+/// The file of these rows.
+fn file_text(agent: &Agent<'_>, rows: &AgentRows<'_>, known: &Known) -> Result<String, Error> {
+    check_size(agent, rows, known)?;
+    let context = agent.call.context;
+    let pages = rows.pages(known, Style::Document, context.now)?;
     let text = pages.page(Position::START, u64::MAX, usize::MAX)?.text;
-    if text.len() as u64 > most_bytes {
-        return Err(too_much(agent.name, &format!("{} bytes", text.len()), most_bytes));
+    let (_, most) = caps(&context.settings.records);
+    match text.len() as u64 > most {
+        true => Err(too_much(agent.name, &format!("{} bytes", text.len()), most)),
+        false => Ok(text),
     }
-    let path = file_path(agent.name);
-    let contents = text.into_bytes();
-    lock.commit(&[Change::Put { side: Side::Documents, path, contents, expects: None }])?;
-    Ok(Output::step(total, total))
 }
 
 /// After a conversion: what is left of the rows that are no longer the agent's goes, and an agent
 /// that is there is no longer moving.
 fn tidy(agent: &Agent<'_>, file: Option<&JsonFile>) -> Result<Output, Error> {
     let in_file = file.map(|file| file.len() as u64);
-    let done = |total| Output { done: total, total, finished: true };
+    let finished = |total| Output { done: total, total, finished: true };
     let no_records = || Error::no_records(agent.name);
     let Some(database) = agent.database(false)? else {
-        return in_file.map(done).ok_or_else(no_records);
+        return in_file.map(finished).ok_or_else(no_records);
     };
     let transaction = database.begin(Mode::Write)?;
-    let rows = Moving::of(&*transaction, agent.name);
-    let known = rows.known()?;
+    let rows = AgentRows::of(&*transaction, agent.name);
+    let known = rows.find()?;
     let total = match (in_file, &known) {
         (Some(total), _) => total,
         (None, Some(known)) => rows.size(known.key)?.0,
         (None, None) => return Err(no_records()),
     };
-    let changes = change_of_tidying(agent.name, &rows, &*transaction, file.is_some())?;
-    if !changes {
-        return Ok(done(total));
+    match known {
+        Some(Known { key, moving: Some(moving), .. }) => {
+            migrate(&*transaction)?;
+            match (file, moving) {
+                (None, _) => rows.set_moving(key, None)?,
+                (Some(_), Moving::Changed) => return Err(two_homes(agent.name)),
+                (Some(_), _) => rows.mark_deleted(key)?,
+            }
+        }
+        Some(_) if file.is_some() => return Err(two_homes(agent.name)),
+        _ if rows.delete_marked(MAX_RECORDS as u32)? => (),
+        _ => return Ok(finished(total)),
     }
     transaction.commit()?;
     Ok(Output::step(total, total))
-}
-
-/// Whether there was anything to do.
-fn change_of_tidying(
-    agent: &str,
-    rows: &Moving<'_>,
-    transaction: &dyn Transaction,
-    has_file: bool,
-) -> Result<bool, Error> {
-    match rows.known()? {
-        Some(known) if known.moving.is_some() => {
-            migrate(transaction)?;
-            match has_file {
-                true => rows.leave(known.key)?,
-                false => rows.set_moving(known.key, None)?,
-            }
-            Ok(true)
-        }
-        Some(_) if has_file => Err(two_homes(agent)),
-        _ => rows.delete_left(MAX_RECORDS as u32),
-    }
 }
 
 fn in_the_way(path: &str) -> Error {

@@ -5,7 +5,7 @@ use super::agent::Agent;
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::json::{JsonFile, line};
-use super::sqlite::{Moving, Pages, Position, Style};
+use super::sqlite::{AgentRows, Position, Style};
 use crate::names::AgentName;
 use crate::storage::database::Mode;
 use crate::tool::{Audience, Call, Hints, Tool};
@@ -77,14 +77,14 @@ impl Tool for ExportRecords {
             }
             let Some(database) = agent.database(false)? else { continue };
             let view = database.begin(Mode::Read)?;
-            let moving = Moving::of(&*view, agent.name);
-            let Some(known) = moving.known()? else { continue };
+            let rows = AgentRows::of(&*view, agent.name);
+            let Some(known) = rows.find()? else { continue };
             let style = match input.format {
                 Format::Jsonl => Style::Lines,
                 Format::Json => Style::Document,
             };
-            let (total, _) = moving.size(known.key)?;
-            let pages = Pages::of(&*view, &known, style, call.context.now)?;
+            let (total, _) = rows.size(known.key)?;
+            let pages = rows.pages(&known, style, call.context.now)?;
             let page = pages.page(start, MAX_RECORDS, MAX_BYTES)?;
             let cursor = page.next.map(|next| next.to_string());
             return Ok(Output { text: page.text, count: page.records, total, cursor });

@@ -21,7 +21,7 @@ pub(super) const CANDIDATES: &str = "m.key IN (\
     UNION ALL SELECT memory FROM unindexed)";
 
 /// Notes or indexes the memory whose row was inserted last.
-pub(super) fn with_new_text(folded: &str) -> Statement {
+pub(super) fn index_new_text(folded: &str) -> Statement {
     match folded.len() > LONG {
         true => {
             let sql = "INSERT INTO memories_text (rowid, folded) VALUES (last_insert_rowid(), ?1)";
@@ -48,13 +48,13 @@ pub(super) fn gather() -> [Statement; 2] {
 }
 
 /// Indexes a memory that is not in the index.
-pub(super) fn with_text(key: Value, folded: String) -> Statement {
+pub(super) fn index_text(key: Value, folded: String) -> Statement {
     let sql = "INSERT INTO memories_text (rowid, folded) VALUES (?1, ?2)";
     statement(sql, [key, Value::Text(folded)])
 }
 
 /// Forgets the texts of these memories, wherever they are; `keys` is SQL that says which.
-pub(super) fn without_texts(keys: &str, parameters: &[Value]) -> [Statement; 2] {
+pub(super) fn delete_texts(keys: &str, parameters: &[Value]) -> [Statement; 2] {
     [("memories_text", "rowid"), ("unindexed", "memory")].map(|(table, key)| {
         statement(&format!("DELETE FROM {table} WHERE {key} IN ({keys})"), parameters)
     })

@@ -9,7 +9,7 @@ mod search;
 mod sql;
 mod writer;
 
-pub(super) use moving::{Moving, Pages, Position, Style};
-pub(super) use reader::{SqliteReader, keeps, knows};
+pub(super) use moving::{AgentRows, Known, Moving, Position, Style};
+pub(super) use reader::{SqliteReader, Standing, keeps, standing};
 pub(super) use schema::migrate;
 pub(super) use writer::SqliteWriter;

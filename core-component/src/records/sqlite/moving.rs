@@ -1,61 +1,97 @@
-//! Moving an agent's records between the formats: rows that nobody sees yet, or any more.
+//! AgentRows an agent's records between the formats: rows that nobody sees yet, or any more.
 //!
 //! Rows that are being copied belong to an agent whose name goes on after a `/`, as no agent's
 //! does: `<agent>/<version of the file>` while they are copied from it, `<agent>/<key>` where they
-//! are left to be deleted. An agent is `moving` while both its file and its rows may be there: the
-//! version of the file that the rows are a copy of, or nothing where the file is to be written.
-//! Where the file is there the rows are not seen, and those of an agent that is moving can go.
+//! are left to be deleted.
+//!
+//! An agent is [`Moving`] while both its file and its rows may be there. Where the file is there
+//! the rows are not seen, and those of an agent that is moving can go: they say what the file said
+//! when the conversion was done with it. Rows that change without a file are no leftovers any more,
+//! whatever file comes later, so whoever changes them says so.
 
-use super::indexing::without_texts;
-use super::reader::agent_key;
+use super::indexing::delete_texts;
+use super::reader::find_agent;
 use super::row::{COLUMNS, Row, moment};
 use super::schema::has_tables;
-use super::sql::{count, integer, into_optional_text, query_one, statement, text, unexpected};
-use super::writer::insert_all;
+use super::sql::{
+    count, integer, into_optional_text, optional_text, query_one, statement, text, unexpected,
+};
+use super::writer::{insert_agent, insert_all};
 use crate::records::error::Error;
 use crate::records::json::{Outline, Section, empty_document, line, record_text};
 use crate::records::memory::Kind;
 use crate::records::store::Imported;
-use crate::storage::database::{Transaction, Value};
+use crate::storage::database::{Statement, Transaction, Value};
 use crate::time::Timestamp;
 
 /// Rows that are read at once.
 const ROWS: u32 = 1000;
 
 /// The rows of one agent.
-pub(in crate::records) struct Moving<'a> {
+pub(in crate::records) struct AgentRows<'a> {
     transaction: &'a dyn Transaction,
     name: &'a str,
+}
+
+/// How far a conversion has come with an agent's rows; its text is in `agents.moving`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::records) enum Moving {
+    /// They are a copy of this version of the file.
+    CopyOf(String),
+    /// The file is written from them next.
+    ToFile,
+    /// They were changed by a call that had not seen that they are moving.
+    Changed,
+}
+
+/// What `agents.moving` says of rows that changed; no version of a file is that.
+pub(super) const CHANGED: &str = "changed";
+
+impl Moving {
+    fn read(text: String) -> Self {
+        match text.as_str() {
+            "" => Self::ToFile,
+            CHANGED => Self::Changed,
+            _ => Self::CopyOf(text),
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::CopyOf(version) => version,
+            Self::ToFile => "",
+            Self::Changed => CHANGED,
+        }
+    }
 }
 
 /// An agent that the database knows.
 pub(in crate::records) struct Known {
     pub key: i64,
-    /// See above; none where it is not moving.
-    pub moving: Option<String>,
+    /// None where the rows are settled.
+    pub moving: Option<Moving>,
     /// What its file held beside the records.
     pub document: Option<String>,
 }
 
-impl<'a> Moving<'a> {
+impl<'a> AgentRows<'a> {
     /// In a transaction that, where it changes something, has seen all migrations.
     pub fn of(transaction: &'a dyn Transaction, name: &'a str) -> Self {
         Self { transaction, name }
     }
 
-    pub fn known(&self) -> Result<Option<Known>, Error> {
+    pub fn find(&self) -> Result<Option<Known>, Error> {
         let query = |statement: &_| self.transaction.query(statement, 1);
         if !has_tables(query)? {
             return Ok(None);
         }
-        let Some(key) = agent_key(query, self.name)? else { return Ok(None) };
-        let sql = "SELECT moving, document FROM agents WHERE key = ?1";
-        let row = query_one(self.transaction, statement(sql, [Value::Integer(key)]))?;
-        let [moving, document] =
-            row.and_then(|row| row.try_into().ok()).unwrap_or([Value::Null, Value::Null]);
+        let Some(agent) = find_agent(query, self.name)? else { return Ok(None) };
+        let sql = "SELECT document FROM agents WHERE key = ?1";
+        let row = query_one(self.transaction, statement(sql, [Value::Integer(agent.key)]))?;
+        let document = row.and_then(|mut row| row.pop()).unwrap_or(Value::Null);
         Ok(Some(Known {
-            key,
-            moving: into_optional_text(moving)?,
+            key: agent.key,
+            moving: agent.moving.map(Moving::read),
             document: into_optional_text(document)?,
         }))
     }
@@ -68,16 +104,19 @@ impl<'a> Moving<'a> {
         Ok((integer(&row[0])? as u64, integer(&row[1])? as u64))
     }
 
+    /// Its records as text.
+    pub fn pages(&self, agent: &Known, style: Style, now: Timestamp) -> Result<Pages<'a>, Error> {
+        Pages::of(self.transaction, agent, style, now)
+    }
+
     /// The key of the copy of a file; it is begun where there is none.
-    pub fn copy_of(&self, version: &str) -> Result<i64, Error> {
+    pub fn begin_copy(&self, version: &str) -> Result<i64, Error> {
         let name = format!("{}/{version}", self.name);
         let query = |statement: &_| self.transaction.query(statement, 1);
-        if let Some(key) = agent_key(query, &name)? {
-            return Ok(key);
+        if let Some(copy) = find_agent(query, &name)? {
+            return Ok(copy.key);
         }
-        let insert = statement("INSERT INTO agents (name) VALUES (?1)", [text(&name)]);
-        let effects = self.transaction.execute(&[insert])?;
-        Ok(effects.first().map_or(0, |effect| effect.last_insert_id))
+        insert_agent(self.transaction, &name)
     }
 
     /// Adds records to a copy.
@@ -93,22 +132,20 @@ impl<'a> Moving<'a> {
         Ok(())
     }
 
-    pub fn set_moving(&self, key: i64, moving: Option<&str>) -> Result<(), Error> {
-        let moving = moving.map_or(Value::Null, text);
-        let sql = "UPDATE agents SET moving = ?2 WHERE key = ?1";
-        self.transaction.execute(&[statement(sql, [Value::Integer(key), moving])])?;
+    pub fn set_moving(&self, key: i64, moving: Option<Moving>) -> Result<(), Error> {
+        self.transaction.execute(&[moving_set(key, moving.as_ref())])?;
         Ok(())
     }
 
-    /// Leaves an agent's rows to be deleted.
-    pub fn leave(&self, key: i64) -> Result<(), Error> {
+    /// Leaves an agent's rows to be deleted, under a name that no agent has.
+    pub fn mark_deleted(&self, key: i64) -> Result<(), Error> {
         let sql = "UPDATE agents SET name = name || '/' || key, moving = NULL WHERE key = ?1";
         self.transaction.execute(&[statement(sql, [Value::Integer(key)])])?;
         Ok(())
     }
 
-    /// Deletes rows that were left, at most so many; returns whether there may be more.
-    pub fn delete_left(&self, most: u32) -> Result<bool, Error> {
+    /// Deletes at most so many of the rows that are marked; whether there were any.
+    pub fn delete_marked(&self, most: u32) -> Result<bool, Error> {
         if !has_tables(|statement| self.transaction.query(statement, 1))? {
             return Ok(false);
         }
@@ -121,7 +158,7 @@ impl<'a> Moving<'a> {
         let some = "SELECT key FROM memories WHERE agent = ?1 ORDER BY key LIMIT ?2";
         let of_agent = [Value::Integer(key), count(most.into())];
         let delete = |sql: String| statement(&sql, of_agent.clone());
-        let [indexed, unindexed] = without_texts(some, &of_agent);
+        let [indexed, unindexed] = delete_texts(some, &of_agent);
         let effects = self.transaction.execute(&[
             delete(format!("DELETE FROM memory_tags WHERE agent = ?1 AND memory IN ({some})")),
             indexed,
@@ -134,6 +171,12 @@ impl<'a> Moving<'a> {
         }
         Ok(true)
     }
+}
+
+/// Says how far a conversion has come with an agent's rows.
+pub(super) fn moving_set(key: i64, moving: Option<&Moving>) -> Statement {
+    let moving = optional_text(moving.map(Moving::text));
+    statement("UPDATE agents SET moving = ?2 WHERE key = ?1", [Value::Integer(key), moving])
 }
 
 /// How records are written.
@@ -186,7 +229,7 @@ pub(in crate::records) struct TextPage {
 }
 
 impl<'a> Pages<'a> {
-    pub fn of(
+    fn of(
         transaction: &'a dyn Transaction,
         agent: &Known,
         style: Style,

@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::indexing::CANDIDATES;
+use super::moving::CHANGED;
 use super::row::{COLUMNS, Row, moment};
 use super::schema::has_tables;
 use super::search::candidates;
-use super::sql::{count, integer, into_text, query_one, statement, text, unexpected};
+use super::sql::{
+    count, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
+};
 use crate::records::agent::case_twin;
 use crate::records::error::Error;
 use crate::records::memory::{Importance, Kind, Memory};
@@ -17,45 +20,70 @@ use crate::storage;
 use crate::storage::database::{Connection, Rows, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
-/// Whether the database has an agent. Begins no transaction: who asks may want the tree's lock
-/// next, which is taken before any.
-pub(in crate::records) fn knows(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
-    Ok(known_key(|statement| database.query(statement, 1), agent)?.is_some())
+/// How an agent that the database has is kept there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::records) enum Standing {
+    Settled,
+    /// A conversion has begun to take it away, or has not yet ended to bring it.
+    Moving,
 }
 
-/// Whether rows are an agent's for good, and not those of a conversion that is under way.
+/// Whether the database has an agent, and how. Begins no transaction: who asks may want the tree's
+/// lock next, which is taken before any.
+pub(in crate::records) fn standing(
+    database: &dyn Connection,
+    agent: &str,
+) -> Result<Option<Standing>, Error> {
+    let known = known_agent(|statement| database.query(statement, 1), agent)?;
+    Ok(known.map(|agent| match agent.moving {
+        None => Standing::Settled,
+        Some(_) => Standing::Moving,
+    }))
+}
+
+/// Whether the database has rows of an agent that are not what a conversion to its file left.
 pub(in crate::records) fn keeps(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
     let query = |statement: &Statement| database.query(statement, 1);
-    let sql = "SELECT 1 FROM agents WHERE name = ?1 COLLATE BINARY AND moving IS NULL";
-    Ok(has_tables(query)? && !query(&statement(sql, [text(agent)]))?.rows.is_empty())
+    let sql = "SELECT 1 FROM agents WHERE name = ?1 COLLATE BINARY \
+               AND (moving IS NULL OR moving = ?2)";
+    let row = statement(sql, [text(agent), text(CHANGED)]);
+    Ok(has_tables(query)? && !query(&row)?.rows.is_empty())
 }
 
-/// The key of an agent's row, in a database that may have no tables.
-fn known_key(
+/// An agent's row, in a database that may have no tables.
+fn known_agent(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
     agent: &str,
-) -> Result<Option<i64>, Error> {
+) -> Result<Option<AgentRow>, Error> {
     match has_tables(&query)? {
-        true => agent_key(query, agent),
+        true => find_agent(query, agent),
         false => Ok(None),
     }
 }
 
-/// The key of an agent's row.
+/// What is known of an agent.
+pub(super) struct AgentRow {
+    pub key: i64,
+    /// See `moving.rs`; none where it is settled.
+    pub moving: Option<String>,
+}
+
+/// An agent's row.
 ///
 /// # Errors
 ///
 /// `INVALID_INPUT` where another agent's name differs only in case.
-pub(super) fn agent_key(
+pub(super) fn find_agent(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
     agent: &str,
-) -> Result<Option<i64>, Error> {
-    let sql = "SELECT key, name FROM agents WHERE name = ?1";
+) -> Result<Option<AgentRow>, Error> {
+    let sql = "SELECT key, name, moving FROM agents WHERE name = ?1";
     let Some(row) = query(&statement(sql, [text(agent)]))?.rows.pop() else { return Ok(None) };
-    let [key, name] = row.try_into().map_err(|_| unexpected("two columns", &Value::Null))?;
+    let [key, name, moving] =
+        row.try_into().map_err(|_| unexpected("three columns", &Value::Null))?;
     let name = into_text(name)?;
     match name == agent {
-        true => Ok(Some(integer(&key)?)),
+        true => Ok(Some(AgentRow { key: integer(&key)?, moving: into_optional_text(moving)? })),
         false => Err(case_twin(agent, &name)),
     }
 }
@@ -69,7 +97,8 @@ pub(in crate::records) struct SqliteReader<'a> {
 
 impl<'a> SqliteReader<'a> {
     pub fn of(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
-        let agent = known_key(|statement| view.query(statement, 1), agent)?;
+        let agent = known_agent(|statement| view.query(statement, 1), agent)?;
+        let agent = agent.map(|agent| agent.key);
         Ok(Self { view, agent })
     }
 

@@ -14,8 +14,8 @@ use crate::storage::database::{Rows, Statement, Transaction};
 /// `folded` then confirms. `folded` leaves out a content in ASCII, which would be half of the
 /// database. `unindexed` has the rows that are not in `memories_text` yet, see `indexing.rs`.
 /// `original` is a record as another program wrote it, where the columns do not say all of it. An
-/// agent's `document` is what its file held beside the records; `moving` is set while it is being
-/// converted, see `moving.rs`.
+/// agent's `document` is what its file held beside the records; `moving` says how far a conversion
+/// has come with its rows, see `moving.rs`.
 ///
 /// `memory_tags` refers to no other table by a rule: each deleted memory would have all tags looked
 /// through, which no index leads to by their memory.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::indexing::{gather, is_time_to_gather, with_new_text, with_text, without_texts};
-use super::reader::{SqliteReader, agent_key};
+use super::indexing::{delete_texts, gather, index_new_text, index_text, is_time_to_gather};
+use super::moving::{Moving, moving_set};
+use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, query_one, statement, text};
 use crate::context::{Context, RecordsSettings};
-use crate::records::error::{Code, Error};
+use crate::records::error::{Code, Error, RAISE_LIMITS};
 use crate::records::json::rewritten;
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
@@ -21,6 +22,7 @@ pub(in crate::records) struct SqliteWriter<'a> {
     transaction: &'a dyn Transaction,
     name: &'a str,
     agent: Option<i64>,
+    is_moving: bool,
     settings: RecordsSettings,
     has_changed: bool,
 }
@@ -32,9 +34,23 @@ impl<'a> SqliteWriter<'a> {
         name: &'a str,
         context: &Context,
     ) -> Result<Self, Error> {
-        let agent = agent_key(|statement| transaction.query(statement, 1), name)?;
+        let found = find_agent(|statement| transaction.query(statement, 1), name)?;
+        let is_moving = found.as_ref().is_some_and(|agent| agent.moving.is_some());
+        let agent = found.map(|agent| agent.key);
         let settings = context.settings.records.clone();
-        Ok(Self { transaction, name, agent, settings, has_changed: false })
+        Ok(Self { transaction, name, agent, is_moving, settings, has_changed: false })
+    }
+
+    /// Says of rows that changed that no conversion may take them for what it left. Who holds the
+    /// tree's lock (`alone`) knows that none is under way.
+    pub fn keep(&mut self, alone: bool) -> Result<(), Error> {
+        match self.agent {
+            Some(key) if self.is_moving && self.has_changed => {
+                let moving = if alone { None } else { Some(Moving::Changed) };
+                self.execute(&[moving_set(key, moving.as_ref())]).map(drop)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the database knows the agent.
@@ -56,9 +72,7 @@ impl<'a> SqliteWriter<'a> {
         if let Some(key) = self.agent {
             return Ok(key);
         }
-        let insert = statement("INSERT INTO agents (name) VALUES (?1)", [text(self.name)]);
-        let effects = self.transaction.execute(&[insert])?;
-        let key = effects.first().map_or(0, |effect| effect.last_insert_id);
+        let key = insert_agent(self.transaction, self.name)?;
         self.agent = Some(key);
         Ok(key)
     }
@@ -74,17 +88,12 @@ impl<'a> SqliteWriter<'a> {
         let row = row.unwrap_or_else(|| vec![Value::Integer(0), Value::Integer(0)]);
         let memories = integer(&row[0])? as u64 + adding;
         let bytes = integer(&row[1])? as u64 + bytes;
-        let what = match (max_memories, max_bytes) {
+        let limit = match (max_memories, max_bytes) {
             (Some(most), _) if memories > most => format!("{most} memories"),
             (_, Some(most)) if bytes > most => format!("{most} bytes"),
             _ => return Ok(()),
         };
-        let message = format!(
-            "agent `{}` would have more than {what}, which the settings of this host allow: delete \
-             memories, or raise `--records-max-memories` or `--records-max-bytes`",
-            self.name
-        );
-        Err(Error::new(Code::LimitExceeded, message))
+        Err(Error::over_limit(self.name, &limit, RAISE_LIMITS))
     }
 
     fn execute(&mut self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
@@ -98,12 +107,12 @@ impl<'a> SqliteWriter<'a> {
         let agent = self.key()?;
         self.check_limits(agent, 1, memory.bytes())?;
         let folded = folded(memory);
-        let mut statements = vec![with_row(agent, memory, original, &folded)];
+        let mut statements = vec![insert_row(agent, memory, original, &folded)];
         // The key is that of the row inserted last: a table without row ids does not change it.
         if !memory.tags.is_empty() {
-            statements.push(with_tags("last_insert_rowid()", agent, memory, None));
+            statements.push(insert_tags("last_insert_rowid()", agent, memory, None));
         }
-        statements.push(with_new_text(&folded));
+        statements.push(index_new_text(&folded));
         let effects = self.execute(&statements)?;
         if effects.first().is_some_and(|row| is_time_to_gather(row.last_insert_id)) {
             self.execute(&gather())?;
@@ -112,9 +121,9 @@ impl<'a> SqliteWriter<'a> {
     }
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
-        let mut statements = vec![without_tags(agent, row)];
+        let mut statements = vec![delete_tags(agent, row)];
         let key = [Value::Integer(row.key)];
-        statements.extend(without_texts("?1", &key));
+        statements.extend(delete_texts("?1", &key));
         statements.push(statement("DELETE FROM memories WHERE key = ?1", key));
         self.execute(&statements).map(drop)
     }
@@ -195,6 +204,14 @@ impl Writer for SqliteWriter<'_> {
     }
 }
 
+/// Makes the database know an agent; its key.
+pub(super) fn insert_agent(transaction: &dyn Transaction, name: &str) -> Result<i64, Error> {
+    let insert = statement("INSERT INTO agents (name) VALUES (?1)", [text(name)]);
+    let effects = transaction.execute(&[insert])?;
+    let key = effects.first().map(|effect| effect.last_insert_id);
+    key.ok_or_else(|| Error::new(Code::InternalError, "storage names no key of what it inserted"))
+}
+
 /// Adds these records after all others of an agent.
 ///
 /// The index of texts comes last. A statement that can be undone by itself, as that of the tags,
@@ -206,22 +223,22 @@ pub(super) fn insert_all(
 ) -> Result<(), Error> {
     let folded: Vec<String> = records.iter().map(|record| folded(&record.memory)).collect();
     let rows = records.iter().zip(&folded).map(|(record, folded)| {
-        with_row(agent, &record.memory, record.original.as_deref(), folded)
+        insert_row(agent, &record.memory, record.original.as_deref(), folded)
     });
     let effects = transaction.execute(&rows.collect::<Vec<_>>())?;
     let keys = || effects.iter().map(|effect| Value::Integer(effect.last_insert_id));
     let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
     let mut statements: Vec<Statement> =
-        tagged.map(|(record, key)| with_tags("?4", agent, &record.memory, Some(key))).collect();
+        tagged.map(|(record, key)| insert_tags("?4", agent, &record.memory, Some(key))).collect();
     // Their keys are lower, and FTS5 wants them in order.
     statements.extend(gather());
-    statements.extend(keys().zip(folded).map(|(key, folded)| with_text(key, folded)));
+    statements.extend(keys().zip(folded).map(|(key, folded)| index_text(key, folded)));
     transaction.execute(&statements)?;
     Ok(())
 }
 
 /// The row of a memory, but for its tags and its place in the index of texts.
-fn with_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str) -> Statement {
+fn insert_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str) -> Statement {
     let mut parameters = vec![Value::Integer(agent)];
     parameters.extend(values(memory, folded));
     parameters.push(original.map_or(Value::Null, text));
@@ -233,7 +250,7 @@ fn with_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str) -
     statement(&insert, parameters)
 }
 
-fn without_tags(agent: i64, row: &Row) -> Statement {
+fn delete_tags(agent: i64, row: &Row) -> Statement {
     let sql = "DELETE FROM memory_tags WHERE agent = ?1 AND memory = ?2 \
                AND tag IN (SELECT value FROM json_each(?3))";
     let tags = Value::Text(tags_text(&row.memory));
@@ -267,21 +284,21 @@ impl Changes<'_> {
         let sql = format!("UPDATE memories SET {} WHERE key = ?1", set.join(", "));
         let mut statements = vec![statement(&sql, parameters)];
         if before.tags != after.tags || before.archived != after.archived {
-            statements.push(without_tags(self.agent, self.row));
+            statements.push(delete_tags(self.agent, self.row));
             let key = Value::Integer(self.row.key);
-            statements.push(with_tags("?4", self.agent, after, Some(key)));
+            statements.push(insert_tags("?4", self.agent, after, Some(key)));
         }
         if old_text != new_text {
             let key = Value::Integer(self.row.key);
-            statements.extend(without_texts("?1", std::slice::from_ref(&key)));
-            statements.push(with_text(key, new_text));
+            statements.extend(delete_texts("?1", std::slice::from_ref(&key)));
+            statements.push(index_text(key, new_text));
         }
         statements
     }
 }
 
 /// The rows of a memory's tags; `key` is SQL for the key of the memory.
-fn with_tags(key: &str, agent: i64, memory: &Memory, parameter: Option<Value>) -> Statement {
+fn insert_tags(key: &str, agent: i64, memory: &Memory, parameter: Option<Value>) -> Statement {
     let sql = format!(
         "INSERT OR IGNORE INTO memory_tags (agent, tag, memory, archived) \
          SELECT ?1, value, {key}, ?2 FROM json_each(?3)"
