@@ -62,8 +62,8 @@ impl Timestamp {
         text.parse().ok().map(Self)
     }
 
-    /// The date in a zone that is so many minutes east of UTC; an offset of a day or more counts
-    /// as none.
+    /// The date in a zone that is so many minutes east of UTC; an offset beyond ±25:59
+    /// counts as UTC.
     pub fn date_at(&self, offset_minutes: i32) -> Date {
         let offset = Offset::from_seconds(offset_minutes.saturating_mul(60)).unwrap_or(Offset::UTC);
         Date(offset.to_datetime(self.0).date())

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, Purpose};
-use super::error::{Code, Error};
+use super::error::Error;
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
 use crate::names::AgentName;
@@ -58,7 +58,7 @@ impl Tool for ArchiveMemories {
         let now = call.context.now;
         // All pages are about one moment.
         let since = match &input.cursor {
-            Some(cursor) => Timestamp::parse(cursor).ok_or_else(|| no_cursor(cursor))?,
+            Some(cursor) => Timestamp::parse(cursor).ok_or_else(|| Error::no_page(cursor))?,
             None => {
                 let milliseconds = now.milliseconds() - i64::from(input.older_than_days) * DAY;
                 let oldest = || Timestamp::parse("0000-01-01T00:00:00Z").expect("a moment");
@@ -78,9 +78,4 @@ impl Tool for ArchiveMemories {
         let cursor = (archived == MAX_MEMORIES as usize).then(|| since.to_string());
         Ok(Output { archived, cursor })
     }
-}
-
-fn no_cursor(cursor: &str) -> Error {
-    let message = format!("`cursor` `{cursor}` is that of no page: begin anew");
-    Error::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
 }

@@ -20,6 +20,10 @@ pub(super) enum Code {
     Busy,
 }
 
+/// What helps where a setting of the host is the limit.
+pub(super) const RAISE_LIMITS: &str =
+    "raise `max_memories` or `max_bytes` in the settings of its host";
+
 /// `{"error": {"code", "message", "details"?}}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Error {
@@ -48,6 +52,19 @@ impl Error {
     pub fn adding(mut self, text: &str) -> Self {
         self.message += text;
         self
+    }
+
+    /// The agent would keep more than it may.
+    pub fn over_limit(agent: &str, limit: &str, remedy: &str) -> Self {
+        let message =
+            format!("agent `{agent}` would keep more than {limit}: delete memories, or {remedy}");
+        Self::new(Code::LimitExceeded, message)
+    }
+
+    /// No page ends there.
+    pub fn no_page(cursor: &str) -> Self {
+        let message = format!("`cursor` `{cursor}` is that of no page: begin anew");
+        Self::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
     }
 
     /// Nothing is kept of the agent.

@@ -86,7 +86,7 @@ impl Tool for ImportRecords {
             Given::of(records).map_err(|(at, what)| refused(vec![(line(at), what)], "records"))?;
         let start = match &input.cursor {
             None => 0,
-            Some(cursor) => cursor.parse().map_err(|_| no_cursor(cursor))?,
+            Some(cursor) => cursor.parse().map_err(|_| Error::no_page(cursor))?,
         };
         let (mut page, mut wrong) = (Page::new(), Vec::new());
         for (at, record) in given.page(start, MAX_RECORDS) {
@@ -177,9 +177,4 @@ fn refused(wrong: Vec<(usize, String)>, field: &str) -> Error {
         _ => ": skip or replace those",
     };
     Error::at(Code::InvalidInput, message, field, accepted.into())
-}
-
-fn no_cursor(cursor: &str) -> Error {
-    let message = format!("`cursor` `{cursor}` is that of no page: begin anew");
-    Error::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
 }

@@ -15,9 +15,6 @@ use crate::tool::Call;
 /// The tree's path from the top level of the repository.
 const TREE: &str = ".github/agent-memory";
 
-/// The longest document that is returned.
-pub(super) const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
-
 /// The longest document that is parsed: before and after a change well within the time and the
 /// memory of a call, whatever it holds.
 pub(super) const MAX_PARSED_BYTES: u64 = 2 << 20;

@@ -1,10 +1,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, MAX_DOCUMENT_BYTES, in_repository};
+use super::agent::{Agent, in_repository};
 use super::error::Error;
 use super::summary;
 use crate::names::AgentName;
+use crate::storage::MAX_DOCUMENT_BYTES;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct ReadSummary;

@@ -8,11 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::database::Connection;
 use super::{
-    Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, Place, Side, Splice,
-    Storage, Tree, Writer,
+    Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES, Place,
+    Side, Splice, Storage, Tree, Writer,
 };
-
-const MAX_DOCUMENT_BYTES: usize = 16 << 20;
 
 type Documents = BTreeMap<(Side, String), Vec<u8>>;
 
@@ -201,7 +199,7 @@ fn effect(documents: &Documents, change: &Change) -> Result<Effect, Error> {
         Error::new(ErrorCode::VersionMismatch, message)
     };
     let fits = |contents: Option<&Vec<u8>>| match contents {
-        Some(contents) if contents.len() > MAX_DOCUMENT_BYTES => {
+        Some(contents) if contents.len() as u64 > MAX_DOCUMENT_BYTES => {
             let message = format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes");
             Err(Error::new(ErrorCode::TooLarge, message))
         }

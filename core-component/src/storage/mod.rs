@@ -7,6 +7,9 @@ pub mod memory;
 use std::fmt;
 use std::ops::Range;
 
+/// The most bytes of a document, on every host.
+pub const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
+
 /// The kind of a storage error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "`wit/storage.wit` documents each")]

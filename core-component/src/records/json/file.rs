@@ -14,12 +14,9 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader};
-use crate::storage::{Document, Side, Tree};
+use crate::storage::{Document, MAX_DOCUMENT_BYTES, Side, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
-
-/// The most that a file is read of.
-pub(in crate::records) const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// An agent's file, passed over: every record is known by its place, none is a value yet.
 pub(in crate::records) struct JsonFile {
@@ -51,7 +48,7 @@ impl JsonFile {
     ///
     /// `CORRUPTED_DATA` where it is not the JSON that it should be.
     pub fn read(tree: &dyn Tree, agent: &str) -> Result<Option<Self>, Error> {
-        let document = tree.read(Side::Documents, &file_path(agent), MAX_FILE_BYTES)?;
+        let document = tree.read(Side::Documents, &file_path(agent), MAX_DOCUMENT_BYTES)?;
         document.map(|document| Self::parse(agent, document)).transpose()
     }
 

@@ -8,7 +8,7 @@ mod record;
 mod scan;
 mod write;
 
-pub(super) use file::{JsonFile, MAX_FILE_BYTES};
+pub(super) use file::JsonFile;
 pub(super) use line::{Given, line};
 pub(super) use outline::{Outline, Section};
 pub(super) use write::{JsonWriter, caps, empty_document, record_text, rewritten};

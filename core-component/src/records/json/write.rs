@@ -10,20 +10,19 @@ use super::record::Record;
 use super::scan::{Member, Scanner, unquoted};
 use crate::context::{Context, RecordsSettings};
 use crate::records::agent::{Purpose, file_path};
-use crate::records::error::{Code, Error};
+use crate::records::error::{Error, RAISE_LIMITS};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, Writer};
-use crate::storage::{self, Change, Side};
+use crate::storage::{self, Change, MAX_DOCUMENT_BYTES, Side};
 use crate::time::Timestamp;
 
-const MAX_BYTES: u64 = 16 << 20;
 const MAX_MEMORIES: u64 = 100_000;
 
 /// The most memories and bytes of an agent in this format.
 pub(in crate::records) fn caps(settings: &RecordsSettings) -> (u64, u64) {
-    let most_bytes = settings.max_bytes.unwrap_or(MAX_BYTES).min(MAX_BYTES);
+    let most_bytes = settings.max_bytes.unwrap_or(MAX_DOCUMENT_BYTES).min(MAX_DOCUMENT_BYTES);
     (settings.max_memories.unwrap_or(MAX_MEMORIES), most_bytes)
 }
 
@@ -206,24 +205,21 @@ impl JsonWriter {
         let bytes = self.file.text.len() as u64 + self.bytes_added + bytes;
         let (most_memories, most_bytes) = caps(&self.settings);
         let RecordsSettings { max_bytes, max_memories, .. } = self.settings;
-        let (what, is_set) = if memories > most_memories {
-            (format!("{most_memories} memories"), max_memories.is_some())
+        let (limit, is_set) = if memories > most_memories {
+            (format!("{most_memories} memories in JSON"), max_memories.is_some())
         } else if bytes > most_bytes {
-            (format!("{most_bytes} bytes"), max_bytes.is_some_and(|most| most < MAX_BYTES))
+            (
+                format!("{most_bytes} bytes in JSON"),
+                max_bytes.is_some_and(|most| most < MAX_DOCUMENT_BYTES),
+            )
         } else {
             return Ok(());
         };
-        let agent = &self.file.agent;
-        let way = match is_set {
-            true => "raise `--records-max-memories` or `--records-max-bytes`".to_owned(),
-            false => format!(
-                "let it grow with `agent-memory records convert --agent {agent} --to sqlite`"
-            ),
+        let remedy = match is_set {
+            true => RAISE_LIMITS,
+            false => "convert the agent to SQLite, where it may grow",
         };
-        let message = format!(
-            "agent `{agent}` would have more than {what} in JSON: delete memories, or {way}"
-        );
-        Err(Error::new(Code::LimitExceeded, message))
+        Err(Error::over_limit(&self.file.agent, &limit, remedy))
     }
 
     /// Adds a record, which takes the place of another of so many bytes.
