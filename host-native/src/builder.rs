@@ -12,6 +12,9 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// In minutes.
+const DAY: i32 = 24 * 60;
+
 /// How the records of an agent that has none yet are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordsFormat {
@@ -92,21 +95,22 @@ impl Builder {
         self
     }
 
-    /// The most bytes of an agent's records, as the file that holds them. In JSON 16 MiB, which is
-    /// also the most that a document can have; in SQLite as many as the medium takes.
+    /// The most bytes of an agent's records: in JSON of its file, 16 MiB unless this says less; in
+    /// SQLite of all memories as compact JSON, without a bound unless this sets one.
     pub fn records_max_bytes(mut self, bytes: u64) -> Builder {
         self.records.insert("max_bytes".to_owned(), bytes.into());
         self
     }
 
-    /// The most records of an agent. In JSON 100,000; in SQLite as many as the medium takes.
+    /// The most records of an agent: 100,000 in JSON and without a bound in SQLite, unless this says
+    /// otherwise.
     pub fn records_max_memories(mut self, memories: u64) -> Builder {
         self.records.insert("max_memories".to_owned(), memories.into());
         self
     }
 
-    /// Lets the calls' today be that of this offset from UTC, in minutes east, instead of the
-    /// machine's own zone at the moment of each call.
+    /// Lets the calls' today be that of this offset from UTC, in minutes east and of less than a
+    /// day, instead of the machine's own zone at the moment of each call.
     pub fn utc_offset(mut self, minutes: i32) -> Builder {
         self.utc_offset_minutes = Some(minutes);
         self
@@ -157,9 +161,12 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// A toolset that is unknown, a granted directory that is none, a machine on which the
-    /// component's code cannot run.
+    /// A toolset that is unknown, a granted directory that is none, an offset from UTC of a day or
+    /// more, a machine on which the component's code cannot run.
     pub fn build(mut self) -> Result<Memory, BuildError> {
+        if let Some(minutes) = self.utc_offset_minutes.filter(|minutes| minutes.abs() >= DAY) {
+            return Err(BuildError::UtcOffset(minutes));
+        }
         self.storage.statement_time = self.limits.statement_time;
         let storage = Storage::new(self.storage);
         if let Some(directory) = self.memory_dir.or_else(|| default_memory_dir(&self.toolsets)) {
@@ -223,13 +230,15 @@ pub enum BuildError {
     Grant {
         /// As it was given.
         directory: PathBuf,
-        /// Why not.
-        #[source]
+        /// Why not, with the directory's name.
         error: storage::Error,
     },
     /// The component refuses the settings: a toolset that it does not have.
-    #[error("{0}")]
-    Settings(#[source] CallError),
+    #[error(transparent)]
+    Settings(CallError),
+    /// The offset from UTC is a day or more.
+    #[error("an offset of {0} minutes from UTC is a day or more")]
+    UtcOffset(i32),
     /// The component does not load or does not answer.
     #[error("the component cannot be used: {0}")]
     Component(String),

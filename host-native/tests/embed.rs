@@ -48,6 +48,13 @@ fn the_example_starts_a_session_adds_an_entry_and_reads_the_summary() {
 }
 
 #[test]
+fn an_offset_of_a_day_is_refused() {
+    let built = |minutes| agent_memory_host::Memory::builder().utc_offset(minutes).build();
+    assert!(matches!(built(-1440), Err(agent_memory_host::BuildError::UtcOffset(-1440))));
+    assert!(built(1439).is_ok());
+}
+
+#[test]
 fn the_example_without_a_repository_says_what_it_needs() {
     let output = Command::new(embed()).output().expect("it runs");
     assert!(!output.status.success());

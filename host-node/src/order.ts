@@ -1,21 +1,21 @@
 import { Turn } from './control.ts'
 import { monotonic } from './time.ts'
 
-/** A call's place among the calls of this process that may change something. */
+/** A call's place among the calls of a memory that may change something. */
 export interface Place {
   readonly number: number
   /** When it first asked for a lock, on the clock `monotonic`. */
   askedAt?: number
   /** The locks that it holds or wants: at most one of a tree and one of a database. */
   locks: ReadonlySet<string>
-  /** A lock that it lets earlier calls have first: who takes both takes that one before. */
+  /** A lock that earlier calls get first: they may want this call's lock after it. */
   after?: string
   impatient: boolean
   wake?: () => void
 }
 
 /**
- * First come, first served, for every lock of this process.
+ * First come, first served, for every lock that the calls of a memory want.
  *
  * A call gets a lock once every earlier call has ended or is known to want some lock, and no earlier one holds or
  * wants this one, or the one that is taken before it: so no call is overtaken by a later one that knew at once what it

@@ -33,8 +33,8 @@ const mostFurther = 4
 /**
  * Worker threads that run one request each. They start when they are needed and keep no process alive.
  *
- * A worker that waits for a lock does not count toward the size, so that a lock that is stuck in another
- * process holds up neither reads nor the writers of other trees.
+ * A worker that waits for a lock does not count toward the size: a lock that is stuck in another process takes
+ * none from reads and from the writers of other trees.
  */
 export class WorkerPool {
   readonly #settings: Omit<WorkerSettings, 'control'>

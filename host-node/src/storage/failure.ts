@@ -7,10 +7,8 @@ import type {
 
 export type { ErrorCode, StorageError }
 
+// No `ENOENT`: only who knows that an absence is an answer says `not-found`.
 const codes: Record<string, ErrorCode> = {
-  ENOENT: 'not-found',
-  EEXIST: 'already-exists',
-  ENOTEMPTY: 'already-exists',
   ENOSPC: 'no-space',
   EDQUOT: 'no-space',
   EROFS: 'read-only',
