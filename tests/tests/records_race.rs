@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
@@ -14,6 +16,7 @@ use agent_memory_tests::case::Format;
 use agent_memory_tests::kept_records::{Kept, strays, tasks};
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
+use agent_memory_tests::product::program;
 use agent_memory_tests::runner::Answer;
 use serde_json::json;
 
@@ -227,4 +230,55 @@ fn all_at_once(format: Format) {
             "{host:?}: one is lost, doubled or overtaken by a later one"
         );
     }
+}
+
+#[test]
+fn writers_go_on_while_rows_are_taken_to_a_file() {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (directory, _) = Medium::Disk.directory();
+    let start = |host: Host| Process::start_on_records(host, directory.path(), Format::Sqlite);
+    let hosts = Host::all();
+    let writers = (0..WRITERS).map(|number| (number, start(hosts[number % hosts.len()])));
+    let writers: Vec<_> = writers.collect();
+    let (added, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let write = |number: usize, mut process: Process| {
+        for add in 0..ADDS {
+            let call = store(&format!("{number}-{add}"));
+            loop {
+                match process.call(&call) {
+                    Answer::Result(_) => break,
+                    Answer::Error(error) if error.to_string().contains("to the other format") => {
+                        refused.fetch_add(1, Ordering::Relaxed)
+                    }
+                    answer => panic!("{number}-{add}: {answer:?}"),
+                };
+            }
+            added.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let convert = || {
+        while added.load(Ordering::Relaxed) < WRITERS * ADDS / 4 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let mut command = Command::new(program("agent-memory"));
+        command.args(["records", "convert", "--to", "json", "--memory-dir"]).arg(directory.path());
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let during = thread::scope(|scope| {
+        for (number, process) in writers {
+            scope.spawn(move || write(number, process));
+        }
+        convert();
+        added.load(Ordering::Relaxed)
+    });
+    assert!(during < WRITERS * ADDS, "the conversion ended after the last add");
+    let refused = refused.into_inner();
+    println!("converted after {during} adds; {refused} were told to try again");
+    // Only a call that had looked where the agent is before the conversion began.
+    assert!(refused <= WRITERS, "{refused} adds were refused");
+    let records = (0..WRITERS)
+        .map(|number| (number.to_string(), Record { acknowledged: ADDS, ..Record::default() }));
+    check(&tasks(directory.path(), Format::Json), &records.collect());
+    assert_eq!(tasks(directory.path(), Format::Sqlite), Vec::<Kept>::new());
 }
