@@ -1,3 +1,4 @@
+// By index: `answer` in the 32-bit view (bytes 16 to 19), all others in the 64-bit view.
 const spent = 0
 const since = 1
 const processor = 3

@@ -27,7 +27,7 @@ export interface Bounds {
   readonly statementTime: number
 }
 
-/** So many waiting workers, for each that the size allows, do not count. */
+/** Workers that wait do not count toward the size, up to this many times the size. */
 const mostFurther = 4
 
 /**

@@ -14,8 +14,8 @@ use crate::tool::Call;
 /// The name of the database in the host's configuration.
 const DATABASE: &str = "records";
 
-/// How often memories are looked for anew because the agent moved to the other format, and how
-/// often a change is made anew because a program that takes no lock changed the file meanwhile.
+/// How often memories are looked for anew, and a change is made anew, because the agent moved to the
+/// other format or a program that takes no lock changed the file meanwhile.
 const ATTEMPTS: usize = 4;
 
 /// The memories of one agent.
@@ -48,7 +48,8 @@ enum Home {
 
 /// Why a change was not made.
 enum Failed {
-    /// The file changed between our reading and our writing: the change is made anew.
+    /// The file changed, or the agent moved, between our reading and our writing: the change is made
+    /// anew.
     Overtaken(Error),
     Refused(Error),
 }
@@ -191,14 +192,14 @@ impl<'a> Agent<'a> {
         alone: bool,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
     ) -> Result<T, Failed> {
-        let database = self.database(false)?.ok_or_else(|| self.moving())?;
+        let gone = || Failed::Overtaken(self.moving());
+        let database = self.database(false)?.ok_or_else(gone)?;
         let transaction = database.begin(Mode::Write)?;
         migrate(&*transaction)?;
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
-        // Converted since we looked; from here on nobody converts it. Who has begun a transaction
-        // may take no lock, so that this call cannot begin anew.
+        // Converted since we looked; from here on nobody converts it.
         if !writer.has_agent() || self.has_file()? {
-            return Err(self.moving().into());
+            return Err(gone());
         }
         let done = change(&mut writer)?;
         if writer.has_changed() {

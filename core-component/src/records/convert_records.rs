@@ -8,7 +8,7 @@ use super::json::{JsonFile, caps};
 use super::sqlite::{AgentRows, Known, Moving, Position, Style, migrate};
 use super::store::Imported;
 use crate::names::AgentName;
-use crate::storage::database::Mode;
+use crate::storage::database::{Connection, Mode};
 use crate::storage::{Change, MAX_DOCUMENT_BYTES, Side, Writer};
 use crate::tool::{Audience, Call, Hints, Tool};
 
@@ -174,63 +174,92 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     if entries.iter().any(|entry| entry.name == path) {
         return Err(in_the_way(&path));
     }
-    let no_records = || Error::no_records(agent.name);
-    let database = agent.database(false)?.ok_or_else(no_records)?;
-    for _ in 0..MAX_MARKS {
-        // No row changes until it ends.
-        let transaction = database.begin(Mode::Write)?;
-        let rows = AgentRows::of(&*transaction, agent.name);
-        let known = rows.find()?.ok_or_else(no_records)?;
-        if known.moving != Some(Moving::ToFile) {
-            check_size(agent, &rows, &known)?;
-            migrate(&*transaction)?;
-            rows.set_moving(known.key, Some(Moving::ToFile))?;
-            transaction.commit()?;
-            continue;
-        }
-        let total = rows.size(known.key)?.0;
-        match file_text(agent, &rows, &known) {
-            Ok(text) => {
-                let (path, contents) = (file_path(agent.name), text.into_bytes());
-                let put = Change::Put { side: Side::Documents, path, contents, expects: None };
-                lock.commit(&[put])?;
-                return Ok(Output::step(total, total));
-            }
-            Err(refused) => {
-                rows.set_moving(known.key, None)?;
-                transaction.commit()?;
-                return Err(refused);
-            }
+    let database = agent.database(false)?.ok_or_else(|| Error::no_records(agent.name))?;
+    for marks in 0..MAX_MARKS {
+        match step_to_file(agent, lock, &*database) {
+            Ok(ToFile::Marked) => {}
+            Ok(ToFile::Written(total)) => return Ok(Output::step(total, total)),
+            Ok(ToFile::Refused(error)) => return Err(error),
+            Err(error) if marks > 0 => return Err(error.may_stand()),
+            Err(error) => return Err(error),
         }
     }
     Err(agent.moving())
 }
 
-/// Refuses what is more than a file may hold, as far as that is known without writing it.
-fn check_size(agent: &Agent<'_>, rows: &AgentRows<'_>, known: &Known) -> Result<(), Error> {
+/// What a transaction has come to on the way to a file.
+enum ToFile {
+    Marked,
+    /// So many records.
+    Written(u64),
+    /// The rows are not marked, and not moving.
+    Refused(Error),
+}
+
+/// Writes the file where the rows are marked, or else marks them.
+fn step_to_file(
+    agent: &Agent<'_>,
+    lock: &dyn Writer,
+    database: &dyn Connection,
+) -> Result<ToFile, Error> {
+    // No row changes until it ends.
+    let transaction = database.begin(Mode::Write)?;
+    let rows = AgentRows::of(&*transaction, agent.name);
+    let known = rows.find()?.ok_or_else(|| Error::no_records(agent.name))?;
     let (total, bytes) = rows.size(known.key)?;
+    let fits = check_size(agent, total, bytes);
+    if known.moving != Some(Moving::ToFile) {
+        fits?;
+        migrate(&*transaction)?;
+        rows.set_moving(known.key, Some(Moving::ToFile))?;
+        transaction.commit()?;
+        return Ok(ToFile::Marked);
+    }
+    let text = match fits {
+        Ok(()) => file_text(agent, &rows, &known)?,
+        Err(refused) => Err(refused),
+    };
+    match text {
+        Ok(text) => {
+            let (path, contents) = (file_path(agent.name), text.into_bytes());
+            lock.commit(&[Change::Put { side: Side::Documents, path, contents, expects: None }])?;
+            Ok(ToFile::Written(total))
+        }
+        Err(refused) => {
+            rows.set_moving(known.key, None)?;
+            transaction.commit()?;
+            Ok(ToFile::Refused(refused))
+        }
+    }
+}
+
+/// Refuses what is more than a file may hold, as far as that is known without writing it: the bytes
+/// are those of memories as compact JSON, which is shorter.
+fn check_size(agent: &Agent<'_>, total: u64, bytes: u64) -> Result<(), Error> {
     let (most_records, most_bytes) = caps(&agent.call.context.settings.records);
     if total > most_records {
         return Err(too_much(agent.name, &format!("{total} memories"), most_records));
     }
-    // Of memories as compact JSON, which is shorter than the file.
     if bytes > most_bytes {
         return Err(too_much(agent.name, &format!("{bytes} bytes"), most_bytes));
     }
     Ok(())
 }
 
-/// The file of these rows.
-fn file_text(agent: &Agent<'_>, rows: &AgentRows<'_>, known: &Known) -> Result<String, Error> {
-    check_size(agent, rows, known)?;
+/// The file of these rows, or the refusal of one that would be too long.
+fn file_text(
+    agent: &Agent<'_>,
+    rows: &AgentRows<'_>,
+    known: &Known,
+) -> Result<Result<String, Error>, Error> {
     let context = agent.call.context;
     let pages = rows.pages(known, Style::Document, context.now)?;
     let text = pages.page(Position::START, u64::MAX, usize::MAX)?.text;
     let (_, most) = caps(&context.settings.records);
-    match text.len() as u64 > most {
+    Ok(match text.len() as u64 > most {
         true => Err(too_much(agent.name, &format!("{} bytes", text.len()), most)),
         false => Ok(text),
-    }
+    })
 }
 
 /// After a conversion: what is left of the rows that are no longer the agent's goes, and an agent

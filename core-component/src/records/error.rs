@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::storage::{self, ErrorCode};
+use crate::storage::{self, ErrorCode, MAY_STAND};
 use crate::tool::{Refusal, Violation, not_accepted};
 
 /// What went wrong, by the names that callers know.
@@ -52,6 +52,14 @@ impl Error {
     pub fn adding(mut self, text: &str) -> Self {
         self.message += text;
         self
+    }
+
+    /// The error, where something was changed all the same.
+    pub fn may_stand(self) -> Self {
+        match self.message.ends_with(MAY_STAND) {
+            true => self,
+            false => self.adding(MAY_STAND),
+        }
     }
 
     /// The agent would keep more than it may.

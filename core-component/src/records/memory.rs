@@ -1,4 +1,6 @@
 //! A memory: seed 001's object, with seed 004's limits.
+//!
+//! Types that stand in many schemas have `//` comments: of `///` each schema would repeat the text.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,6 +10,9 @@ use std::ops::Range;
 /// The most bytes of a document, on every host.
 pub const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 
+/// What the message of an error ends with where something was changed all the same.
+pub(crate) const MAY_STAND: &str = "; the change may have been made: read before trying again";
+
 /// The kind of a storage error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "`wit/storage.wit` documents each")]
@@ -212,12 +215,12 @@ pub struct CommitError {
 }
 
 impl CommitError {
-    /// The error, for a caller who knows of no changes. Where one stands in spite of it, who tries
-    /// again at once might make it twice.
+    /// The error as a caller is told of it, who knows of no changes: where one stands in spite of it,
+    /// trying again blindly might make it twice.
     pub fn for_caller(self) -> Error {
         let mut error = self.error;
         if self.applied > 0 {
-            error.message += "; the change may have been made: read before trying again";
+            error.message += MAY_STAND;
         }
         error
     }

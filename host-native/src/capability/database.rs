@@ -94,7 +94,6 @@ impl HostConnection for Call {
                 Ok(transaction) => {
                     let transaction = call.opened.push(transaction)?;
                     call.transacts = true;
-                    call.has_begun = true;
                     Ok(transaction)
                 }
                 Err(error) => Err(error.into()),
@@ -135,7 +134,10 @@ impl HostTransaction for Call {
     }
 
     fn commit(&mut self, transaction: Resource<Transaction>) -> Answer<()> {
-        self.asked(|call| Ok(call.opened.get(&transaction)?.commit().map_err(Error::from)))
+        self.asked(|call| {
+            call.has_committed = true;
+            Ok(call.opened.get(&transaction)?.commit().map_err(Error::from))
+        })
     }
 
     fn drop(&mut self, transaction: Resource<Transaction>) -> Result<()> {

@@ -108,8 +108,9 @@ impl HostTree for Call {
                 let message = "the call holds a writer already: a call takes at most one";
                 return Ok(Err(nested(message)));
             }
-            if call.has_begun {
-                let message = "the call has begun a transaction: it takes its writer before";
+            if call.transacts || call.has_committed {
+                let message =
+                    "the call has a transaction, or has committed one: it takes its writer before";
                 return Ok(Err(nested(message)));
             }
             let place = call.writer_place.take();

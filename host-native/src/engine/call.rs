@@ -27,8 +27,8 @@ pub(crate) struct Call {
     pub(crate) writer: Option<u32>,
     /// Whether one of them is a transaction.
     pub(crate) transacts: bool,
-    /// Whether there was one.
-    pub(crate) has_begun: bool,
+    /// Whether one was committed.
+    pub(crate) has_committed: bool,
     /// The databases opened, by their names.
     pub(crate) databases: Databases,
     /// The call's place among the writers, until it has asked for a lock.
@@ -124,7 +124,7 @@ impl Call {
             opened,
             writer: None,
             transacts: false,
-            has_begun: false,
+            has_committed: false,
             databases: waiting
                 .as_ref()
                 .map(|waiting| waiting.databases.clone())

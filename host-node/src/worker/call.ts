@@ -34,7 +34,7 @@ export class CallStorage {
   #since: number | undefined
   #lock: Lock | undefined
   #transacts = false
-  #hasBegun = false
+  #hasCommittedTransaction = false
   /** Whether it may have changed anything, so that it cannot be run again. */
   #hasCommitted = false
   /** The locks that it has had its turn for. */
@@ -92,8 +92,11 @@ export class CallStorage {
 
   lock(tree: Granted): void {
     if (this.#lock) throw new StorageFailure('nested', 'the call holds a writer already: a call takes at most one')
-    if (this.#hasBegun) {
-      throw new StorageFailure('nested', 'the call has begun a transaction: it takes its writer before')
+    if (this.#transacts || this.#hasCommittedTransaction) {
+      throw new StorageFailure(
+        'nested',
+        'the call has a transaction, or has committed one: it takes its writer before',
+      )
     }
     const { patience, durability } = this.#settings
     const since = this.#takeTurn(tree.lock)
@@ -125,11 +128,11 @@ export class CallStorage {
     if (this.#transacts) throw nested()
     const transaction = mode === 'read' ? database.beginRead() : this.#beginWrite(database)
     this.#transacts = true
-    this.#hasBegun = true
     return transaction
   }
 
   commitTransaction(transaction: Transaction): void {
+    this.#hasCommittedTransaction = true
     if (transaction.mode === 'write') this.#hasCommitted = true
     transaction.commit()
   }

@@ -17,7 +17,7 @@ use rusqlite::{ToSql, params_from_iter};
 pub struct SqlDatabase {
     connection: RefCell<Option<rusqlite::Connection>>,
     in_transaction: Cell<bool>,
-    begun: Rc<Cell<bool>>,
+    committed: Rc<Cell<bool>>,
 }
 
 /// What a database holds.
@@ -48,9 +48,14 @@ impl Image {
 const EMPTY: &str = "version 0\n";
 
 impl SqlDatabase {
-    /// One that sets `begun` where a transaction begins.
-    pub(super) fn telling(begun: &Rc<Cell<bool>>) -> Self {
-        Self { begun: begun.clone(), ..Self::default() }
+    /// One that sets `committed` where a transaction is.
+    pub(super) fn telling(committed: &Rc<Cell<bool>>) -> Self {
+        Self { committed: committed.clone(), ..Self::default() }
+    }
+
+    /// Whether a transaction is open.
+    pub(super) fn is_in_transaction(&self) -> bool {
+        self.in_transaction.get()
     }
 
     /// Opens it.
@@ -172,7 +177,6 @@ impl Connection for Open<'_> {
     }
 
     fn begin(&self, mode: Mode) -> Result<Box<dyn Transaction + '_>, Error> {
-        self.database.begun.set(true);
         if self.database.in_transaction.replace(true) {
             return Err(nested());
         }
@@ -213,6 +217,7 @@ impl Transaction for Begun<'_> {
     }
 
     fn commit(&self) -> Result<(), Error> {
+        self.database.committed.set(true);
         if !self.database.in_transaction.replace(false) {
             return Err(Error::new(ErrorCode::Nested, "the transaction is committed already"));
         }

@@ -17,20 +17,20 @@ use crate::case::Documents;
 pub struct FullStorage {
     documents: MemoryStorage,
     database: SqlDatabase,
-    /// Whether the call has begun a transaction.
-    begun: Rc<Cell<bool>>,
+    /// Whether the call has committed a transaction.
+    committed: Rc<Cell<bool>>,
 }
 
 impl FullStorage {
     /// Storage that grants no place yet, and a database that nobody has created.
     pub fn new() -> Self {
-        let begun = Rc::new(Cell::new(false));
-        Self { database: SqlDatabase::telling(&begun), begun, ..Self::default() }
+        let committed = Rc::new(Cell::new(false));
+        Self { database: SqlDatabase::telling(&committed), committed, ..Self::default() }
     }
 
     /// Says that what follows is another call.
     pub fn begin_call(&self) {
-        self.begun.set(false);
+        self.committed.set(false);
     }
 
     /// As [`MemoryStorage::grant`].
@@ -62,7 +62,8 @@ impl FullStorage {
 
 impl Storage for FullStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        Ok(Box::new(FullTree { tree: self.documents.open(place)?, begun: &self.begun }))
+        let tree = self.documents.open(place)?;
+        Ok(Box::new(FullTree { tree, database: &self.database, committed: &self.committed }))
     }
 
     fn open_database(&self, _: &str, create: bool) -> Result<Box<dyn Connection + '_>, Error> {
@@ -72,7 +73,8 @@ impl Storage for FullStorage {
 
 struct FullTree<'a> {
     tree: Box<dyn Tree + 'a>,
-    begun: &'a Cell<bool>,
+    database: &'a SqlDatabase,
+    committed: &'a Cell<bool>,
 }
 
 impl Tree for FullTree<'_> {
@@ -85,8 +87,9 @@ impl Tree for FullTree<'_> {
     }
 
     fn lock(&self) -> Result<Box<dyn Writer + '_>, Error> {
-        if self.begun.get() {
-            let message = "the call has begun a transaction: it takes its writer before";
+        if self.database.is_in_transaction() || self.committed.get() {
+            let message =
+                "the call has a transaction, or has committed one: it takes its writer before";
             return Err(Error::new(ErrorCode::Nested, message));
         }
         self.tree.lock()

@@ -29,7 +29,7 @@ impl<'a> Given<'a> {
         match document.scan() {
             Ok(()) if document.has_arrays() => return Ok(Self::Document(Box::new(document))),
             Ok(()) => {}
-            // Of a document the first line is not yet a value.
+            // JSON Lines begin with a line that is a whole value, one document does not.
             Err(flaw) if members(text.trim_start().lines().next().unwrap_or("{}")).is_err() => {
                 return Err((line_of(text, flaw.at), wrong(&flaw)));
             }

@@ -161,7 +161,7 @@ impl Text {
         while chunk.len() < PAGE_BYTES && self.lines + 1 - first_line < PAGE_LINES {
             let Some(line) = self.line()? else { break };
             chunk += &line;
-            // A document goes on where its first line is not yet a value.
+            // Where the first line is no whole value these are no JSON Lines, but one document.
             let is_first = first_line == 1 && chunk.trim_start().len() == line.trim_start().len();
             let is_value = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
             if is_first && !line.trim().is_empty() && !is_value(&line) {

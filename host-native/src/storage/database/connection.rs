@@ -75,8 +75,8 @@ impl Watch {
         *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// What begins is the host's own. SQLite counts the steps of a statement over all its runs, so
-    /// that the shortest one is looked at some time.
+    /// A statement of the host's own begins, which must not be interrupted. Even a short `COMMIT`
+    /// could be: SQLite counts a statement's steps over all of its runs.
     fn start_own(&self) {
         *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -174,7 +174,8 @@ impl Link {
         })
     }
 
-    /// Fails where what was read, or what SQLite said of it, may be that of no moment.
+    /// Fails where the file changed while it was read: what was read, or what SQLite said of it, may
+    /// then mix two states.
     pub fn check_unchanged(&self) -> Result<(), Failure> {
         match &self.unchanging {
             Some(file) if !file.holds() => Err(Failure::Changed),

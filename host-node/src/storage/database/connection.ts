@@ -131,7 +131,7 @@ export class Link {
     }
   }
 
-  /** Throws where what was read, or what SQLite said of it, may be that of no moment. */
+  /** Throws where the file changed while it was read: what was read, or what SQLite said of it, may mix two states. */
   checkUnchanged(): void {
     if (this.unchanging?.holds() === false) throw this.unchanging.changed()
   }
