@@ -83,6 +83,17 @@ for (const [tool, code, options] of inTransactions) {
   })
 }
 
+test('a call locks after a transaction that it gave up, and not after one that it committed', async () => {
+  const { memory, call } = await guests()
+  const locked = await call('lock-after-rollback')
+  assert.ok(!locked.isError, JSON.stringify(locked))
+  const refused = await call('lock-after-commit')
+  assert.ok(refused.isError)
+  assert.match(refused.error.code, /Nested/)
+  assert.deepEqual(await rowsAfter(call), 2)
+  await memory.close()
+})
+
 for (const [tool, code] of [
   ['attach', 'NotGranted'],
   ['lock-in-transaction', 'Nested'],

@@ -334,6 +334,17 @@ async fn a_transaction_attaches_nothing_and_is_one_at_a_time_after_the_lock() {
 }
 
 #[tokio::test]
+async fn a_call_locks_after_a_transaction_that_it_gave_up_and_not_after_one_that_it_committed() {
+    let scene = Scene::with_records(Limits::default());
+    let outcome = scene.call("lock-after-rollback").await.unwrap();
+    assert!(!outcome.is_error, "{}", outcome.result);
+    let outcome = scene.call("lock-after-commit").await.unwrap();
+    assert_eq!(error_code(&outcome), "ErrorCode::Nested");
+    assert_database_free(&scene, 2).await;
+    scene.assert_sound().await;
+}
+
+#[tokio::test]
 async fn a_second_lock_in_one_call_is_refused_at_once() {
     let scene = Scene::new();
     let outcome = scene.call("lock-twice").await.unwrap();

@@ -63,3 +63,21 @@ impl From<Failure> for ExitCode {
         failure.status.into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_status_tells_storage_from_a_tool_that_refuses() {
+        let status = |code: &str| {
+            Failure::status_of(&ToolError { code: code.to_owned(), message: String::new() })
+        };
+        for code in ["Busy", "STORAGE_ERROR"] {
+            assert_eq!(status(code), Failure::STORAGE, "{code}");
+        }
+        for code in ["InvalidSection", "NOT_FOUND", ""] {
+            assert_eq!(status(code), Failure::TOOL, "{code}");
+        }
+    }
+}

@@ -93,10 +93,7 @@ export class CallStorage {
   lock(tree: Granted): void {
     if (this.#lock) throw new StorageFailure('nested', 'the call holds a writer already: a call takes at most one')
     if (this.#transacts || this.#hasCommittedTransaction) {
-      throw new StorageFailure(
-        'nested',
-        'the call has a transaction, or has committed one: it takes its writer before',
-      )
+      throw new StorageFailure('nested', 'the call has a transaction, or has committed one: it takes its writer before')
     }
     const { patience, durability } = this.#settings
     const since = this.#takeTurn(tree.lock)

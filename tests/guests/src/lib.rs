@@ -15,7 +15,7 @@ use exports::agent_memory::core::toolbox::{Failure, FailureCode, FollowUp, Guest
 use serde_json::{Value, json};
 
 /// Each tool, and whether it says that it only reads.
-const TOOLS: [(&str, bool); 31] = [
+const TOOLS: [(&str, bool); 33] = [
     ("add-row", false),
     ("append", false),
     ("append-without-lock", true),
@@ -28,6 +28,8 @@ const TOOLS: [(&str, bool); 31] = [
     ("grow", true),
     ("hoard", true),
     ("keep", false),
+    ("lock-after-commit", false),
+    ("lock-after-rollback", false),
     ("lock-in-transaction", false),
     ("lock-twice", false),
     ("panic", true),

@@ -40,6 +40,14 @@ pub fn commit(
         "grow" => Ok(json!({ "pages": grow() })),
         "hoard" => hoard(argument("repo_root")),
         "keep" => open().and_then(|tree| keep(&tree)),
+        "lock-after-commit" => open().and_then(|tree| {
+            with_row(|transaction| transaction.commit())?;
+            tree.lock().map(|_writer| json!({}))
+        }),
+        "lock-after-rollback" => open().and_then(|tree| {
+            with_row(|_| Ok(()))?;
+            tree.lock().map(|_writer| json!({}))
+        }),
         "lock-in-transaction" => {
             open().and_then(|tree| with_row(|_| tree.lock().map(|_writer| ())))
         }
