@@ -117,10 +117,11 @@ impl ToolError {
     /// Reads `{"error": code, "message"}` or `{"error": {"code", "message"}}`.
     fn read(result: &str) -> ToolError {
         let said: Value = serde_json::from_str(result).unwrap_or_default();
-        let fields = if said["error"].is_object() { &said["error"] } else { &said };
-        let code = fields["code"].as_str().or_else(|| said["error"].as_str());
+        let is_nested = said["error"].is_object();
+        let fields = if is_nested { &said["error"] } else { &said };
+        let code = if is_nested { &fields["code"] } else { &said["error"] };
         ToolError {
-            code: code.unwrap_or_default().to_owned(),
+            code: code.as_str().unwrap_or_default().to_owned(),
             message: fields["message"].as_str().unwrap_or(result).to_owned(),
         }
     }

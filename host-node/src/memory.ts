@@ -266,8 +266,11 @@ function outcomeOf(answer: Answer): Outcome {
 /** Reads `{"error": code, "message"}` or `{"error": {"code", "message"}}`. */
 function errorOf(read: unknown, text: string): ToolError {
   const said = Object(read) as Record<string, unknown>
-  const nested = typeof said['error'] === 'object' ? (Object(said['error']) as Record<string, unknown>) : undefined
-  const { code, message } = nested ?? { code: said['error'], message: said['message'] }
+  const nested = said['error']
+  const isNested = typeof nested === 'object' && nested !== null && !Array.isArray(nested)
+  const { code, message } = isNested
+    ? (nested as Record<string, unknown>)
+    : { code: said['error'], message: said['message'] }
   return { code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : text }
 }
 

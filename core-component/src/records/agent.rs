@@ -3,12 +3,14 @@
 use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter};
 use super::resources::changed_by;
-use super::sqlite::{SqliteReader, SqliteWriter, Standing, keeps, migrate, standing};
+use super::sqlite::{
+    AgentRows, Known, Moving, SqliteReader, SqliteWriter, Standing, migrate, standing,
+};
 use super::store::{Reader, Writer};
 use crate::context::RecordsFormat;
 use crate::names::{AgentName, NAME_ACCEPTED};
 use crate::storage::database::{Connection, Mode};
-use crate::storage::{self, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Side, Tree};
+use crate::storage::{self, Document, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Side, Tree};
 use crate::tool::Call;
 
 /// The name of the database in the host's configuration.
@@ -249,6 +251,8 @@ impl<'a> Agent<'a> {
         Ok(match self.standing()? {
             Some(Standing::Settled) => Home::Rows,
             Some(Standing::Moving) => Home::Moving,
+            // Taken to a file since we looked.
+            None if self.has_file()? => Home::File,
             None => Home::None,
         })
     }
@@ -284,11 +288,34 @@ impl<'a> Agent<'a> {
     /// Whether it has rows that nobody sees: another program has put a file in place since they
     /// were converted.
     pub fn hides_rows(&self) -> Result<bool, Error> {
-        match self.has_file()? {
-            true => {
-                self.database(false)?.map_or(Ok(false), |database| keeps(&*database, self.name))
+        if !self.has_file()? || !self.in_database()? {
+            return Ok(false);
+        }
+        let Some(database) = self.database(false)? else { return Ok(false) };
+        let view = database.begin(Mode::Read)?;
+        let rows = AgentRows::of(&*view, self.name);
+        let Some(known) = rows.find()? else { return Ok(false) };
+        // Taken to rows since we looked.
+        let Some(file) = self.file()? else { return Ok(false) };
+        Ok(!self.are_leftovers(&rows, &known, &file)?)
+    }
+
+    /// Whether rows beside a file are what a conversion left of them.
+    pub(super) fn are_leftovers(
+        &self,
+        rows: &AgentRows<'_>,
+        known: &Known,
+        file: &JsonFile,
+    ) -> Result<bool, Error> {
+        match known.moving {
+            None => Ok(false),
+            Some(Moving::CopyOf(_)) => Ok(true),
+            Some(Moving::Unproven) => {
+                let text = rows.document(known, self.call.context.now)?;
+                let (contents, version) = (text.into_bytes(), String::new());
+                let written = JsonFile::parse(self.name, Document { contents, version })?;
+                Ok(written.has_same_records(file))
             }
-            false => Ok(false),
         }
     }
 

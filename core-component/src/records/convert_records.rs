@@ -5,7 +5,7 @@ use super::agent::{Agent, file_path, rows_are_hidden};
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::json::{JsonFile, caps};
-use super::sqlite::{AgentRows, Known, Moving, Position, Style, migrate};
+use super::sqlite::{AgentRows, Known, Moving, migrate};
 use super::store::Imported;
 use crate::names::AgentName;
 use crate::storage::database::{Connection, Mode};
@@ -15,10 +15,6 @@ use crate::tool::{Audience, Call, Hints, Tool};
 /// The most of one call, but for the file that is written whole.
 const MAX_RECORDS: usize = 5_000;
 const MAX_BYTES: usize = 4 << 20;
-
-/// How often rows are marked anew that change between the mark and the file.
-const MAX_MARKS: usize = 16;
-
 pub(super) struct ConvertRecords;
 
 /// Takes an agent's records to the other format, a step a call: call it until `finished`. Until
@@ -94,16 +90,20 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     let rows = AgentRows::of(&*transaction, agent.name);
     let total = file.len() as u64;
     if let Some(known) = rows.find()? {
-        match known.moving {
-            None | Some(Moving::Changed) => return Err(two_homes(agent.name)),
-            Some(Moving::CopyOf(copied)) if copied == version => {
-                drop(transaction);
-                retire_file(agent, lock, file, earlier)?;
-                return Ok(Output::step(total, total));
-            }
-            // Of another version of the file, or of a conversion the other way.
-            Some(_) => rows.mark_deleted(known.key)?,
+        let is_copy = known.moving == Some(Moving::CopyOf(version.to_owned()));
+        let is_left = agent.are_leftovers(&rows, &known, file)?;
+        if is_copy || is_left && known.moving == Some(Moving::Unproven) {
+            // What comes to stand there once the file is gone is another one.
+            rows.set_moving(known.key, Some(Moving::Unproven))?;
+            transaction.commit()?;
+            retire_file(agent, lock, file, earlier).map_err(Error::may_stand)?;
+            return Ok(Output::step(total, total));
         }
+        if !is_left {
+            return Err(two_homes(agent.name));
+        }
+        // Of another version of the file, or of a conversion the other way.
+        rows.mark_deleted(known.key)?;
     }
     let key = rows.begin_copy(version)?;
     let (start, _) = rows.size(key)?;
@@ -163,11 +163,11 @@ fn retire_file(
     Ok(())
 }
 
-/// From rows to the file: they are marked first, so that after the file is there nobody takes them
-/// for anything but what is left of them.
+/// From rows to the file: they are marked first, so that after the file is there they are known for
+/// what is left of them, whenever this ends.
 ///
-/// Both under the tree's lock: who sees the mark waits for that, so that only those who had not seen
-/// it change rows between the mark and the file, and then they are marked again.
+/// Both under the tree's lock: who sees the mark waits for that, and who had not seen it changes rows
+/// before the file is written, or sees it then.
 fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     let path = converted_path(agent.name);
     let entries = agent.tree.list(Side::Documents, "")?.unwrap_or_default();
@@ -175,16 +175,15 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
         return Err(in_the_way(&path));
     }
     let database = agent.database(false)?.ok_or_else(|| Error::no_records(agent.name))?;
-    for marks in 0..MAX_MARKS {
-        match step_to_file(agent, lock, &*database) {
-            Ok(ToFile::Marked) => {}
-            Ok(ToFile::Written(total)) => return Ok(Output::step(total, total)),
-            Ok(ToFile::Refused(error)) => return Err(error),
-            Err(error) if marks > 0 => return Err(error.may_stand()),
-            Err(error) => return Err(error),
-        }
+    let mut step = step_to_file(agent, lock, &*database)?;
+    if let ToFile::Marked = step {
+        step = step_to_file(agent, lock, &*database).map_err(Error::may_stand)?;
     }
-    Err(agent.moving())
+    match step {
+        ToFile::Marked => Err(agent.moving()),
+        ToFile::Written(total) => Ok(Output::step(total, total)),
+        ToFile::Refused(error) => Err(error),
+    }
 }
 
 /// What a transaction has come to on the way to a file.
@@ -208,10 +207,10 @@ fn step_to_file(
     let known = rows.find()?.ok_or_else(|| Error::no_records(agent.name))?;
     let (total, bytes) = rows.size(known.key)?;
     let fits = check_size(agent, total, bytes);
-    if known.moving != Some(Moving::ToFile) {
+    if known.moving != Some(Moving::Unproven) {
         fits?;
         migrate(&*transaction)?;
-        rows.set_moving(known.key, Some(Moving::ToFile))?;
+        rows.set_moving(known.key, Some(Moving::Unproven))?;
         transaction.commit()?;
         return Ok(ToFile::Marked);
     }
@@ -222,7 +221,10 @@ fn step_to_file(
     match text {
         Ok(text) => {
             let (path, contents) = (file_path(agent.name), text.into_bytes());
-            lock.commit(&[Change::Put { side: Side::Documents, path, contents, expects: None }])?;
+            let put = Change::Put { side: Side::Documents, path, contents, expects: None };
+            let version = lock.commit(&[put])?.pop().unwrap_or_default();
+            rows.set_moving(known.key, Some(Moving::CopyOf(version)))?;
+            transaction.commit()?;
             Ok(ToFile::Written(total))
         }
         Err(refused) => {
@@ -253,8 +255,7 @@ fn file_text(
     known: &Known,
 ) -> Result<Result<String, Error>, Error> {
     let context = agent.call.context;
-    let pages = rows.pages(known, Style::Document, context.now)?;
-    let text = pages.page(Position::START, u64::MAX, usize::MAX)?.text;
+    let text = rows.document(known, context.now)?;
     let (_, most) = caps(&context.settings.records);
     Ok(match text.len() as u64 > most {
         true => Err(too_much(agent.name, &format!("{} bytes", text.len()), most)),
@@ -279,16 +280,18 @@ fn tidy(agent: &Agent<'_>, file: Option<&JsonFile>) -> Result<Output, Error> {
         (None, Some(known)) => rows.size(known.key)?.0,
         (None, None) => return Err(no_records()),
     };
-    match known {
-        Some(Known { key, moving: Some(moving), .. }) => {
-            migrate(&*transaction)?;
-            match (file, moving) {
-                (None, _) => rows.set_moving(key, None)?,
-                (Some(_), Moving::Changed) => return Err(two_homes(agent.name)),
-                (Some(_), _) => rows.mark_deleted(key)?,
+    match (known, file) {
+        (Some(known), Some(file)) => {
+            if !agent.are_leftovers(&rows, &known, file)? {
+                return Err(two_homes(agent.name));
             }
+            migrate(&*transaction)?;
+            rows.mark_deleted(known.key)?;
         }
-        Some(_) if file.is_some() => return Err(two_homes(agent.name)),
+        (Some(Known { key, moving: Some(_), .. }), None) => {
+            migrate(&*transaction)?;
+            rows.set_moving(key, None)?;
+        }
         _ if rows.delete_marked(MAX_RECORDS as u32)? => (),
         _ => return Ok(finished(total)),
     }

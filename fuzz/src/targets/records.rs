@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
 use crate::case::{self, Format};
@@ -91,14 +91,21 @@ pub fn run(input: &[u8]) {
                 assert_eq!(after.get(BACKUP).map(Vec::as_slice), Some(file), "the backup");
             }
             if let (true, Some(before)) = (has_changed, &before) {
-                let after = serde_json::from_slice(&after[FILE]).expect("JSON is written");
-                check_untouched(tool, before, &after);
+                let after = &after[FILE];
+                serde_json::from_slice::<IgnoredAny>(after).expect("JSON is written");
+                // A number can be one that no `Value` holds.
+                if let Ok(after) = serde_json::from_slice(after) {
+                    check_untouched(tool, before, &after);
+                }
             }
         }
     }
     if shape != Shape::Unknown {
         let added = call(&store, "add_core_memory", &json!({"content": HARMLESS}));
-        assert_eq!(added.is_ok(), shape == Shape::Sound, "another memory: {added:?}");
+        // The id that the seed gives may stand there twice already.
+        let meets_twins = |refusal: &Refusal| refusal.message.contains("that another memory has");
+        let is_expected = added.is_ok() == (shape == Shape::Sound);
+        assert!(is_expected || added.as_ref().is_err_and(meets_twins), "another memory: {added:?}");
     }
 }
 

@@ -175,6 +175,12 @@ impl JsonFile {
         }
     }
 
+    /// Whether another file has the same records, byte for byte and in the same order.
+    pub fn has_same_records(&self, other: &Self) -> bool {
+        let own = self.records().map(|(_, record)| &self.text[record.range.clone()]);
+        own.eq(other.records().map(|(_, record)| &other.text[record.range.clone()]))
+    }
+
     /// How many records it has.
     pub fn len(&self) -> usize {
         Kind::ALL.into_iter().filter_map(|kind| self.array(kind)).map(|of| of.records.len()).sum()

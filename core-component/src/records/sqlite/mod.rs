@@ -10,6 +10,6 @@ mod sql;
 mod writer;
 
 pub(super) use moving::{AgentRows, Known, Moving, Position, Style};
-pub(super) use reader::{SqliteReader, Standing, keeps, standing};
+pub(super) use reader::{SqliteReader, Standing, standing};
 pub(super) use schema::migrate;
 pub(super) use writer::SqliteWriter;

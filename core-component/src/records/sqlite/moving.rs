@@ -5,9 +5,8 @@
 //! are left to be deleted.
 //!
 //! An agent is [`Moving`] while both its file and its rows may be there. Where the file is there
-//! the rows are not seen, and those of an agent that is moving can go: they say what the file said
-//! when the conversion was done with it. Rows that change without a file are no leftovers any more,
-//! whatever file comes later, so whoever changes them says so.
+//! the rows are not seen, and they may be deleted only if they are known to be what a conversion
+//! left: nobody may lose rows to a file that another program put in place.
 
 use super::indexing::delete_texts;
 use super::reader::find_agent;
@@ -36,34 +35,32 @@ pub(in crate::records) struct AgentRows<'a> {
 /// How far a conversion has come with an agent's rows; its text is in `agents.moving`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::records) enum Moving {
-    /// They are a copy of this version of the file.
+    /// The file was there in this version, and they are a copy of it: what a file that is there says
+    /// is newer.
     CopyOf(String),
-    /// The file is written from them next.
-    ToFile,
-    /// They were changed by a call that had not seen that they are moving.
-    Changed,
+    /// The file is written or taken away next, or rows changed since. They are leftovers of a file
+    /// only where it has the same records.
+    Unproven,
 }
-
-/// What `agents.moving` says of rows that changed; no version of a file is that.
-pub(super) const CHANGED: &str = "changed";
 
 impl Moving {
     fn read(text: String) -> Self {
         match text.as_str() {
-            "" => Self::ToFile,
-            CHANGED => Self::Changed,
+            UNPROVEN => Self::Unproven,
             _ => Self::CopyOf(text),
         }
     }
 
-    pub(super) fn text(&self) -> &str {
+    fn text(&self) -> &str {
         match self {
             Self::CopyOf(version) => version,
-            Self::ToFile => "",
-            Self::Changed => CHANGED,
+            Self::Unproven => UNPROVEN,
         }
     }
 }
+
+/// No version of a file is that.
+const UNPROVEN: &str = "";
 
 /// An agent that the database knows.
 pub(in crate::records) struct Known {
@@ -102,6 +99,12 @@ impl<'a> AgentRows<'a> {
         let row = query_one(self.transaction, statement(sql, [Value::Integer(key)]))?;
         let row = row.ok_or_else(|| unexpected("a count", &Value::Null))?;
         Ok((integer(&row[0])? as u64, integer(&row[1])? as u64))
+    }
+
+    /// Its records as the file of the JSON format.
+    pub fn document(&self, agent: &Known, now: Timestamp) -> Result<String, Error> {
+        let pages = self.pages(agent, Style::Document, now)?;
+        Ok(pages.page(Position::START, u64::MAX, usize::MAX)?.text)
     }
 
     /// Its records as text.
@@ -144,7 +147,8 @@ impl<'a> AgentRows<'a> {
         Ok(())
     }
 
-    /// Deletes at most so many of the rows that are marked; whether there were any.
+    /// Deletes at most so many of the rows that are marked, or of a copy that was not completed;
+    /// whether there were any. The last ones go first: what stays of a copy is the beginning of it.
     pub fn delete_marked(&self, most: u32) -> Result<bool, Error> {
         if !has_tables(|statement| self.transaction.query(statement, 1))? {
             return Ok(false);
@@ -155,7 +159,7 @@ impl<'a> AgentRows<'a> {
             return Ok(false);
         };
         let key = integer(&row[0])?;
-        let some = "SELECT key FROM memories WHERE agent = ?1 ORDER BY key LIMIT ?2";
+        let some = "SELECT key FROM memories WHERE agent = ?1 ORDER BY key DESC LIMIT ?2";
         let of_agent = [Value::Integer(key), count(most.into())];
         let delete = |sql: String| statement(&sql, of_agent.clone());
         let [indexed, unindexed] = delete_texts(some, &of_agent);

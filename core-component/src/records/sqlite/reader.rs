@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::indexing::CANDIDATES;
-use super::moving::CHANGED;
 use super::row::{COLUMNS, Row, moment};
 use super::schema::has_tables;
 use super::search::candidates;
@@ -39,15 +38,6 @@ pub(in crate::records) fn standing(
         None => Standing::Settled,
         Some(_) => Standing::Moving,
     }))
-}
-
-/// Whether the database has rows of an agent that are not what a conversion to its file left.
-pub(in crate::records) fn keeps(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
-    let query = |statement: &Statement| database.query(statement, 1);
-    let sql = "SELECT 1 FROM agents WHERE name = ?1 COLLATE BINARY \
-               AND (moving IS NULL OR moving = ?2)";
-    let row = statement(sql, [text(agent), text(CHANGED)]);
-    Ok(has_tables(query)? && !query(&row)?.rows.is_empty())
 }
 
 /// An agent's row, in a database that may have no tables.

@@ -41,12 +41,12 @@ impl<'a> SqliteWriter<'a> {
         Ok(Self { transaction, name, agent, is_moving, settings, has_changed: false })
     }
 
-    /// Says of rows that changed that no conversion may take them for what it left. Who holds the
-    /// tree's lock (`alone`) knows that none is under way.
+    /// Says of rows that changed that they are no copy of a file any more. Who holds the tree's lock
+    /// (`alone`) knows that no conversion is under way.
     pub fn keep(&mut self, alone: bool) -> Result<(), Error> {
         match self.agent {
             Some(key) if self.is_moving && self.has_changed => {
-                let moving = if alone { None } else { Some(Moving::Changed) };
+                let moving = if alone { None } else { Some(Moving::Unproven) };
                 self.execute(&[moving_set(key, moving.as_ref())]).map(drop)
             }
             _ => Ok(()),
