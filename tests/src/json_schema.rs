@@ -123,7 +123,11 @@ fn is_of(value: &Value, kind: &str) -> bool {
         "object" => value.is_object(),
         "array" => value.is_array(),
         "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
+        // However it is written (2020-12, 4.2.3), up to where floating-point numbers have gaps.
+        "integer" => {
+            let is_whole = |number: f64| number.fract() == 0.0 && number.abs() <= 2_f64.powi(53);
+            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole)
+        }
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),

@@ -1,4 +1,4 @@
-//! AgentRows an agent's records between the formats: rows that nobody sees yet, or any more.
+//! Moving an agent's records between the formats: rows that nobody sees yet, or any more.
 //!
 //! Rows that are being copied belong to an agent whose name goes on after a `/`, as no agent's
 //! does: `<agent>/<version of the file>` while they are copied from it, `<agent>/<key>` where they
