@@ -125,7 +125,7 @@ fn is_of(value: &Value, kind: &str) -> bool {
         "string" => value.is_string(),
         // However it is written (2020-12, 4.2.3), up to where floating-point numbers have gaps.
         "integer" => {
-            let is_whole = |number: f64| number.fract() == 0.0 && number.abs() <= 2_f64.powi(53);
+            let is_whole = |number: f64| number.fract() == 0.0 && number.abs() < 2_f64.powi(53);
             value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole)
         }
         "number" => value.is_number(),
