@@ -5,22 +5,25 @@ use talc::cell::TalcSyncCell;
 use talc::wasm::WasmBinning;
 
 use crate::allocator::SizeClasses;
+use crate::context::{Context, Settings};
 use crate::pages::Pages;
 use crate::storage::{self, Storage, Tree, Writer, database as sql};
+use crate::time::Timestamp;
 use crate::toolbox;
 
 #[allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
 mod bindings {
     wit_bindgen::generate!({
-        path: "../wit",
-        world: "memory",
+        path: ["../wit/storage", "../wit/toolbox"],
+        world: "agent-memory:toolbox/memory",
         // What is handed to the host is not copied for it.
         ownership: Borrowing { duplicate_if_necessary: true },
+        generate_all,
     });
 }
 
-use bindings::agent_memory::core::{database, documents, storage_types};
-use bindings::exports::agent_memory::core::toolbox as exported;
+use bindings::agent_memory::storage::{database, documents, types};
+use bindings::exports::agent_memory::toolbox::toolbox as exported;
 
 #[global_allocator]
 static ALLOCATOR: SizeClasses<TalcSyncCell<Pages, WasmBinning>> =
@@ -31,58 +34,63 @@ struct Component;
 bindings::export!(Component with_types_in bindings);
 
 impl exported::Guest for Component {
-    fn list_tools(settings: String) -> Result<String, exported::Failure> {
-        toolbox::list_tools(&settings).map_err(failure)
+    fn describe() -> String {
+        toolbox::describe()
     }
 
     fn call_tool(
         name: String,
         arguments: String,
-        context: String,
+        context: exported::Context,
     ) -> Result<exported::Outcome, exported::Failure> {
+        let context = self::context(context)?;
         toolbox::call_tool(&Granted, &name, &arguments, &context).map(outcome).map_err(failure)
     }
 
-    fn list_resources(context: String) -> Result<String, exported::Failure> {
-        toolbox::list_resources(&context).map_err(failure)
-    }
-
-    fn list_resource_templates(context: String) -> Result<String, exported::Failure> {
-        toolbox::list_resource_templates(&context).map_err(failure)
-    }
-
-    fn read_resource(uri: String, context: String) -> Result<exported::Outcome, exported::Failure> {
+    fn read_resource(
+        uri: String,
+        context: exported::Context,
+    ) -> Result<exported::Outcome, exported::Failure> {
+        let context = self::context(context)?;
         toolbox::read_resource(&Granted, &uri, &context).map(outcome).map_err(failure)
-    }
-
-    fn list_prompts(context: String) -> Result<String, exported::Failure> {
-        toolbox::list_nothing(&context).map_err(failure)
     }
 
     fn get_prompt(
         name: String,
         _arguments: String,
-        _context: String,
+        _context: exported::Context,
     ) -> Result<String, exported::Failure> {
         Err(nothing("prompt", &name))
     }
 
     fn complete(
-        reference: String,
+        reference: exported::Reference,
         _argument: String,
-        _context: String,
-    ) -> Result<String, exported::Failure> {
-        Err(nothing("prompt or resource template", &reference))
+        _value: String,
+        _context: exported::Context,
+    ) -> Result<Vec<String>, exported::Failure> {
+        Err(match &reference {
+            exported::Reference::Prompt(name) => nothing("prompt", name),
+            exported::Reference::ResourceTemplate(uri) => nothing("resource template", uri),
+        })
     }
 
-    fn pending(context: String) -> Result<Vec<exported::FollowUp>, exported::Failure> {
-        toolbox::list_nothing(&context).map(|_| Vec::new()).map_err(failure)
+    fn pending(_context: exported::Context) -> Result<Vec<exported::FollowUp>, exported::Failure> {
+        Ok(Vec::new())
+    }
+
+    fn claim(
+        id: String,
+        _lease_seconds: u32,
+        _context: exported::Context,
+    ) -> Result<bool, exported::Failure> {
+        Err(nothing("follow-up", &id))
     }
 
     fn answer(
         id: String,
         _payload: String,
-        _context: String,
+        _context: exported::Context,
     ) -> Result<exported::Outcome, exported::Failure> {
         Err(nothing("follow-up", &id))
     }
@@ -96,13 +104,50 @@ impl exported::Guest for Component {
     }
 }
 
+fn context(given: exported::Context) -> Result<Context, exported::Failure> {
+    let invalid =
+        |message| exported::Failure { code: exported::FailureCode::InvalidRequest, message };
+    let own = given.settings.of_toolsets.into_iter().map(|own| {
+        let values = serde_json::from_str(&own.values).map_err(|error| {
+            invalid(format!("the settings of `{}` cannot be read: {error}", own.toolset))
+        })?;
+        Ok((own.toolset, values))
+    });
+    let own = own.collect::<Result<_, exported::Failure>>()?;
+    Ok(Context {
+        settings: Settings { toolsets: given.settings.toolsets, own },
+        now: Timestamp::from_milliseconds(given.now).ok_or_else(|| {
+            invalid(format!("`now` is {}: no moment of four-digit years", given.now))
+        })?,
+        utc_offset_minutes: given.utc_offset_minutes,
+        agents: given.agents,
+        seed: given.seed,
+    })
+}
+
 fn outcome(outcome: toolbox::Outcome) -> exported::Outcome {
     exported::Outcome {
-        result: outcome.result,
-        is_error: outcome.is_error,
+        answer: outcome.answer.map_err(refusal),
         changed: outcome.changed,
         follow_ups: Vec::new(),
     }
+}
+
+fn refusal(refusal: toolbox::Refusal) -> exported::Refusal {
+    use exported::Category as To;
+    use toolbox::Category as From;
+    let category = match refusal.category {
+        From::Invalid => To::Invalid,
+        From::NotFound => To::NotFound,
+        From::Limit => To::Limit,
+        From::Damaged => To::Damaged,
+        From::Busy => To::Busy,
+        From::Denied => To::Denied,
+        From::Storage => To::Storage,
+        From::Internal => To::Internal,
+    };
+    let toolbox::Refusal { code, message, json, .. } = refusal;
+    exported::Refusal { category, code, message, json }
 }
 
 fn failure(failure: toolbox::Failure) -> exported::Failure {
@@ -123,16 +168,23 @@ struct Granted;
 
 impl Storage for Granted {
     fn open(&self, place: &storage::Place) -> Result<Box<dyn Tree + '_>, storage::Error> {
-        let place = documents::Place { kind: place_kind(place.kind), name: &place.name };
-        documents::open(place).map(|tree| Box::new(tree) as Box<dyn Tree>).map_err(error)
+        documents::open(self::place(place))
+            .map(|tree| Box::new(tree) as Box<dyn Tree>)
+            .map_err(error)
     }
 
     fn open_database(
         &self,
+        place: &storage::Place,
         name: &str,
+        kind: sql::Kind,
         create: bool,
     ) -> Result<Box<dyn sql::Connection + '_>, storage::Error> {
-        database::open(name, create)
+        let kind = match kind {
+            sql::Kind::Kept => database::Kind::Kept,
+            sql::Kind::Derived => database::Kind::Derived,
+        };
+        database::open(self::place(place), name, kind, create)
             .map(|connection| Box::new(connection) as Box<dyn sql::Connection>)
             .map_err(error)
     }
@@ -144,10 +196,10 @@ impl sql::Connection for database::Connection {
         Self::query(self, lent(statement, &parameters), max).map(rows).map_err(error)
     }
 
-    fn begin(&self, mode: sql::Mode) -> Result<Box<dyn sql::Transaction + '_>, storage::Error> {
+    fn begin(&self, mode: sql::Mode<'_>) -> Result<Box<dyn sql::Transaction + '_>, storage::Error> {
         let mode = match mode {
-            sql::Mode::Read => database::TransactionMode::Read,
-            sql::Mode::Write => database::TransactionMode::Write,
+            sql::Mode::Read => database::Mode::Read,
+            sql::Mode::Write(scope) => database::Mode::Write(scope),
         };
         Self::begin(self, mode)
             .map(|transaction| Box::new(transaction) as Box<dyn sql::Transaction>)
@@ -213,13 +265,21 @@ fn rows(rows: database::Rows) -> sql::Rows {
 }
 
 impl Tree for documents::Tree {
+    fn stat(
+        &self,
+        area: storage::Area,
+        path: &str,
+    ) -> Result<Option<storage::Status>, storage::Error> {
+        Ok(Self::stat(self, self::area(area), path).map_err(error)?.map(status))
+    }
+
     fn read(
         &self,
-        side: storage::Side,
+        area: storage::Area,
         path: &str,
         max_bytes: u64,
     ) -> Result<Option<storage::Document>, storage::Error> {
-        let document = Self::read(self, self::side(side), path, max_bytes).map_err(error)?;
+        let document = Self::read(self, self::area(area), path, max_bytes).map_err(error)?;
         Ok(document.map(|document| storage::Document {
             contents: document.contents,
             version: document.version,
@@ -228,20 +288,23 @@ impl Tree for documents::Tree {
 
     fn list(
         &self,
-        side: storage::Side,
+        area: storage::Area,
         directory: &str,
     ) -> Result<Option<Vec<storage::Entry>>, storage::Error> {
-        let entries = Self::list(self, self::side(side), directory).map_err(error)?;
+        let entries = Self::list(self, self::area(area), directory).map_err(error)?;
         Ok(entries.map(|entries| entries.into_iter().map(entry).collect()))
     }
 
-    fn lock(&self) -> Result<Box<dyn Writer + '_>, storage::Error> {
-        Self::lock(self).map(|writer| Box::new(writer) as Box<dyn Writer>).map_err(error)
+    fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
+        Self::lock(self, scope).map(|writer| Box::new(writer) as Box<dyn Writer>).map_err(error)
     }
 }
 
 impl Writer for documents::Writer {
-    fn commit(&self, changes: &[storage::Change]) -> Result<Vec<String>, storage::CommitError> {
+    fn commit(
+        &self,
+        changes: &[storage::Change],
+    ) -> Result<Vec<Option<String>>, storage::CommitError> {
         let splices: Vec<_> = changes.iter().map(splices).collect();
         let changes: Vec<_> =
             changes.iter().zip(&splices).map(|(of, splices)| change(of, splices)).collect();
@@ -253,29 +316,33 @@ impl Writer for documents::Writer {
     }
 }
 
-fn place_kind(kind: storage::PlaceKind) -> documents::PlaceKind {
-    match kind {
-        storage::PlaceKind::Repository => documents::PlaceKind::Repository,
-        storage::PlaceKind::Records => documents::PlaceKind::Records,
-        storage::PlaceKind::Store => documents::PlaceKind::Store,
-        storage::PlaceKind::Data => documents::PlaceKind::Data,
+fn place(place: &storage::Place) -> types::Place<'_> {
+    match place {
+        storage::Place::Repository(path) => types::Place::Repository(path),
+        storage::Place::Named { label, name } => {
+            types::Place::Named(types::NamedPlace { label, name })
+        }
     }
 }
 
-fn side(side: storage::Side) -> documents::Side {
-    match side {
-        storage::Side::Documents => documents::Side::Documents,
-        storage::Side::Bookkeeping => documents::Side::Bookkeeping,
+fn area(area: storage::Area) -> documents::Area {
+    match area {
+        storage::Area::Documents => documents::Area::Documents,
+        storage::Area::Bookkeeping => documents::Area::Bookkeeping,
     }
 }
 
 fn entry(entry: documents::Entry) -> storage::Entry {
-    let kind = match entry.kind {
+    storage::Entry { name: entry.name, status: status(entry.status) }
+}
+
+fn status(status: documents::Status) -> storage::Status {
+    let kind = match status.kind {
         documents::EntryKind::File => storage::EntryKind::File,
         documents::EntryKind::Directory => storage::EntryKind::Directory,
         documents::EntryKind::Other => storage::EntryKind::Other,
     };
-    storage::Entry { name: entry.name, kind, size: entry.size }
+    storage::Status { kind, size: status.size, stamp: status.stamp }
 }
 
 fn splices(change: &storage::Change) -> Vec<documents::Splice<'_>> {
@@ -296,29 +363,32 @@ fn change<'a>(
     splices: &'a [documents::Splice<'a>],
 ) -> documents::Change<'a> {
     match change {
-        storage::Change::Put { side: on, path, contents, expects } => {
+        storage::Change::Put { area: of, path, contents, expects } => {
             documents::Change::Put(documents::Put {
-                side: side(*on),
+                area: area(*of),
                 path,
                 contents,
                 expects: expects.as_deref(),
             })
         }
-        storage::Change::Edit { side: on, path, splices: _, expects } => {
-            documents::Change::Edit(documents::Edit { side: side(*on), path, splices, expects })
+        storage::Change::Edit { area: of, path, splices: _, expects } => {
+            documents::Change::Edit(documents::Edit { area: area(*of), path, splices, expects })
         }
-        storage::Change::Delete { side: on, path, expects } => {
-            documents::Change::Delete(documents::Delete { side: side(*on), path, expects })
+        storage::Change::Delete { area: of, path, expects } => {
+            documents::Change::Delete(documents::Delete { area: area(*of), path, expects })
         }
-        storage::Change::Copy { side: on, from, to, expects } => {
-            documents::Change::Copy(documents::Backup { side: side(*on), from, to, expects })
+        storage::Change::Copy { area: of, from, to, expects } => {
+            documents::Change::Copy(documents::Backup { area: area(*of), from, to, expects })
+        }
+        storage::Change::Rename { area: of, from, to, expects } => {
+            documents::Change::Rename(documents::Rename { area: area(*of), from, to, expects })
         }
     }
 }
 
-fn error(error: storage_types::Error) -> storage::Error {
+fn error(error: types::Error) -> storage::Error {
     use storage::ErrorCode as To;
-    use storage_types::ErrorCode as From;
+    use types::ErrorCode as From;
     let code = match error.code {
         From::NotFound => To::NotFound,
         From::AlreadyExists => To::AlreadyExists,

@@ -1,40 +1,35 @@
 //! What a host says about a call: never a model.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::time::{Date, Timestamp};
 
 /// Which toolsets are mounted, and how.
+///
+/// As JSON: `{"toolsets": ["sessions"], "records": {"format": "sqlite"}}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Settings {
     /// The mounted toolsets by name; `all` stands for every one.
     pub toolsets: Vec<String>,
-    /// How `records` keeps memories.
-    #[serde(default)]
-    pub records: RecordsSettings,
+    /// What was set of each toolset's own settings, by its name.
+    #[serde(flatten)]
+    pub own: BTreeMap<String, Map<String, Value>>,
 }
 
-/// The settings of the `records` toolset.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct RecordsSettings {
-    /// The format for agents that have no memories yet.
-    pub format: RecordsFormat,
-    /// The most bytes of memories that an agent may have; the format's default where it is absent.
-    pub max_bytes: Option<u64>,
-    /// The most memories that an agent may have; the format's default where it is absent.
-    pub max_memories: Option<u64>,
-}
-
-/// How memories are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RecordsFormat {
-    /// One JSON file an agent, as seed 001 has it.
-    #[default]
-    Json,
-    /// One SQLite database for all agents.
-    Sqlite,
+impl Settings {
+    /// A toolset's own settings.
+    ///
+    /// # Errors
+    ///
+    /// Where a value is not what the setting takes.
+    pub(crate) fn of<T: DeserializeOwned>(&self, toolset: &str) -> Result<T, serde_json::Error> {
+        let own = self.own.get(toolset).cloned().unwrap_or_default();
+        T::deserialize(Value::Object(own))
+    }
 }
 
 /// The circumstances of one call.

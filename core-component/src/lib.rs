@@ -6,16 +6,19 @@
 //! `wit/`; compiled natively it is a plain library, which the tests use.
 //!
 //! ```
-//! use agent_memory_core::{storage::{Place, memory::MemoryStorage}, toolbox};
+//! use agent_memory_core::{context::Context, storage::{Place, memory::MemoryStorage}, toolbox};
 //!
 //! let storage = MemoryStorage::new();
 //! storage.grant(Place::repository("/project"));
-//! let context = r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
-//!                   "utc_offset_minutes": 0, "seed": 1}"#;
+//! let context: Context = serde_json::from_str(
+//!     r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
+//!         "utc_offset_minutes": 0, "seed": 1}"#,
+//! )?;
 //! let arguments = r#"{"agent_name": "aristotle", "repo_root": "/project"}"#;
-//! let outcome = toolbox::call_tool(&storage, "start_session", arguments, context).unwrap();
-//! assert!(!outcome.is_error);
-//! assert!(outcome.result.contains(".github/agent-memory/aristotle/logs/2025-01-20.md"));
+//! let outcome = toolbox::call_tool(&storage, "start_session", arguments, &context).unwrap();
+//! let result = outcome.answer.unwrap();
+//! assert!(result.contains(".github/agent-memory/aristotle/logs/2025-01-20.md"));
+//! # Ok::<(), serde_json::Error>(())
 //! ```
 
 #[cfg(any(test, target_arch = "wasm32"))]
@@ -31,6 +34,7 @@ mod records;
 mod sessions;
 pub mod storage;
 mod text;
-mod time;
+pub mod time;
 mod tool;
 pub mod toolbox;
+mod toolset;

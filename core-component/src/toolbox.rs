@@ -1,31 +1,16 @@
-//! What the component offers: the exports of `wit/toolbox.wit` as plain functions of their
-//! arguments and of storage.
+//! What the component offers: the exports of `wit/toolbox` as plain functions of their arguments
+//! and of storage.
 
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
 use crate::storage::Storage;
-use crate::tool::{Call, ErasedTool, Resource, Resources, write_integers};
+use crate::tool::{Call, ErasedTool, write_integers};
+pub use crate::tool::{Category, Refusal};
+use crate::toolset::{MIME_TYPE, Toolset};
 use crate::{records, sessions};
 
-/// Tools that belong together: they share a domain, an error shape and a place in storage.
-struct Toolset {
-    name: &'static str,
-    tools: &'static [ErasedTool],
-    resources: Option<&'static Resources>,
-}
-
-impl Toolset {
-    /// Whether it has a tool of that name, mounted or not.
-    fn has(&self, name: &str) -> bool {
-        self.tools.iter().any(|tool| tool.name == name)
-    }
-}
-
-const TOOLSETS: &[Toolset] = &[
-    Toolset { name: "sessions", tools: sessions::TOOLS, resources: None },
-    Toolset { name: "records", tools: records::TOOLS, resources: Some(&records::RESOURCES) },
-];
+const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET];
 
 /// Why a request could not be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,154 +43,71 @@ impl Failure {
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// JSON: the tool's output, or the toolset's error.
-    pub result: String,
-    /// Whether the result is an error.
-    pub is_error: bool,
+    /// The tool's output as JSON, or why there is none.
+    pub answer: Result<String, Refusal>,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
 }
 
-/// The mounted tools as a JSON array, in the order that users should see.
-///
-/// # Errors
-///
-/// `InvalidRequest` for settings that are malformed or name an unknown toolset.
-pub fn list_tools(settings: &str) -> Result<String, Failure> {
-    let settings: Settings = decode(settings, "the settings")?;
-    let mounted = mounted(&settings)?;
-    let tools: Vec<Value> = mounted.iter().map(|tool| (tool.tool.describe)(&tool.name)).collect();
-    Ok(Value::Array(tools).to_string())
+/// All that there is, mounted or not, as `wit/toolbox` has it.
+pub fn describe() -> String {
+    let toolsets: Vec<_> = TOOLSETS.iter().map(|toolset| toolset.describe(TOOLSETS)).collect();
+    json!({ "toolsets": toolsets }).to_string()
 }
 
 /// Runs one tool with a JSON object of arguments; empty text counts as `{}`.
 ///
 /// # Errors
 ///
-/// `NotFound` for a tool that is not mounted, `InvalidRequest` for arguments or a context that do
-/// not have the shape that `wit/toolbox.wit` gives. What a tool refuses is an outcome.
+/// `NotFound` for a tool that is not mounted, `InvalidRequest` for arguments that are no JSON object
+/// and for settings that no toolset takes. What a tool refuses is an outcome.
 pub fn call_tool(
     storage: &dyn Storage,
     name: &str,
     arguments: &str,
-    context: &str,
+    context: &Context,
 ) -> Result<Outcome, Failure> {
-    let context: Context = decode(context, "the context")?;
-    let mounted = mounted(&context.settings)?;
-    let Some(tool) = mounted.iter().find(|tool| tool.name == name || tool.qualified() == name)
-    else {
-        let names: Vec<_> = mounted.iter().map(|tool| format!("`{}`", tool.name)).collect();
-        let of_another = TOOLSETS.iter().find(|toolset| toolset.has(name));
-        let of_another =
-            of_another.map(|toolset| format!(" (mount the toolset `{}`)", toolset.name));
-        let message = format!(
-            "no tool `{name}` is mounted{}; there are {}",
-            of_another.unwrap_or_default(),
-            names.join(", ")
-        );
-        return Err(Failure::not_found(message));
-    };
+    let toolsets = mounted(&context.settings)?;
+    let tool = find(&toolsets, name)?;
     let mut arguments: Map<String, Value> = match arguments {
         blank if blank.trim().is_empty() => Map::new(),
-        arguments => decode(arguments, "the arguments")?,
+        arguments => serde_json::from_str(arguments)
+            .map_err(|error| Failure::invalid(format!("the arguments cannot be read: {error}")))?,
     };
     write_integers(&mut arguments);
-    let call = Call::new(storage, &context);
-    let answer = (tool.tool.run)(&call, &arguments);
-    let changed = call.changed.into_inner();
-    Ok(Outcome { result: answer.text, is_error: answer.is_error, changed })
+    let call = Call::new(storage, context);
+    let answer = (tool.run)(&call, &arguments);
+    Ok(Outcome { answer, changed: call.changed.into_inner() })
 }
 
-/// The resources of the mounted toolsets as a JSON array.
+/// Reads a resource: the answer is a JSON array of `{"uri", "mimeType", "text"}`.
 ///
 /// # Errors
 ///
-/// `InvalidRequest` for a malformed context.
-pub fn list_resources(context: &str) -> Result<String, Failure> {
-    let context: Context = decode(context, "the context")?;
-    let resources = resources(&context.settings)?.into_iter().flat_map(|of| of.list);
-    Ok(described("uri", resources))
-}
-
-/// The templates of resources of the mounted toolsets as a JSON array.
-///
-/// # Errors
-///
-/// `InvalidRequest` for a malformed context.
-pub fn list_resource_templates(context: &str) -> Result<String, Failure> {
-    let context: Context = decode(context, "the context")?;
-    let templates = resources(&context.settings)?.into_iter().flat_map(|of| of.templates);
-    Ok(described("uriTemplate", templates))
-}
-
-/// Reads a resource: the result is a JSON array of `{"uri", "mimeType", "text"}`, or the toolset's
-/// error.
-///
-/// # Errors
-///
-/// `NotFound` for a URI that is none, `InvalidRequest` for a malformed context.
-pub fn read_resource(storage: &dyn Storage, uri: &str, context: &str) -> Result<Outcome, Failure> {
-    let context: Context = decode(context, "the context")?;
-    let resources = resources(&context.settings)?;
-    let call = Call::new(storage, &context);
-    let Some(held) = resources.into_iter().find_map(|resources| (resources.read)(&call, uri))
-    else {
+/// `NotFound` for a URI that is none, `InvalidRequest` for settings that no toolset takes.
+pub fn read_resource(
+    storage: &dyn Storage,
+    uri: &str,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let toolsets = mounted(&context.settings)?;
+    let call = Call::new(storage, context);
+    let mut resources = toolsets.iter().filter_map(|toolset| toolset.resources);
+    let Some(held) = resources.find_map(|resources| (resources.read)(&call, uri)) else {
         return Err(Failure::not_found(format!("no resource `{uri}` is mounted")));
     };
-    let (value, is_error) = match held {
-        Ok(value) => {
-            let text = value.to_string();
-            (json!([{ "uri": uri, "mimeType": MIME_TYPE, "text": text }]), false)
-        }
-        Err(error) => (error, true),
-    };
-    Ok(Outcome { result: value.to_string(), is_error, changed: Vec::new() })
-}
-
-const MIME_TYPE: &str = "application/json";
-
-fn described<'a>(uri: &str, resources: impl Iterator<Item = &'a Resource>) -> String {
-    let described = resources.map(|resource| {
-        json!({
-            uri: resource.uri,
-            "name": resource.name,
-            "title": resource.title,
-            "description": resource.description,
-            "mimeType": MIME_TYPE,
-        })
+    let answer = held.map_err(|error| error.refusal()).map(|value| {
+        json!([{ "uri": uri, "mimeType": MIME_TYPE, "text": value.to_string() }]).to_string()
     });
-    Value::Array(described.collect()).to_string()
-}
-
-fn resources(settings: &Settings) -> Result<Vec<&'static Resources>, Failure> {
-    Ok(toolsets(settings)?.filter_map(|toolset| toolset.resources).collect())
-}
-
-/// An empty JSON array, for what no toolset has.
-///
-/// # Errors
-///
-/// `InvalidRequest` for a malformed context.
-pub fn list_nothing(context: &str) -> Result<String, Failure> {
-    let context: Context = decode(context, "the context")?;
-    toolsets(&context.settings).map(|_| json!([]).to_string())
-}
-
-/// A tool under the name that it has among those mounted with it.
-struct Mounted {
-    toolset: &'static str,
-    name: String,
-    tool: &'static ErasedTool,
-}
-
-impl Mounted {
-    fn qualified(&self) -> String {
-        format!("{}_{}", self.toolset, self.tool.name)
-    }
+    Ok(Outcome { answer, changed: Vec::new() })
 }
 
 /// The mounted toolsets.
-fn toolsets(settings: &Settings) -> Result<impl Iterator<Item = &'static Toolset>, Failure> {
+///
+/// # Errors
+///
+/// `InvalidRequest` for settings that no toolset takes.
+pub(crate) fn mounted(settings: &Settings) -> Result<Vec<&'static Toolset>, Failure> {
     for name in &settings.toolsets {
         if name != "all" && !TOOLSETS.iter().any(|toolset| toolset.name == name) {
             let names: Vec<_> = TOOLSETS.iter().map(|set| format!("`{}`", set.name)).collect();
@@ -213,32 +115,50 @@ fn toolsets(settings: &Settings) -> Result<impl Iterator<Item = &'static Toolset
             return Err(Failure::invalid(message));
         }
     }
-    Ok(TOOLSETS.iter().filter(|toolset| {
+    let is_mounted = |toolset: &&Toolset| {
         settings.toolsets.iter().any(|name| name == toolset.name || name == "all")
-    }))
-}
-
-/// The tools of the mounted toolsets. Tools that share a name are listed as `<toolset>_<name>`.
-fn mounted(settings: &Settings) -> Result<Vec<Mounted>, Failure> {
-    let tools = toolsets(settings)?.flat_map(|toolset| {
-        toolset.tools.iter().map(|tool| Mounted {
-            toolset: toolset.name,
-            name: tool.name.to_owned(),
-            tool,
-        })
-    });
-    let mut tools: Vec<Mounted> = tools.collect();
-    let shared: Vec<bool> = tools
-        .iter()
-        .map(|tool| tools.iter().filter(|other| other.tool.name == tool.tool.name).count() > 1)
-        .collect();
-    for (tool, _) in tools.iter_mut().zip(shared).filter(|(_, shared)| *shared) {
-        tool.name = tool.qualified();
+    };
+    let mounted: Vec<_> = TOOLSETS.iter().copied().filter(is_mounted).collect();
+    for toolset in &mounted {
+        (toolset.check)(settings).map_err(|error| {
+            Failure::invalid(format!("the settings of `{}` cannot be read: {error}", toolset.name))
+        })?;
     }
-    Ok(tools)
+    Ok(mounted)
 }
 
-fn decode<T: serde::de::DeserializeOwned>(text: &str, what: &str) -> Result<T, Failure> {
-    serde_json::from_str(text)
-        .map_err(|error| Failure::invalid(format!("{what} cannot be read: {error}")))
+/// A mounted tool by its name or its qualified name.
+///
+/// # Errors
+///
+/// `NotFound` where none has it, and for a name that two toolsets share.
+fn find(toolsets: &[&'static Toolset], name: &str) -> Result<&'static ErasedTool, Failure> {
+    let named = |toolset: &&'static Toolset| {
+        let tools = toolset.tools;
+        let is_it = |tool: &&ErasedTool| tool.name == name || toolset.qualified(tool.name) == name;
+        Some((*toolset, tools.iter().find(is_it)?))
+    };
+    let found: Vec<_> = toolsets.iter().filter_map(named).collect();
+    match found.as_slice() {
+        [(_, tool)] => Ok(tool),
+        [] => Err(not_mounted(toolsets, name)),
+        several => {
+            let names = several.iter().map(|(of, tool)| format!("`{}`", of.qualified(tool.name)));
+            let names: Vec<_> = names.collect();
+            let message = format!("several tools are called `{name}`: call {}", names.join(" or "));
+            Err(Failure::not_found(message))
+        }
+    }
+}
+
+fn not_mounted(toolsets: &[&Toolset], name: &str) -> Failure {
+    let tools = toolsets.iter().flat_map(|toolset| toolset.tools);
+    let names: Vec<_> = tools.map(|tool| format!("`{}`", tool.name)).collect();
+    let of_another = TOOLSETS.iter().find(|toolset| toolset.has(name));
+    let of_another = of_another.map(|toolset| format!(" (mount the toolset `{}`)", toolset.name));
+    Failure::not_found(format!(
+        "no tool `{name}` is mounted{}; there are {}",
+        of_another.unwrap_or_default(),
+        names.join(", ")
+    ))
 }

@@ -1,23 +1,23 @@
 //! One agent's memories: where they are, who may reach them, reading them, making a change.
 
+use std::cell::OnceCell;
+
 use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter};
 use super::resources::changed_by;
-use super::sqlite::{
-    AgentRows, Known, Moving, SqliteReader, SqliteWriter, Standing, migrate, standing,
-};
+use super::settings::{RecordsFormat, RecordsSettings};
+use super::sqlite::{AgentRows, Known, SqliteReader, SqliteWriter, has_agent, migrate};
 use super::store::{Reader, Writer};
-use crate::context::RecordsFormat;
+use super::{DATABASE, PLACE};
 use crate::names::{AgentName, NAME_ACCEPTED};
-use crate::storage::database::{Connection, Mode};
-use crate::storage::{self, Document, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Side, Tree};
+use crate::storage::database::{Connection, Kind, Mode};
+use crate::storage::{
+    Area, Document, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, has_document,
+};
 use crate::tool::Call;
 
-/// The name of the database in the host's configuration.
-const DATABASE: &str = "records";
-
-/// How often memories are looked for anew, and a change is made anew, because the agent moved to the
-/// other format or a program that takes no lock changed the file meanwhile.
+/// How often memories are looked for anew, and a change is made anew, because a conversion or a
+/// program that takes no lock changed the file meanwhile.
 const ATTEMPTS: usize = 4;
 
 /// The memories of one agent.
@@ -25,6 +25,9 @@ pub(super) struct Agent<'a> {
     pub name: &'a str,
     pub(super) call: &'a Call<'a>,
     pub(super) tree: Box<dyn Tree + 'a>,
+    place: Place,
+    /// Once it is open.
+    database: OnceCell<Box<dyn Connection + 'a>>,
 }
 
 /// Why a change is made.
@@ -38,27 +41,16 @@ pub(super) enum Purpose {
     Access,
 }
 
-/// Where an agent's memories are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
-    File,
-    Rows,
-    /// In rows that a conversion may be taking away.
-    Moving,
-    None,
-}
-
 /// Why a change was not made.
-enum Failed {
-    /// The file changed, or the agent moved, between our reading and our writing: the change is made
-    /// anew.
-    Overtaken(Error),
-    Refused(Error),
+enum ChangeError {
+    /// The file changed between our reading and our writing: the change is made anew.
+    Conflict(Error),
+    Other(Error),
 }
 
-impl<E: Into<Error>> From<E> for Failed {
+impl<E: Into<Error>> From<E> for ChangeError {
     fn from(error: E) -> Self {
-        Self::Refused(error.into())
+        Self::Other(error.into())
     }
 }
 
@@ -71,32 +63,29 @@ impl<'a> Agent<'a> {
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
         let name = checked(name)?;
         check_reach(call, name)?;
-        Ok(Self { name, call, tree: call.storage.open(&Place::records())? })
+        let place = Place::labelled(PLACE);
+        let tree = call.storage.open(&place)?;
+        Ok(Self { name, call, tree, place, database: OnceCell::new() })
+    }
+
+    /// What a change relies on and changes: names that differ only in case are one agent.
+    pub(super) fn scope(&self) -> String {
+        self.name.to_ascii_lowercase()
     }
 
     /// Reads from one view of the memories.
     pub fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
         self.check_case()?;
         for _ in 0..ATTEMPTS {
-            match self.format()? {
-                RecordsFormat::Json => match self.file()? {
-                    // Converted since we looked.
-                    None if self.in_database()? => {}
-                    None => return read(&self.nothing()),
-                    Some(file) => {
-                        return read(&file).map_err(|error| self.told_of_backup(error));
-                    }
-                },
-                RecordsFormat::Sqlite => {
-                    let Some(database) = self.database(false)? else {
-                        return read(&self.nothing());
-                    };
-                    let view = database.begin(Mode::Read)?;
-                    let reader = SqliteReader::of(&*view, self.name)?;
-                    if reader.has_agent() || !self.has_file()? {
-                        return read(&reader);
-                    }
-                }
+            if let Some(file) = self.file()? {
+                return read(&file).map_err(|error| self.told_of_backup(error));
+            }
+            let Some(database) = self.database(false)? else { return read(&self.nothing()) };
+            let view = database.begin(Mode::Read)?;
+            let reader = SqliteReader::of(&*view, self.name)?;
+            // Otherwise it was converted to a file since we looked.
+            if reader.has_agent() || !self.has_file()? {
+                return read(&reader);
             }
         }
         Err(self.moving())
@@ -109,103 +98,65 @@ impl<'a> Agent<'a> {
         purpose: Purpose,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.check_case()?;
-        let mut overtaken = None;
-        for _ in 0..ATTEMPTS {
-            let done = match self.home()? {
-                Home::Rows => self.change_rows(false, &change),
-                Home::None => {
-                    // Nothing is made for a call that then makes no change.
-                    let mut writer = JsonWriter::of(self.nothing(), self.call.context);
-                    let done = change(&mut writer)?;
-                    if !writer.has_changed() {
-                        return Ok(done);
-                    }
-                    self.change_alone(purpose, &change)
-                }
-                Home::File | Home::Moving => self.change_alone(purpose, &change),
-            };
-            match done {
-                Ok(done) => return Ok(done),
-                Err(Failed::Overtaken(error)) => overtaken = Some(error),
-                Err(Failed::Refused(error)) => return Err(error),
+        if !self.has_file()? && !self.is_in_rows()? {
+            // Nothing is made for a call that then makes no change.
+            self.check_case()?;
+            let mut writer = JsonWriter::of(self.nothing(), self.call.context);
+            let done = change(&mut writer)?;
+            if !writer.has_changed() {
+                return Ok(done);
             }
         }
-        Err(overtaken.unwrap_or_else(|| self.moving()))
+        let mut attempt = 1;
+        loop {
+            match self.change_once(purpose, &change) {
+                Err(ChangeError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(ChangeError::Conflict(error) | ChangeError::Other(error)) => return Err(error),
+                Ok(done) => return Ok(done),
+            }
+        }
     }
 
-    /// Makes a change as the only writer of the tree, wherever the agent then is: a change of its
-    /// file, the first one of an agent, so that nobody begins it in the other format meanwhile, and
-    /// one of rows that a conversion may be taking away, which holds this lock while it does.
-    fn change_alone<T>(
+    fn change_once<T>(
         &self,
         purpose: Purpose,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
-    ) -> Result<T, Failed> {
-        let lock = self.tree.lock()?;
+    ) -> Result<T, ChangeError> {
+        let lock = self.tree.lock(Some(&self.scope()))?;
         self.check_case()?;
-        if let Some(file) = self.file()? {
-            return self.write_file(&*lock, file, purpose, change);
+        let file = self.file()?;
+        let format = RecordsSettings::of(self.call.context).format;
+        if file.is_none() && (format == RecordsFormat::Sqlite || self.is_in_rows()?) {
+            return Ok(self.change_rows(change)?);
         }
-        // Who waited here goes on here: a second wait would be behind those who came later.
-        if self.in_database()? {
-            return self.change_rows(true, change);
-        }
-        if self.call.context.settings.records.format == RecordsFormat::Json {
-            return self.write_file(&*lock, self.nothing(), Purpose::Change, change);
-        }
-        let database = self.database(true)?.ok_or_else(|| self.moving())?;
-        let transaction = database.begin(Mode::Write)?;
-        migrate(&*transaction)?;
-        let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
-        let done = change(&mut writer)?;
-        if writer.has_changed() {
-            transaction.commit()?;
-            self.note_change();
-        }
-        Ok(done)
-    }
-
-    fn write_file<T>(
-        &self,
-        lock: &dyn storage::Writer,
-        file: JsonFile,
-        purpose: Purpose,
-        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
-    ) -> Result<T, Failed> {
+        // A new file has no version before it.
+        let purpose = if file.is_none() { Purpose::Change } else { purpose };
+        let file = file.unwrap_or_else(|| self.nothing());
         let mut writer = JsonWriter::of(file, self.call.context);
         let done = change(&mut writer).map_err(|error| self.told_of_backup(error))?;
         if writer.has_changed() {
             let committed = lock.commit(&writer.into_changes(purpose));
             committed.map_err(|failed| match failed.error.code {
                 ErrorCode::VersionMismatch if failed.applied == 0 => {
-                    Failed::Overtaken(failed.into())
+                    ChangeError::Conflict(failed.into())
                 }
-                _ => Failed::Refused(failed.into()),
+                _ => ChangeError::Other(failed.into()),
             })?;
             self.note_change();
         }
         Ok(done)
     }
 
-    /// Changes rows; `alone` where the tree's lock is held.
     fn change_rows<T>(
         &self,
-        alone: bool,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
-    ) -> Result<T, Failed> {
-        let gone = || Failed::Overtaken(self.moving());
-        let database = self.database(false)?.ok_or_else(gone)?;
-        let transaction = database.begin(Mode::Write)?;
+    ) -> Result<T, Error> {
+        let Some(database) = self.database(true)? else { return Err(self.moving()) };
+        let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
         migrate(&*transaction)?;
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
-        // Converted since we looked; from here on nobody converts it.
-        if !writer.has_agent() || self.has_file()? {
-            return Err(gone());
-        }
         let done = change(&mut writer)?;
         if writer.has_changed() {
-            writer.keep(alone)?;
             transaction.commit()?;
             self.note_change();
         }
@@ -226,7 +177,7 @@ impl<'a> Agent<'a> {
             return error;
         }
         let path = format!("{}.backup", file_path(self.name));
-        match self.tree.read(Side::Documents, &path, MAX_DOCUMENT_BYTES) {
+        match self.tree.read(Area::Documents, &path, MAX_DOCUMENT_BYTES) {
             Ok(None) => error,
             Ok(Some(document)) => match JsonFile::parse(self.name, document) {
                 Ok(backup) if backup.is_sound() => error.adding(&format!(
@@ -244,51 +195,18 @@ impl<'a> Agent<'a> {
         JsonFile::empty(self.name)
     }
 
-    fn home(&self) -> Result<Home, Error> {
-        if self.has_file()? {
-            return Ok(Home::File);
-        }
-        Ok(match self.standing()? {
-            Some(Standing::Settled) => Home::Rows,
-            Some(Standing::Moving) => Home::Moving,
-            // Taken to a file since we looked.
-            None if self.has_file()? => Home::File,
-            None => Home::None,
-        })
-    }
-
-    /// Where to read the memories; where there are none yet, where the settings want them.
-    fn format(&self) -> Result<RecordsFormat, Error> {
-        if self.has_file()? {
-            return Ok(RecordsFormat::Json);
-        }
-        match self.call.context.settings.records.format {
-            RecordsFormat::Json if self.in_database()? => Ok(RecordsFormat::Sqlite),
-            format => Ok(format),
-        }
-    }
-
     pub(super) fn has_file(&self) -> Result<bool, Error> {
-        match self.tree.read(Side::Documents, &file_path(self.name), 0) {
-            Ok(document) => Ok(document.is_some()),
-            Err(error) if error.code == ErrorCode::TooLarge => Ok(true),
-            Err(error) => Err(error.into()),
-        }
+        Ok(has_document(&*self.tree, Area::Documents, &file_path(self.name))?)
     }
 
-    fn in_database(&self) -> Result<bool, Error> {
-        Ok(self.standing()?.is_some())
-    }
-
-    /// How the agent is kept in the database, where it is.
-    fn standing(&self) -> Result<Option<Standing>, Error> {
-        self.database(false)?.map_or(Ok(None), |database| standing(&*database, self.name))
+    fn is_in_rows(&self) -> Result<bool, Error> {
+        self.database(false)?.map_or(Ok(false), |database| has_agent(database, self.name))
     }
 
     /// Whether it has rows that nobody sees: another program has put a file in place since they
     /// were converted.
     pub fn hides_rows(&self) -> Result<bool, Error> {
-        if !self.has_file()? || !self.in_database()? {
+        if !self.has_file()? || !self.is_in_rows()? {
             return Ok(false);
         }
         let Some(database) = self.database(false)? else { return Ok(false) };
@@ -297,32 +215,34 @@ impl<'a> Agent<'a> {
         let Some(known) = rows.find()? else { return Ok(false) };
         // Taken to rows since we looked.
         let Some(file) = self.file()? else { return Ok(false) };
-        Ok(!self.are_leftovers(&rows, &known, &file)?)
+        Ok(!self.are_in_file(&rows, &known, &file)?)
     }
 
-    /// Whether rows beside a file are what a conversion left of them.
-    pub(super) fn are_leftovers(
+    /// Whether a file holds all that rows beside it hold: they are a copy of it, or have the same
+    /// records.
+    pub(super) fn are_in_file(
         &self,
         rows: &AgentRows<'_>,
         known: &Known,
         file: &JsonFile,
     ) -> Result<bool, Error> {
-        match known.moving {
-            None => Ok(false),
-            Some(Moving::CopyOf(_)) => Ok(true),
-            Some(Moving::Unproven) => {
-                let text = rows.document(known, self.call.context.now)?;
-                let (contents, version) = (text.into_bytes(), String::new());
-                let written = JsonFile::parse(self.name, Document { contents, version })?;
-                Ok(written.has_same_records(file))
-            }
+        if known.copy_of.is_some() && known.copy_of == file.version {
+            return Ok(true);
         }
+        let text = rows.document(known, self.call.context.now)?;
+        let (contents, version) = (text.into_bytes(), String::new());
+        let written = JsonFile::parse(self.name, Document { contents, version })?;
+        Ok(written.has_same_records(file))
     }
 
     /// The database; none where there is none and it is not to be created.
-    pub(super) fn database(&self, create: bool) -> Result<Option<Box<dyn Connection + '_>>, Error> {
-        match self.call.storage.open_database(DATABASE, create) {
-            Ok(database) => Ok(Some(database)),
+    pub(super) fn database(&self, create: bool) -> Result<Option<&(dyn Connection + 'a)>, Error> {
+        if let Some(open) = self.database.get() {
+            return Ok(Some(&**open));
+        }
+        let storage = self.call.storage;
+        match storage.open_database(&self.place, DATABASE, Kind::Kept, create) {
+            Ok(database) => Ok(Some(&**self.database.get_or_init(|| database))),
             Err(error) if error.code == ErrorCode::NotFound && !create => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -330,10 +250,10 @@ impl<'a> Agent<'a> {
 
     /// Files travel to file systems that would merge two names that differ only in case.
     pub(super) fn check_case(&self) -> Result<(), Error> {
-        let entries = self.tree.list(Side::Documents, "")?.unwrap_or_default();
+        let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
         let names = entries
             .iter()
-            .filter(|entry| entry.kind == EntryKind::File)
+            .filter(|entry| entry.status.kind == EntryKind::File)
             .filter_map(|entry| entry.name.strip_suffix(".json"));
         let mut twins =
             names.filter(|name| *name != self.name && name.eq_ignore_ascii_case(self.name));

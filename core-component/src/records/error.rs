@@ -1,10 +1,10 @@
 //! The errors of this toolset, in the shape and with the codes of seed 004.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::storage::{self, ErrorCode, MAY_STAND};
-use crate::tool::{Refusal, Violation, not_accepted};
+use crate::tool::{Category, Refusal, ToolError, Violation, not_accepted};
 
 /// What went wrong, by the names that callers know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -18,6 +18,21 @@ pub(super) enum Code {
     LimitExceeded,
     InternalError,
     Busy,
+}
+
+impl Code {
+    fn category(self) -> Category {
+        match self {
+            Self::InvalidInput => Category::Invalid,
+            Self::NotFound => Category::NotFound,
+            Self::StorageError => Category::Storage,
+            Self::PermissionError => Category::Denied,
+            Self::CorruptedData => Category::Damaged,
+            Self::LimitExceeded => Category::Limit,
+            Self::InternalError => Category::Internal,
+            Self::Busy => Category::Busy,
+        }
+    }
 }
 
 /// What helps where a setting of the host is the limit.
@@ -90,7 +105,7 @@ impl Error {
     }
 }
 
-impl Refusal for Error {
+impl ToolError for Error {
     fn invalid_input(violations: Vec<Violation>) -> Self {
         let message = not_accepted(&violations);
         Self { code: Code::InvalidInput, message, details: violations }
@@ -100,8 +115,14 @@ impl Refusal for Error {
         Self::new(Code::InternalError, message)
     }
 
-    fn to_json(&self) -> Value {
-        json!({ "error": self })
+    fn refusal(&self) -> Refusal {
+        let json = json!({ "error": self });
+        Refusal {
+            category: self.code.category(),
+            code: json["error"]["code"].as_str().unwrap_or_default().to_owned(),
+            message: self.message.clone(),
+            json: json.to_string(),
+        }
     }
 }
 

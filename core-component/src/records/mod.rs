@@ -31,29 +31,54 @@ mod query;
 mod query_memories;
 mod recall_context;
 mod resources;
+mod settings;
 mod sqlite;
 mod stats;
 mod store;
 mod store_memory;
 mod update_memory;
 
-pub(crate) use resources::RESOURCES;
-
 use crate::tool::ErasedTool;
+use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind, Toolset};
 
-/// The tools, in the order in which an agent uses them.
-pub(crate) const TOOLS: &[ErasedTool] = &[
-    ErasedTool::of::<recall_context::RecallContext>(),
-    ErasedTool::of::<add_core_memory::AddCoreMemory>(),
-    ErasedTool::of::<add_recent_learning::AddRecentLearning>(),
-    ErasedTool::of::<add_recent_task::AddRecentTask>(),
-    ErasedTool::of::<store_memory::StoreMemory>(),
-    ErasedTool::of::<query_memories::QueryMemories>(),
-    ErasedTool::of::<update_memory::UpdateMemory>(),
-    ErasedTool::of::<delete_memory::DeleteMemory>(),
-    ErasedTool::of::<get_memory_stats::GetMemoryStats>(),
-    ErasedTool::of::<convert_records::ConvertRecords>(),
-    ErasedTool::of::<export_records::ExportRecords>(),
-    ErasedTool::of::<import_records::ImportRecords>(),
-    ErasedTool::of::<archive_memories::ArchiveMemories>(),
-];
+pub(crate) const TOOLSET: Toolset = Toolset {
+    name: "records",
+    title: "Typed records",
+    description: "Core memories, learnings and tasks of each agent, in a directory of their own",
+    is_default: false,
+    settings: settings::SETTINGS,
+    check: |settings| settings.of::<settings::RecordsSettings>("records").map(drop),
+    places: &[PlaceDescription {
+        label: PLACE,
+        title: "Directory of the records",
+        kind: PlaceKind::Directory,
+        is_private: true,
+        setting: "directory",
+        default: "~/.claude/agents/memories",
+        databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
+        missing: "this host has no directory for records: set one, or mount the toolset `records` \
+                  where `HOME` is an absolute path",
+    }],
+    tools: &[
+        ErasedTool::of::<recall_context::RecallContext>(),
+        ErasedTool::of::<add_core_memory::AddCoreMemory>(),
+        ErasedTool::of::<add_recent_learning::AddRecentLearning>(),
+        ErasedTool::of::<add_recent_task::AddRecentTask>(),
+        ErasedTool::of::<store_memory::StoreMemory>(),
+        ErasedTool::of::<query_memories::QueryMemories>(),
+        ErasedTool::of::<update_memory::UpdateMemory>(),
+        ErasedTool::of::<delete_memory::DeleteMemory>(),
+        ErasedTool::of::<get_memory_stats::GetMemoryStats>(),
+        ErasedTool::of::<convert_records::ConvertRecords>(),
+        ErasedTool::of::<export_records::ExportRecords>(),
+        ErasedTool::of::<import_records::ImportRecords>(),
+        ErasedTool::of::<archive_memories::ArchiveMemories>(),
+    ],
+    resources: Some(&resources::RESOURCES),
+};
+
+/// The label of the directory of records.
+const PLACE: &str = "records";
+
+/// The database in that directory.
+const DATABASE: &str = "memories.db";

@@ -9,7 +9,8 @@ use super::get_memory_stats;
 use super::input::DEFAULT_AGENT;
 use super::query::Query;
 use crate::names::AgentName;
-use crate::tool::{Call, Refusal, Resource, Resources};
+use crate::tool::{Call, ToolError};
+use crate::toolset::{Resource, Resources};
 
 /// How many memories `memory://recent` gives.
 const RECENT: u32 = 20;
@@ -49,7 +50,7 @@ pub(crate) const RESOURCES: Resources = Resources {
 };
 
 /// What a resource of this toolset holds, or the error; none where the URI is none of them.
-fn read(call: &Call<'_>, uri: &str) -> Option<Result<Value, Value>> {
+fn read(call: &Call<'_>, uri: &str) -> Option<Result<Value, Box<dyn ToolError>>> {
     let path = uri.strip_prefix(SCHEME)?;
     let (agent, what) = path.split_once('/').unwrap_or((DEFAULT_AGENT, path));
     let agent = AgentName::parse(agent)?;
@@ -58,7 +59,7 @@ fn read(call: &Call<'_>, uri: &str) -> Option<Result<Value, Value>> {
         "stats" => stats(call, &agent),
         _ => return None,
     };
-    Some(held.map_err(|error| error.to_json()))
+    Some(held.map_err(|error| Box::new(error) as Box<dyn ToolError>))
 }
 
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {

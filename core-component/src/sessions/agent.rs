@@ -7,7 +7,7 @@ use super::repo_root::{ROOT_ACCEPTED, check_root};
 use super::schema::Schema;
 use crate::names::{AgentName, NAME_ACCEPTED};
 use crate::storage::{
-    self, CommitError, Document, EntryKind, ErrorCode, Place, Side, Tree, Writer,
+    self, Area, CommitError, Document, EntryKind, ErrorCode, Place, Tree, Writer, has_document,
 };
 use crate::time::Date;
 use crate::tool::Call;
@@ -46,15 +46,18 @@ impl<'a> Agent<'a> {
 
     /// Runs a change that reads, decides and commits, as the only writer; anew where what it had
     /// read was changed meanwhile.
-    pub fn change<T>(&self, change: impl Fn(&dyn Writer) -> Result<T, Failed>) -> Result<T, Error> {
-        let writer = self.tree.lock()?;
+    pub fn change<T>(
+        &self,
+        change: impl Fn(&dyn Writer) -> Result<T, ChangeError>,
+    ) -> Result<T, Error> {
+        let writer = self.tree.lock(None)?;
         // A twin may have been created since the agent was opened.
         self.check_case()?;
         let mut attempt = 1;
         loop {
             match change(&*writer) {
-                Err(Failed::Overtaken(_)) if attempt < ATTEMPTS => attempt += 1,
-                Err(Failed::Overtaken(error) | Failed::For(error)) => return Err(error),
+                Err(ChangeError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(ChangeError::Conflict(error) | ChangeError::Other(error)) => return Err(error),
                 Ok(done) => return Ok(done),
             }
         }
@@ -84,17 +87,13 @@ impl<'a> Agent<'a> {
     }
 
     fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Text>, Error> {
-        let document = self.tree.read(Side::Documents, path, max_bytes)?;
+        let document = self.tree.read(Area::Documents, path, max_bytes)?;
         document.map(|document| Text::of(document, path)).transpose()
     }
 
     /// Whether there is a document, whatever it holds.
     pub fn exists(&self, path: &str) -> Result<bool, Error> {
-        match self.tree.read(Side::Documents, path, 0) {
-            Ok(document) => Ok(document.is_some()),
-            Err(error) if error.code == ErrorCode::TooLarge => Ok(true),
-            Err(error) => Err(error.into()),
-        }
+        Ok(has_document(&*self.tree, Area::Documents, path)?)
     }
 
     /// The schema that rules the agent's logs: its own or, where it has no log, the default.
@@ -102,16 +101,16 @@ impl<'a> Agent<'a> {
     /// # Errors
     ///
     /// `SchemaMissing` where there are logs without it, `SchemaInvalid`.
-    pub fn schema(&self) -> Result<Governing, Error> {
+    pub fn schema(&self) -> Result<EffectiveSchema, Error> {
         let path = self.schema_path();
         let invalid = |Finding { line, what }: Finding| {
             let message = format!("`{}` line {line}: {what}", in_repository(&path));
             Error::new(Code::SchemaInvalid, message)
         };
-        let read = || self.tree.read(Side::Documents, &path, MAX_PARSED_BYTES);
+        let read = || self.tree.read(Area::Documents, &path, MAX_PARSED_BYTES);
         let document = match read()? {
             None if !self.has_logs()? => {
-                return Ok(Governing { schema: Schema::default(), exists: false });
+                return Ok(EffectiveSchema { schema: Schema::default(), exists: false });
             }
             // Another writer may have begun the first session just now: the schema before the log.
             None => read()?,
@@ -127,7 +126,7 @@ impl<'a> Agent<'a> {
             return Err(Error::new(Code::SchemaMissing, message));
         };
         let schema = utf8(&document.contents).and_then(Schema::parse).map_err(invalid)?;
-        Ok(Governing { schema, exists: true })
+        Ok(EffectiveSchema { schema, exists: true })
     }
 
     fn has_logs(&self) -> Result<bool, Error> {
@@ -136,8 +135,9 @@ impl<'a> Agent<'a> {
 
     /// The days that have a log, the oldest first.
     pub fn sessions(&self) -> Result<Vec<Date>, Error> {
-        let entries = self.tree.list(Side::Documents, &format!("{}/logs", self.name))?;
-        let files = entries.into_iter().flatten().filter(|entry| entry.kind == EntryKind::File);
+        let entries = self.tree.list(Area::Documents, &format!("{}/logs", self.name))?;
+        let files =
+            entries.into_iter().flatten().filter(|entry| entry.status.kind == EntryKind::File);
         let mut dates: Vec<Date> = files.filter_map(|entry| log_date(&entry.name)).collect();
         dates.sort();
         Ok(dates)
@@ -146,7 +146,7 @@ impl<'a> Agent<'a> {
     /// Version control carries these trees to file systems that would merge two names that differ
     /// only in case.
     fn check_case(&self) -> Result<(), Error> {
-        let entries = self.tree.list(Side::Documents, "")?.unwrap_or_default();
+        let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
         let twin = entries
             .iter()
             .find(|entry| entry.name != self.name && entry.name.eq_ignore_ascii_case(self.name));
@@ -160,24 +160,24 @@ impl<'a> Agent<'a> {
 }
 
 /// Why a change was not made.
-pub(super) enum Failed {
+pub(super) enum ChangeError {
     /// A document was not at the version that was read.
-    Overtaken(Error),
-    For(Error),
+    Conflict(Error),
+    Other(Error),
 }
 
-impl From<Error> for Failed {
+impl From<Error> for ChangeError {
     fn from(error: Error) -> Self {
-        Self::For(error)
+        Self::Other(error)
     }
 }
 
-impl From<CommitError> for Failed {
+impl From<CommitError> for ChangeError {
     fn from(failed: CommitError) -> Self {
         match failed.error.code {
             // Where a change stands already, whatever follows has to say so.
-            ErrorCode::VersionMismatch if failed.applied == 0 => Self::Overtaken(failed.into()),
-            _ => Self::For(failed.into()),
+            ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
+            _ => Self::Other(failed.into()),
         }
     }
 }
@@ -205,7 +205,7 @@ pub(super) fn malformed(path: &str, Finding { line, what }: &Finding) -> Error {
 }
 
 /// The schema in force, and whether it stands in a document.
-pub(super) struct Governing {
+pub(super) struct EffectiveSchema {
     pub schema: Schema,
     pub exists: bool,
 }
@@ -270,7 +270,7 @@ mod tests {
 
     use super::super::schema::DEFAULT;
     use super::*;
-    use crate::storage::Entry;
+    use crate::storage::{Entry, Status};
 
     /// A tree in which another writer begins the first session after our first look.
     #[derive(Default)]
@@ -279,20 +279,25 @@ mod tests {
     }
 
     impl Tree for Beginning {
-        fn read(&self, _: Side, path: &str, _: u64) -> Result<Option<Document>, storage::Error> {
+        fn read(&self, _: Area, path: &str, _: u64) -> Result<Option<Document>, storage::Error> {
             assert_eq!(path, "ada/_schema.md");
             let document = Document { contents: DEFAULT.into(), version: "1".into() };
             Ok(self.has_begun.replace(true).then_some(document))
         }
 
-        fn list(&self, _: Side, directory: &str) -> Result<Option<Vec<Entry>>, storage::Error> {
+        fn list(&self, _: Area, directory: &str) -> Result<Option<Vec<Entry>>, storage::Error> {
             assert_eq!(directory, "ada/logs");
             let name = "2025-01-20.md".into();
-            let log = Entry { name, kind: EntryKind::File, size: 1 };
+            let status = Status { kind: EntryKind::File, size: 1, stamp: "1".into() };
+            let log = Entry { name, status };
             Ok(self.has_begun.replace(true).then(|| vec![log]))
         }
 
-        fn lock(&self) -> Result<Box<dyn Writer + '_>, storage::Error> {
+        fn stat(&self, _: Area, _: &str) -> Result<Option<Status>, storage::Error> {
+            unreachable!("it only reads")
+        }
+
+        fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
             unreachable!("it only reads")
         }
     }
@@ -300,7 +305,7 @@ mod tests {
     #[test]
     fn a_first_session_that_begins_while_the_schema_is_looked_for_is_no_missing_schema() {
         let agent = Agent { name: "ada", tree: Box::new(Beginning::default()) };
-        let governing = agent.schema();
-        assert!(governing.is_ok_and(|governing| governing.exists));
+        let effective = agent.schema();
+        assert!(effective.is_ok_and(|effective| effective.exists));
     }
 }

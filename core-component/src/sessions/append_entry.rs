@@ -1,13 +1,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Failed, MAX_PARSED_BYTES, in_repository, parse_log};
+use super::agent::{Agent, ChangeError, MAX_PARSED_BYTES, in_repository, parse_log};
 use super::content::{invalid_content, stored_form};
 use super::error::{Code, Error};
 use super::log::Owner;
 use super::schema::Schema;
 use crate::names::AgentName;
-use crate::storage::{Change, Side, Writer};
+use crate::storage::{Area, Change, Writer};
 use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
 
@@ -70,7 +70,7 @@ fn append(
     owner: Owner<'_>,
     section: &str,
     content: &str,
-) -> Result<Output, Failed> {
+) -> Result<Output, ChangeError> {
     let schema = agent.schema()?.schema;
     check_section(&schema, section)?;
     let path = agent.log_path(owner.date);
@@ -84,7 +84,7 @@ fn append(
     }
     let warnings = log.notices();
     let put = Change::Put {
-        side: Side::Documents,
+        area: Area::Documents,
         path: path.clone(),
         contents: text.into_bytes(),
         expects: Some(document.version),

@@ -1,10 +1,10 @@
 //! The errors of this toolset, in the shape that seed 000 gives.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::storage::{self, ErrorCode};
-use crate::tool::{Refusal, Violation, not_accepted};
+use crate::tool::{Category, Refusal, ToolError, Violation, not_accepted};
 
 /// What went wrong, by the names that callers know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -21,6 +21,23 @@ pub(super) enum Code {
     PermissionDenied,
     StorageError,
     Internal,
+}
+
+impl Code {
+    fn category(self) -> Category {
+        match self {
+            Self::InvalidInput
+            | Self::InvalidSection
+            | Self::InvalidContent
+            | Self::RepositoryNotAllowed => Category::Invalid,
+            Self::SessionNotFound => Category::NotFound,
+            Self::SchemaMissing | Self::SchemaInvalid | Self::MalformedLog => Category::Damaged,
+            Self::Busy => Category::Busy,
+            Self::PermissionDenied => Category::Denied,
+            Self::StorageError => Category::Storage,
+            Self::Internal => Category::Internal,
+        }
+    }
 }
 
 /// `{"error", "message", "details"?}`.
@@ -44,7 +61,7 @@ impl Error {
     }
 }
 
-impl Refusal for Error {
+impl ToolError for Error {
     fn invalid_input(violations: Vec<Violation>) -> Self {
         let message = not_accepted(&violations);
         Self { error: Code::InvalidInput, message, details: violations }
@@ -54,8 +71,14 @@ impl Refusal for Error {
         Self::new(Code::Internal, message)
     }
 
-    fn to_json(&self) -> Value {
-        json!(self)
+    fn refusal(&self) -> Refusal {
+        let json = json!(self);
+        Refusal {
+            category: self.error.category(),
+            code: json["error"].as_str().unwrap_or_default().to_owned(),
+            message: self.message.clone(),
+            json: json.to_string(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::schema::Schema;
 use super::summary::Summary;
 use super::validate::Severity;
 use crate::names::name_fault;
-use crate::storage::{self, Entry, EntryKind, ErrorCode, Side, Tree};
+use crate::storage::{self, Area, Entry, EntryKind, ErrorCode, Tree};
 use crate::time::Date;
 use crate::tool::Call;
 
@@ -43,16 +43,16 @@ enum Kind {
 pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>, Error> {
     let mut subjects = Vec::new();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
-    for entry in tree.list(Side::Documents, "")?.unwrap_or_default() {
+    for entry in tree.list(Area::Documents, "")?.unwrap_or_default() {
         let name = entry.name;
-        if entry.kind == EntryKind::File || !call.context.reaches(&name) {
+        if entry.status.kind == EntryKind::File || !call.context.reaches(&name) {
             continue;
         }
         let mut remark = |severity, what: String| {
             let kind = Kind::Name(severity, what);
             subjects.push(Subject { path: name.clone(), size: 0, kind });
         };
-        if entry.kind == EntryKind::Other {
+        if entry.status.kind == EntryKind::Other {
             remark(Severity::Warning, "neither a directory nor a file: no tool follows it".into());
         } else if let Some(what) = name_fault(&name) {
             remark(Severity::Warning, format!("no agent can have this name: it {what}"));
@@ -72,7 +72,7 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
     let mut add = |path, size, kind| subjects.push(Subject { path, size, kind });
     // None where no tool can list it, which is reported.
     let mut listed = |directory: &str| -> Result<Option<Vec<Entry>>, Error> {
-        match tree.list(Side::Documents, directory) {
+        match tree.list(Area::Documents, directory) {
             Ok(entries) => Ok(Some(entries.unwrap_or_default())),
             Err(error) => {
                 let what = told_of(&error).ok_or(error)?;
@@ -88,15 +88,15 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
     for entry in entries.into_iter().flatten() {
         let path = format!("{agent}/{}", entry.name);
         match entry.name.as_str() {
-            "_schema.md" | "_summary.md" if entry.kind != EntryKind::File => {
+            "_schema.md" | "_summary.md" if entry.status.kind != EntryKind::File => {
                 add(path, 0, no_file());
                 has_schema |= entry.name == "_schema.md";
             }
             "_schema.md" => {
                 has_schema = true;
-                add(path, entry.size, Kind::Schema { agent: agent.to_owned() });
+                add(path, entry.status.size, Kind::Schema { agent: agent.to_owned() });
             }
-            "_summary.md" => add(path, entry.size, Kind::Summary),
+            "_summary.md" => add(path, entry.status.size, Kind::Summary),
             _ => {}
         }
     }
@@ -104,10 +104,10 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
     for entry in logs {
         let path = format!("{agent}/logs/{}", entry.name);
         match log_date(&entry.name) {
-            Some(_) if entry.kind != EntryKind::File => add(path, 0, no_file()),
+            Some(_) if entry.status.kind != EntryKind::File => add(path, 0, no_file()),
             Some(date) => {
                 has_logs = true;
-                add(path, entry.size, Kind::Log { agent: agent.to_owned(), date });
+                add(path, entry.status.size, Kind::Log { agent: agent.to_owned(), date });
             }
             None => {
                 let what = "not a session log: its name is no date, as in `2025-01-20.md`";
@@ -205,7 +205,7 @@ impl<'a> Examination<'a> {
 
 /// A document's bytes, or why this one cannot be read by any tool.
 fn read(tree: &dyn Tree, path: &str) -> Result<Result<Option<Vec<u8>>, Finding>, Error> {
-    let what = match tree.read(Side::Documents, path, MAX_PARSED_BYTES) {
+    let what = match tree.read(Area::Documents, path, MAX_PARSED_BYTES) {
         Ok(document) => return Ok(Ok(document.map(|document| document.contents))),
         Err(error) if error.code == ErrorCode::TooLarge => {
             format!("longer than {MAX_PARSED_BYTES} bytes, which no tool changes")
@@ -233,12 +233,13 @@ mod tests {
     struct Beginning(Cell<bool>);
 
     impl Tree for Beginning {
-        fn read(&self, _: Side, _: &str, _: u64) -> Result<Option<Document>, storage::Error> {
+        fn read(&self, _: Area, _: &str, _: u64) -> Result<Option<Document>, storage::Error> {
             unreachable!("it only lists")
         }
 
-        fn list(&self, _: Side, directory: &str) -> Result<Option<Vec<Entry>>, storage::Error> {
-            let file = |name: &str| Entry { name: name.into(), kind: EntryKind::File, size: 1 };
+        fn list(&self, _: Area, directory: &str) -> Result<Option<Vec<Entry>>, storage::Error> {
+            let status = || Status { kind: EntryKind::File, size: 1, stamp: "1".into() };
+            let file = |name: &str| Entry { name: name.into(), status: status() };
             let entries = match directory {
                 "ada" => vec![file("_schema.md"), file("_summary.md")],
                 _ => vec![file("2025-01-20.md")],

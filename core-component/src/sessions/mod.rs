@@ -25,13 +25,23 @@ mod update_summary;
 mod validate;
 
 use crate::tool::ErasedTool;
+use crate::toolset::Toolset;
 
-/// The tools, in the order in which an agent uses them.
-pub(crate) const TOOLS: &[ErasedTool] = &[
-    ErasedTool::of::<start_session::StartSession>(),
-    ErasedTool::of::<append_entry::AppendEntry>(),
-    ErasedTool::of::<read_summary::ReadSummary>(),
-    ErasedTool::of::<update_summary::UpdateSummary>(),
-    ErasedTool::of::<list_sessions::ListSessions>(),
-    ErasedTool::of::<validate::Validate>(),
-];
+pub(crate) const TOOLSET: Toolset = Toolset {
+    name: "sessions",
+    title: "Session logs",
+    description: "Markdown logs and a summary for each agent, in the repository that they are about",
+    is_default: true,
+    settings: &[],
+    check: |_| Ok(()),
+    places: &[],
+    tools: &[
+        ErasedTool::of::<start_session::StartSession>(),
+        ErasedTool::of::<append_entry::AppendEntry>(),
+        ErasedTool::of::<read_summary::ReadSummary>(),
+        ErasedTool::of::<update_summary::UpdateSummary>(),
+        ErasedTool::of::<list_sessions::ListSessions>(),
+        ErasedTool::of::<validate::Validate>(),
+    ],
+    resources: None,
+};

@@ -7,7 +7,7 @@ use super::log::{Owner, default_session_id, new_log};
 use super::schema;
 use super::summary;
 use crate::names::AgentName;
-use crate::storage::{Change, Side};
+use crate::storage::{Area, Change};
 use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
 
@@ -74,14 +74,14 @@ struct Found {
 impl Found {
     fn read(agent: &Agent<'_>, date: Date) -> Result<Self, Error> {
         let owner = Owner { agent: agent.name, date };
-        let governing = agent.schema()?;
+        let effective = agent.schema()?;
         let path = agent.log_path(date);
         let mut missing = Vec::new();
         let mut create = |path: String, text: &str| {
             let contents = text.as_bytes().to_vec();
-            missing.push(Change::Put { side: Side::Documents, path, contents, expects: None });
+            missing.push(Change::Put { area: Area::Documents, path, contents, expects: None });
         };
-        if !governing.exists {
+        if !effective.exists {
             create(agent.schema_path(), schema::DEFAULT);
         }
         if !agent.exists(&agent.summary_path())? {
@@ -89,11 +89,11 @@ impl Found {
         }
         let log = agent.log(date)?;
         let created = log.is_none();
-        let text = log.map_or_else(|| new_log(owner, &governing.schema), |log| log.text);
+        let text = log.map_or_else(|| new_log(owner, &effective.schema), |log| log.text);
         if created {
             create(path.clone(), &text);
         }
-        let log = parse_log(&text, &governing.schema, owner, &path)?;
+        let log = parse_log(&text, &effective.schema, owner, &path)?;
         let session_id = log.session_id().map_or_else(|| default_session_id(owner), str::to_owned);
         let warnings = log.notices();
         let session_file = in_repository(&path);

@@ -1,12 +1,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Failed, MAX_PARSED_BYTES, in_repository, malformed};
+use super::agent::{Agent, ChangeError, MAX_PARSED_BYTES, in_repository, malformed};
 use super::content::{invalid_content, stored_form};
 use super::error::{Code, Error};
 use super::summary::{Summary, TEMPLATE, Unchanged};
 use crate::names::AgentName;
-use crate::storage::{Change, Side, Writer};
+use crate::storage::{Area, Change, Writer};
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct UpdateSummary;
@@ -81,7 +81,7 @@ fn update(
     section: &str,
     content: &str,
     mode: Mode,
-) -> Result<Output, Failed> {
+) -> Result<Output, ChangeError> {
     agent.schema()?;
     let path = agent.summary_path();
     let document = agent.summary(MAX_PARSED_BYTES)?;
@@ -98,7 +98,7 @@ fn update(
     }
     if document.is_none() || after != before {
         let put = Change::Put {
-            side: Side::Documents,
+            area: Area::Documents,
             path: path.clone(),
             contents: after.into_bytes(),
             expects: document.map(|document| document.version),

@@ -1,6 +1,16 @@
-//! SQL databases: the Rust face of `database` in `wit/storage.wit`.
+//! SQL databases: the Rust face of `database` in `wit/storage`.
 
 use super::Error;
+
+/// What a database is to its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// What it holds is kept nowhere else: its writers hold the lock of the place.
+    Kept,
+    /// It can be made anew from documents. It takes no lock but SQLite's own, is not synced, and may
+    /// be deleted by anybody.
+    Derived,
+}
 
 /// What a column holds, or a parameter brings.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,11 +54,12 @@ pub struct Effect {
 
 /// Whether a transaction may change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum Mode<'a> {
     /// One unchanging view of the data.
     Read,
-    /// The only writer, from the start.
-    Write,
+    /// The only writer, from the start, of a scope as in [`Tree::lock`](super::Tree::lock) or of the
+    /// whole place. It goes on under the writer that the call holds, if any.
+    Write(Option<&'a str>),
 }
 
 /// An open database.
@@ -57,10 +68,10 @@ pub trait Connection {
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
 
     /// Begins a transaction, of which a call has at most one at a time.
-    fn begin(&self, mode: Mode) -> Result<Box<dyn Transaction + '_>, Error>;
+    fn begin(&self, mode: Mode<'_>) -> Result<Box<dyn Transaction + '_>, Error>;
 }
 
-/// Rolled back when it is dropped without `commit`.
+/// Rolled back when it is dropped without `commit`, and by any error of a statement.
 pub trait Transaction {
     /// Runs one statement that returns rows; in a write transaction it may also change some.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
@@ -68,6 +79,6 @@ pub trait Transaction {
     /// Runs statements in order and stops at the first that fails.
     fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error>;
 
-    /// Makes it durable.
+    /// Makes it durable. After `io` it may have happened, after any other error it has not.
     fn commit(&self) -> Result<(), Error>;
 }

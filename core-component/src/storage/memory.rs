@@ -1,24 +1,65 @@
 //! Storage in memory: for the tests of the core and for the fastest runner of the conformance
-//! suite. It keeps the rules of `wit/storage.wit` that the core can observe.
+//! suite. It keeps the rules of `wit/storage` that the core can observe, and locks by scope, as a
+//! server for many agents would.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::database::Connection;
+use super::database::{Connection, Kind};
 use super::{
-    Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES, Place,
-    Side, Splice, Storage, Tree, Writer,
+    Area, Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES,
+    Place, Splice, Status, Storage, Tree, Writer,
 };
 
-type Documents = BTreeMap<(Side, String), Vec<u8>>;
+type Documents = BTreeMap<(Area, String), Vec<u8>>;
 
-/// Trees of documents that live as long as the value.
+/// How long a call waits for a lock before it is `busy`.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Trees of documents that live as long as the value, as one call after the other sees them.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
-    places: RefCell<BTreeMap<Place, Documents>>,
-    writing: Cell<bool>,
+    shared: Arc<Shared>,
+    call: Mutex<Call>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    places: Mutex<BTreeMap<Place, Documents>>,
+    locks: Mutex<Vec<(Place, Option<String>)>>,
+    unlocked: Condvar,
+}
+
+/// What a call has locked.
+#[derive(Debug, Default)]
+struct Call {
+    /// The one place that it locks in its life.
+    place: Option<Place>,
+    lock: Weak<Lock>,
+    has_writer: bool,
+}
+
+/// The lock of a place, or of a scope of it, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    shared: Arc<Shared>,
+    held: (Place, Option<String>),
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let mut locks = locked(&self.shared.locks);
+        let at = locks.iter().position(|held| *held == self.held);
+        locks.swap_remove(at.expect("held until now"));
+        self.shared.unlocked.notify_all();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MemoryStorage {
@@ -27,25 +68,104 @@ impl MemoryStorage {
         Self::default()
     }
 
+    /// The same storage as a call sees it that goes on beside those of this value.
+    pub fn another(&self) -> Self {
+        Self { shared: self.shared.clone(), call: Mutex::default() }
+    }
+
+    /// Says that what follows is another call.
+    pub fn begin_call(&self) {
+        *locked(&self.call) = Call::default();
+    }
+
     /// Grants a place, empty where it was not granted before.
     pub fn grant(&self, place: Place) {
-        self.places.borrow_mut().entry(place).or_default();
+        locked(&self.shared.places).entry(place).or_default();
     }
 
     /// Puts a document without any check, as a person with an editor would; grants the place.
-    pub fn put(&self, place: &Place, side: Side, path: &str, contents: impl Into<Vec<u8>>) {
-        let mut places = self.places.borrow_mut();
-        places.entry(place.clone()).or_default().insert((side, path.into()), contents.into());
+    pub fn put(&self, place: &Place, area: Area, path: &str, contents: impl Into<Vec<u8>>) {
+        let mut places = locked(&self.shared.places);
+        places.entry(place.clone()).or_default().insert((area, path.into()), contents.into());
     }
 
-    /// The documents of one side of a place, by path.
-    pub fn documents(&self, place: &Place, side: Side) -> BTreeMap<String, Vec<u8>> {
-        let places = self.places.borrow();
+    /// The documents of one area of a place, by path.
+    pub fn documents(&self, place: &Place, area: Area) -> BTreeMap<String, Vec<u8>> {
+        let places = locked(&self.shared.places);
         let documents = places.get(place).into_iter().flatten();
         documents
-            .filter(|((of, _), _)| *of == side)
+            .filter(|((of, _), _)| *of == area)
             .map(|((_, path), contents)| (path.clone(), contents.clone()))
             .collect()
+    }
+
+    /// The lock for a write transaction in a place: that of the call's writer, or one of its own.
+    ///
+    /// # Errors
+    ///
+    /// `nested` where the call has locked another place, `busy`.
+    pub fn lock_for_transaction(
+        &self,
+        place: &Place,
+        scope: Option<&str>,
+    ) -> Result<Arc<Lock>, Error> {
+        let mut call = locked(&self.call);
+        check_place(&call, place)?;
+        match call.lock.upgrade() {
+            Some(lock) => Ok(lock),
+            None => self.acquire(&mut call, place, scope),
+        }
+    }
+
+    fn lock_for_writer(&self, place: &Place, scope: Option<&str>) -> Result<Arc<Lock>, Error> {
+        let mut call = locked(&self.call);
+        check_place(&call, place)?;
+        if call.lock.upgrade().is_some() {
+            let message = match call.has_writer {
+                true => "the call holds a writer already: a call takes at most one",
+                false => "the call has a write transaction: it takes its writer before",
+            };
+            return Err(Error::new(ErrorCode::Nested, message));
+        }
+        let lock = self.acquire(&mut call, place, scope)?;
+        call.has_writer = true;
+        Ok(lock)
+    }
+
+    fn acquire(
+        &self,
+        call: &mut Call,
+        place: &Place,
+        scope: Option<&str>,
+    ) -> Result<Arc<Lock>, Error> {
+        let wanted = (place.clone(), scope.map(str::to_owned));
+        let excludes = |(of, scope): &(Place, Option<String>)| {
+            *of == wanted.0 && (scope.is_none() || wanted.1.is_none() || *scope == wanted.1)
+        };
+        let locks = locked(&self.shared.locks);
+        let waited = self
+            .shared
+            .unlocked
+            .wait_timeout_while(locks, TIMEOUT, |locks| locks.iter().any(excludes));
+        let (mut locks, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            return Err(Error::new(ErrorCode::Busy, "other writers kept the lock: try again"));
+        }
+        locks.push(wanted.clone());
+        drop(locks);
+        let lock = Arc::new(Lock { shared: self.shared.clone(), held: wanted });
+        (call.place, call.lock) = (Some(place.clone()), Arc::downgrade(&lock));
+        Ok(lock)
+    }
+}
+
+fn check_place(call: &Call, place: &Place) -> Result<(), Error> {
+    match &call.place {
+        Some(locked) if locked != place => {
+            let message = "the call has locked another place: a call locks one";
+            Err(Error::new(ErrorCode::Nested, message))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -57,14 +177,20 @@ pub fn version_of(contents: &[u8]) -> String {
 
 impl Storage for MemoryStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        if !self.places.borrow().contains_key(place) {
-            let message = format!("`{}` is not granted", place.name);
+        if !locked(&self.shared.places).contains_key(place) {
+            let message = format!("{place:?} is not granted");
             return Err(Error::new(ErrorCode::NotGranted, message));
         }
         Ok(Box::new(MemoryTree { storage: self, place: place.clone() }))
     }
 
-    fn open_database(&self, name: &str, _create: bool) -> Result<Box<dyn Connection + '_>, Error> {
+    fn open_database(
+        &self,
+        _: &Place,
+        name: &str,
+        _: Kind,
+        _: bool,
+    ) -> Result<Box<dyn Connection + '_>, Error> {
         let message = format!("the database `{name}` is not granted: this storage keeps none");
         Err(Error::new(ErrorCode::NotGranted, message))
     }
@@ -77,15 +203,29 @@ struct MemoryTree<'a> {
 
 impl MemoryTree<'_> {
     fn with<T>(&self, act: impl FnOnce(&mut Documents) -> T) -> T {
-        act(self.storage.places.borrow_mut().get_mut(&self.place).expect("granted when opened"))
+        let mut places = locked(&self.storage.shared.places);
+        act(places.get_mut(&self.place).expect("granted when opened"))
     }
 }
 
 impl Tree for MemoryTree<'_> {
-    fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
         check_path(path)?;
         self.with(|documents| {
-            let Some(contents) = documents.get(&(side, path.into())) else {
+            if let Some(contents) = documents.get(&(area, path.into())) {
+                return Ok(Some(status_of(contents)));
+            }
+            let below = format!("{path}/");
+            let mut paths = documents.keys();
+            let is_directory = paths.any(|(of, path)| *of == area && path.starts_with(&below));
+            Ok(is_directory.then_some(DIRECTORY))
+        })
+    }
+
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        check_path(path)?;
+        self.with(|documents| {
+            let Some(contents) = documents.get(&(area, path.into())) else {
                 return Ok(None);
             };
             if contents.len() as u64 > max_bytes {
@@ -96,21 +236,21 @@ impl Tree for MemoryTree<'_> {
         })
     }
 
-    fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
         let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
         self.with(|documents| {
             let mut names = BTreeSet::new();
             let mut entries = Vec::new();
             for ((of, path), contents) in documents.iter() {
-                let Some(rest) = path.strip_prefix(&prefix).filter(|_| *of == side) else {
+                let Some(rest) = path.strip_prefix(&prefix).filter(|_| *of == area) else {
                     continue;
                 };
-                let (name, kind, size) = match rest.split_once('/') {
-                    Some((name, _)) => (name, EntryKind::Directory, 0),
-                    None => (rest, EntryKind::File, contents.len() as u64),
+                let (name, status) = match rest.split_once('/') {
+                    Some((name, _)) => (name, DIRECTORY),
+                    None => (rest, status_of(contents)),
                 };
                 if names.insert(name.to_owned()) {
-                    entries.push(Entry { name: name.into(), kind, size });
+                    entries.push(Entry { name: name.into(), status });
                 }
             }
             entries.sort_by(|a, b| a.name.cmp(&b.name));
@@ -118,26 +258,31 @@ impl Tree for MemoryTree<'_> {
         })
     }
 
-    fn lock(&self) -> Result<Box<dyn Writer + '_>, Error> {
-        if self.storage.writing.replace(true) {
-            return Err(Error::new(ErrorCode::Nested, "the call holds a writer already"));
-        }
-        Ok(Box::new(MemoryWriter { tree: self }))
+    fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
+        let lock = self.storage.lock_for_writer(&self.place, scope)?;
+        Ok(Box::new(MemoryWriter { tree: self, _lock: lock }))
     }
+}
+
+const DIRECTORY: Status = Status { kind: EntryKind::Directory, size: 0, stamp: String::new() };
+
+fn status_of(contents: &[u8]) -> Status {
+    Status { kind: EntryKind::File, size: contents.len() as u64, stamp: version_of(contents) }
 }
 
 struct MemoryWriter<'a> {
     tree: &'a MemoryTree<'a>,
+    _lock: Arc<Lock>,
 }
 
 impl Drop for MemoryWriter<'_> {
     fn drop(&mut self) {
-        self.tree.storage.writing.set(false);
+        locked(&self.tree.storage.call).has_writer = false;
     }
 }
 
 impl Writer for MemoryWriter<'_> {
-    fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
         self.tree.with(|documents| {
             let mut effects = Vec::new();
             for (index, change) in changes.iter().enumerate() {
@@ -154,46 +299,59 @@ impl Writer for MemoryWriter<'_> {
     }
 }
 
-/// Refuses a change of a path that another one writes too, or below one that another writes.
+/// Refuses a change of a path that another one changes too, or below one that another writes.
 fn check_consistent(changes: &[Change], index: usize) -> Result<(), Error> {
-    let (side, path, _) = target(&changes[index]);
-    for (other, change) in changes.iter().enumerate() {
-        let (of, at, is_written) = target(change);
-        let is_twice = other < index && at == path;
-        let is_below =
-            is_written && path.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'));
-        if of == side && (is_twice || is_below) {
-            let message = format!("`{path}` and `{at}` cannot both be changed in one commit");
-            return Err(Error::new(ErrorCode::InvalidPath, message));
+    for (area, path, _) in targets(&changes[index]) {
+        for (other, change) in changes.iter().enumerate() {
+            for (of, at, is_written) in targets(change) {
+                let is_twice = other < index && at == path;
+                let is_below =
+                    is_written && path.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'));
+                if of == area && (is_twice || is_below) {
+                    let message =
+                        format!("`{path}` and `{at}` cannot both be changed in one commit");
+                    return Err(Error::new(ErrorCode::InvalidPath, message));
+                }
+            }
         }
     }
     Ok(())
 }
 
-/// The path that a change writes or deletes, and whether it writes.
-fn target(change: &Change) -> (Side, &str, bool) {
+/// The paths that a change writes or deletes, each with whether it is written.
+fn targets(change: &Change) -> Vec<(Area, &str, bool)> {
     match change {
-        Change::Put { side, path, .. } | Change::Edit { side, path, .. } => (*side, path, true),
-        Change::Delete { side, path, .. } => (*side, path, false),
-        Change::Copy { side, to, .. } => (*side, to, true),
+        Change::Put { area, path, .. } | Change::Edit { area, path, .. } => {
+            vec![(*area, path, true)]
+        }
+        Change::Delete { area, path, .. } => vec![(*area, path, false)],
+        Change::Copy { area, to, .. } => vec![(*area, to, true)],
+        Change::Rename { area, from, to, .. } => vec![(*area, from, false), (*area, to, true)],
     }
 }
 
-/// What a change leaves at a path: contents, or none.
-type Effect = ((Side, String), Option<Vec<u8>>);
+/// What a change leaves at its path: contents, or none; and the path that it empties besides.
+struct Effect {
+    area: Area,
+    path: String,
+    contents: Option<Vec<u8>>,
+    emptied: Option<String>,
+}
 
 /// Checks a change against the documents before the commit.
 fn effect(documents: &Documents, change: &Change) -> Result<Effect, Error> {
-    let (side, path, checked, expects) = match change {
-        Change::Put { side, path, expects, .. } => (side, path, path, expects.as_ref()),
-        Change::Edit { side, path, expects, .. } | Change::Delete { side, path, expects } => {
-            (side, path, path, Some(expects))
+    let (area, path, checked, expects) = match change {
+        Change::Put { area, path, expects, .. } => (area, path, path, expects.as_ref()),
+        Change::Edit { area, path, expects, .. } | Change::Delete { area, path, expects } => {
+            (area, path, path, Some(expects))
         }
-        Change::Copy { side, from, to, expects } => (side, to, from, Some(expects)),
+        Change::Copy { area, from, to, expects } | Change::Rename { area, from, to, expects } => {
+            (area, to, from, Some(expects))
+        }
     };
     check_path(path)?;
     check_path(checked)?;
-    let before = documents.get(&(*side, checked.clone()));
+    let before = documents.get(&(*area, checked.clone()));
     let mismatch = || {
         let message = format!("`{checked}` is not at the version that was read");
         Error::new(ErrorCode::VersionMismatch, message)
@@ -208,11 +366,12 @@ fn effect(documents: &Documents, change: &Change) -> Result<Effect, Error> {
     match change {
         Change::Put { contents, .. } => fits(Some(contents))?,
         Change::Edit { .. } | Change::Copy { .. } => fits(before)?,
-        Change::Delete { .. } => {}
+        Change::Delete { .. } | Change::Rename { .. } => {}
     }
     if before.map(|contents| version_of(contents)).as_ref() != expects {
         return Err(mismatch());
     }
+    let mut emptied = None;
     let contents = match change {
         Change::Put { contents, .. } => Some(contents.clone()),
         Change::Edit { splices, .. } => {
@@ -221,19 +380,33 @@ fn effect(documents: &Documents, change: &Change) -> Result<Effect, Error> {
         }
         Change::Delete { .. } => None,
         Change::Copy { .. } => before.cloned(),
+        Change::Rename { .. } => {
+            if documents.contains_key(&(*area, path.clone())) {
+                let message = format!("`{path}` is there already: move it away");
+                return Err(Error::new(ErrorCode::AlreadyExists, message));
+            }
+            emptied = Some(checked.clone());
+            before.cloned()
+        }
     };
-    fits(contents.as_ref())?;
-    Ok(((*side, path.clone()), contents))
+    if emptied.is_none() {
+        fits(contents.as_ref())?;
+    }
+    Ok(Effect { area: *area, path: path.clone(), contents, emptied })
 }
 
-fn apply(documents: &mut Documents, (document, contents): Effect) -> String {
-    let Some(contents) = contents else {
+fn apply(documents: &mut Documents, effect: Effect) -> Option<String> {
+    if let Some(emptied) = effect.emptied {
+        documents.remove(&(effect.area, emptied));
+    }
+    let document = (effect.area, effect.path);
+    let Some(contents) = effect.contents else {
         documents.remove(&document);
-        return String::new();
+        return None;
     };
     let version = version_of(&contents);
     documents.insert(document, contents);
-    version
+    Some(version)
 }
 
 fn check_path(path: &str) -> Result<(), Error> {
@@ -252,7 +425,7 @@ mod tests {
     #[test]
     fn a_path_that_is_changed_twice_or_below_a_written_one_is_refused() {
         let put = |path: &str| Change::Put {
-            side: Side::Documents,
+            area: Area::Documents,
             path: path.into(),
             contents: b"new".to_vec(),
             expects: None,
@@ -261,14 +434,14 @@ mod tests {
         let storage = MemoryStorage::new();
         storage.grant(place.clone());
         let tree = storage.open(&place).unwrap();
-        let writer = tree.lock().unwrap();
+        let writer = tree.lock(None).unwrap();
         for (changes, refused) in
             [([put("a"), put("a")], 1), ([put("a"), put("a/b")], 1), ([put("a/b/c"), put("a")], 0)]
         {
             let failed = writer.commit(&changes).unwrap_err();
             assert_eq!(failed.error.code, ErrorCode::InvalidPath);
             assert_eq!((failed.change, failed.applied), (Some(refused), 0));
-            assert!(storage.documents(&place, Side::Documents).is_empty());
+            assert!(storage.documents(&place, Area::Documents).is_empty());
         }
         writer.commit(&[put("a/b"), put("a/bc")]).unwrap();
     }
@@ -278,19 +451,19 @@ mod tests {
         let place = Place::repository("/repo");
         let edited = |splices: &[(Range<usize>, &str)]| {
             let storage = MemoryStorage::new();
-            storage.put(&place, Side::Documents, "a", "0123456789");
+            storage.put(&place, Area::Documents, "a", "0123456789");
             let splice = |(range, text): &(Range<usize>, &str)| Splice {
                 range: range.clone(),
                 inserts: text.as_bytes().to_vec(),
             };
             let edit = Change::Edit {
-                side: Side::Documents,
+                area: Area::Documents,
                 path: "a".into(),
                 splices: splices.iter().map(splice).collect(),
                 expects: version_of(b"0123456789"),
             };
-            let committed = storage.open(&place).unwrap().lock().unwrap().commit(&[edit]);
-            let after = storage.documents(&place, Side::Documents).remove("a").unwrap();
+            let committed = storage.open(&place).unwrap().lock(None).unwrap().commit(&[edit]);
+            let after = storage.documents(&place, Area::Documents).remove("a").unwrap();
             committed.map(|_| String::from_utf8(after).unwrap()).map_err(|failed| failed.error.code)
         };
         assert_eq!(edited(&[]).as_deref(), Ok("0123456789"));
@@ -313,29 +486,95 @@ mod tests {
     fn a_backup_is_what_stood_there_before_the_commit_wherever_in_it_the_copy_stands() {
         let place = Place::repository("/repo");
         let copy = || Change::Copy {
-            side: Side::Documents,
+            area: Area::Documents,
             from: "a.json".into(),
             to: "a.json.backup".into(),
             expects: version_of(b"old"),
         };
         let put = || Change::Put {
-            side: Side::Documents,
+            area: Area::Documents,
             path: "a.json".into(),
             contents: b"new".to_vec(),
             expects: Some(version_of(b"old")),
         };
         for changes in [[copy(), put()], [put(), copy()]] {
             let storage = MemoryStorage::new();
-            storage.put(&place, Side::Documents, "a.json", "old");
-            storage.put(&place, Side::Documents, "a.json.backup", "older");
+            storage.put(&place, Area::Documents, "a.json", "old");
+            storage.put(&place, Area::Documents, "a.json.backup", "older");
             let tree = storage.open(&place).unwrap();
-            let writer = tree.lock().unwrap();
+            let writer = tree.lock(None).unwrap();
             writer.commit(&changes).unwrap();
-            let documents = storage.documents(&place, Side::Documents);
+            let documents = storage.documents(&place, Area::Documents);
             assert_eq!(documents["a.json"], b"new");
             assert_eq!(documents["a.json.backup"], b"old");
             let failed = writer.commit(&changes).unwrap_err();
             assert_eq!(failed.error.code, ErrorCode::VersionMismatch);
         }
+    }
+
+    #[test]
+    fn a_rename_takes_a_document_to_a_path_where_nothing_stands() {
+        let place = Place::repository("/repo");
+        let storage = MemoryStorage::new();
+        storage.put(&place, Area::Documents, "a", "a");
+        storage.put(&place, Area::Documents, "b", "b");
+        let rename = |to: &str| Change::Rename {
+            area: Area::Documents,
+            from: "a".into(),
+            to: to.into(),
+            expects: version_of(b"a"),
+        };
+        let tree = storage.open(&place).unwrap();
+        let writer = tree.lock(None).unwrap();
+        let refused = writer.commit(&[rename("b")]).unwrap_err();
+        assert_eq!(refused.error.code, ErrorCode::AlreadyExists);
+        assert_eq!(writer.commit(&[rename("c/a")]).unwrap(), [Some(version_of(b"a"))]);
+        let documents = storage.documents(&place, Area::Documents);
+        assert_eq!(documents.keys().collect::<Vec<_>>(), ["b", "c/a"]);
+        let refused = writer.commit(&[rename("d")]).unwrap_err();
+        assert_eq!(refused.error.code, ErrorCode::VersionMismatch);
+    }
+
+    #[test]
+    fn a_scope_excludes_itself_and_the_whole_place_alone() {
+        let place = Place::repository("/repo");
+        let storage = MemoryStorage::new();
+        storage.grant(place.clone());
+        let tree = storage.open(&place).unwrap();
+        let ada = tree.lock(Some("ada")).unwrap();
+        let bob = storage.another();
+        drop(bob.lock_for_transaction(&place, Some("bob")).unwrap());
+        for scope in [Some("ada"), None] {
+            let other = storage.another();
+            let place = place.clone();
+            let waits = std::thread::spawn(move || {
+                other.lock_for_transaction(&place, scope).map(drop).unwrap();
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!waits.is_finished(), "{scope:?}");
+            if scope.is_none() {
+                drop(ada);
+                waits.join().unwrap();
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_locks_one_place_and_its_transaction_goes_on_under_its_writer() {
+        let [one, other] = ["/one", "/other"].map(Place::repository);
+        let storage = MemoryStorage::new();
+        [&one, &other].map(|place| storage.grant(place.clone()));
+        let code = |tree: &dyn Tree| tree.lock(None).err().map(|error| error.code);
+        let (first, second) = (storage.open(&one).unwrap(), storage.open(&other).unwrap());
+        let writer = first.lock(None).unwrap();
+        assert_eq!(code(&*first), Some(ErrorCode::Nested));
+        let transaction = storage.lock_for_transaction(&one, None).unwrap();
+        drop(writer);
+        assert_eq!(code(&*first), Some(ErrorCode::Nested), "a transaction holds the lock");
+        drop(transaction);
+        assert_eq!(code(&*first), None);
+        assert_eq!(code(&*second), Some(ErrorCode::Nested), "another place");
+        assert_eq!(code(&*storage.another().open(&other).unwrap()), None);
     }
 }

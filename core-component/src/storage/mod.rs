@@ -1,5 +1,5 @@
-//! The storage that a host lends: the Rust face of `wit/storage.wit`, which says what each
-//! function does, when a thing is absent, and which errors it can answer with.
+//! The storage that a host lends: the Rust face of `wit/storage`, which says what each function
+//! does, when a thing is absent, and which errors it can answer with.
 
 pub mod database;
 pub mod memory;
@@ -15,7 +15,7 @@ pub(crate) const MAY_STAND: &str = "; the change may have been made: read before
 
 /// The kind of a storage error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "`wit/storage.wit` documents each")]
+#[allow(missing_docs, reason = "`wit/storage` documents each")]
 pub enum ErrorCode {
     NotFound,
     AlreadyExists,
@@ -59,40 +59,35 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The kinds of places that a host can grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "`wit/storage.wit` documents each")]
-pub enum PlaceKind {
-    Repository,
-    Records,
-    Store,
-    Data,
-}
-
-/// A tree of documents that a host may grant.
+/// A place that a host may grant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// What stands there.
-    pub kind: PlaceKind,
-    /// Which of that kind.
-    pub name: String,
+pub enum Place {
+    /// The agent memory of the source repository whose top level has this absolute path.
+    Repository(String),
+    /// A place that a toolset describes.
+    Named {
+        /// The label under which it is described.
+        label: String,
+        /// Which place of a family; empty for one that is alone.
+        name: String,
+    },
 }
 
 impl Place {
-    /// The directory of typed records.
-    pub fn records() -> Self {
-        Self { kind: PlaceKind::Records, name: String::new() }
-    }
-
     /// The agent memory of the source repository at an absolute path.
     pub fn repository(root: impl Into<String>) -> Self {
-        Self { kind: PlaceKind::Repository, name: root.into() }
+        Self::Repository(root.into())
+    }
+
+    /// The place with this label, which is alone.
+    pub fn labelled(label: impl Into<String>) -> Self {
+        Self::Named { label: label.into(), name: String::new() }
     }
 }
 
-/// Where a document stands in its tree.
+/// A part of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub enum Area {
     /// Where its users look for it.
     Documents,
     /// Beside the lock, where no user and no version control sees it.
@@ -117,15 +112,24 @@ pub enum EntryKind {
     Other,
 }
 
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Bytes; 0 for what is not a file.
+    pub size: u64,
+    /// Of a file: differs when the bytes may have changed since. No change expects it.
+    pub stamp: String,
+}
+
 /// One entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// One path segment.
     pub name: String,
-    /// What it is.
-    pub kind: EntryKind,
-    /// Bytes; 0 for what is not a file.
-    pub size: u64,
+    /// What stands there.
+    pub status: Status,
 }
 
 /// One change of a commit.
@@ -133,9 +137,9 @@ pub struct Entry {
 pub enum Change {
     /// Writes a document whole.
     Put {
-        /// The side of the tree.
-        side: Side,
-        /// The path on that side.
+        /// The area of the tree.
+        area: Area,
+        /// The path in that area.
         path: String,
         /// What the document will hold.
         contents: Vec<u8>,
@@ -144,9 +148,9 @@ pub enum Change {
     },
     /// Changes parts of a document.
     Edit {
-        /// The side of the tree.
-        side: Side,
-        /// The path on that side.
+        /// The area of the tree.
+        area: Area,
+        /// The path in that area.
         path: String,
         /// What is put in, in order, none overlapping another.
         splices: Vec<Splice>,
@@ -155,9 +159,9 @@ pub enum Change {
     },
     /// Removes a document.
     Delete {
-        /// The side of the tree.
-        side: Side,
-        /// The path on that side.
+        /// The area of the tree.
+        area: Area,
+        /// The path in that area.
         path: String,
         /// The version that it must be at.
         expects: String,
@@ -165,13 +169,24 @@ pub enum Change {
     /// Keeps a document as it is before the commit under another path as well, whatever document
     /// stood there: a backup.
     Copy {
-        /// The side of the tree.
-        side: Side,
-        /// The path of the document on that side.
+        /// The area of the tree.
+        area: Area,
+        /// The path of the document in that area.
         from: String,
-        /// The path of the backup on that side.
+        /// The path of the backup in that area.
         to: String,
         /// The version that the document at `from` must be at.
+        expects: String,
+    },
+    /// Gives a document another path, where nothing stands.
+    Rename {
+        /// The area of the tree.
+        area: Area,
+        /// The path of the document in that area.
+        from: String,
+        /// Its new path in that area.
+        to: String,
+        /// The version that it must be at.
         expects: String,
     },
 }
@@ -226,35 +241,58 @@ impl CommitError {
     }
 }
 
-/// All that a host lends. Each method does what `wit/storage.wit` says.
+/// All that a host lends. Each method does what `wit/storage` says.
 pub trait Storage {
     /// Opens a place that the host grants.
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
 
-    /// Opens a SQL database that the host grants; creates it where it is missing and `create` is
-    /// set.
+    /// Opens a SQL database of a place that the host grants; creates it where it is missing and
+    /// `create` is set.
     fn open_database(
         &self,
+        place: &Place,
         name: &str,
+        kind: database::Kind,
         create: bool,
     ) -> Result<Box<dyn database::Connection + '_>, Error>;
 }
 
+/// Whether there is a document, whatever it holds.
+///
+/// # Errors
+///
+/// `invalid-path` where anything but a document stands there.
+pub(crate) fn has_document(tree: &dyn Tree, area: Area, path: &str) -> Result<bool, Error> {
+    match tree.stat(area, path)? {
+        None => Ok(false),
+        Some(Status { kind: EntryKind::File, .. }) => Ok(true),
+        Some(_) => {
+            let message = format!("`{path}` is not a file: move it away");
+            Err(Error::new(ErrorCode::InvalidPath, message))
+        }
+    }
+}
+
 /// Documents below one root.
 pub trait Tree {
+    /// What stands at a path, or none.
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error>;
+
     /// The document, or none where there is no file of that path.
-    fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error>;
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error>;
 
     /// What is directly in a directory, in byte order; none where there is no such directory.
-    fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error>;
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error>;
 
-    /// Waits for the tree's lock.
-    fn lock(&self) -> Result<Box<dyn Writer + '_>, Error>;
+    /// Waits for the lock of the place. With a scope, such as one agent, the call relies on and
+    /// changes nothing outside of it. A host may give up the lock at each commit and take it anew:
+    /// every commit expects the versions that it relies on.
+    fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error>;
 }
 
 /// The right to change one tree, until it is dropped.
 pub trait Writer {
-    /// Makes the changes in order, durably; returns the version of each document put, edited or
-    /// copied, and an empty string for each one deleted.
-    fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError>;
+    /// Makes the changes in order, durably; returns for each the version of the document that it
+    /// leaves, and none for one deleted.
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError>;
 }

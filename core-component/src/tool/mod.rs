@@ -28,7 +28,7 @@ pub(crate) trait Tool {
     const AUDIENCE: Audience = Audience::Model;
     type Input: DeserializeOwned + schemars::JsonSchema;
     type Output: Serialize + schemars::JsonSchema;
-    type Error: Refusal;
+    type Error: ToolError + 'static;
 
     fn run(call: &Call<'_>, input: Self::Input) -> Result<Self::Output, Self::Error>;
 }
@@ -47,23 +47,6 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What a toolset offers to be read.
-pub(crate) struct Resources {
-    pub list: &'static [Resource],
-    /// Their `uri` is a template (RFC 6570).
-    pub templates: &'static [Resource],
-    /// What a resource holds, as JSON, or the toolset's error; none where the URI is none of its.
-    pub read: fn(&Call<'_>, uri: &str) -> Option<Result<Value, Value>>,
-}
-
-/// One resource, or a template of some. All hold JSON.
-pub(crate) struct Resource {
-    pub uri: &'static str,
-    pub name: &'static str,
-    pub title: &'static str,
-    pub description: &'static str,
-}
-
 /// What a caller is told of arguments that the schema does not accept.
 pub(crate) fn not_accepted(violations: &[Violation]) -> String {
     let fields: Vec<_> = violations
@@ -74,10 +57,42 @@ pub(crate) fn not_accepted(violations: &[Violation]) -> String {
 }
 
 /// Why a tool did not do what it was asked: the error shape of its toolset.
-pub(crate) trait Refusal {
-    fn invalid_input(violations: Vec<Violation>) -> Self;
-    fn internal(message: String) -> Self;
-    fn to_json(&self) -> Value;
+pub(crate) trait ToolError {
+    fn invalid_input(violations: Vec<Violation>) -> Self
+    where
+        Self: Sized;
+    fn internal(message: String) -> Self
+    where
+        Self: Sized;
+    /// What every host is told of it.
+    fn refusal(&self) -> Refusal;
+}
+
+/// What kind of refusal it is: what a caller can do about it. `wit/toolbox` documents each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "`wit/toolbox` documents each")]
+pub enum Category {
+    Invalid,
+    NotFound,
+    Limit,
+    Damaged,
+    Busy,
+    Denied,
+    Storage,
+    Internal,
+}
+
+/// Why a tool did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The kind.
+    pub category: Category,
+    /// A word of the toolset.
+    pub code: String,
+    /// What was wrong, where, and what to do.
+    pub message: String,
+    /// The toolset's own error as JSON, as models get it.
+    pub json: String,
 }
 
 /// How a tool behaves, as clients need to know before they let a model call it.
@@ -108,14 +123,10 @@ pub(crate) enum Audience {
 /// A tool with its types forgotten, so that a toolset can list its tools.
 pub(crate) struct ErasedTool {
     pub name: &'static str,
-    pub describe: fn(name: &str) -> Value,
-    pub run: fn(&Call<'_>, &Map<String, Value>) -> Answer,
-}
-
-/// What a tool answers, as JSON.
-pub(crate) struct Answer {
-    pub text: String,
-    pub is_error: bool,
+    /// As `describe` in `wit/toolbox` has it.
+    pub describe: fn(qualified_name: &str, shared_with: &[&str]) -> Value,
+    /// The output as JSON.
+    pub run: fn(&Call<'_>, &Map<String, Value>) -> Result<String, Refusal>,
 }
 
 impl ErasedTool {
@@ -124,7 +135,7 @@ impl ErasedTool {
     }
 }
 
-fn describe<T: Tool>(name: &str) -> Value {
+fn describe<T: Tool>(qualified_name: &str, shared_with: &[&str]) -> Value {
     let mut input = schema::of_input::<T::Input>();
     let mut output = schema::of_output::<T::Output>();
     let mut text = |keyword| input.remove(keyword).expect("every input has a title and a doc");
@@ -132,7 +143,9 @@ fn describe<T: Tool>(name: &str) -> Value {
     output.remove("title");
     output.remove("description");
     json!({
-        "name": name,
+        "name": T::NAME,
+        "qualified_name": qualified_name,
+        "shared_with": shared_with,
         "title": title,
         "description": description,
         "inputSchema": input,
@@ -147,7 +160,7 @@ fn describe<T: Tool>(name: &str) -> Value {
     })
 }
 
-fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Answer {
+fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Result<String, Refusal> {
     let schema = schema::of_checked::<T::Input>();
     let violations = check::violations(&schema, arguments);
     let output = if violations.is_empty() {
@@ -160,8 +173,5 @@ fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Answer {
     let written = output.and_then(|output| {
         serde_json::to_string(&output).map_err(|error| T::Error::internal(error.to_string()))
     });
-    match written {
-        Ok(text) => Answer { text, is_error: false },
-        Err(error) => Answer { text: error.to_json().to_string(), is_error: true },
-    }
+    written.map_err(|error| error.refusal())
 }

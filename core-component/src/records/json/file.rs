@@ -14,7 +14,7 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader};
-use crate::storage::{Document, MAX_DOCUMENT_BYTES, Side, Tree};
+use crate::storage::{Area, Document, MAX_DOCUMENT_BYTES, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
 
@@ -48,7 +48,7 @@ impl JsonFile {
     ///
     /// `CORRUPTED_DATA` where it is not the JSON that it should be.
     pub fn read(tree: &dyn Tree, agent: &str) -> Result<Option<Self>, Error> {
-        let document = tree.read(Side::Documents, &file_path(agent), MAX_DOCUMENT_BYTES)?;
+        let document = tree.read(Area::Documents, &file_path(agent), MAX_DOCUMENT_BYTES)?;
         document.map(|document| Self::parse(agent, document)).transpose()
     }
 

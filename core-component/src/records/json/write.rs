@@ -8,14 +8,15 @@ use serde_json::{Value, json};
 use super::file::{JsonFile, Place, unused};
 use super::record::Record;
 use super::scan::{Member, Scanner, unquoted};
-use crate::context::{Context, RecordsSettings};
+use crate::context::Context;
 use crate::records::agent::{Purpose, file_path};
 use crate::records::error::{Error, RAISE_LIMITS};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
+use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, Writer};
-use crate::storage::{self, Change, MAX_DOCUMENT_BYTES, Side};
+use crate::storage::{self, Area, Change, MAX_DOCUMENT_BYTES};
 use crate::time::Timestamp;
 
 const MAX_MEMORIES: u64 = 100_000;
@@ -46,7 +47,7 @@ impl JsonWriter {
     pub fn of(file: JsonFile, context: &Context) -> Self {
         Self {
             file,
-            settings: context.settings.records.clone(),
+            settings: RecordsSettings::of(context),
             now: context.now,
             changed: BTreeMap::new(),
             removed: BTreeSet::new(),
@@ -66,18 +67,18 @@ impl JsonWriter {
         let mut changes = Vec::new();
         if let (Some(version), Purpose::Change) = (&self.file.version, purpose) {
             changes.push(Change::Copy {
-                side: Side::Documents,
+                area: Area::Documents,
                 from: path.clone(),
                 to: format!("{path}.backup"),
                 expects: version.clone(),
             });
         }
-        let side = Side::Documents;
+        let area = Area::Documents;
         changes.push(match self.file.version.clone() {
-            Some(expects) => Change::Edit { side, path, splices: self.splices(purpose), expects },
+            Some(expects) => Change::Edit { area, path, splices: self.splices(purpose), expects },
             None => {
                 let contents = self.new_file().into_bytes();
-                Change::Put { side, path, contents, expects: None }
+                Change::Put { area, path, contents, expects: None }
             }
         });
         changes

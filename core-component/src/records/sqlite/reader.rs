@@ -19,25 +19,9 @@ use crate::storage;
 use crate::storage::database::{Connection, Rows, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
-/// How an agent that the database has is kept there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::records) enum Standing {
-    Settled,
-    /// A conversion has begun to take it away, or has not yet ended to bring it.
-    Moving,
-}
-
-/// Whether the database has an agent, and how. Begins no transaction: who asks may want the tree's
-/// lock next, which is taken before any.
-pub(in crate::records) fn standing(
-    database: &dyn Connection,
-    agent: &str,
-) -> Result<Option<Standing>, Error> {
-    let known = known_agent(|statement| database.query(statement, 1), agent)?;
-    Ok(known.map(|agent| match agent.moving {
-        None => Standing::Settled,
-        Some(_) => Standing::Moving,
-    }))
+/// Whether the database has an agent.
+pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
+    Ok(known_agent(|statement| database.query(statement, 1), agent)?.is_some())
 }
 
 /// An agent's row, in a database that may have no tables.
@@ -54,8 +38,8 @@ fn known_agent(
 /// What is known of an agent.
 pub(super) struct AgentRow {
     pub key: i64,
-    /// See `moving.rs`; none where it is settled.
-    pub moving: Option<String>,
+    /// The version of the file that its rows are a copy of.
+    pub copy_of: Option<String>,
 }
 
 /// An agent's row.
@@ -69,11 +53,11 @@ pub(super) fn find_agent(
 ) -> Result<Option<AgentRow>, Error> {
     let sql = "SELECT key, name, moving FROM agents WHERE name = ?1";
     let Some(row) = query(&statement(sql, [text(agent)]))?.rows.pop() else { return Ok(None) };
-    let [key, name, moving] =
+    let [key, name, copy_of] =
         row.try_into().map_err(|_| unexpected("three columns", &Value::Null))?;
     let name = into_text(name)?;
     match name == agent {
-        true => Ok(Some(AgentRow { key: integer(&key)?, moving: into_optional_text(moving)? })),
+        true => Ok(Some(AgentRow { key: integer(&key)?, copy_of: into_optional_text(copy_of)? })),
         false => Err(case_twin(agent, &name)),
     }
 }

@@ -14,8 +14,11 @@ use crate::storage::database::{Rows, Statement, Transaction};
 /// `folded` then confirms. `folded` leaves out a content in ASCII, which would be half of the
 /// database. `unindexed` has the rows that are not in `memories_text` yet, see `indexing.rs`.
 /// `original` is a record as another program wrote it, where the columns do not say all of it. An
-/// agent's `document` is what its file held beside the records; `moving` says how far a conversion
-/// has come with its rows, see `moving.rs`.
+/// agent's `document` is what its file held beside the records; `moving` is the version of the file
+/// that its rows are a copy of, until a row changes.
+///
+/// The second version cleans up what conversions of the first left when they were interrupted: rows
+/// of agents whose name goes on after a `/`, and `moving` that is empty.
 ///
 /// `memory_tags` refers to no other table by a rule: each deleted memory would have all tags looked
 /// through, which no index leads to by their memory.
@@ -25,7 +28,9 @@ use crate::storage::database::{Rows, Statement, Transaction};
 ///
 /// Each order of `query_memories` has an index that ends in its ties, so that a page is read off
 /// it; each filter has one in the default order.
-const MIGRATIONS: &[&[&str]] = &[&[
+const MIGRATIONS: &[&[&str]] = &[TABLES, CLEANING];
+
+const TABLES: &[&str] = &[
     "CREATE TABLE agents (
         key INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE COLLATE NOCASE,
@@ -83,7 +88,18 @@ const MIGRATIONS: &[&[&str]] = &[&[
     "CREATE INDEX memories_by_category
         ON memories (agent, category, accessed_at DESC, created_at DESC, id, archived)
         WHERE category IS NOT NULL",
-]];
+];
+
+const CLEANING: &[&str] = &[
+    "DELETE FROM memory_tags WHERE agent IN (SELECT key FROM agents WHERE instr(name, '/'))",
+    "DELETE FROM memories_text WHERE rowid IN (SELECT m.key FROM memories AS m
+        JOIN agents AS a ON a.key = m.agent WHERE instr(a.name, '/'))",
+    "DELETE FROM unindexed WHERE memory IN (SELECT m.key FROM memories AS m
+        JOIN agents AS a ON a.key = m.agent WHERE instr(a.name, '/'))",
+    "DELETE FROM memories WHERE agent IN (SELECT key FROM agents WHERE instr(name, '/'))",
+    "DELETE FROM agents WHERE instr(name, '/')",
+    "UPDATE agents SET moving = NULL WHERE moving = ''",
+];
 
 /// Brings the database up to this version.
 ///

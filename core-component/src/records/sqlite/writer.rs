@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::indexing::{delete_texts, gather, index_new_text, index_text, is_time_to_gather};
-use super::moving::{Moving, moving_set};
 use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, query_one, statement, text};
-use crate::context::{Context, RecordsSettings};
+use super::whole::copy_of_set;
+use crate::context::Context;
 use crate::records::error::{Code, Error, RAISE_LIMITS};
 use crate::records::json::rewritten;
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
+use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, Writer};
 use crate::storage::database::{Effect, Statement, Transaction, Value};
@@ -22,7 +23,7 @@ pub(in crate::records) struct SqliteWriter<'a> {
     transaction: &'a dyn Transaction,
     name: &'a str,
     agent: Option<i64>,
-    is_moving: bool,
+    is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
 }
@@ -35,27 +36,10 @@ impl<'a> SqliteWriter<'a> {
         context: &Context,
     ) -> Result<Self, Error> {
         let found = find_agent(|statement| transaction.query(statement, 1), name)?;
-        let is_moving = found.as_ref().is_some_and(|agent| agent.moving.is_some());
+        let is_copy = found.as_ref().is_some_and(|agent| agent.copy_of.is_some());
         let agent = found.map(|agent| agent.key);
-        let settings = context.settings.records.clone();
-        Ok(Self { transaction, name, agent, is_moving, settings, has_changed: false })
-    }
-
-    /// Says of rows that changed that they are no copy of a file any more. Who holds the tree's lock
-    /// (`alone`) knows that no conversion is under way.
-    pub fn keep(&mut self, alone: bool) -> Result<(), Error> {
-        match self.agent {
-            Some(key) if self.is_moving && self.has_changed => {
-                let moving = if alone { None } else { Some(Moving::Unproven) };
-                self.execute(&[moving_set(key, moving.as_ref())]).map(drop)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether the database knows the agent.
-    pub fn has_agent(&self) -> bool {
-        self.agent.is_some()
+        let settings = RecordsSettings::of(context);
+        Ok(Self { transaction, name, agent, is_copy, settings, has_changed: false })
     }
 
     /// Whether there is anything to commit.
@@ -96,8 +80,17 @@ impl<'a> SqliteWriter<'a> {
         Err(Error::over_limit(self.name, &limit, RAISE_LIMITS))
     }
 
-    fn execute(&mut self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
+    /// Rows that change are no copy of a file any more.
+    fn note_change(&mut self) -> Result<(), Error> {
         self.has_changed = true;
+        if let (Some(key), true) = (self.agent, std::mem::take(&mut self.is_copy)) {
+            self.transaction.execute(&[copy_of_set(key, None)])?;
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
+        self.note_change()?;
         Ok(self.transaction.execute(statements)?)
     }
 
@@ -173,7 +166,7 @@ impl Writer for SqliteWriter<'_> {
         let agent = self.key()?;
         let bytes = records.iter().map(|record| record.memory.bytes()).sum();
         self.check_limits(agent, records.len() as u64, bytes)?;
-        self.has_changed = true;
+        self.note_change()?;
         insert_all(self.transaction, agent, records)
     }
 

@@ -1,12 +1,4 @@
-//! Moving an agent's records between the formats: rows that nobody sees yet, or any more.
-//!
-//! Rows that are being copied belong to an agent whose name goes on after a `/`, as no agent's
-//! does: `<agent>/<version of the file>` while they are copied from it, `<agent>/<key>` where they
-//! are left to be deleted.
-//!
-//! An agent is [`Moving`] while both its file and its rows may be there. Where the file is there
-//! the rows are not seen, and they may be deleted only if they are known to be what a conversion
-//! left: nobody may lose rows to a file that another program put in place.
+//! All rows of an agent: as the text of a file, and as the copy of one.
 
 use super::indexing::delete_texts;
 use super::reader::find_agent;
@@ -32,41 +24,11 @@ pub(in crate::records) struct AgentRows<'a> {
     name: &'a str,
 }
 
-/// How far a conversion has come with an agent's rows; its text is in `agents.moving`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::records) enum Moving {
-    /// The file was there in this version, and they are a copy of it: what a file that is there says
-    /// is newer.
-    CopyOf(String),
-    /// The file is written or taken away next, or rows changed since. They are leftovers of a file
-    /// only where it has the same records.
-    Unproven,
-}
-
-impl Moving {
-    fn read(text: String) -> Self {
-        match text.as_str() {
-            UNPROVEN => Self::Unproven,
-            _ => Self::CopyOf(text),
-        }
-    }
-
-    fn text(&self) -> &str {
-        match self {
-            Self::CopyOf(version) => version,
-            Self::Unproven => UNPROVEN,
-        }
-    }
-}
-
-/// No version of a file is that.
-const UNPROVEN: &str = "";
-
 /// An agent that the database knows.
 pub(in crate::records) struct Known {
     pub key: i64,
-    /// None where the rows are settled.
-    pub moving: Option<Moving>,
+    /// The version of the file that the rows are a copy of, where no row changed since.
+    pub copy_of: Option<String>,
     /// What its file held beside the records.
     pub document: Option<String>,
 }
@@ -88,7 +50,7 @@ impl<'a> AgentRows<'a> {
         let document = row.and_then(|mut row| row.pop()).unwrap_or(Value::Null);
         Ok(Some(Known {
             key: agent.key,
-            moving: agent.moving.map(Moving::read),
+            copy_of: agent.copy_of,
             document: into_optional_text(document)?,
         }))
     }
@@ -112,75 +74,48 @@ impl<'a> AgentRows<'a> {
         Pages::of(self.transaction, agent, style, now)
     }
 
-    /// The key of the copy of a file; it is begun where there is none.
-    pub fn begin_copy(&self, version: &str) -> Result<i64, Error> {
-        let name = format!("{}/{version}", self.name);
-        let query = |statement: &_| self.transaction.query(statement, 1);
-        if let Some(copy) = find_agent(query, &name)? {
-            return Ok(copy.key);
-        }
-        insert_agent(self.transaction, &name)
+    /// Makes the database know the agent, as the copy of a file that holds `document` beside its
+    /// records; its key.
+    pub fn begin_copy(&self, version: &str, document: &str) -> Result<i64, Error> {
+        let key = insert_agent(self.transaction, self.name)?;
+        let sql = "UPDATE agents SET document = ?2 WHERE key = ?1";
+        let set = statement(sql, [Value::Integer(key), text(document)]);
+        self.transaction.execute(&[set, copy_of_set(key, Some(version))])?;
+        Ok(key)
     }
 
-    /// Adds records to a copy.
+    /// Adds records after all others.
     pub fn add(&self, key: i64, records: &[&Imported]) -> Result<(), Error> {
         insert_all(self.transaction, key, records)
     }
 
-    /// Makes a copy that is complete the agent, which is moving from then on.
-    pub fn complete(&self, key: i64, version: &str, document: &str) -> Result<(), Error> {
-        let sql = "UPDATE agents SET name = ?2, moving = ?3, document = ?4 WHERE key = ?1";
-        let named = [Value::Integer(key), text(self.name), text(version), text(document)];
-        self.transaction.execute(&[statement(sql, named)])?;
+    /// Notes that the rows are no copy of a file.
+    pub fn forget_copy(&self, key: i64) -> Result<(), Error> {
+        self.transaction.execute(&[copy_of_set(key, None)])?;
         Ok(())
     }
 
-    pub fn set_moving(&self, key: i64, moving: Option<Moving>) -> Result<(), Error> {
-        self.transaction.execute(&[moving_set(key, moving.as_ref())])?;
-        Ok(())
-    }
-
-    /// Leaves an agent's rows to be deleted, under a name that no agent has.
-    pub fn mark_deleted(&self, key: i64) -> Result<(), Error> {
-        let sql = "UPDATE agents SET name = name || '/' || key, moving = NULL WHERE key = ?1";
-        self.transaction.execute(&[statement(sql, [Value::Integer(key)])])?;
-        Ok(())
-    }
-
-    /// Deletes at most so many of the rows that are marked, or of a copy that was not completed;
-    /// whether there were any. The last ones go first: what stays of a copy is the beginning of it.
-    pub fn delete_marked(&self, most: u32) -> Result<bool, Error> {
-        if !has_tables(|statement| self.transaction.query(statement, 1))? {
-            return Ok(false);
-        }
-        let prefix = format!("{}/", self.name);
-        let sql = "SELECT key FROM agents WHERE substr(name, 1, length(?1)) = ?1";
-        let Some(row) = query_one(self.transaction, statement(sql, [Value::Text(prefix)]))? else {
-            return Ok(false);
-        };
-        let key = integer(&row[0])?;
-        let some = "SELECT key FROM memories WHERE agent = ?1 ORDER BY key DESC LIMIT ?2";
-        let of_agent = [Value::Integer(key), count(most.into())];
-        let delete = |sql: String| statement(&sql, of_agent.clone());
-        let [indexed, unindexed] = delete_texts(some, &of_agent);
-        let effects = self.transaction.execute(&[
-            delete(format!("DELETE FROM memory_tags WHERE agent = ?1 AND memory IN ({some})")),
+    /// Deletes the agent with all of its rows.
+    pub fn delete(&self, key: i64) -> Result<(), Error> {
+        let of_agent = [Value::Integer(key)];
+        let delete = |sql: &str| statement(sql, of_agent.clone());
+        let [indexed, unindexed] =
+            delete_texts("SELECT key FROM memories WHERE agent = ?1", &of_agent);
+        self.transaction.execute(&[
+            delete("DELETE FROM memory_tags WHERE agent = ?1"),
             indexed,
             unindexed,
-            delete(format!("DELETE FROM memories WHERE key IN ({some})")),
+            delete("DELETE FROM memories WHERE agent = ?1"),
+            delete("DELETE FROM agents WHERE key = ?1"),
         ])?;
-        if effects[3].changes < most.into() {
-            let sql = "DELETE FROM agents WHERE key = ?1";
-            self.transaction.execute(&[statement(sql, [Value::Integer(key)])])?;
-        }
-        Ok(true)
+        Ok(())
     }
 }
 
-/// Says how far a conversion has come with an agent's rows.
-pub(super) fn moving_set(key: i64, moving: Option<&Moving>) -> Statement {
-    let moving = optional_text(moving.map(Moving::text));
-    statement("UPDATE agents SET moving = ?2 WHERE key = ?1", [Value::Integer(key), moving])
+/// Notes of which version of a file an agent's rows are a copy.
+pub(super) fn copy_of_set(key: i64, version: Option<&str>) -> Statement {
+    let sql = "UPDATE agents SET moving = ?2 WHERE key = ?1";
+    statement(sql, [Value::Integer(key), optional_text(version)])
 }
 
 /// How records are written.

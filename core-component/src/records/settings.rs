@@ -1,0 +1,75 @@
+//! The settings of the toolset.
+
+use serde::Deserialize;
+
+use crate::context::Context;
+use crate::toolset::{Setting, Takes};
+
+/// How they are described to hosts.
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "directory",
+        takes: Takes::Directory,
+        default_text: "~/.claude/agents/memories",
+        help: "Directory of the records, made for its owner alone",
+        flag: "memory-dir",
+        environment: &["MEMORY_DIR"],
+    },
+    Setting {
+        name: "format",
+        takes: Takes::OneOf(&[
+            ("json", "A file for each agent, which people and other programs read"),
+            ("sqlite", "One database for all agents, for very many records"),
+        ]),
+        default_text: "json",
+        help: "How the records of an agent that has none yet are kept",
+        flag: "records-format",
+        environment: &[],
+    },
+    Setting {
+        name: "max_bytes",
+        takes: Takes::Count,
+        default_text: "16777216 in JSON, which takes no more",
+        help: "The most bytes of an agent's records",
+        flag: "records-max-bytes",
+        environment: &[],
+    },
+    Setting {
+        name: "max_memories",
+        takes: Takes::Count,
+        default_text: "100000 in JSON",
+        help: "The most records of an agent",
+        flag: "records-max-memories",
+        environment: &[],
+    },
+];
+
+/// What was set; where the directory is, the host knows alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RecordsSettings {
+    /// The format for agents that have no memories yet.
+    pub format: RecordsFormat,
+    /// The most bytes of memories that an agent may have; the format's default where it is absent.
+    pub max_bytes: Option<u64>,
+    /// The most memories that an agent may have; the format's default where it is absent.
+    pub max_memories: Option<u64>,
+}
+
+impl RecordsSettings {
+    /// Those of a call.
+    pub fn of(context: &Context) -> Self {
+        context.settings.of("records").expect("checked before the call")
+    }
+}
+
+/// How memories are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RecordsFormat {
+    /// One JSON file an agent, as seed 001 has it.
+    #[default]
+    Json,
+    /// One SQLite database for all agents.
+    Sqlite,
+}
