@@ -49,6 +49,13 @@ pub struct Outcome {
     pub changed: Vec<String>,
 }
 
+impl Outcome {
+    /// The output, or the toolset's error, as JSON.
+    pub fn json(&self) -> &str {
+        self.answer.as_deref().unwrap_or_else(|refusal| &refusal.json)
+    }
+}
+
 /// All that there is, mounted or not, as `wit/toolbox` has it.
 pub fn describe() -> String {
     let toolsets: Vec<_> = TOOLSETS.iter().map(|toolset| toolset.describe(TOOLSETS)).collect();

@@ -1,6 +1,7 @@
 //! What a caller may reach is enforced by the core.
 
-use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
+use agent_memory_core::context::Context;
+use agent_memory_core::storage::{Area, Place, memory::MemoryStorage};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
@@ -14,9 +15,9 @@ fn a_caller_that_may_reach_two_agents_reaches_no_third() {
             "utc_offset_minutes": 0, "seed": 1, "agents": ["ada", "bob"],
         });
         let arguments = json!({"agent_name": agent, "repo_root": "/project"});
-        let outcome =
-            toolbox::call_tool(&storage, tool, &arguments.to_string(), &context.to_string());
-        serde_json::from_str::<Value>(&outcome.expect("an outcome").result).expect("JSON")
+        let context = serde_json::from_value(context).expect("a context");
+        let outcome = toolbox::call_tool(&storage, tool, &arguments.to_string(), &context);
+        serde_json::from_str::<Value>(outcome.expect("an outcome").json()).expect("JSON")
     };
     for tool in ["start_session", "read_summary"] {
         assert_eq!(call("ada", tool).get("error"), None, "{tool}");
@@ -28,13 +29,13 @@ fn a_caller_that_may_reach_two_agents_reaches_no_third() {
 #[test]
 fn a_caller_of_one_agent_reaches_no_memories_of_another() {
     let storage = MemoryStorage::new();
-    storage.grant(Place::records());
+    storage.grant(Place::labelled("records"));
     let context = |agents: Value| {
         let context = json!({
             "settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z",
             "utc_offset_minutes": 0, "seed": 1, "agents": agents,
         });
-        context.to_string()
+        serde_json::from_value::<Context>(context).expect("a context")
     };
     let id = "00000000-0000-4000-8000-000000000000";
     let calls = [
@@ -48,8 +49,8 @@ fn a_caller_of_one_agent_reaches_no_memories_of_another() {
         ("delete_memory", json!({"id": id})),
         ("get_memory_stats", json!({})),
     ];
-    let tools = toolbox::list_tools(r#"{"toolsets": ["records"]}"#).expect("the tools");
-    let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    let tools = described["toolsets"][1]["tools"].as_array().expect("the tools of `records`");
     let of_models = tools.iter().filter(|tool| tool["audience"] == "model");
     assert!(of_models.map(|tool| &tool["name"]).eq(calls.iter().map(|(name, _)| name)));
     for (tool, mut arguments) in calls {
@@ -57,12 +58,12 @@ fn a_caller_of_one_agent_reaches_no_memories_of_another() {
         let outcome =
             toolbox::call_tool(&storage, tool, &arguments.to_string(), &context(json!(["ada"])));
         let answer: Value =
-            serde_json::from_str(&outcome.expect("an outcome").result).expect("JSON");
+            serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON");
         assert_eq!(answer["error"]["code"], "PERMISSION_ERROR", "{tool}");
     }
     for uri in ["memory://eve/recent", "memory://eve/stats", "memory://recent", "memory://stats"] {
         let outcome = toolbox::read_resource(&storage, uri, &context(json!(["ada"])));
-        assert!(outcome.expect("an outcome").is_error, "{uri}");
+        assert!(outcome.expect("an outcome").answer.is_err(), "{uri}");
     }
-    assert!(storage.documents(&Place::records(), Side::Documents).is_empty());
+    assert!(storage.documents(&Place::labelled("records"), Area::Documents).is_empty());
 }

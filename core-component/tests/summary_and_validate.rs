@@ -4,10 +4,10 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use agent_memory_core::storage::database::Connection;
+use agent_memory_core::storage::database::{Connection, Kind};
 use agent_memory_core::storage::memory::MemoryStorage;
 use agent_memory_core::storage::{
-    Change, CommitError, Document, Entry, Error, Place, Side, Storage, Tree, Writer,
+    Area, Change, CommitError, Document, Entry, Error, Place, Status, Storage, Tree, Writer,
 };
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
@@ -28,27 +28,37 @@ impl Storage for Counted {
         Ok(Box::new(CountedTree(self.memory.open(place)?, Rc::clone(&self.changes))))
     }
 
-    fn open_database(&self, name: &str, create: bool) -> Result<Box<dyn Connection + '_>, Error> {
-        self.memory.open_database(name, create)
+    fn open_database(
+        &self,
+        place: &Place,
+        name: &str,
+        kind: Kind,
+        create: bool,
+    ) -> Result<Box<dyn Connection + '_>, Error> {
+        self.memory.open_database(place, name, kind, create)
     }
 }
 
 impl Tree for CountedTree<'_> {
-    fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        self.0.read(side, path, max_bytes)
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        self.0.stat(area, path)
     }
 
-    fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.0.list(side, directory)
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        self.0.read(area, path, max_bytes)
     }
 
-    fn lock(&self) -> Result<Box<dyn Writer + '_>, Error> {
-        Ok(Box::new(CountedWriter(self.0.lock()?, Rc::clone(&self.1))))
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        self.0.list(area, directory)
+    }
+
+    fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
+        Ok(Box::new(CountedWriter(self.0.lock(scope)?, Rc::clone(&self.1))))
     }
 }
 
 impl Writer for CountedWriter<'_> {
-    fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
         self.1.set(self.1.get() + changes.len());
         self.0.commit(changes)
     }
@@ -62,7 +72,7 @@ fn repository() -> Counted {
 
 impl Counted {
     fn put(&self, path: &str, text: &str) {
-        self.memory.put(&Place::repository(ROOT), Side::Documents, path, text);
+        self.memory.put(&Place::repository(ROOT), Area::Documents, path, text);
     }
 
     /// Makes a call as of the given agents, all where there is none.
@@ -75,8 +85,9 @@ impl Counted {
             context["agents"] = json!(agents);
         }
         arguments["repo_root"] = json!(ROOT);
-        let outcome = toolbox::call_tool(self, tool, &arguments.to_string(), &context.to_string());
-        serde_json::from_str(&outcome.expect("an outcome").result).expect("JSON")
+        let context = serde_json::from_value(context).expect("a context");
+        let outcome = toolbox::call_tool(self, tool, &arguments.to_string(), &context);
+        serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON")
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Value {

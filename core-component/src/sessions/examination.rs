@@ -226,7 +226,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::storage::{Document, Writer};
+    use crate::storage::{Document, Status, Writer};
 
     /// A tree in which another writer begins the first session after our first look.
     #[derive(Default)]
@@ -247,7 +247,11 @@ mod tests {
             Ok(self.0.replace(true).then_some(entries))
         }
 
-        fn lock(&self) -> Result<Box<dyn Writer + '_>, storage::Error> {
+        fn stat(&self, _: Area, _: &str) -> Result<Option<Status>, storage::Error> {
+            unreachable!("it only lists")
+        }
+
+        fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
             unreachable!("it only reads")
         }
     }
