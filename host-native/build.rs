@@ -1,7 +1,7 @@
-//! Compiles the component to machine code, to be embedded.
+//! Compiles the component to machine code, to be embedded with its description.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 /// Names a component that is there already.
 const GIVEN: &str = "AGENT_MEMORY_COMPONENT";
@@ -16,8 +16,8 @@ fn main() {
 
 fn compile() -> Result<(), Box<dyn std::error::Error>> {
     let component = component()?;
-    let image = agent_memory_image::precompile(&component, &env::var("TARGET")?)?;
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("memory.cwasm"), image)?;
+    let compiled = agent_memory_image::precompile(&component, &env::var("TARGET")?)?;
+    compiled.write(Path::new(&env::var("OUT_DIR")?), "memory")?;
     Ok(())
 }
 

@@ -1,10 +1,11 @@
-//! For build scripts: a package as a component, a component as machine code.
+//! For build scripts: a package as a component, a component as machine code with its description.
 
 use crate::{TARGET, engine_config};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use wasmtime::Engine;
+use wasmtime::component::{Component, Linker};
+use wasmtime::{Engine, Store};
 
 /// Why there is no image. The message is for the person who builds.
 #[derive(Debug)]
@@ -88,14 +89,35 @@ fn environment_or(name: &str, default: &str) -> String {
 /// every such processor since 2009 has it. Without, shuffling bytes is a call into the host.
 const X86_64_V2: [&str; 5] = ["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"];
 
-/// Compiles a component to machine code for any processor of a target triple (of x86-64: from v2
-/// on), whatever the building machine's own can do beyond that.
+/// A component, compiled and described.
+#[derive(Debug)]
+pub struct Compiled {
+    /// Machine code for any processor of the target (of x86-64: from v2 on), whatever the building
+    /// machine's own can do beyond that.
+    pub code: Vec<u8>,
+    /// What the component says of itself, as JSON.
+    pub description: String,
+}
+
+impl Compiled {
+    /// Writes both into the output directory of a build script, as `NAME.cwasm` and `NAME.json`.
+    ///
+    /// # Errors
+    ///
+    /// Where they cannot be written.
+    pub fn write(&self, directory: &Path, name: &str) -> std::io::Result<()> {
+        std::fs::write(directory.join(format!("{name}.cwasm")), &self.code)?;
+        std::fs::write(directory.join(format!("{name}.json")), &self.description)
+    }
+}
+
+/// Compiles a component for a target triple, and asks it to describe itself.
 ///
 /// # Errors
 ///
-/// Where the file cannot be read or is no component, and where the compiler does not know the
-/// target.
-pub fn precompile(component: &Path, triple: &str) -> Result<Vec<u8>, CompileError> {
+/// Where the file cannot be read or is no component of the world `memory`, and where the compiler
+/// does not know the target.
+pub fn precompile(component: &Path, triple: &str) -> Result<Compiled, CompileError> {
     let explain = |what: &dyn fmt::Display| {
         CompileError(format!("cannot compile `{}`: {what}", component.display()))
     };
@@ -106,7 +128,33 @@ pub fn precompile(component: &Path, triple: &str) -> Result<Vec<u8>, CompileErro
         // SAFETY: the host looks, when it loads the image, whether its processor has all of them.
         unsafe { config.cranelift_flag_enable(flag) };
     }
-    Engine::new(&config)
-        .and_then(|engine| engine.precompile_component(&wasm))
-        .map_err(|error| explain(&format!("{error:#}")))
+    let explain_wasm = |error: wasmtime::Error| explain(&format!("{error:#}"));
+    let engine = Engine::new(&config).map_err(explain_wasm)?;
+    let code = engine.precompile_component(&wasm).map_err(explain_wasm)?;
+    // SAFETY: the code was compiled just now.
+    let here = unsafe { Component::deserialize(&engine, &code) };
+    let described = match here {
+        Ok(component) => describe(&engine, &component),
+        // The code is for another machine.
+        Err(_) => Engine::new(&engine_config())
+            .and_then(|engine| describe(&engine, &Component::new(&engine, &wasm)?)),
+    };
+    let description = described.map_err(explain_wasm)?;
+    Ok(Compiled { code, description })
 }
+
+/// What a component says of itself. It gets nothing that it imports.
+fn describe(engine: &Engine, component: &Component) -> wasmtime::Result<String> {
+    let mut linker = Linker::<()>::new(engine);
+    linker.define_unknown_imports_as_traps(component)?;
+    let mut store = Store::new(engine, ());
+    store.set_epoch_deadline(1);
+    let instance = linker.instantiate(&mut store, component)?;
+    let toolbox = instance.get_export_index(&mut store, None, TOOLBOX);
+    let describe = instance.get_export_index(&mut store, toolbox.as_ref(), "describe");
+    let describe = describe.ok_or_else(|| wasmtime::Error::msg("it does not describe itself"))?;
+    let describe = instance.get_typed_func::<(), (String,)>(&mut store, describe)?;
+    Ok(describe.call(&mut store, ())?.0)
+}
+
+const TOOLBOX: &str = "agent-memory:toolbox/toolbox@0.2.0";

@@ -9,7 +9,7 @@
 #[cfg(feature = "compile")]
 mod compile;
 #[cfg(feature = "compile")]
-pub use compile::{CompileError, build, precompile};
+pub use compile::{CompileError, Compiled, build, precompile};
 
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 

@@ -1,48 +1,29 @@
 //! How a memory is set up.
 
 use crate::arrival::Arrivals;
+use crate::capability::toolbox;
 use crate::changes::Teller;
-use crate::engine::{Call, Engine, Image};
-use crate::memory::{Memory, Mounted, context};
-use crate::storage::{self, Storage, StorageOptions};
-use crate::{CallError, Clock, Durability, Limits, Random};
-use jiff::Timestamp;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
+use crate::engine::{Engine, Image};
+use crate::memory::{Memory, Mounted};
+use crate::storage::{self, NamedPlace, Storage, StorageOptions};
+use crate::{Clock, Durability, Limits, Random};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// In minutes.
 const DAY: i32 = 24 * 60;
 
-/// How the records of an agent that has none yet are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordsFormat {
-    /// One readable JSON file an agent.
-    Json,
-    /// One SQLite database for all agents, for many records.
-    Sqlite,
-}
-
-impl RecordsFormat {
-    /// Its name in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            RecordsFormat::Json => "json",
-            RecordsFormat::Sqlite => "sqlite",
-        }
-    }
-}
-
-/// Sets a [`Memory`] up. Without any setting it mounts the toolset `sessions` and is granted
-/// nothing.
+/// Sets a [`Memory`] up. Without any setting it mounts the default toolsets and is granted nothing.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Builder {
-    toolsets: Vec<String>,
+    /// None for the default ones.
+    toolsets: Option<Vec<String>>,
     allowed: Vec<PathBuf>,
-    memory_dir: Option<PathBuf>,
-    records: Map<String, Value>,
+    /// Toolset, name and value.
+    settings: Vec<(String, String, Value)>,
     utc_offset_minutes: Option<i32>,
     storage: StorageOptions,
     clock: Clock,
@@ -54,10 +35,9 @@ pub struct Builder {
 impl Builder {
     pub(crate) fn new() -> Builder {
         Builder {
-            toolsets: vec!["sessions".to_owned()],
+            toolsets: None,
             allowed: Vec::new(),
-            memory_dir: None,
-            records: Map::new(),
+            settings: Vec::new(),
             utc_offset_minutes: None,
             storage: StorageOptions::default(),
             clock: Clock::default(),
@@ -67,9 +47,9 @@ impl Builder {
         }
     }
 
-    /// Mounts these toolsets, instead of `sessions`.
+    /// Mounts these toolsets, instead of the default ones; `all` mounts every one.
     pub fn toolsets<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Builder {
-        self.toolsets = names.into_iter().map(Into::into).collect();
+        self.toolsets = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
@@ -80,32 +60,17 @@ impl Builder {
         self
     }
 
-    /// Keeps the records in this directory, for its owner alone, instead of in
-    /// `~/.claude/agents/memories`. It need not exist.
-    ///
-    /// Without it, the records are granted only where the toolset `records` is mounted.
-    pub fn memory_dir(mut self, directory: impl Into<PathBuf>) -> Builder {
-        self.memory_dir = Some(directory.into());
-        self
-    }
-
-    /// How the records of an agent that has none yet are kept: as JSON, unless this says otherwise.
-    pub fn records_format(mut self, format: RecordsFormat) -> Builder {
-        self.records.insert("format".to_owned(), format.name().into());
-        self
-    }
-
-    /// The most bytes of an agent's records: in JSON of its file, 16 MiB unless this says less; in
-    /// SQLite of all memories as compact JSON, without a bound unless this sets one.
-    pub fn records_max_bytes(mut self, bytes: u64) -> Builder {
-        self.records.insert("max_bytes".to_owned(), bytes.into());
-        self
-    }
-
-    /// The most records of an agent: 100,000 in JSON and without a bound in SQLite, unless this says
-    /// otherwise.
-    pub fn records_max_memories(mut self, memories: u64) -> Builder {
-        self.records.insert("max_memories".to_owned(), memories.into());
+    /// Sets one of a toolset's own settings. What there is, [`Image::description`] and the page of the
+    /// tools say; a value is one that the setting's schema accepts. A place that a setting locates is
+    /// granted with it; one that nobody locates is granted at its default where its toolset is
+    /// mounted.
+    pub fn setting(
+        mut self,
+        toolset: impl Into<String>,
+        name: impl Into<String>,
+        value: impl Into<Value>,
+    ) -> Builder {
+        self.settings.push((toolset.into(), name.into(), value.into()));
         self
     }
 
@@ -155,70 +120,131 @@ impl Builder {
         self
     }
 
-    /// Loads the component and asks it for its tools.
+    /// Loads the component.
     ///
     /// It takes some milliseconds and needs no tokio; the calls do.
     ///
     /// # Errors
     ///
-    /// A toolset that is unknown, a granted directory that is none, an offset from UTC of a day or
-    /// more, a machine on which the component's code cannot run.
+    /// A toolset or a setting that is unknown, a value that a setting does not take, a granted
+    /// directory that is none, an offset from UTC of a day or more, a machine on which the component's
+    /// code cannot run.
     pub fn build(mut self) -> Result<Memory, BuildError> {
         if let Some(minutes) = self.utc_offset_minutes.filter(|minutes| minutes.abs() >= DAY) {
             return Err(BuildError::UtcOffset(minutes));
         }
+        let description = self.image.description();
+        let description = description.map_err(|error| BuildError::Component(error.to_string()))?;
+        let names = self
+            .toolsets
+            .take()
+            .unwrap_or_else(|| description.default_toolsets().map(str::to_owned).collect());
+        let mounted = description.mounted(&names).map_err(BuildError::Setting)?;
+        let own = self.own_settings(&description)?;
+
         self.storage.statement_time = self.limits.statement_time;
-        let storage = Storage::new(self.storage);
-        if let Some(directory) = self.memory_dir.or_else(|| default_memory_dir(&self.toolsets)) {
-            let granted = storage.grant_records(&directory);
-            granted.map_err(|error| BuildError::Grant { directory, error })?;
-        }
+        let storage = Storage::new(self.storage.clone());
         for directory in &self.allowed {
             let granted = storage.grant(directory);
             granted.map_err(|error| BuildError::Grant { directory: directory.clone(), error })?;
         }
+        for toolset in &description.toolsets {
+            let is_mounted = mounted.iter().any(|one| one.name == toolset.name);
+            grant_places(&storage, toolset, &own, is_mounted)?;
+        }
+
         let engine = Engine::load(&self.image, self.limits)
             .map_err(|error| BuildError::Component(format!("{error:#}")))?;
-        let mut settings = json!({ "toolsets": self.toolsets });
-        if !self.records.is_empty() {
-            settings["records"] = self.records.into();
-        }
-        let settings = settings.to_string();
-        let call = || Call::new(storage.clone(), engine.limits(), None, None, None);
-        let tools = engine.list_tools(call(), &settings)?;
-        // What is listed depends on no call.
-        let context = context(&settings, Timestamp::UNIX_EPOCH, 0, 0);
-        let resources = engine.list_resources(call(), &context)?;
-        let templates = engine.list_resource_templates(call(), &context)?;
-        let (tools, resources, resource_templates) =
-            (listed(&tools)?, listed(&resources)?, listed(&templates)?);
+        let settings = toolbox::Settings {
+            toolsets: mounted.iter().map(|toolset| toolset.name.clone()).collect(),
+            of_toolsets: told(&description, own),
+        };
         let (clock, random) = (self.clock, self.random);
         let at_once = Limits::CALLS_AT_ONCE;
         let arrivals = Arrivals::new(clock, random, self.utc_offset_minutes, at_once);
+        let of_mounted = || mounted.iter();
         Ok(Memory::new(Mounted {
             engine,
             storage,
             settings,
-            tools,
-            resources,
-            resource_templates,
+            tools: of_mounted().flat_map(|toolset| toolset.tools_beside(&mounted)).collect(),
+            resources: of_mounted().flat_map(|toolset| toolset.resources()).cloned().collect(),
+            resource_templates: of_mounted()
+                .flat_map(|toolset| toolset.resource_templates())
+                .cloned()
+                .collect(),
             arrivals,
             teller: Teller::new(),
         }))
     }
+
+    /// What was set of toolsets' own settings.
+    fn own_settings(&self, description: &Description) -> Result<OwnSettings, BuildError> {
+        let mut own = OwnSettings::new();
+        for (toolset, name, value) in &self.settings {
+            let described = description.toolset(toolset).map_err(BuildError::Setting)?;
+            let setting = described.setting(name).map_err(BuildError::Setting)?;
+            if !setting.takes(value) {
+                let shown =
+                    if setting.is_secret { "its value".to_owned() } else { format!("`{value}`") };
+                let takes = setting.accepts();
+                let message =
+                    format!("the setting `{name}` of `{toolset}` takes {takes}, not {shown}");
+                return Err(BuildError::Setting(message));
+            }
+            own.entry(toolset.clone()).or_default().insert(name.clone(), value.clone());
+        }
+        Ok(own)
+    }
 }
 
-fn listed<T: DeserializeOwned>(list: &str) -> Result<Vec<T>, BuildError> {
-    serde_json::from_str(list)
-        .map_err(|error| BuildError::Component(format!("what it lists: {error}")))
+/// Grants the places of a toolset that a setting locates and, where it is mounted, the others.
+fn grant_places(
+    storage: &Storage,
+    toolset: &Toolset,
+    own: &OwnSettings,
+    is_mounted: bool,
+) -> Result<(), BuildError> {
+    for place in &toolset.places {
+        storage.know_place(&place.label, &place.missing);
+        let set = own.get(&toolset.name).and_then(|own| own.get(&place.setting));
+        let set = set.and_then(Value::as_str).map(below_home);
+        let directory = set.or_else(|| default_directory(place).filter(|_| is_mounted));
+        let Some(directory) = directory.filter(|_| place.kind == "directory") else { continue };
+        let granted = storage.grant_place(&NamedPlace {
+            label: place.label.clone(),
+            directory: directory.clone(),
+            is_private: place.is_private,
+            databases: place.databases.iter().map(|database| database.name.clone()).collect(),
+        });
+        granted.map_err(|error| BuildError::Grant { directory, error })?;
+    }
+    Ok(())
 }
 
-/// Where records are where nobody says it: none where nobody has a use for them, or where there is
-/// no home directory.
-fn default_memory_dir(toolsets: &[String]) -> Option<PathBuf> {
-    let is_mounted = toolsets.iter().any(|name| name == "records" || name == "all");
-    let home = std::env::home_dir().filter(|home| is_mounted && home.is_absolute())?;
-    Some(home.join(".claude/agents/memories"))
+/// Where a place is that nobody locates: nowhere without a home directory.
+fn default_directory(place: &PlaceDescription) -> Option<PathBuf> {
+    Some(below_home(&place.default)).filter(|path| path.is_absolute())
+}
+
+/// A path, with a leading `~/` for the home directory.
+pub(crate) fn below_home(path: impl AsRef<Path>) -> PathBuf {
+    let path = path.as_ref();
+    match (path.strip_prefix("~"), std::env::home_dir()) {
+        (Ok(below), Some(home)) => home.join(below),
+        _ => path.to_owned(),
+    }
+}
+
+/// What the component is told of its toolsets' settings: where places are is the host's matter.
+fn told(description: &Description, own: OwnSettings) -> Vec<toolbox::ToolsetSettings> {
+    let told = own.into_iter().map(|(toolset, mut values)| {
+        if let Ok(described) = description.toolset(&toolset) {
+            values.retain(|name, _| described.located_by(name).is_none());
+        }
+        toolbox::ToolsetSettings { toolset, values: Value::Object(values).to_string() }
+    });
+    told.collect()
 }
 
 /// Why there is no [`Memory`].
@@ -233,22 +259,13 @@ pub enum BuildError {
         /// Why not, with the directory's name.
         error: storage::Error,
     },
-    /// The component refuses the settings: a toolset that it does not have.
-    #[error(transparent)]
-    Settings(CallError),
+    /// There is no such toolset or setting, or it does not take the value.
+    #[error("{0}")]
+    Setting(String),
     /// The offset from UTC is a day or more.
     #[error("an offset of {0} minutes from UTC is a day or more")]
     UtcOffset(i32),
-    /// The component does not load or does not answer.
+    /// The component does not load.
     #[error("the component cannot be used: {0}")]
     Component(String),
-}
-
-impl From<CallError> for BuildError {
-    fn from(error: CallError) -> BuildError {
-        match error {
-            CallError::Ended { message, .. } => BuildError::Component(message),
-            refused => BuildError::Settings(refused),
-        }
-    }
 }

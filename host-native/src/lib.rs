@@ -27,6 +27,7 @@ mod arrival;
 mod builder;
 mod capability;
 mod changes;
+mod description;
 mod engine;
 mod memory;
 mod outcome;
@@ -42,12 +43,15 @@ pub mod cli;
 pub mod mcp;
 
 pub use arrival::{Arrival, Clock, Random};
-pub use builder::{BuildError, Builder, RecordsFormat};
+pub use builder::{BuildError, Builder};
 #[doc(hidden)]
 pub use changes::{Changed, Changes};
+pub use description::{Annotations, Audience, Resource, ResourceTemplate, Tool};
+pub use description::{
+    DatabaseDescription, Description, PlaceDescription, Toolset, ToolsetSetting,
+};
 pub use engine::Image;
 pub use engine::Limits;
 pub use memory::{BoxFuture, Memory, Roots};
-pub use outcome::{Annotations, Audience, CallError, FollowUp, Outcome, Reason, Tool};
-pub use outcome::{Resource, ResourceTemplate, ToolError};
+pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, Refusal};
 pub use storage::Durability;

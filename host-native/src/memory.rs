@@ -4,10 +4,10 @@ use crate::arrival::{Arrival, Arrivals};
 use crate::builder::Builder;
 use crate::capability::toolbox;
 use crate::changes::{Changes, Teller};
+use crate::description::{Resource, ResourceTemplate, Tool};
 use crate::engine::{Call, Engine, Waiting};
-use crate::outcome::{CallError, Outcome, Resource, ResourceTemplate, Tool};
+use crate::outcome::{CallError, Outcome};
 use crate::storage::Storage;
-use jiff::Timestamp;
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -33,8 +33,7 @@ pub struct Memory(Arc<Mounted>);
 pub(crate) struct Mounted {
     pub(crate) engine: Engine,
     pub(crate) storage: Storage,
-    /// A JSON object.
-    pub(crate) settings: String,
+    pub(crate) settings: toolbox::Settings,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
     pub(crate) resource_templates: Vec<ResourceTemplate>,
@@ -42,16 +41,20 @@ pub(crate) struct Mounted {
     pub(crate) teller: Teller,
 }
 
-/// What the component is told of a call, as JSON; `settings` is that already.
-pub(crate) fn context(
-    settings: &str,
-    now: Timestamp,
-    utc_offset_minutes: i32,
-    seed: u64,
-) -> String {
-    format!(
-        r#"{{"settings":{settings},"now":"{now:.3}","utc_offset_minutes":{utc_offset_minutes},"seed":{seed}}}"#
-    )
+impl Mounted {
+    /// What the component is told of a call.
+    fn context(&self, arrival: &Arrival) -> toolbox::Context {
+        toolbox::Context {
+            settings: self.settings.clone(),
+            now: arrival.now.as_millisecond(),
+            utc_offset_minutes: arrival.utc_offset_minutes,
+            seed: arrival.seed,
+            principal: None,
+            agents: None,
+            stores: None,
+            repository: None,
+        }
+    }
 }
 
 impl fmt::Debug for Memory {
@@ -85,10 +88,10 @@ impl Memory {
         &self.0.resource_templates
     }
 
-    /// The directory of the records, canonical as far as it existed when this was built; none where
-    /// none is granted. What stands in it is the host's own.
-    pub fn memory_dir(&self) -> Option<PathBuf> {
-        self.0.storage.records_directory()
+    /// The directory of the place with this label, canonical as far as it existed when this was
+    /// built; none where none is granted. What stands in it is the host's own.
+    pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
+        self.0.storage.place_directory(label)
     }
 
     /// What calls change in resources from now on.
@@ -103,8 +106,7 @@ impl Memory {
     /// runs each by [`call_as`](Memory::call_as) wherever it likes: writers change a tree in the
     /// order of their arrival.
     pub fn arrive(&self, tool: &str) -> Arrival {
-        let listed = self.0.tools.iter().find(|listed| listed.name == tool);
-        // A name that is not listed may still be another name of a tool that writes.
+        let listed = self.0.tools.iter().find(|listed| listed.is_called(tool));
         let writes = listed.is_none_or(|tool| !tool.annotations.read_only_hint);
         self.0.arrivals.receive(writes)
     }
@@ -117,7 +119,7 @@ impl Memory {
     /// # Errors
     ///
     /// [`CallError::NotFound`], [`CallError::InvalidRequest`], and [`CallError::Ended`] where the
-    /// component had to be stopped. What a tool refuses is an [`Outcome`] that `is_error`.
+    /// component had to be stopped. What a tool refuses is an [`Outcome`] with a refusal.
     ///
     /// # Panics
     ///
@@ -157,7 +159,7 @@ impl Memory {
     /// # Errors
     ///
     /// [`CallError::NotFound`] for a URI that is none, and [`CallError::Ended`]. What the toolset
-    /// refuses is an [`Outcome`] that `is_error`.
+    /// refuses is an [`Outcome`] with a refusal.
     ///
     /// # Panics
     ///
@@ -179,16 +181,17 @@ impl Memory {
         &self,
         arrival: Arrival,
         roots: Option<Arc<dyn Roots>>,
-        run: impl FnOnce(&Engine, Call, &str) -> Result<toolbox::Outcome, CallError> + Send + 'static,
+        run: impl FnOnce(&Engine, Call, &toolbox::Context) -> Result<toolbox::Outcome, CallError>
+        + Send
+        + 'static,
     ) -> Result<Outcome, CallError> {
         arrival.call_place.served().await;
         let (waiting, _waited) = Waiting::new();
         let memory = self.0.clone();
         let ran = tokio::task::spawn_blocking(move || {
-            // Kept until the call has ended, which may be later than that nobody waits for it.
+            let context = memory.context(&arrival);
+            // Kept until the call has ended: the caller may have given up by then.
             let _place = arrival.call_place;
-            let Arrival { now, utc_offset_minutes, seed, .. } = arrival;
-            let context = context(&memory.settings, now, utc_offset_minutes, seed);
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
             let call = Call::new(storage, limits, arrival.writer_place, roots, Some(waiting));
             let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;

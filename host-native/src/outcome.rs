@@ -1,94 +1,14 @@
-//! What the toolbox lists and answers.
+//! What a call answers.
 
 use crate::capability::toolbox;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-/// A tool, as the component lists it.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Tool {
-    /// The name that calls it.
-    pub name: String,
-    /// Its name for people.
-    pub title: String,
-    /// For a model: what it does and when to use it.
-    pub description: String,
-    /// The JSON Schema (2020-12) of its arguments, which are an object.
-    pub input_schema: Map<String, Value>,
-    /// The JSON Schema (2020-12) of its result, unless that is an error.
-    pub output_schema: Map<String, Value>,
-    /// What to expect of a call.
-    pub annotations: Annotations,
-    /// Whom it is for.
-    pub audience: Audience,
-}
-
-/// What to expect of a call of a [`Tool`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "they are four independent hints of a protocol")]
-pub struct Annotations {
-    /// It changes nothing. Such a call takes no place among the writers.
-    pub read_only_hint: bool,
-    /// It may delete or overwrite.
-    pub destructive_hint: bool,
-    /// The same call again changes nothing more.
-    pub idempotent_hint: bool,
-    /// It reaches beyond what it was granted. None does.
-    pub open_world_hint: bool,
-}
-
-/// Whom a [`Tool`] is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Audience {
-    /// A model calls it.
-    Model,
-    /// A person calls it, by a command.
-    Person,
-}
-
-/// A resource, as the component lists it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Resource {
-    /// Reads it.
-    pub uri: String,
-    /// Its name for programs.
-    pub name: String,
-    /// Its name for people.
-    pub title: String,
-    /// For a model: what it holds.
-    pub description: String,
-    /// What its text is.
-    pub mime_type: String,
-}
-
-/// A kind of [`Resource`], as the component lists it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ResourceTemplate {
-    /// A URI once its `{variables}` are filled in.
-    pub uri_template: String,
-    /// Its name for programs.
-    pub name: String,
-    /// Its name for people.
-    pub title: String,
-    /// For a model: what such a resource holds.
-    pub description: String,
-    /// What its text is.
-    pub mime_type: String,
-}
+use serde_json::json;
 
 /// What a tool answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// JSON: what the tool's output schema says or, with `is_error`, the toolset's error.
-    pub result: String,
-    /// Whether the tool refused or failed. Nothing was changed then, unless storage failed during a
-    /// commit: of its changes the first may stand.
-    pub is_error: bool,
+    /// JSON that the tool's output schema describes, or why there is none. A tool that refused has
+    /// changed nothing, unless storage failed during a commit: of its changes the first may stand.
+    pub answer: Result<String, Refusal>,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
     /// Work that the call leaves to be done.
@@ -96,35 +16,45 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Why the tool refused or failed, where it did.
-    pub fn error(&self) -> Option<ToolError> {
-        self.is_error.then(|| ToolError::read(&self.result))
+    /// The result, or the toolset's error, as JSON.
+    pub fn json(&self) -> &str {
+        self.answer.as_deref().unwrap_or_else(|refusal| &refusal.json)
     }
 }
 
-/// A tool's error. Toolsets write it in one of two shapes, which
-/// [`Outcome::result`](Outcome::result) keeps.
+/// Why a tool did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ToolError {
-    /// Its kind, a word of the toolset: `InvalidSection`, `NOT_FOUND`.
+pub struct Refusal {
+    /// What a caller can do about it.
+    pub category: Category,
+    /// A word of the toolset.
     pub code: String,
     /// For a model and a person: what was wrong, where, and what to do.
     pub message: String,
+    /// The toolset's own error, with the code and the message in it, as models get it.
+    pub json: String,
 }
 
-impl ToolError {
-    /// Reads `{"error": code, "message"}` or `{"error": {"code", "message"}}`.
-    fn read(result: &str) -> ToolError {
-        let said: Value = serde_json::from_str(result).unwrap_or_default();
-        let is_nested = said["error"].is_object();
-        let fields = if is_nested { &said["error"] } else { &said };
-        let code = if is_nested { &fields["code"] } else { &said["error"] };
-        ToolError {
-            code: code.as_str().unwrap_or_default().to_owned(),
-            message: fields["message"].as_str().unwrap_or(result).to_owned(),
-        }
-    }
+/// What a caller can do about a [`Refusal`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Category {
+    /// The arguments, or what they ask for in this state of the memory: call with others.
+    Invalid,
+    /// What they name does not exist: look for what there is.
+    NotFound,
+    /// It would be more than a limit allows: remove something, or raise the limit.
+    Limit,
+    /// What is kept is not as it has to be: a person mends it.
+    Damaged,
+    /// Others held the lock for too long: call again.
+    Busy,
+    /// The host or the operating system denies access: a person grants it.
+    Denied,
+    /// The medium failed or is full.
+    Storage,
+    /// A fault of the component, or a call that the host ended.
+    Internal,
 }
 
 /// Work that is wanted but need not be waited for. It stays in storage until it is answered.
@@ -176,6 +106,19 @@ pub enum Reason {
     GivenUp,
 }
 
+impl CallError {
+    pub(crate) fn closing() -> CallError {
+        let message = "the program is closing".to_owned();
+        CallError::Ended { reason: Reason::GivenUp, message }
+    }
+
+    /// What a model is told of a call that was ended, whatever toolset its tool is of.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn ended_json(message: &str) -> String {
+        json!({ "error": { "code": "CALL_ENDED", "message": message } }).to_string()
+    }
+}
+
 impl From<toolbox::Outcome> for Outcome {
     fn from(outcome: toolbox::Outcome) -> Outcome {
         let follow_up = |wanted: toolbox::FollowUp| FollowUp {
@@ -184,18 +127,27 @@ impl From<toolbox::Outcome> for Outcome {
             payload: wanted.payload,
         };
         Outcome {
-            result: outcome.result,
-            is_error: outcome.is_error,
+            answer: outcome.answer.map_err(Refusal::from),
             changed: outcome.changed,
             follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
         }
     }
 }
 
-impl CallError {
-    pub(crate) fn closing() -> CallError {
-        let message = "the program is closing".to_owned();
-        CallError::Ended { reason: Reason::GivenUp, message }
+impl From<toolbox::Refusal> for Refusal {
+    fn from(refusal: toolbox::Refusal) -> Refusal {
+        let category = match refusal.category {
+            toolbox::Category::Invalid => Category::Invalid,
+            toolbox::Category::NotFound => Category::NotFound,
+            toolbox::Category::Limit => Category::Limit,
+            toolbox::Category::Damaged => Category::Damaged,
+            toolbox::Category::Busy => Category::Busy,
+            toolbox::Category::Denied => Category::Denied,
+            toolbox::Category::Storage => Category::Storage,
+            toolbox::Category::Internal => Category::Internal,
+        };
+        let toolbox::Refusal { code, message, json, .. } = refusal;
+        Refusal { category, code, message, json }
     }
 }
 
@@ -205,25 +157,5 @@ impl From<toolbox::Failure> for CallError {
             toolbox::FailureCode::NotFound => CallError::NotFound(failure.message),
             toolbox::FailureCode::InvalidRequest => CallError::InvalidRequest(failure.message),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_is_read_in_the_shape_of_every_toolset() {
-        let read = |result: &str| {
-            let ToolError { code, message } = ToolError::read(result);
-            [code, message]
-        };
-        for result in [
-            r#"{"error": "NoSuch", "message": "say another"}"#,
-            r#"{"error": {"code": "NoSuch", "message": "say another", "details": []}}"#,
-        ] {
-            assert_eq!(read(result), ["NoSuch", "say another"], "{result}");
-        }
-        assert_eq!(read("no JSON"), ["", "no JSON"]);
     }
 }

@@ -1,7 +1,7 @@
 use super::output::print_json;
 use super::settings::Settings;
 use super::{Failure, help, runtime};
-use crate::CallError;
+use crate::{CallError, Memory};
 use clap::Args;
 use std::io::Read;
 use std::process::ExitCode;
@@ -34,24 +34,32 @@ pub struct Call {
 
 impl Call {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let arguments = match self.arguments.as_str() {
-            "-" => from_standard_input()?,
-            _ => self.arguments,
-        };
-        let memory = self.settings.memory()?;
-        let outcome = runtime()?.block_on(memory.call(&self.tool, &arguments)).map_err(
-            |error| match error {
-                CallError::Ended { .. } => Failure::tool(error),
-                CallError::NotFound(_) => Failure::usage(error),
-                CallError::InvalidRequest(_) => Failure::usage(format!("{error}; {FORM}")),
-            },
-        )?;
-        print_json(&outcome.result)?;
-        Ok(match outcome.error() {
-            None => ExitCode::SUCCESS,
-            Some(error) => Failure::status_of(&error).into(),
-        })
+        let arguments = read(self.arguments)?;
+        call(&self.settings.memory()?, &self.tool, &arguments)
     }
+}
+
+/// The arguments that a command line gives.
+pub(super) fn read(arguments: String) -> Result<String, Failure> {
+    match arguments.as_str() {
+        "-" => from_standard_input(),
+        _ => Ok(arguments),
+    }
+}
+
+/// Calls a tool, prints what it answers, and returns the exit status.
+pub(super) fn call(memory: &Memory, tool: &str, arguments: &str) -> Result<ExitCode, Failure> {
+    let called = runtime()?.block_on(memory.call(tool, arguments));
+    let outcome = called.map_err(|error| match error {
+        CallError::Ended { .. } => Failure::tool(error),
+        CallError::NotFound(_) => Failure::usage(error),
+        CallError::InvalidRequest(_) => Failure::usage(format!("{error}; {FORM}")),
+    })?;
+    print_json(outcome.json())?;
+    Ok(match outcome.answer {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(refusal) => Failure::status_of(&refusal).into(),
+    })
 }
 
 fn from_standard_input() -> Result<String, Failure> {

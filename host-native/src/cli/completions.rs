@@ -1,6 +1,6 @@
 use super::output::print;
-use super::{Cli, Failure, help};
-use clap::{Args, CommandFactory};
+use super::{Failure, help};
+use clap::Args;
 use clap_complete::Shell;
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ pub struct Completions {
 impl Completions {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), super::NAME, &mut script);
+        clap_complete::generate(self.shell, &mut super::command(), super::NAME, &mut script);
         let script = String::from_utf8_lossy(&script);
         // In bash, clap_complete calls the commands of a program with a hyphen in its name by one
         // name and looks for them under another (clap-rs/clap#6421).

@@ -1,10 +1,6 @@
-use crate::ToolError;
+use crate::{Category, Refusal};
 use std::fmt;
 use std::process::ExitCode;
-
-/// The errors that storage is the cause of, by the codes of every toolset.
-const STORAGE_CODES: [&str; 6] =
-    ["Busy", "PermissionDenied", "StorageError", "BUSY", "PERMISSION_ERROR", "STORAGE_ERROR"];
 
 /// What ended a command early.
 #[derive(Debug)]
@@ -39,15 +35,15 @@ impl Failure {
         Failure { message: message.to_string(), status: Self::TOOL }
     }
 
-    pub(super) fn refused(error: ToolError) -> Self {
-        Failure { status: Self::status_of(&error), message: error.message }
+    pub(super) fn refused(refusal: Refusal) -> Self {
+        Failure { status: Self::status_of(&refusal), message: refusal.message }
     }
 
-    /// The exit status for a tool's error.
-    pub(super) fn status_of(error: &ToolError) -> u8 {
-        match STORAGE_CODES.contains(&error.code.as_str()) {
-            true => Self::STORAGE,
-            false => Self::TOOL,
+    /// The exit status for what a tool refused.
+    pub(super) fn status_of(refusal: &Refusal) -> u8 {
+        match refusal.category {
+            Category::Busy | Category::Denied | Category::Storage => Self::STORAGE,
+            _ => Self::TOOL,
         }
     }
 }
@@ -70,14 +66,15 @@ mod tests {
 
     #[test]
     fn the_exit_status_tells_storage_from_a_tool_that_refuses() {
-        let status = |code: &str| {
-            Failure::status_of(&ToolError { code: code.to_owned(), message: String::new() })
+        let status = |category| {
+            let (code, message, json) = (String::new(), String::new(), String::new());
+            Failure::status_of(&Refusal { category, code, message, json })
         };
-        for code in ["Busy", "STORAGE_ERROR"] {
-            assert_eq!(status(code), Failure::STORAGE, "{code}");
+        for category in [Category::Busy, Category::Denied, Category::Storage] {
+            assert_eq!(status(category), Failure::STORAGE, "{category:?}");
         }
-        for code in ["InvalidSection", "NOT_FOUND", ""] {
-            assert_eq!(status(code), Failure::TOOL, "{code}");
+        for category in [Category::Invalid, Category::NotFound, Category::Damaged] {
+            assert_eq!(status(category), Failure::TOOL, "{category:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::output::print;
-use super::{Cli, Failure, help};
-use clap::{Args, Command, CommandFactory, ValueHint};
+use super::{Failure, help};
+use clap::{Args, Command, ValueHint};
 use clap_mangen::roff::{Roff, roman};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ pub struct Man {
 
 impl Man {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let mut program = Cli::command().disable_help_subcommand(true);
+        let mut program = super::command().disable_help_subcommand(true);
         program.build();
         match self.directory {
             None => print(page(program).map_err(failed)?.trim_end())?,

@@ -2,27 +2,30 @@
 
 mod call;
 mod completions;
-mod demo;
 mod failure;
-mod findings;
 mod help;
 mod logging;
 mod man;
+mod options;
 mod output;
 mod progress;
-mod records;
 mod serve;
 mod setting;
 mod settings;
 mod terminal;
 mod tools;
-mod validate;
+mod toolset;
+mod toolsets;
 mod value;
 
 pub use failure::Failure;
 
-use clap::{Parser, Subcommand};
+use crate::{Builder, Description, Image, Memory};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::io::Write;
 use std::process::ExitCode;
+use std::sync::OnceLock;
+use toolsets::{records, sessions};
 
 /// The program's name, which its users type.
 const NAME: &str = "agent-memory";
@@ -54,9 +57,9 @@ pub enum Command {
     Serve(serve::Serve),
     Call(call::Call),
     Tools(tools::Tools),
-    Validate(validate::Validate),
+    Validate(sessions::validate::Validate),
     Records(records::Records),
-    Demo(demo::Demo),
+    Demo(sessions::demo::Demo),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -79,6 +82,52 @@ impl Command {
             Command::Man(man) => man.run(),
         }
     }
+}
+
+/// The component that this program serves, with its description.
+static COMPONENT: OnceLock<(Image, Description)> = OnceLock::new();
+
+fn component() -> &'static (Image, Description) {
+    COMPONENT.get_or_init(|| with_description(Image::embedded()))
+}
+
+fn with_description(image: Image) -> (Image, Description) {
+    let description = image.description().expect("an image is described when it is compiled");
+    (image, description)
+}
+
+/// What the component has: commands and options are made of it.
+fn description() -> &'static Description {
+    &component().1
+}
+
+/// A memory that is not set up yet.
+fn builder() -> Builder {
+    Memory::builder().image(component().0.clone())
+}
+
+/// The command line, with a command for each tool.
+pub fn command() -> clap::Command {
+    toolset::add_commands(Cli::command())
+}
+
+/// Runs the program with a component.
+///
+/// # Panics
+///
+/// Where it was run before with another component.
+pub fn main(image: Image) -> ExitCode {
+    assert!(COMPONENT.set(with_description(image)).is_ok(), "the program is run once");
+    let matches = command().get_matches();
+    let done = toolset::run(&matches).unwrap_or_else(|| match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli.command.run(),
+        Err(error) => error.exit(),
+    });
+    done.unwrap_or_else(|failure| {
+        // Standard error may be gone; the status says what happened all the same.
+        let _ = writeln!(std::io::stderr(), "{NAME}: {failure}");
+        failure.into()
+    })
 }
 
 /// A runtime on this thread: it starts fast, and blocking work of storage gets threads when there

@@ -1,6 +1,7 @@
 //! One setting: from its flag or, without one, from the environment.
 
 use super::Failure;
+use crate::builder::below_home;
 use clap::builder::{PossibleValue, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -61,7 +62,13 @@ impl Setting {
 /// Values with what they mean, for help and completions. Any other is taken, too: what counts as
 /// not set, and how a wrong one is told, is the same for a flag and its variable.
 #[derive(Clone)]
-pub(super) struct Suggested(pub &'static [(&'static str, &'static str)]);
+pub(super) struct Suggested(Vec<(&'static str, &'static str)>);
+
+impl Suggested {
+    pub(super) fn of(values: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
+        Suggested(values.into_iter().collect())
+    }
+}
 
 impl TypedValueParser for Suggested {
     type Value = OsString;
@@ -90,13 +97,7 @@ pub(super) fn is_set(value: &OsStr) -> bool {
 
 /// A path, with a leading `~/` for the home directory; none where it is not set.
 pub(super) fn path_of(value: &OsStr) -> Option<PathBuf> {
-    is_set(value).then(|| {
-        let below_home = PathBuf::from(value).strip_prefix("~").map(PathBuf::from);
-        match (below_home, std::env::home_dir()) {
-            (Ok(below), Some(home)) => home.join(below),
-            _ => PathBuf::from(value),
-        }
-    })
+    is_set(value).then(|| below_home(value))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The written forms of settings.
 
 use crate::storage::MAX_LOCK_WAIT;
-use crate::{Clock, Durability, Random, RecordsFormat};
+use crate::{Clock, Durability, Random};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
@@ -60,18 +60,6 @@ pub(super) fn durability(text: &str) -> Option<Durability> {
         "relaxed" => Some(Durability::Relaxed),
         _ => None,
     }
-}
-
-pub(super) const RECORDS_FORMAT: &str = "`json` or `sqlite`";
-
-pub(super) fn records_format(text: &str) -> Option<RecordsFormat> {
-    [RecordsFormat::Json, RecordsFormat::Sqlite].into_iter().find(|format| format.name() == text)
-}
-
-pub(super) const COUNT: &str = "a whole number above 0";
-
-pub(super) fn count(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|count| *count > 0)
 }
 
 pub(super) const LOG_LEVEL: &str = "DEBUG, INFO, WARNING, ERROR or CRITICAL";

@@ -1,5 +1,6 @@
-//! The component's machine code.
+//! The component's machine code, with what the component says of itself.
 
+use crate::description::Description;
 use std::borrow::Cow;
 use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
@@ -7,32 +8,50 @@ use wasmtime::{Engine, Result};
 /// A component compiled by `agent_memory_image::precompile`: the one that this crate carries, or
 /// another with its world.
 #[derive(Clone, Debug)]
-pub struct Image(Cow<'static, [u8]>);
+pub struct Image {
+    code: Cow<'static, [u8]>,
+    description: Cow<'static, str>,
+}
 
 impl Image {
     /// The product's component, which the build script has compiled.
     pub fn embedded() -> Image {
-        Image(Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/memory.cwasm"))))
+        Image {
+            code: Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/memory.cwasm"))),
+            description: Cow::Borrowed(include_str!(concat!(env!("OUT_DIR"), "/memory.json"))),
+        }
     }
 
-    /// Another component's machine code.
+    /// Another component's machine code, and what it says of itself.
     ///
     /// # Safety
     ///
-    /// The bytes run as they are. They have to come unchanged from `agent_memory_image::precompile`.
-    pub unsafe fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Image {
-        Image(bytes.into())
+    /// The code runs as it is. It has to come unchanged from `agent_memory_image::precompile`.
+    pub unsafe fn new(
+        code: impl Into<Cow<'static, [u8]>>,
+        description: impl Into<Cow<'static, str>>,
+    ) -> Image {
+        Image { code: code.into(), description: description.into() }
     }
 
     /// The machine code.
-    pub fn bytes(&self) -> &[u8] {
-        &self.0
+    pub fn code(&self) -> &[u8] {
+        &self.code
+    }
+
+    /// What the component has.
+    ///
+    /// # Errors
+    ///
+    /// Where its text is none that this host understands.
+    pub fn description(&self) -> serde_json::Result<Description> {
+        serde_json::from_str(&self.description)
     }
 
     pub(super) fn load(&self, engine: &Engine) -> Result<Component> {
         // SAFETY: the bytes are what this crate's build script compiled, or what the caller of
-        // `from_bytes` vouches for.
-        unsafe { Component::deserialize(engine, &self.0) }
+        // `new` vouches for.
+        unsafe { Component::deserialize(engine, &self.code) }
     }
 }
 
@@ -41,11 +60,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_embedded_image_describes_itself() {
+        let description = Image::embedded().description().unwrap();
+        assert_eq!(description.default_toolsets().count(), 1);
+        let unknown = description.mounted(&["none".to_owned()]).unwrap_err();
+        assert!(unknown.starts_with("no toolset `none`; there are `"), "{unknown}");
+    }
+
+    #[test]
     fn the_embedded_image_loads_in_an_engine_without_a_compiler() {
         let engine = Engine::new(&agent_memory_image::engine_config()).unwrap();
         let component = Image::embedded().load(&engine).unwrap();
         let exports: Vec<String> =
             component.component_type().exports(&engine).map(|(name, _)| name.to_owned()).collect();
-        assert_eq!(exports, ["agent-memory:core/toolbox@0.1.0"]);
+        assert_eq!(exports, ["agent-memory:toolbox/toolbox@0.2.0"]);
     }
 }

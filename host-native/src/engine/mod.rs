@@ -43,31 +43,15 @@ impl Engine {
         &self.limits
     }
 
-    pub(crate) fn list_tools(&self, call: Call, settings: &str) -> Answer<String> {
-        self.run(call, "list-tools", |store, toolbox| toolbox.call_list_tools(store, settings))
-    }
-
     pub(crate) fn call_tool(
         &self,
         call: Call,
         name: &str,
         arguments: &str,
-        context: &str,
+        context: &toolbox::Context,
     ) -> Answer<toolbox::Outcome> {
         self.run(call, name, |store, toolbox| {
             toolbox.call_call_tool(store, name, arguments, context)
-        })
-    }
-
-    pub(crate) fn list_resources(&self, call: Call, context: &str) -> Answer<String> {
-        self.run(call, "list-resources", |store, toolbox| {
-            toolbox.call_list_resources(store, context)
-        })
-    }
-
-    pub(crate) fn list_resource_templates(&self, call: Call, context: &str) -> Answer<String> {
-        self.run(call, "list-resource-templates", |store, toolbox| {
-            toolbox.call_list_resource_templates(store, context)
         })
     }
 
@@ -75,7 +59,7 @@ impl Engine {
         &self,
         call: Call,
         uri: &str,
-        context: &str,
+        context: &toolbox::Context,
     ) -> Answer<toolbox::Outcome> {
         self.run(call, uri, |store, toolbox| toolbox.call_read_resource(store, uri, context))
     }
@@ -91,7 +75,7 @@ impl Engine {
         let run = || {
             let _ticking = self.ticker.tick()?;
             let instance = self.component.instantiate(&mut store)?;
-            function(&mut store, instance.agent_memory_core_toolbox())
+            function(&mut store, instance.agent_memory_toolbox_toolbox())
         };
         match run() {
             Ok(answer) => answer.map_err(CallError::from),

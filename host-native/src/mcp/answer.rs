@@ -1,7 +1,7 @@
 use crate::{Annotations, CallError, Outcome, Tool};
 use rmcp::ErrorData;
 use rmcp::model::{self, CallToolResult, ContentBlock, ToolAnnotations};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A tool as `tools/list` shows it: what the component says, and nothing else.
@@ -29,8 +29,10 @@ pub(super) fn listed(tool: &Tool) -> model::Tool {
 /// throw where an error does not meet it.
 pub(super) fn answer(outcome: Result<Outcome, CallError>) -> Result<CallToolResult, ErrorData> {
     match outcome {
-        Ok(outcome) if outcome.is_error => Ok(error(outcome.result)),
-        Ok(outcome) => Ok(success(outcome.result)),
+        Ok(outcome) => Ok(match outcome.answer {
+            Ok(result) => success(result),
+            Err(refusal) => error(refusal.json),
+        }),
         Err(CallError::NotFound(message) | CallError::InvalidRequest(message)) => {
             Err(ErrorData::invalid_params(message, None))
         }
@@ -53,5 +55,5 @@ fn error(json: String) -> CallToolResult {
 }
 
 fn internal(message: &str) -> CallToolResult {
-    error(json!({"error": "Internal", "message": message}).to_string())
+    error(CallError::ended_json(message))
 }

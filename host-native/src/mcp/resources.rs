@@ -62,12 +62,12 @@ pub(super) fn read(
         }
         Err(CallError::Ended { message, .. }) => return Err(internal(message)),
     };
-    if let Some(error) = outcome.error() {
-        let data = serde_json::from_str(&outcome.result).ok();
-        let message = format!("`{uri}` cannot be read: {}", error.message);
-        return Err(ErrorData::internal_error(message, data));
-    }
-    let held: Vec<Held> = serde_json::from_str(&outcome.result)
+    let answer = outcome.answer.map_err(|refusal| {
+        let data = serde_json::from_str(&refusal.json).ok();
+        let message = format!("`{uri}` cannot be read: {}", refusal.message);
+        ErrorData::internal_error(message, data)
+    })?;
+    let held: Vec<Held> = serde_json::from_str(&answer)
         .map_err(|error| internal(format!("the component's answer cannot be read: {error}")))?;
     let contents = held
         .into_iter()

@@ -58,16 +58,9 @@ impl Server {
         is_resource(&self.memory, uri).then_some(()).ok_or_else(|| resources::unknown(uri, era))
     }
 
-    /// Whether a name is that of a tool for models, alone or after its toolset's. The component
-    /// knows which of the latter are mounted.
+    /// Whether a name calls a tool for models.
     fn offers(&self, name: &str) -> bool {
-        let named = self.memory.tools().iter().filter(|tool| {
-            let toolset = name.strip_suffix(&*tool.name);
-            toolset.is_some_and(|toolset| toolset.is_empty() || toolset.ends_with('_'))
-        });
-        // Of `x` and `y_x` the longer one is meant by `z_y_x`.
-        let meant = named.max_by_key(|tool| tool.name.len());
-        meant.is_some_and(|tool| tool.audience == Audience::Model)
+        for_models(&self.memory).any(|tool| tool.is_called(name))
     }
 }
 

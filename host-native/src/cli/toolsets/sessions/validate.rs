@@ -1,7 +1,7 @@
 use super::findings::{Finding, Findings};
-use super::output::{print, print_json, tell};
-use super::progress::Progress;
-use super::{Failure, help, runtime};
+use crate::cli::output::{print, print_json, tell};
+use crate::cli::progress::Progress;
+use crate::cli::{Failure, builder, help, runtime};
 use crate::starting::{repository_around, top_level};
 use crate::{CallError, Memory};
 use clap::{Args, ValueEnum, ValueHint};
@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+const TOOLSET: &str = "sessions";
 
 /// The tool that checks a page of a repository's documents.
 const TOOL: &str = "validate";
@@ -56,9 +58,10 @@ struct Page {
 }
 
 impl Validate {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(in crate::cli) fn run(self) -> Result<ExitCode, Failure> {
         let repository = self.repository()?;
-        let memory = Memory::builder().allow(&repository).build().map_err(Failure::usage)?;
+        let memory = builder().toolsets([TOOLSET]).allow(&repository);
+        let memory = memory.build().map_err(Failure::usage)?;
         let runtime = runtime()?;
         let mut findings = Findings::of(&repository);
         let mut progress = Progress::new("documents");
@@ -124,12 +127,10 @@ async fn page(memory: &Memory, repository: &Path, cursor: Option<&str>) -> Resul
         CallError::Ended { .. } => Failure::storage(error),
         _ => Failure::usage(error),
     })?;
-    if let Some(error) = outcome.error() {
-        return Err(match Failure::status_of(&error) {
-            Failure::STORAGE => Failure::refused(error),
-            _ => Failure::usage(error.message),
-        });
-    }
+    let page = outcome.answer.map_err(|refusal| match Failure::status_of(&refusal) {
+        Failure::STORAGE => Failure::refused(refusal),
+        _ => Failure::usage(refusal.message),
+    })?;
     let unreadable = |error| Failure::storage(format!("the component's page: {error}"));
-    serde_json::from_str(&outcome.result).map_err(unreadable)
+    serde_json::from_str(&page).map_err(unreadable)
 }

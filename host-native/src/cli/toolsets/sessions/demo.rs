@@ -1,5 +1,5 @@
-use super::output::print;
-use super::{Failure, help};
+use crate::cli::output::print;
+use crate::cli::{Failure, help};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fs;
@@ -23,7 +23,7 @@ pub struct Demo {
 const AGENT: &str = "aristotle";
 
 impl Demo {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(in crate::cli) fn run(self) -> Result<ExitCode, Failure> {
         let scratch = Scratch::new(self.keep).map_err(failed("the scratch repository"))?;
         let root = scratch.root.display().to_string();
         print(&format!("A scratch repository: {root}"))?;

@@ -21,8 +21,8 @@ const MOST_BYTES: usize = 16 << 20;
 /// thousand lines is imported whole or not at all, in the order of the lines.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
-    include_str!("../help/records-import.txt"),
-    include_str!("../help/records-status.txt"),
+    include_str!("help/import.txt"),
+    include_str!("help/status.txt"),
 ]))]
 pub(super) struct Import {
     /// JSON Lines, or a document of the JSON format; `-` is standard input [default: -]

@@ -1,5 +1,5 @@
 use super::destination::Destination;
-use super::{Target, records};
+use super::{PLACE, Target, records};
 use crate::cli::output::tell;
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, help};
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// it as it was or as it is; a memory that moves to another type may be in it twice.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
-    include_str!("../help/records-export.txt"),
-    include_str!("../help/records-status.txt"),
+    include_str!("help/export.txt"),
+    include_str!("help/status.txt"),
 ]))]
 pub(super) struct Export {
     /// The file, replaced when all is written, with the permissions that it has, and not where the
@@ -58,7 +58,7 @@ impl Export {
         let target = self.target.open()?;
         let mut destination = Destination::of(&self.file)?;
         if let Some(file) = destination.file() {
-            check_place(file, target.memory.memory_dir())?;
+            check_place(file, target.memory.place_directory(PLACE))?;
         }
         let format = match self.format {
             Format::Jsonl => "jsonl",

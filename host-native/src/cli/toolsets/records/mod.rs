@@ -6,8 +6,9 @@ mod destination;
 mod export;
 mod import;
 
-use super::settings::{RecordsSettings, Writing};
-use super::{Failure, help, runtime};
+use crate::cli::options::{Choice, ToolsetOptions, Writing};
+use crate::cli::settings::memory_of;
+use crate::cli::{Failure, help, runtime};
 use crate::{CallError, Memory};
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 #[command(
     subcommand_value_name = "COMMAND",
     disable_help_subcommand = true,
-    after_long_help = help::sections(&[include_str!("../help/records.txt")]),
+    after_long_help = help::sections(&[include_str!("help/records.txt")]),
 )]
 pub struct Records {
     #[command(subcommand)]
@@ -38,7 +39,7 @@ enum RecordsCommand {
 }
 
 impl Records {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(in crate::cli) fn run(self) -> Result<ExitCode, Failure> {
         match self.command {
             RecordsCommand::Convert(convert) => convert.run(),
             RecordsCommand::Export(export) => export.run(),
@@ -57,10 +58,25 @@ struct Target {
     agent: String,
 
     #[command(flatten)]
-    settings: RecordsSettings,
+    settings: ToolsetOptions<Ours>,
 
     #[command(flatten)]
     writing: Writing,
+}
+
+const TOOLSET: &str = "records";
+
+/// The label of the directory of records.
+const PLACE: &str = "records";
+
+/// The options of this toolset alone.
+#[derive(Clone, Debug)]
+struct Ours;
+
+impl Choice for Ours {
+    fn has(toolset: &str) -> bool {
+        toolset == TOOLSET
+    }
 }
 
 /// The records of one agent, and a runtime to call their tools.
@@ -72,7 +88,7 @@ struct Open {
 
 impl Target {
     fn open(self) -> Result<Open, Failure> {
-        let memory = self.settings.memory(&self.writing)?;
+        let memory = memory_of(TOOLSET, &self.settings, &self.writing)?;
         Ok(Open { agent: self.agent, memory, runtime: runtime()? })
     }
 }
@@ -87,11 +103,9 @@ impl Open {
             CallError::Ended { .. } => Failure::storage(error),
             _ => Failure::usage(error),
         })?;
-        if let Some(error) = outcome.error() {
-            return Err(Failure::refused(error));
-        }
+        let page = outcome.answer.map_err(Failure::refused)?;
         let unreadable = |error| Failure::storage(format!("the component's page: {error}"));
-        serde_json::from_str(&outcome.result).map_err(unreadable)
+        serde_json::from_str(&page).map_err(unreadable)
     }
 }
 

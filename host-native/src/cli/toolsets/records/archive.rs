@@ -12,8 +12,8 @@ use serde_json::json;
 /// stay, and queries leave them out unless they ask for them.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
-    include_str!("../help/records-archive.txt"),
-    include_str!("../help/records-status.txt"),
+    include_str!("help/archive.txt"),
+    include_str!("help/status.txt"),
 ]))]
 pub(super) struct Archive {
     /// For how long nobody has used them, in days or weeks, such as `90d` or `12w`

@@ -1,6 +1,6 @@
 //! What was found in a repository: its lines, its sum, its JSON.
 
-use super::terminal;
+use crate::cli::terminal;
 use clap::builder::styling::{AnsiColor, Style};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

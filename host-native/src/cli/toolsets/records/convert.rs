@@ -1,6 +1,5 @@
 use super::{Target, records};
 use crate::cli::output::tell;
-use crate::cli::progress::Progress;
 use crate::cli::{Failure, help};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
@@ -9,12 +8,12 @@ use serde_json::json;
 /// Take an agent's records from JSON to SQLite, or back.
 ///
 /// Nothing is lost either way, nor what other programs keep in the file. Until it is done the
-/// records stay where they are, and one that was stopped can be run again, or be taken back with
-/// the other format. The file becomes `NAME.json.converted`.
+/// records stay where they are, and one that was stopped can be run again. The file becomes
+/// `NAME.json.converted`.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
-    include_str!("../help/records-convert.txt"),
-    include_str!("../help/records-status.txt"),
+    include_str!("help/convert.txt"),
+    include_str!("help/status.txt"),
 ]))]
 pub(super) struct Convert {
     /// The format to take them to
@@ -34,10 +33,8 @@ enum Format {
 }
 
 #[derive(Deserialize)]
-struct Step {
-    done: usize,
-    total: usize,
-    finished: bool,
+struct Converted {
+    records: u64,
 }
 
 impl Convert {
@@ -47,17 +44,9 @@ impl Convert {
             Format::Json => ("json", "JSON"),
             Format::Sqlite => ("sqlite", "SQLite"),
         };
-        let mut progress = Progress::new("records");
-        loop {
-            let step = target.page::<Step>("convert_records", json!({"to": to}));
-            progress.clear();
-            let step = step?;
-            if step.finished {
-                let count = records(step.total as u64);
-                tell(&format!("agent `{}` is in {name}, with {count}", target.agent));
-                return Ok(());
-            }
-            progress.show(step.done, step.total);
-        }
+        let converted: Converted = target.page("convert_records", json!({"to": to}))?;
+        let count = records(converted.records);
+        tell(&format!("agent `{}` is in {name}, with {count}", target.agent));
+        Ok(())
     }
 }

@@ -1,0 +1,160 @@
+//! Options that several commands share: those of toolsets, which describe them, and of writing.
+
+use super::setting::{Setting, Suggested};
+use super::value::{self, DURABILITY, LOCK_WAIT};
+use super::{Failure, description};
+use crate::{Builder, Toolset, ToolsetSetting};
+use clap::builder::{IntoResettable, ValueParser};
+use clap::error::Result as ClapResult;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::marker::PhantomData;
+
+/// Which toolsets' settings a command has as options.
+pub(super) trait Choice: Clone {
+    fn has(toolset: &str) -> bool;
+}
+
+/// Those of every toolset.
+#[derive(Clone, Debug)]
+pub(super) struct Every;
+
+impl Choice for Every {
+    fn has(_: &str) -> bool {
+        true
+    }
+}
+
+/// Toolsets' own settings, by their flags, as far as they are given.
+#[derive(Clone, Debug)]
+pub(super) struct ToolsetOptions<C> {
+    given: Vec<(&'static str, OsString)>,
+    choice: PhantomData<C>,
+}
+
+fn chosen<C: Choice>() -> impl Iterator<Item = (&'static Toolset, &'static ToolsetSetting)> {
+    let toolsets = description().toolsets.iter().filter(|toolset| C::has(&toolset.name));
+    toolsets.flat_map(|toolset| toolset.settings.iter().map(move |setting| (toolset, setting)))
+}
+
+impl<C: Choice> Args for ToolsetOptions<C> {
+    fn augment_args(command: Command) -> Command {
+        command.args(chosen::<C>().map(|(_, setting)| option(setting)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<C: Choice> FromArgMatches for ToolsetOptions<C> {
+    fn from_arg_matches(matches: &ArgMatches) -> ClapResult<Self> {
+        let given = chosen::<C>().filter_map(|(_, setting)| {
+            let value = matches.get_one::<OsString>(&setting.flag)?;
+            Some((setting.flag.as_str(), value.clone()))
+        });
+        Ok(Self { given: given.collect(), choice: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> ClapResult<()> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<C: Choice> ToolsetOptions<C> {
+    /// Gives a memory what is set by an option or a variable.
+    pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Failure> {
+        for (toolset, setting) in chosen::<C>() {
+            let given = self.given.iter().find(|(flag, _)| *flag == setting.flag);
+            let found = Setting::of(&format!("--{}", setting.flag), given.map(|(_, value)| value));
+            let shared = || setting.environment.iter().cloned().find_map(Setting::variable);
+            if let Some(found) = found.or_else(shared) {
+                builder = builder.setting(&toolset.name, &setting.name, read(setting, &found)?);
+            }
+        }
+        Ok(builder)
+    }
+}
+
+fn read(setting: &ToolsetSetting, found: &Setting) -> Result<Value, Failure> {
+    let accepts = setting.accepts();
+    found.read(&accepts, |text| setting.parse(text)).map_err(|failure| match setting.is_secret {
+        true => Failure::usage(format!("`{}` is not {accepts}", found.source())),
+        false => failure,
+    })
+}
+
+/// The option of a toolset's setting.
+fn option(setting: &'static ToolsetSetting) -> Arg {
+    let help = format!("{} [default: {}]", setting.help, setting.default_text);
+    let variable = format!("AGENT_MEMORY_{}", setting.flag.to_uppercase().replace('-', "_"));
+    let variables: Vec<_> = std::iter::once(&variable).chain(&setting.environment).collect();
+    let variables: Vec<_> = variables.into_iter().map(String::as_str).collect();
+    let more = if setting.more.is_empty() { "" } else { " " };
+    let long = format!("{help}\n\n{}{more}[env: {}]", setting.more, variables.join(", "));
+    let option = Arg::new(setting.flag.as_str())
+        .long(setting.flag.as_str())
+        .value_name(value_name(setting))
+        .help(help)
+        .long_help(long)
+        .help_heading("Memory")
+        .value_parser(parser(setting));
+    if setting.is_path { option.value_hint(ValueHint::DirPath) } else { option }
+}
+
+fn parser(setting: &'static ToolsetSetting) -> impl IntoResettable<ValueParser> {
+    if setting.values.is_empty() {
+        return value_parser!(OsString).into();
+    }
+    let lines = setting.values.iter();
+    let lines = lines.map(|(value, help)| (value.as_str(), help.as_str().unwrap_or_default()));
+    ValueParser::new(Suggested::of(lines))
+}
+
+fn value_name(setting: &ToolsetSetting) -> String {
+    match setting.schema.get("type").and_then(Value::as_str) {
+        _ if setting.is_path => "DIR".to_owned(),
+        Some("integer") => "N".to_owned(),
+        _ => setting.flag.rsplit('-').next().unwrap_or_default().to_uppercase(),
+    }
+}
+
+// How writes are made.
+#[derive(Debug, Args)]
+pub(super) struct Writing {
+    /// What an acknowledged write survives [default: full]
+    ///
+    /// [env: AGENT_MEMORY_DURABILITY]
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_parser = Suggested::of([
+            ("full", "The loss of power: files and directories are synced first"),
+            ("relaxed", "The end of the program; faster, and a loss of power may take the last \
+              moments"),
+        ]),
+        help_heading = "Writing"
+    )]
+    durability: Option<OsString>,
+
+    /// How long a writer at the head of the queue waits for another [default: 5s]
+    ///
+    /// At most 1h. In all a writer waits 30s, or this if it is longer, before its tool answers that
+    /// the memory is busy. [env: AGENT_MEMORY_LOCK_WAIT]
+    #[arg(long, value_name = "DURATION", help_heading = "Writing")]
+    lock_wait: Option<OsString>,
+}
+
+impl Writing {
+    pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Failure> {
+        if let Some(durability) = Setting::of("--durability", self.durability.as_ref()) {
+            builder = builder.durability(durability.read(DURABILITY, value::durability)?);
+        }
+        if let Some(patience) = Setting::of("--lock-wait", self.lock_wait.as_ref()) {
+            builder = builder.lock_wait(patience.read(LOCK_WAIT, value::lock_wait)?);
+        }
+        Ok(builder)
+    }
+}

@@ -1,0 +1,74 @@
+//! `agent-memory TOOLSET TOOL`: a command for each tool, from the component's description.
+
+use super::settings::Reach;
+use super::{Failure, builder, call, description, help};
+use crate::{Audience, Tool, Toolset};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::process::ExitCode;
+
+// (A doc comment would become the help of each command.)
+#[derive(Debug, Args)]
+struct Arguments {
+    /// The arguments, a JSON object; `-` reads them from standard input [default: {}]
+    #[arg(value_name = "JSON|-", default_value = "{}", hide_default_value = true)]
+    arguments: String,
+
+    #[command(flatten)]
+    reach: Reach,
+}
+
+/// Adds a command for each toolset, or to the one that there is, and to that one for each tool.
+pub(super) fn add_commands(mut program: Command) -> Command {
+    for toolset in &description().toolsets {
+        let name = toolset.name.as_str();
+        let tools = toolset.tools_beside(&[]).map(|tool| command(&tool));
+        program = match program.find_subcommand(name) {
+            Some(_) => program.mut_subcommand(name, |command| command.subcommands(tools)),
+            None => program.subcommand(group(toolset).subcommands(tools)),
+        };
+    }
+    program
+}
+
+fn group(toolset: &'static Toolset) -> Command {
+    Command::new(toolset.name.as_str())
+        .about(format!("Call a tool of the toolset `{}`", toolset.name))
+        .long_about(format!(
+            "Call a tool of the toolset `{}`.\n\n{}. It is mounted for the call.",
+            toolset.name, toolset.description
+        ))
+        .subcommand_value_name("TOOL")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .after_long_help(help::sections(&[include_str!("help/toolset.txt")]))
+}
+
+fn command(tool: &Tool) -> Command {
+    let command = Command::new(tool.name.clone())
+        .about(tool.title.clone())
+        .long_about(tool.description.clone())
+        .hide(tool.audience == Audience::Person)
+        .after_long_help(help::sections(&[
+            include_str!("help/toolset-tool.txt"),
+            include_str!("help/settings.txt"),
+            include_str!("help/call-status.txt"),
+        ]));
+    Arguments::augment_args(command)
+}
+
+/// Runs a command that [`add_commands`] has added; none where it is another one.
+pub(super) fn run(matches: &ArgMatches) -> Option<Result<ExitCode, Failure>> {
+    let (name, matches) = matches.subcommand()?;
+    let toolset = description().toolsets.iter().find(|toolset| toolset.name == name)?;
+    let (name, matches) = matches.subcommand()?;
+    let tool = toolset.tools_beside(&[]).find(|tool| tool.name == name)?;
+    Some(run_tool(toolset, &tool, matches))
+}
+
+fn run_tool(toolset: &Toolset, tool: &Tool, matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let given = Arguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let arguments = call::read(given.arguments)?;
+    let memory = given.reach.memory(builder().toolsets([toolset.name.as_str()]))?;
+    call::call(&memory, &tool.name, &arguments)
+}

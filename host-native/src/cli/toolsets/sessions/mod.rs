@@ -1,0 +1,5 @@
+//! Commands about session logs.
+
+pub mod demo;
+mod findings;
+pub mod validate;

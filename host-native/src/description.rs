@@ -1,0 +1,353 @@
+//! What the component says of itself: toolsets with their settings, places, tools and resources.
+//!
+//! It is asked when the image is compiled, and the answer is kept beside the machine code.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// All that a component has, mounted or not.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Description {
+    /// In the order that users should see.
+    pub toolsets: Vec<Toolset>,
+}
+
+/// Tools that belong together.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Toolset {
+    /// Mounts it.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// For a person who chooses what to mount.
+    pub description: String,
+    /// Whether it is mounted where nobody says what is.
+    #[serde(rename = "default")]
+    pub is_default: bool,
+    /// Its own settings.
+    pub settings: Vec<ToolsetSetting>,
+    /// Where it keeps something, beside repositories.
+    pub places: Vec<PlaceDescription>,
+    tools: Vec<DescribedTool>,
+    resources: Vec<Resource>,
+    resource_templates: Vec<ResourceTemplate>,
+}
+
+/// A toolset's own setting.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct ToolsetSetting {
+    /// Its name in the toolset.
+    pub name: String,
+    /// The JSON Schema of a value.
+    pub schema: Map<String, Value>,
+    /// What leaving it out means, in words.
+    pub default_text: String,
+    /// One line for a person.
+    pub help: String,
+    /// More for a person.
+    #[serde(default)]
+    pub more: String,
+    /// A line for each value of an `enum`.
+    #[serde(default)]
+    pub values: Map<String, Value>,
+    /// The name of a command-line option.
+    pub flag: String,
+    /// Variables of other programs that mean the same.
+    pub environment: Vec<String>,
+    /// Whether it is a path.
+    pub is_path: bool,
+    /// Whether it must not be shown.
+    pub is_secret: bool,
+}
+
+/// A place that a toolset keeps something in.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PlaceDescription {
+    /// Names it to the component.
+    pub label: String,
+    /// Its name for people.
+    pub title: String,
+    /// `directory`; others are none of this host's yet.
+    pub kind: String,
+    /// Whether it is for its owner alone.
+    pub is_private: bool,
+    /// The setting that says where it is.
+    pub setting: String,
+    /// Where it is otherwise: below the home directory after `~/`.
+    pub default: String,
+    /// The databases that are kept in it.
+    pub databases: Vec<DatabaseDescription>,
+    /// What a person is told where none is granted.
+    pub missing: String,
+}
+
+/// A database that is kept in a place.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct DatabaseDescription {
+    /// Its file's name.
+    pub name: String,
+    /// The kinds of SQL that the component has statements for.
+    pub dialects: Vec<String>,
+}
+
+/// A tool, with what decides under which name it is listed.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct DescribedTool {
+    /// The toolsets that have a tool of the same name.
+    shared_with: Vec<String>,
+    #[serde(flatten)]
+    tool: Tool,
+}
+
+/// A tool, as it is mounted.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Tool {
+    /// The name under which it is listed.
+    pub name: String,
+    /// The name that calls it whatever else is mounted.
+    pub qualified_name: String,
+    /// Its name for people.
+    pub title: String,
+    /// For a model: what it does and when to use it.
+    pub description: String,
+    /// The JSON Schema (2020-12) of its arguments, which are an object.
+    #[serde(rename = "inputSchema")]
+    pub input_schema: Map<String, Value>,
+    /// The JSON Schema (2020-12) of its result, unless that is an error.
+    #[serde(rename = "outputSchema")]
+    pub output_schema: Map<String, Value>,
+    /// What to expect of a call.
+    pub annotations: Annotations,
+    /// Whom it is for.
+    pub audience: Audience,
+}
+
+impl Tool {
+    /// Whether a name calls it.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.qualified_name == name
+    }
+}
+
+/// What to expect of a call of a [`Tool`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "they are four independent hints of a protocol")]
+pub struct Annotations {
+    /// It changes nothing. Such a call takes no place among the writers.
+    pub read_only_hint: bool,
+    /// It may delete or overwrite.
+    pub destructive_hint: bool,
+    /// The same call again changes nothing more.
+    pub idempotent_hint: bool,
+    /// It reaches beyond what it was granted. None does.
+    pub open_world_hint: bool,
+}
+
+/// Whom a [`Tool`] is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Audience {
+    /// A model calls it.
+    Model,
+    /// A person calls it, by a command.
+    Person,
+}
+
+/// A resource, as the component describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resource {
+    /// Reads it.
+    pub uri: String,
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// For a model: what it holds.
+    pub description: String,
+    /// What its text is.
+    pub mime_type: String,
+}
+
+/// A kind of [`Resource`], as the component describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceTemplate {
+    /// A URI once its `{variables}` are filled in.
+    pub uri_template: String,
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// For a model: what such a resource holds.
+    pub description: String,
+    /// What its text is.
+    pub mime_type: String,
+}
+
+/// The name that mounts every toolset.
+pub(crate) const ALL: &str = "all";
+
+impl Description {
+    /// The toolsets that are mounted where nobody says which.
+    pub fn default_toolsets(&self) -> impl Iterator<Item = &str> {
+        let defaults = self.toolsets.iter().filter(|toolset| toolset.is_default);
+        defaults.map(|toolset| toolset.name.as_str())
+    }
+
+    /// The toolset of a name.
+    ///
+    /// # Errors
+    ///
+    /// A message that names those that there are.
+    pub fn toolset(&self, name: &str) -> Result<&Toolset, String> {
+        let found = self.toolsets.iter().find(|toolset| toolset.name == name);
+        found.ok_or_else(|| {
+            let names = self.toolsets.iter().map(|toolset| toolset.name.as_str()).chain([ALL]);
+            let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+            format!("no toolset `{name}`; there are {}", names.join(", "))
+        })
+    }
+
+    /// The toolsets of these names, in the order that users should see; `all` stands for every one.
+    ///
+    /// # Errors
+    ///
+    /// A message about a name that is none.
+    pub fn mounted(&self, names: &[String]) -> Result<Vec<&Toolset>, String> {
+        for name in names.iter().filter(|name| *name != ALL) {
+            self.toolset(name)?;
+        }
+        let is_mounted =
+            |toolset: &&Toolset| names.iter().any(|name| name == ALL || *name == toolset.name);
+        Ok(self.toolsets.iter().filter(is_mounted).collect())
+    }
+}
+
+impl Toolset {
+    /// The setting of a name.
+    ///
+    /// # Errors
+    ///
+    /// A message that names those that there are.
+    pub fn setting(&self, name: &str) -> Result<&ToolsetSetting, String> {
+        self.settings.iter().find(|setting| setting.name == name).ok_or_else(|| {
+            let names: Vec<_> = self.settings.iter().map(|of| format!("`{}`", of.name)).collect();
+            let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            format!("the toolset `{}` has no setting `{name}`; it has {there}", self.name)
+        })
+    }
+
+    /// The place that a setting locates.
+    pub(crate) fn located_by(&self, setting: &str) -> Option<&PlaceDescription> {
+        self.places.iter().find(|place| place.setting == setting)
+    }
+
+    /// Its tools as they are listed beside those of `mounted`.
+    pub(crate) fn tools_beside(&self, mounted: &[&Toolset]) -> impl Iterator<Item = Tool> {
+        self.tools.iter().map(|described| {
+            let mut tool = described.tool.clone();
+            let is_shared = |other: &&Toolset| described.shared_with.contains(&other.name);
+            if mounted.iter().any(is_shared) {
+                tool.name.clone_from(&tool.qualified_name);
+            }
+            tool
+        })
+    }
+
+    pub(crate) fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    pub(crate) fn resource_templates(&self) -> &[ResourceTemplate] {
+        &self.resource_templates
+    }
+}
+
+impl ToolsetSetting {
+    /// What values it takes, in words.
+    pub fn accepts(&self) -> String {
+        if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
+            let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
+            return words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+        }
+        match (self.kind(), self.minimum()) {
+            ("integer", Some(1)) => "a whole number above 0".to_owned(),
+            ("integer", Some(least)) => format!("a whole number of at least {least}"),
+            ("integer", None) => "a whole number".to_owned(),
+            ("boolean", _) => "`true` or `false`".to_owned(),
+            _ if self.is_path => "a path".to_owned(),
+            _ => "text".to_owned(),
+        }
+    }
+
+    /// Whether its schema accepts a value.
+    pub fn takes(&self, value: &Value) -> bool {
+        if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
+            return words.contains(value);
+        }
+        match self.kind() {
+            "integer" => {
+                let is_within = |number: i64| self.minimum().is_none_or(|least| number >= least);
+                value.as_i64().map_or_else(|| value.is_u64(), is_within)
+            }
+            "boolean" => value.is_boolean(),
+            _ => value.as_str().is_some_and(|text| !text.is_empty()),
+        }
+    }
+
+    /// The value that a text says, as on a command line; none where it says none that is accepted.
+    pub fn parse(&self, text: &str) -> Option<Value> {
+        let value = match self.kind() {
+            "integer" => text.parse::<u64>().ok()?.into(),
+            "boolean" => text.parse::<bool>().ok()?.into(),
+            _ => Value::from(text),
+        };
+        self.takes(&value).then_some(value)
+    }
+
+    fn kind(&self) -> &str {
+        self.schema.get("type").and_then(Value::as_str).unwrap_or("string")
+    }
+
+    fn minimum(&self) -> Option<i64> {
+        self.schema.get("minimum").and_then(Value::as_i64)
+    }
+}
+
+/// What was set of toolsets' own settings, by toolset and name.
+pub(crate) type OwnSettings = BTreeMap<String, Map<String, Value>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn setting(schema: Value) -> ToolsetSetting {
+        let setting = json!({
+            "name": "x", "schema": schema, "default_text": "", "help": "", "flag": "x",
+            "environment": [], "is_path": false, "is_secret": false,
+        });
+        serde_json::from_value(setting).unwrap()
+    }
+
+    #[test]
+    fn a_setting_takes_what_its_schema_accepts_and_says_what_that_is() {
+        let count = setting(json!({"type": "integer", "minimum": 1}));
+        assert_eq!(count.accepts(), "a whole number above 0");
+        assert_eq!(count.parse("7"), Some(json!(7)));
+        assert_eq!(count.parse(&u64::MAX.to_string()), Some(json!(u64::MAX)));
+        for wrong in ["0", "-1", "1.5", "many", ""] {
+            assert_eq!(count.parse(wrong), None, "{wrong}");
+        }
+        let word = setting(json!({"type": "string", "enum": ["json", "sqlite"]}));
+        assert_eq!(word.accepts(), "`json` or `sqlite`");
+        assert_eq!(word.parse("sqlite"), Some(json!("sqlite")));
+        assert_eq!(word.parse("SQLite"), None);
+        let flag = setting(json!({"type": "boolean"}));
+        assert_eq!((flag.parse("true"), flag.parse("yes")), (Some(json!(true)), None));
+        assert_eq!(setting(json!({"type": "string"})).parse(""), None);
+    }
+}
