@@ -7,19 +7,19 @@ pub mod repository;
 pub mod targets;
 
 // The judges and the cases of the other tests, without the hosts that their crate builds.
-#[path = "../../tests/src/case.rs"]
+#[path = "../../tests/conformance/src/case.rs"]
 pub mod case;
-#[path = "../../tests/src/json_schema.rs"]
+#[path = "../../tests/conformance/src/json_schema.rs"]
 pub mod json_schema;
 #[path = "../../tests/src/markdown.rs"]
 pub mod markdown;
 #[path = "../../tests/src/mixture.rs"]
 pub mod mixture;
-#[path = "../../tests/src/places.rs"]
+#[path = "../../tests/conformance/src/places.rs"]
 pub mod places;
-#[path = "../../tests/src/product.rs"]
-pub mod product;
 #[path = "../../tests/src/random.rs"]
 pub mod random;
 #[path = "../../tests/src/records_file.rs"]
 pub mod records_file;
+#[path = "../../tests/conformance/src/workspace.rs"]
+pub mod workspace;

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use agent_memory_conformance::case::Format;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
-
-use crate::case::Format;
 
 /// The agent whose memories are read.
 pub const AGENT: &str = "default";

@@ -1,27 +1,20 @@
-//! What looks at the product from outside: the conformance suite's cases and runners, and what the
-//! other tests share.
+//! The runners of the conformance suite that need a host, and what the tests that look at the
+//! product from outside share.
 //!
-//! `tests/conformance/README.md` tells what a case is and how a runner works.
+//! The suite itself is the crate `agent-memory-conformance`, in `tests/conformance/`.
 
-pub mod case;
-pub mod expectations;
-pub mod faults;
-pub mod in_memory;
-pub mod json_schema;
 pub mod kept_records;
 pub mod markdown;
 pub mod medium;
 pub mod mixture;
 pub mod model;
-pub mod places;
 pub mod process;
 pub mod product;
 pub mod random;
 pub mod records_file;
-pub mod report;
-pub mod runner;
 pub mod runners;
 pub mod scratch;
+pub mod syscalls;
 
 /// How long a hang is waited for before it is called one, and a lock before it is called busy, where
 /// neither is what a test is after: much longer than a disk that others use may take for one sync.

@@ -3,10 +3,9 @@
 use std::env;
 use std::path::PathBuf;
 
+use agent_memory_conformance::workspace::target_directory;
 use rustix::fs::statfs;
 use tempfile::TempDir;
-
-use crate::product::target_directory;
 
 /// What a directory is kept on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Instant;
 
+use agent_memory_conformance::case::Format;
+use agent_memory_conformance::runner::Answer;
 use serde_json::{Value, json};
 
 use crate::PATIENCE;
-use crate::case::Format;
 use crate::product::{node_program, program};
-use crate::runner::Answer;
 use crate::runners::mcp::tool_answer;
 use crate::runners::mcp_client::stateless;
 use crate::runners::node::left_out;

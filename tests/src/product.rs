@@ -1,42 +1,31 @@
-//! Where the parts of the product are that the tests run.
+//! Where the parts of the product are that the tests run. A part that is older than its sources is
+//! refused: a test would pass or fail for what is no longer there.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::SystemTime;
 use std::{env, fs};
 
-/// The top level of the repository.
-pub fn repository_root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().expect("the crate is below the root").to_owned()
-}
+use agent_memory_conformance::workspace::{profile_directory, repository_root};
 
-/// The directory of build outputs: where this test runs from.
-pub fn target_directory() -> PathBuf {
-    profile_directory().parent().expect("a profile is below the target directory").to_owned()
-}
+/// Where a build of the host leaves the component.
+const COMPONENT: &str = "target/component/wasm32-wasip2/component/agent_memory_core.wasm";
 
-fn profile_directory() -> PathBuf {
-    let test = env::current_exe().expect("the running program has a path");
-    // <target>/<profile>/deps/<test>, or <target>/<profile>/<program>.
-    let directory = test.parent().expect("a file is in a directory");
-    if directory.ends_with("deps") {
-        directory.join("..").canonicalize().expect("it exists")
-    } else {
-        directory.to_owned()
-    }
-}
+/// Names a component that the host is built with instead.
+const GIVEN: &str = "AGENT_MEMORY_COMPONENT";
 
-/// A program of this workspace, built beside the tests.
+/// A program of the native host, built beside the tests.
 ///
 /// # Panics
 ///
-/// Where it is not built, saying how to build it.
+/// Where it is not built, or older than its sources, saying how to build it.
 pub fn program(name: &str) -> PathBuf {
     let path = profile_directory().join(name);
-    assert!(
-        path.is_file(),
-        "{} is not built: run `cargo build --release --workspace` first",
-        path.display()
-    );
+    let mut sources = sources(&path);
+    // A host's list has the directory of the component's sources, not each of them.
+    sources.extend(component_sources());
+    require_fresh(&path, &sources, "cargo build --release --workspace");
     path
 }
 
@@ -44,42 +33,99 @@ pub fn program(name: &str) -> PathBuf {
 ///
 /// # Panics
 ///
-/// Where it is not built, saying how to build it.
+/// Where it is not built, or older than its sources, saying how to build it.
 pub fn component() -> PathBuf {
-    let built = "target/component/wasm32-wasip2/component/agent_memory_core.wasm";
-    let path = env::var_os("AGENT_MEMORY_COMPONENT")
-        .map_or_else(|| repository_root().join(built), PathBuf::from);
-    assert!(path.is_file(), "{} is not built: run `cargo build --release` first", path.display());
+    let given = env::var_os(GIVEN).map(PathBuf::from);
+    let path = given.unwrap_or_else(|| repository_root().join(COMPONENT));
+    require_fresh(&path, &component_sources(), "cargo build --release");
     path
 }
 
 /// The Node host's directory, its Node, and one of its built programs; none where it is not built.
+///
+/// # Panics
+///
+/// Where it is older than its sources, saying how to build it.
 pub fn node_program(name: &str) -> Option<(PathBuf, PathBuf)> {
+    /// Asked once: the answer is the same for all programs.
+    static COMPLAINT: OnceLock<Option<String>> = OnceLock::new();
     let host = repository_root().join("host-node");
     let node = host.join("node_modules/.bin/node");
     let program = host.join("dist").join(name);
-    (node.exists() && program.is_file()).then_some((node, program))
+    if !node.exists() || !program.is_file() {
+        return None;
+    }
+    let complaint = COMPLAINT.get_or_init(|| {
+        let checked = Command::new(&node).arg(host.join("test/fresh.ts")).output();
+        let checked = checked.expect("Node starts");
+        let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+        (!checked.status.success()).then_some(said)
+    });
+    assert!(complaint.is_none(), "{}", complaint.as_deref().unwrap_or_default());
+    Some((node, program))
 }
 
-/// The text of a file of the repository.
-///
-/// # Panics
-///
-/// Where it cannot be read.
-pub fn source(path: &str) -> String {
-    let path = repository_root().join(path);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+/// The files that the component was built from; none where it was given.
+fn component_sources() -> Vec<PathBuf> {
+    match env::var_os(GIVEN) {
+        Some(_) => Vec::new(),
+        None => sources(&repository_root().join(COMPONENT)),
+    }
 }
 
-/// The names in an enum of a source file, which begins with this text.
-///
-/// # Panics
-///
-/// Where the file has no such enum.
-pub fn variants(file: &str, head: &str) -> Vec<String> {
-    let text = source(file);
-    let (_, rest) = text.split_once(head).expect("the enum is there");
-    let (body, _) = rest.split_once('}').expect("an enum ends");
-    let lines = body.lines().map(str::trim).filter_map(|line| line.strip_suffix(','));
-    lines.map(str::to_owned).collect()
+/// The files that a product was built from, as cargo lists them beside it; none without such a list.
+fn sources(product: &Path) -> Vec<PathBuf> {
+    let list = fs::read_to_string(product.with_extension("d")).unwrap_or_default();
+    let Some((_, sources)) = list.lines().next().and_then(|line| line.split_once(": ")) else {
+        return Vec::new();
+    };
+    // A space within a path has a backslash before it.
+    let sources = sources.replace("\\ ", "\0");
+    let sources = sources.split(' ').map(|path| PathBuf::from(path.replace('\0', " ")));
+    sources.filter(|path| !path.is_dir()).collect()
+}
+
+/// Panics where a product is missing or stale, with the command that builds it.
+fn require_fresh(product: &Path, sources: &[PathBuf], command: &str) {
+    let stale = stale(product, sources).map(|why| format!("{}: {why}", product.display()));
+    assert!(stale.is_none(), "{}: run `{command}` first", stale.unwrap_or_default());
+}
+
+/// Why a product is not what its sources say; none where it is. A source that is gone has changed.
+fn stale(product: &Path, sources: &[PathBuf]) -> Option<String> {
+    let modified = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
+    let Some(built) = modified(product) else { return Some("not built".into()) };
+    let is_newer = |source: &&PathBuf| modified(source).is_none_or(|changed| changed > built);
+    let newer = sources.iter().find(is_newer)?;
+    Some(format!("older than {}", newer.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_product_is_stale_once_a_listed_source_has_changed_or_is_gone() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let below = directory.path();
+        let (product, source) = (below.join("program"), below.join("a source.rs"));
+        assert_eq!(stale(&product, &[]), Some("not built".into()));
+        fs::write(&source, "").expect("a file");
+        fs::write(&product, "").expect("a file");
+        let escaped = source.display().to_string().replace(' ', "\\ ");
+        let list = format!("{}: {} {escaped}\n", product.display(), below.display());
+        fs::write(product.with_extension("d"), list).expect("a file");
+        let sources = sources(&product);
+        assert_eq!(sources, [source.clone()]);
+        assert_eq!(stale(&product, &sources), None);
+        let later = SystemTime::now() + Duration::from_secs(60);
+        let file = fs::File::options().write(true).open(&source).expect("a file");
+        file.set_modified(later).expect("its time can be set");
+        let why = format!("older than {}", source.display());
+        assert_eq!(stale(&product, &sources).as_ref(), Some(&why));
+        fs::remove_file(&source).expect("a file");
+        assert_eq!(stale(&product, &sources), Some(why));
+    }
 }

@@ -5,9 +5,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use agent_memory_conformance::case::{Case, Documents, Places};
 use tempfile::TempDir;
-
-use crate::case::{Case, Documents, Places};
 
 /// An empty repository with an agent memory in it, a directory that nobody is granted, and room for
 /// a directory of records.

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agent_memory_conformance::workspace::{repository_root, source, variants};
 use agent_memory_core::toolbox;
-use agent_memory_tests::product::{component, repository_root, source, variants};
+use agent_memory_tests::product::component;
 use serde_json::Value;
 use wasmparser::{Parser, Payload};
 
@@ -107,6 +108,16 @@ fn the_core_depends_on_no_clock_file_database_or_protocol() {
     let more: Vec<_> = found.iter().filter(|name| !allowed.contains(&name.as_str())).collect();
     assert!(more.is_empty(), "say in ARCHITECTURE.md why the core needs {more:?}, and add it here");
     assert!(found.contains("pulldown-cmark"), "the table of dependencies is not found");
+}
+
+#[test]
+fn the_conformance_suite_on_the_core_builds_no_host_and_no_compiler() {
+    let allowed = ["agent-memory-core", "jiff", "rusqlite", "serde", "serde_json"];
+    let found = dependencies("tests/conformance/Cargo.toml");
+    let more: Vec<_> = found.iter().filter(|name| !allowed.contains(&name.as_str())).collect();
+    assert!(more.is_empty(), "the suite on the core has to be built in seconds, without {more:?}");
+    assert!(found.contains("agent-memory-core"), "the table of dependencies is not found");
+    assert!(!repository_root().join("tests/conformance/build.rs").exists());
 }
 
 /// The paths of what people wrote below a directory, from the top level.

@@ -6,12 +6,12 @@ use std::fmt;
 use std::thread;
 use std::time::Duration;
 
+use agent_memory_conformance::case::Documents;
+use agent_memory_conformance::in_memory::InMemory;
+use agent_memory_conformance::runner::Answer;
+use agent_memory_conformance::workspace::source;
 use agent_memory_host::Memory;
 use agent_memory_host::storage::Durability;
-use agent_memory_tests::case::Documents;
-use agent_memory_tests::in_memory::InMemory;
-use agent_memory_tests::product::source;
-use agent_memory_tests::runner::Answer;
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;

@@ -6,6 +6,7 @@
 use std::env;
 use std::time::Instant;
 
+use agent_memory_conformance::runner::Answer;
 use agent_memory_core::toolbox;
 use agent_memory_tests::model::hosts::component::Component;
 use agent_memory_tests::model::hosts::core::Core;
@@ -16,7 +17,6 @@ use agent_memory_tests::model::sequence::{
 use agent_memory_tests::model::sessions::Sessions;
 use agent_memory_tests::model::{Model, Step};
 use agent_memory_tests::random::{replay, seed_or};
-use agent_memory_tests::runner::Answer;
 use agent_memory_tests::runners::node::left_out;
 use serde_json::Value;
 

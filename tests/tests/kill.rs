@@ -11,14 +11,14 @@ use std::fs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use agent_memory_conformance::case::Documents;
+use agent_memory_conformance::in_memory::InMemory;
+use agent_memory_conformance::runner::Answer;
 use agent_memory_host::Memory;
 use agent_memory_tests::PATIENCE;
-use agent_memory_tests::case::Documents;
-use agent_memory_tests::in_memory::InMemory;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::random::{Random, replay, seed_or};
-use agent_memory_tests::runner::Answer;
 use agent_memory_tests::scratch::Scratch;
 use jiff::{ToSpan, civil};
 use serde_json::json;

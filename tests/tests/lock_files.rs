@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent_memory_tests::case::Documents;
+use agent_memory_conformance::case::Documents;
+use agent_memory_conformance::runner::Answer;
 use agent_memory_tests::process::{Call, Host, Process};
-use agent_memory_tests::runner::Answer;
 use agent_memory_tests::scratch::Scratch;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use agent_memory_conformance::case::Documents;
 use agent_memory_host::Memory;
-use agent_memory_tests::case::Documents;
 use agent_memory_tests::product::program;
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};

@@ -12,11 +12,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agent_memory_tests::case::{Documents, Format};
-use agent_memory_tests::in_memory::InMemory;
+use agent_memory_conformance::case::{Documents, Format};
+use agent_memory_conformance::in_memory::InMemory;
+use agent_memory_conformance::runner::Answer;
 use agent_memory_tests::process::{Call, Host, NODE_PROGRAM, Process};
 use agent_memory_tests::product::{node_program, program};
-use agent_memory_tests::runner::Answer;
 use agent_memory_tests::scratch::Scratch;
 use serde_json::json;
 use tempfile::TempDir;

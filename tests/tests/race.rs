@@ -11,12 +11,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agent_memory_conformance::case::Documents;
 use agent_memory_host::Memory;
 use agent_memory_host::storage::{Patience, Place, Storage, StorageOptions, Writer};
 use agent_memory_tests::PATIENCE;
-use agent_memory_tests::case::Documents;
 use agent_memory_tests::medium::Medium;
-use agent_memory_tests::product::{node_program, program};
+use agent_memory_tests::product::node_program;
 use agent_memory_tests::runners::node::{WITHOUT_NODE, left_out};
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ enum Host {
 impl Host {
     fn command(self) -> Command {
         match self {
-            Self::Native => Command::new(program("race-writer")),
+            Self::Native => Command::new(env!("CARGO_BIN_EXE_race-writer")),
             Self::Node => {
                 let (node, writer) = node_program("race-writer.js").expect("it is built");
                 let mut command = Command::new(node);

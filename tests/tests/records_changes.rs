@@ -1,9 +1,9 @@
 //! What a call changes, by the URIs of the resources that subscribers hear of.
 
+use agent_memory_conformance::case::Format;
+use agent_memory_conformance::in_memory::FullStorage;
 use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
-use agent_memory_tests::case::Format;
-use agent_memory_tests::in_memory::FullStorage;
 use serde_json::{Value, json};
 
 /// Makes calls of one sequence, each with the id of the first one's memory, and returns what each

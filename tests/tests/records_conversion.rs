@@ -1,10 +1,10 @@
 //! An agent's records between the formats, and out and in: nothing is lost, wherever it ends.
 
+use agent_memory_conformance::case::Format;
+use agent_memory_conformance::in_memory::FullStorage;
 use agent_memory_core::storage::database::{Mode, Statement, Value as Sql};
 use agent_memory_core::storage::{Place, Side, Storage};
 use agent_memory_core::toolbox;
-use agent_memory_tests::case::Format;
-use agent_memory_tests::in_memory::FullStorage;
 use serde_json::{Value, json};
 
 /// A file as the seed's program writes it, with what another may add.

@@ -8,14 +8,14 @@ use std::env;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use agent_memory_conformance::case::Format;
+use agent_memory_conformance::runner::Answer;
 use agent_memory_host::{Memory, RecordsFormat};
 use agent_memory_tests::PATIENCE;
-use agent_memory_tests::case::Format;
 use agent_memory_tests::kept_records::{strays, tasks};
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::random::{Random, replay, seed_or};
-use agent_memory_tests::runner::Answer;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;

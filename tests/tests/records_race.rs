@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use agent_memory_tests::case::Format;
+use agent_memory_conformance::case::Format;
+use agent_memory_conformance::runner::Answer;
 use agent_memory_tests::kept_records::{Kept, strays, tasks};
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::product::program;
-use agent_memory_tests::runner::Answer;
 use serde_json::json;
 
 /// Processes, and memories that each of them adds, unless `WRITERS` and `ADDS` say otherwise.

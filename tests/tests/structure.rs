@@ -1,12 +1,12 @@
 //! No text that a log takes in changes the log's structure. CommonMark's parser is the judge, not
 //! the core's own view of a document.
 
+use agent_memory_conformance::{case, workspace};
 use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
 use agent_memory_core::toolbox::{self, Outcome};
 use agent_memory_tests::markdown::{Target, damage};
 use agent_memory_tests::mixture::mixture;
 use agent_memory_tests::random::{Random, replay, seed_or};
-use agent_memory_tests::{case, product};
 use serde_json::{Value, json};
 
 const MIXTURES: u64 = 10_000;
@@ -56,7 +56,7 @@ impl Log {
 }
 
 fn document(name: &str) -> String {
-    product::source(&format!("tests/conformance/documents/{name}"))
+    workspace::source(&format!("tests/conformance/documents/{name}"))
 }
 
 /// Empty logs and full ones, of both forms and line ends, with all sections and without some.

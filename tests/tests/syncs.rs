@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use agent_memory_tests::case::Documents;
+use agent_memory_conformance::case::Documents;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::product::program;
 use agent_memory_tests::scratch::Scratch;

@@ -9,15 +9,16 @@ use std::env;
 use std::fs;
 use std::process::Output;
 
+use agent_memory_conformance::case::Documents;
+use agent_memory_conformance::core_runner::answer;
+use agent_memory_conformance::faults::{Attempt, Call, MAY_STAND, State};
+use agent_memory_conformance::workspace::{repository_root, source};
 use agent_memory_core::storage::{Place, Storage};
 use agent_memory_core::toolbox;
-use agent_memory_tests::case::Documents;
-use agent_memory_tests::faults::syscalls::{self, How, Injection, Traced};
-use agent_memory_tests::faults::{Attempt, Call, MAY_STAND, State};
-use agent_memory_tests::product::{node_program, program, repository_root, source};
+use agent_memory_tests::product::{node_program, program};
 use agent_memory_tests::random::{Random, seed_or};
-use agent_memory_tests::runners::core::answer;
 use agent_memory_tests::scratch::Scratch;
+use agent_memory_tests::syscalls::{self, How, Injection, Traced};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

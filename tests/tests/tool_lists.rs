@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
+use agent_memory_conformance::workspace::source;
 use agent_memory_core::toolbox;
 use agent_memory_host::Memory;
-use agent_memory_tests::product::{program, source};
+use agent_memory_tests::product::program;
 use agent_memory_tests::runners::mcp_client::{Client, Era};
 use serde_json::{Map, Value, json};
 

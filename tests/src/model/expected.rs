@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use agent_memory_conformance::runner::Answer;
 use serde_json::Value;
-
-use crate::runner::Answer;
 
 /// How much of an answer is shown.
 const SHOWN: usize = 2000;

@@ -15,9 +15,9 @@ pub mod text;
 
 use std::fmt::Debug;
 
+use agent_memory_conformance::case::Documents;
 use serde_json::Value;
 
-use crate::case::Documents;
 use crate::random::Random;
 use expected::Expected;
 

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use agent_memory_conformance::case::{Documents, Places};
+use agent_memory_conformance::runner::{Answer, compare_documents};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::hosts::{Circumstances, Host};
 use super::{Model, Step, StepOf};
-use crate::case::{Documents, Places};
 use crate::random::Random;
-use crate::runner::{Answer, compare_documents};
 
 /// Steps, and when the calls among them are made.
 #[derive(Clone, Debug)]

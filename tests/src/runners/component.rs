@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
+use agent_memory_conformance::case::{Case, Documents, Format, Places};
+use agent_memory_conformance::core_runner::resource_answer;
+use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::RecordsFormat;
 use agent_memory_host::{Builder as Settings, CallError, Clock, Memory, Outcome, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::case::{Case, Documents, Format, Places};
-use crate::runner::{Answer, Session};
-use crate::runners::core::resource_answer;
 use crate::scratch::Scratch;
 
 /// A case on the embedding library.

@@ -1,11 +1,11 @@
 //! The built binary over real MCP: raw JSON lines on its standard input and output, in both of the
 //! protocol's eras. One process a case.
 
+use agent_memory_conformance::case::{Case, Documents, Places};
+use agent_memory_conformance::core_runner::resource_answer;
+use agent_memory_conformance::runner::{Answer, Session};
 use serde_json::{Value, json};
 
-use crate::case::{Case, Documents, Places};
-use crate::runner::{Answer, Session};
-use crate::runners::core::resource_answer;
 use crate::runners::mcp_client::{Client, Era};
 use crate::scratch::Scratch;
 

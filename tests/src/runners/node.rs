@@ -5,9 +5,10 @@ use std::env;
 use std::fs;
 use std::process::Command;
 
-use crate::case;
+use agent_memory_conformance::case;
+use agent_memory_conformance::report::{Report, report_file};
+
 use crate::product::node_program;
-use crate::report::{Report, report_file};
 
 /// The variable that lets the suite pass on a machine where `host-node` is not built.
 pub const WITHOUT_NODE: &str = "AGENT_MEMORY_TEST_WITHOUT_NODE";

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use agent_memory_conformance::case::{Documents, Places};
+use agent_memory_conformance::runner::Answer;
 use agent_memory_host::{CallError, Clock, Memory, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Circumstances, Host, put, scratch};
-use crate::case::{Documents, Places};
-use crate::runner::Answer;
 use crate::scratch::Scratch;
 
 /// The library with one repository.

@@ -1,14 +1,14 @@
 //! The core as a library, over storage in memory.
 
+use agent_memory_conformance::case::{Documents, Places};
+use agent_memory_conformance::core_runner::{REPOSITORY, answer};
+use agent_memory_conformance::runner::Answer;
 use agent_memory_core::storage::memory::{MemoryStorage, version_of};
 use agent_memory_core::storage::{Change, Place, Side, Storage};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
 use super::{Circumstances, Host};
-use crate::case::{Documents, Places};
-use crate::runner::Answer;
-use crate::runners::core::{REPOSITORY, answer};
 
 /// The library with one repository.
 pub struct Core {

@@ -7,11 +7,11 @@ pub mod node;
 use std::fs;
 use std::path::Path;
 
+use agent_memory_conformance::case::{Documents, Places};
+use agent_memory_conformance::runner::Answer;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::case::{Documents, Places};
-use crate::runner::Answer;
 use crate::scratch::Scratch;
 
 /// What a host mounts, and what it is told of the calls that come.

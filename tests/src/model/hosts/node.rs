@@ -6,12 +6,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
+use agent_memory_conformance::case::{Documents, Places};
+use agent_memory_conformance::runner::Answer;
 use serde_json::{Value, json};
 
 use super::{Circumstances, Host, put, scratch};
-use crate::case::{Documents, Places};
 use crate::product::node_program;
-use crate::runner::Answer;
 use crate::scratch::Scratch;
 
 /// The program, below `dist`.

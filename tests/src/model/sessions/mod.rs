@@ -8,13 +8,13 @@ mod person;
 
 use std::collections::BTreeMap;
 
+use agent_memory_conformance::case::Documents;
 use files::{Log, Schema, Summary};
 pub use person::Edit;
 
 use super::expected::Expected;
 use super::text::Text;
 use super::{Call, Model, StepOf};
-use crate::case::Documents;
 use crate::random::Random;
 
 /// The agents of a repository, and whatever else stands in the tree.

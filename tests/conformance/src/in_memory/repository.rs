@@ -5,8 +5,8 @@ use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
 use crate::case::Documents;
+use crate::core_runner::answer;
 use crate::runner::Answer;
-use crate::runners::core::answer;
 
 /// One repository in memory.
 #[derive(Debug)]

@@ -3,12 +3,9 @@
 //! [`FaultyStorage`] asks a [`Plan`] before each operation what is to happen. There are two plans:
 //! [`Planned`] lets fail what a case of the conformance suite names, and a [`Sweep`] lets every
 //! operation of every call fail in every way, which a toolset gets by one line:
+//! `Sweep::of("sessions").run()`.
 //!
-//! ```no_run
-//! agent_memory_tests::faults::Sweep::of("sessions").run();
-//! ```
-//!
-//! The storages of the hosts fail by their [`syscalls`].
+//! The storages of the hosts fail by their system calls: `tests/src/syscalls.rs`.
 
 mod call;
 mod planned;
@@ -16,7 +13,6 @@ mod point;
 mod state;
 mod storage;
 mod sweep;
-pub mod syscalls;
 
 pub use call::{Attempt, Call, Found, MAY_STAND, Tally};
 pub use planned::Planned;

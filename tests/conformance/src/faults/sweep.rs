@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use super::call::{Attempt, Call, Found, Tally};
 use super::state::State;
 use crate::case::{self, Case, Format, Ids};
+use crate::core_runner::{Circumstances, answer, memory_of, place_of};
 use crate::runner::Answer;
-use crate::runners::core::{Circumstances, answer, memory_of, place_of};
 
 /// How long documents and arguments may be together: length decides nothing about faults.
 const MAX_BYTES: usize = 64 * 1024;
@@ -259,7 +259,7 @@ impl Account {
         }
         self.found.extend(found.iter().map(|Found { point, what }| {
             let name = point.map_or(call.to_owned(), |point| format!("{call}:{point}"));
-            let command = "cargo test --release -p agent-memory-tests --test faults";
+            let command = "cargo test --release -p agent-memory-conformance --test faults";
             format!("{name}: {what}\n  replay: {VARIABLE}='{name}' {command}")
         }));
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::{env, fs};
 
+use agent_memory_conformance::case::{Case, load_all};
+use agent_memory_conformance::runner::error_code;
+use agent_memory_conformance::workspace::repository_root;
 use agent_memory_core::toolbox;
-use agent_memory_tests::case::{Case, load_all};
-use agent_memory_tests::product::repository_root;
-use agent_memory_tests::runner::error_code;
 use serde_json::{Value, json};
 
 const TOOLSETS: [&str; 2] = ["sessions", "records"];
@@ -22,7 +22,7 @@ fn the_page_of_tools_is_what_the_component_lists_and_the_cases_show() {
     assert!(
         written == page,
         "docs/tools.md is not up to date: run \
-         `BLESS=1 cargo test --release -p agent-memory-tests --test docs`"
+         `BLESS=1 cargo test -p agent-memory-conformance --test docs`"
     );
 }
 

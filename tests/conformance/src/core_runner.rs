@@ -68,6 +68,16 @@ impl Session for CoreSession {
     }
 }
 
+/// Every tool of every toolset, as the core lists them.
+///
+/// # Panics
+///
+/// Where the list is not JSON.
+pub fn tools() -> Vec<Value> {
+    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
+    serde_json::from_str(&tools).expect("JSON")
+}
+
 /// Where the documents of a case are.
 pub fn place_of(case: &Case) -> Place {
     match case.format {

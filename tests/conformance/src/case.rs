@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::places::Repeated;
 pub use crate::places::{Ids, Places};
-use crate::product::repository_root;
+use crate::workspace::repository_root;
 
 /// A document's bytes by its path below `.github/agent-memory/`, or by its name in the directory of
 /// records.

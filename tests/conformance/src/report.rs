@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use crate::case::Documents;
 use crate::expectations::Expectations;
-use crate::product::target_directory;
+use crate::workspace::target_directory;
 
 /// What one runner reports.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Report {
     /// The runner's name.
     pub runner: String,
-    /// The tools that its host lists, with the toolsets `all`; empty for a runner of this crate.
+    /// The tools that its host lists, with the toolsets `all`; empty for a runner in Rust.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
     /// Every case, by name.

@@ -1,14 +1,15 @@
 //! Whatever fails in storage, wherever in a call: nothing that was acknowledged is lost, nothing is
 //! half done, and the call can be made again.
 
+use agent_memory_conformance::faults::{Call, ERRORS, Found, State, Sweep};
+use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::runner::Answer;
+use agent_memory_conformance::workspace::variants;
 use agent_memory_core::storage::{Change, CommitError, Error, ErrorCode, Place, Side, Storage};
-use agent_memory_tests::faults::{Call, ERRORS, Found, State, Sweep};
-use agent_memory_tests::in_memory::FullStorage;
-use agent_memory_tests::product::variants;
-use agent_memory_tests::runner::Answer;
 use serde_json::json;
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn no_fault_of_storage_harms_what_the_tools_of_sessions_keep() {
     // A file that no tool could read is what `validate` is there to report.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
@@ -16,6 +17,7 @@ fn no_fault_of_storage_harms_what_the_tools_of_sessions_keep() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn no_fault_of_storage_harms_what_the_tools_of_records_keep() {
     let topics = &[
         "examples",

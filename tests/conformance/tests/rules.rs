@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{fs, iter};
 
-use agent_memory_tests::case::load_all;
-use agent_memory_tests::product::{repository_root, source};
+use agent_memory_conformance::case::load_all;
+use agent_memory_conformance::workspace::{repository_root, source};
 
 const TOOLSETS: [&str; 2] = ["records", "sessions"];
 
@@ -72,7 +72,16 @@ fn complaints(rules: &[Rule], cases: &BTreeSet<String>, tests: &BTreeSet<String>
 /// The names of all tests: functions of Rust, and the texts of those of Node.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for folder in ["core-component", "host-native", "tests/src", "tests/tests", "host-node/test"] {
+    let folders = [
+        "core-component",
+        "host-native",
+        "host-node/test",
+        "tests/conformance/src",
+        "tests/conformance/tests",
+        "tests/src",
+        "tests/tests",
+    ];
+    for folder in folders {
         collect(&repository_root().join(folder), &mut names);
     }
     names

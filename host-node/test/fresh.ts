@@ -1,0 +1,40 @@
+// Refuses a `dist` that is older than what it is built from: its tests would run what is no longer there.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const given = process.env.AGENT_MEMORY_COMPONENT
+const component = given ?? join(root, '../target/component/wasm32-wasip2/component/agent_memory_core.wasm')
+
+if (given === undefined) requireFresh(component, listedBeside(component), 'cargo build --release')
+const sources = ['src', 'programs', 'scripts'].flatMap((directory) => filesBelow(join(root, directory)))
+const build = 'npm run --prefix host-node build'
+requireFresh(join(root, 'dist/index.js'), [component, join(root, 'package.json'), ...sources], build)
+
+/** A source that is gone counts as newer. */
+function requireFresh(product: string, sources: string[], command: string): void {
+  const built = modified(product) ?? -Infinity
+  const newer = sources.find((source) => (modified(source) ?? Infinity) > built)
+  if (newer === undefined) return
+  console.error(`error: \`${product}\` is missing or older than \`${newer}\`: run \`${command}\` first`)
+  process.exit(1)
+}
+
+function modified(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs
+}
+
+/** The files that cargo lists as those that a product was built from. */
+function listedBeside(product: string): string[] {
+  const list = product.replace(/\.wasm$/, '.d')
+  if (!existsSync(list)) return [list]
+  const [line = ''] = readFileSync(list, 'utf8').split('\n')
+  const [, ...paths] = line.split(/(?<!\\) /)
+  return paths.map((path) => path.replaceAll('\\ ', ' '))
+}
+
+function filesBelow(directory: string): string[] {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
