@@ -157,7 +157,7 @@ impl<'a> Agent<'a> {
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
         let done = change(&mut writer)?;
         if writer.has_changed() {
-            transaction.commit()?;
+            transaction.commit().map_err(Error::of_commit)?;
             self.note_change();
         }
         Ok(done)

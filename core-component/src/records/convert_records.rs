@@ -88,7 +88,7 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
         }
         rows.add(key, &page.iter().collect::<Vec<_>>())?;
     }
-    transaction.commit()?;
+    transaction.commit().map_err(Error::of_commit)?;
     drop(transaction);
     let rename = Change::Rename {
         area: Area::Documents,
@@ -96,7 +96,7 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
         to: converted,
         expects: version.to_owned(),
     };
-    lock.commit(&[rename])?;
+    lock.commit(&[rename]).map_err(|failed| Error::from(failed).may_stand())?;
     agent.note_change();
     // A file that appears here later is a new one: the rows are not a copy of it.
     let transaction = database.begin(Mode::Write(Some(&scope))).map_err(may_stand)?;
@@ -141,7 +141,7 @@ fn stays_in_rows(agent: &Agent<'_>) -> Result<Output, Error> {
     if known.copy_of.is_some() {
         migrate(&*transaction)?;
         rows.forget_copy(known.key)?;
-        transaction.commit()?;
+        transaction.commit().map_err(Error::of_commit)?;
     }
     Ok(Output { converted: false, records })
 }
@@ -152,7 +152,7 @@ fn stays_in_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
         let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
         migrate(&*transaction)?;
         if delete_copy(agent, &AgentRows::of(&*transaction, agent.name), file)? {
-            transaction.commit()?;
+            transaction.commit().map_err(Error::of_commit)?;
         }
     }
     Ok(Output { converted: false, records: file.len() as u64 })

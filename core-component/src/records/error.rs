@@ -77,6 +77,14 @@ impl Error {
         }
     }
 
+    /// The error of a transaction's commit: after `io` it may have happened.
+    pub fn of_commit(error: storage::Error) -> Self {
+        match error.code {
+            ErrorCode::Io => Self::from(error).may_stand(),
+            _ => error.into(),
+        }
+    }
+
     /// The agent would keep more than it may.
     pub fn over_limit(agent: &str, limit: &str, remedy: &str) -> Self {
         let message =

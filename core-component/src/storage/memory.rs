@@ -178,8 +178,8 @@ pub fn version_of(contents: &[u8]) -> String {
 impl Storage for MemoryStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
         if !locked(&self.shared.places).contains_key(place) {
-            let message = format!("{place:?} is not granted");
-            return Err(Error::new(ErrorCode::NotGranted, message));
+            let (Place::Repository(name) | Place::Named { label: name, .. }) = place;
+            return Err(Error::new(ErrorCode::NotGranted, format!("`{name}` is not granted")));
         }
         Ok(Box::new(MemoryTree { storage: self, place: place.clone() }))
     }

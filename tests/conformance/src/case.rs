@@ -144,9 +144,10 @@ pub struct Fault {
 /// What can fail.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "the names are those of `wit/storage.wit`")]
+#[allow(missing_docs, reason = "the names are those of `wit/storage`")]
 pub enum Operation {
     Open,
+    Stat,
     Read,
     List,
     Lock,

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use agent_memory_core::storage::{Place, Side};
+use agent_memory_core::context::Context;
+use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox::{self, Failure, FailureCode, Outcome};
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::case::{Case, Documents, Places};
@@ -36,10 +38,10 @@ impl CoreSession {
     }
 
     /// The context of the next call.
-    fn begin(&mut self) -> String {
+    fn begin(&mut self) -> Context {
         self.storage.plan().begin_step(self.calls as usize);
         self.storage.memory().begin_call();
-        let context = self.circumstances.context(self.calls).to_string();
+        let context = context_of(&self.circumstances.context(self.calls));
         self.calls += 1;
         context
     }
@@ -64,7 +66,7 @@ impl Session for CoreSession {
         if let Some(fault) = self.storage.plan().unused() {
             return Err(format!("this fault never happened: {fault:?}"));
         }
-        Ok(self.storage.memory().documents(&self.place, Side::Documents))
+        Ok(self.storage.memory().documents(&self.place, Area::Documents))
     }
 }
 
@@ -74,14 +76,37 @@ impl Session for CoreSession {
 ///
 /// Where the list is not JSON.
 pub fn tools() -> Vec<Value> {
-    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
-    serde_json::from_str(&tools).expect("JSON")
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    let toolsets = described["toolsets"].as_array().expect("toolsets");
+    toolsets.iter().flat_map(|of| of["tools"].as_array().expect("tools").clone()).collect()
+}
+
+/// The tools of one toolset.
+///
+/// # Panics
+///
+/// Where there is no such toolset.
+pub fn tools_of(toolset: &str) -> Vec<Value> {
+    let prefix = format!("{toolset}_");
+    let is_of = |tool: &Value| tool["qualified_name"].as_str().unwrap_or("").starts_with(&prefix);
+    let tools: Vec<Value> = tools().into_iter().filter(is_of).collect();
+    assert!(!tools.is_empty(), "there is no toolset `{toolset}`");
+    tools
+}
+
+/// A context from its JSON.
+///
+/// # Panics
+///
+/// Where it is none.
+pub fn context_of(json: &Value) -> Context {
+    Context::deserialize(json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
 /// Where the documents of a case are.
 pub fn place_of(case: &Case) -> Place {
     match case.format {
-        Some(_) => Place::records(),
+        Some(_) => Place::labelled("records"),
         None => Place::repository(REPOSITORY),
     }
 }
@@ -92,7 +117,7 @@ pub fn memory_of(case: &Case) -> FullStorage {
     let place = place_of(case);
     memory.grant(place.clone());
     for (path, contents) in case.given() {
-        memory.put(&place, Side::Documents, &path, contents);
+        memory.put(&place, Area::Documents, &path, contents);
     }
     memory
 }
@@ -153,9 +178,9 @@ impl Circumstances {
 pub fn answer(outcome: Result<Outcome, Failure>) -> Result<Answer, String> {
     match outcome {
         Ok(outcome) => {
-            let value = serde_json::from_str(&outcome.result)
+            let value = serde_json::from_str(outcome.json())
                 .map_err(|error| format!("the result is not JSON: {error}"))?;
-            Ok(if outcome.is_error { Answer::Error(value) } else { Answer::Result(value) })
+            Ok(if outcome.answer.is_err() { Answer::Error(value) } else { Answer::Result(value) })
         }
         Err(failure) => Ok(Answer::Refused(match failure.code {
             FailureCode::NotFound => &["not-found"],

@@ -157,7 +157,7 @@ fn every_tool_error_code_and_storage_error_is_covered_by_a_case() {
 
     let faults: BTreeSet<&str> =
         cases.iter().flat_map(|case| &case.text.faults).map(|fault| fault.error.as_str()).collect();
-    let errors = variants("wit/storage.wit", "enum error-code {");
+    let errors = variants("wit/storage/storage.wit", "enum error-code {");
     assert!(errors.contains(&"busy".to_owned()), "the storage errors are not found");
     uncovered.extend(
         errors

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::{env, fs};
 
 use agent_memory_conformance::case::{Case, load_all};
+use agent_memory_conformance::core_runner::tools_of;
 use agent_memory_conformance::runner::error_code;
 use agent_memory_conformance::workspace::repository_root;
-use agent_memory_core::toolbox;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const TOOLSETS: [&str; 2] = ["sessions", "records"];
 
@@ -31,16 +31,11 @@ fn page(cases: &[Case]) -> String {
         .to_owned();
     for toolset in TOOLSETS {
         page += &format!("\n## `{toolset}`\n");
-        for tool in tools(toolset) {
+        for tool in tools_of(toolset) {
             page += &of_tool(toolset, &tool, cases);
         }
     }
     page
-}
-
-fn tools(toolset: &str) -> Vec<Value> {
-    let settings = json!({"toolsets": [toolset]}).to_string();
-    serde_json::from_str(&toolbox::list_tools(&settings).expect("the tools")).expect("JSON")
 }
 
 fn of_tool(toolset: &str, tool: &Value, cases: &[Case]) -> String {

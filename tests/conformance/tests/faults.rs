@@ -5,7 +5,7 @@ use agent_memory_conformance::faults::{Call, ERRORS, Found, State, Sweep};
 use agent_memory_conformance::in_memory::FullStorage;
 use agent_memory_conformance::runner::Answer;
 use agent_memory_conformance::workspace::variants;
-use agent_memory_core::storage::{Change, CommitError, Error, ErrorCode, Place, Side, Storage};
+use agent_memory_core::storage::{Area, Change, CommitError, Error, ErrorCode, Place, Storage};
 use serde_json::json;
 
 #[test]
@@ -36,7 +36,7 @@ fn no_fault_of_storage_harms_what_the_tools_of_records_keep() {
 
 #[test]
 fn every_error_of_the_interface_is_injected() {
-    let errors = variants("wit/storage.wit", "enum error-code {");
+    let errors = variants("wit/storage/storage.wit", "enum error-code {");
     assert_eq!(ERRORS.map(|(name, _)| name.to_owned()).to_vec(), errors);
 }
 
@@ -98,7 +98,7 @@ fn a_reader_that_takes_the_lock_is_found() {
 fn found(mistake: Mistake) -> Vec<String> {
     let place = Place::repository("/repo");
     let memory = FullStorage::new();
-    memory.put(&place, Side::Documents, "count", "1");
+    memory.put(&place, Area::Documents, "count", "1");
     let make = |storage: &dyn Storage, _| match count(storage, &place, mistake) {
         Ok(count) => Answer::Result(json!(count)),
         Err(message) => Answer::Error(json!({"message": message})),
@@ -124,8 +124,8 @@ fn found(mistake: Mistake) -> Vec<String> {
 fn count(storage: &dyn Storage, place: &Place, mistake: Mistake) -> Result<u64, String> {
     let failed = |error: Error| error.message;
     let tree = storage.open(place).map_err(failed)?;
-    let writer = tree.lock().map_err(failed)?;
-    let document = match tree.read(Side::Documents, "count", 100) {
+    let writer = tree.lock(None).map_err(failed)?;
+    let document = match tree.read(Area::Documents, "count", 100) {
         Err(_) if mistake == Mistake::TakesAFailedReadForEmpty => None,
         read => read.map_err(failed)?,
     };
@@ -133,7 +133,7 @@ fn count(storage: &dyn Storage, place: &Place, mistake: Mistake) -> Result<u64, 
     let count = before.parse::<u64>().unwrap() + 1;
     let version = document.map(|document| document.version);
     let put = |path: &str, expects: Option<String>| Change::Put {
-        side: Side::Documents,
+        area: Area::Documents,
         path: path.into(),
         contents: count.to_string().into(),
         expects,
@@ -151,7 +151,7 @@ fn count(storage: &dyn Storage, place: &Place, mistake: Mistake) -> Result<u64, 
         return Ok(count);
     }
     let backup = version.map(|expects| Change::Copy {
-        side: Side::Documents,
+        area: Area::Documents,
         from: "count".into(),
         to: "count.backup".into(),
         expects,

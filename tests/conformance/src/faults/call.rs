@@ -200,6 +200,7 @@ impl Call<'_> {
         answer: &Answer,
     ) -> Result<(), String> {
         let all = clean.states.len() - 1;
+        let is_uncertain = point.is_uncertain(operation);
         match answer {
             Answer::Error(error) => {
                 let error = error.to_string();
@@ -207,7 +208,7 @@ impl Call<'_> {
                     format!("the fault is taken for something else: {error}")
                 })?;
                 let says = error.contains(MAY_STAND);
-                ensure(says == (stand > 0), || {
+                ensure(says == (stand > 0 || is_uncertain), || {
                     format!("{stand} changes were made, and the error is {error}")
                 })
             }
@@ -218,7 +219,7 @@ impl Call<'_> {
             }
             // What a tool gives besides its change is not kept from the caller: it warns.
             Answer::Result(result) if warns(result, INJECTED) => {
-                ensure(warns(result, MAY_STAND) == (stand > 0), || {
+                ensure(warns(result, MAY_STAND) == (stand > 0 || is_uncertain), || {
                     format!("{stand} changes were made, and the warning is that of {result}")
                 })
             }
@@ -236,7 +237,8 @@ impl Call<'_> {
 
     fn reports(&self, operation: Operation, Point { fault, .. }: Point) -> bool {
         let (How::Once(code) | How::ForEver(code)) = fault.how else { return false };
-        matches!(operation, Operation::Read | Operation::List) && self.reports.contains(&code)
+        matches!(operation, Operation::Stat | Operation::Read | Operation::List)
+            && self.reports.contains(&code)
     }
 
     fn recovers(&self, clean: &Clean, stand: usize, state: &State) -> Result<(), String> {

@@ -23,7 +23,7 @@ pub use sweep::Sweep;
 
 use agent_memory_core::storage::ErrorCode;
 
-/// Every storage error, by its name in `wit/storage.wit`; a test holds the two together.
+/// Every storage error, by its name in `wit/storage`; a test holds the two together.
 pub const ERRORS: [(&str, ErrorCode); 14] = [
     ("not-found", ErrorCode::NotFound),
     ("already-exists", ErrorCode::AlreadyExists),
@@ -45,7 +45,7 @@ pub const ERRORS: [(&str, ErrorCode); 14] = [
 ///
 /// # Panics
 ///
-/// Where the name is none of `wit/storage.wit`.
+/// Where the name is none of `wit/storage`.
 pub fn code(name: &str) -> ErrorCode {
     let found = ERRORS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("`{name}` is no storage error")).1

@@ -44,11 +44,13 @@ impl Fault {
         let mut faults = Vec::new();
         for applied in 0..=moment.changes.len() {
             faults.push(Self { how: How::Death, applied });
-            // A transaction that does not end well is rolled back.
-            if applied > 0 && moment.operation == Operation::CommitTransaction {
-                continue;
-            }
             for (_, code) in super::ERRORS {
+                // After any other error a transaction is rolled back.
+                let may_stand =
+                    moment.operation != Operation::CommitTransaction || code == ErrorCode::Io;
+                if applied > 0 && !may_stand {
+                    continue;
+                }
                 // A version that does not match is found before its change is made.
                 let is_too_late = code == ErrorCode::VersionMismatch
                     && applied > 0
@@ -61,6 +63,15 @@ impl Fault {
             }
         }
         faults
+    }
+}
+
+impl Point {
+    /// Whether an error there leaves open what was done.
+    pub(super) fn is_uncertain(self, operation: Operation) -> bool {
+        let is_io =
+            matches!(self.fault.how, How::Once(ErrorCode::Io) | How::ForEver(ErrorCode::Io));
+        operation == Operation::CommitTransaction && is_io
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_memory_core::storage::{Change, Place, Side, Splice};
+use agent_memory_core::storage::{Area, Change, Place, Splice};
 
 use crate::case::Documents;
 use crate::in_memory::{FullStorage, Image};
@@ -19,7 +19,7 @@ pub enum Alteration {
 /// The documents of one place, and the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    documents: BTreeMap<(Side, String), Vec<u8>>,
+    documents: BTreeMap<(Area, String), Vec<u8>>,
     /// None where nobody has made anything in one.
     database: Option<Image>,
 }
@@ -27,19 +27,19 @@ pub struct State {
 impl State {
     /// What a storage holds.
     pub fn of(memory: &FullStorage, place: &Place) -> Self {
-        let sides = [Side::Documents, Side::Bookkeeping];
-        let of_side = |side| {
-            let documents = memory.documents(place, side).into_iter();
-            documents.map(move |(path, contents)| ((side, path), contents))
+        let areas = [Area::Documents, Area::Bookkeeping];
+        let of_area = |area| {
+            let documents = memory.documents(place, area).into_iter();
+            documents.map(move |(path, contents)| ((area, path), contents))
         };
         let database = memory.image().filter(|image| !image.is_empty());
-        Self { documents: sides.into_iter().flat_map(of_side).collect(), database }
+        Self { documents: areas.into_iter().flat_map(of_area).collect(), database }
     }
 
     /// Documents where users look for them, and nothing else.
     pub fn given(documents: Documents) -> Self {
         let documents = documents.into_iter();
-        let documents = documents.map(|(path, text)| ((Side::Documents, path), text)).collect();
+        let documents = documents.map(|(path, text)| ((Area::Documents, path), text)).collect();
         Self { documents, database: None }
     }
 
@@ -47,8 +47,8 @@ impl State {
     pub fn reopened(&self, place: &Place) -> FullStorage {
         let memory = FullStorage::new();
         memory.grant(place.clone());
-        for ((side, path), contents) in &self.documents {
-            memory.put(place, *side, path, contents.clone());
+        for ((area, path), contents) in &self.documents {
+            memory.put(place, *area, path, contents.clone());
         }
         if let Some(image) = &self.database {
             memory.restore(image);
@@ -61,20 +61,24 @@ impl State {
         let mut state = self.clone();
         let after = |change: &Alteration| {
             match change.clone() {
-                Alteration::Document(Change::Put { side, path, contents, .. }) => {
-                    state.documents.insert((side, path), contents);
+                Alteration::Document(Change::Put { area, path, contents, .. }) => {
+                    state.documents.insert((area, path), contents);
                 }
-                Alteration::Document(Change::Edit { side, path, splices, .. }) => {
-                    let before = &self.documents[&(side, path.clone())];
+                Alteration::Document(Change::Edit { area, path, splices, .. }) => {
+                    let before = &self.documents[&(area, path.clone())];
                     let contents = Splice::all(&splices, before).expect("splices that fit");
-                    state.documents.insert((side, path), contents);
+                    state.documents.insert((area, path), contents);
                 }
-                Alteration::Document(Change::Delete { side, path, .. }) => {
-                    state.documents.remove(&(side, path));
+                Alteration::Document(Change::Delete { area, path, .. }) => {
+                    state.documents.remove(&(area, path));
                 }
-                Alteration::Document(Change::Copy { side, from, to, .. }) => {
-                    let contents = self.documents[&(side, from)].clone();
-                    state.documents.insert((side, to), contents);
+                Alteration::Document(Change::Copy { area, from, to, .. }) => {
+                    let contents = self.documents[&(area, from)].clone();
+                    state.documents.insert((area, to), contents);
+                }
+                Alteration::Document(Change::Rename { area, from, to, .. }) => {
+                    let contents = state.documents.remove(&(area, from)).expect("it is there");
+                    state.documents.insert((area, to), contents);
                 }
                 Alteration::Database(image) => state.database = Some(image),
             }
@@ -85,7 +89,7 @@ impl State {
 
     /// What stands where users look for it.
     pub fn documents(&self) -> Documents {
-        let documents = self.documents.iter().filter(|((side, _), _)| *side == Side::Documents);
+        let documents = self.documents.iter().filter(|((area, _), _)| *area == Area::Documents);
         documents.map(|((_, path), contents)| (path.clone(), contents.clone())).collect()
     }
 

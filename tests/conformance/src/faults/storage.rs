@@ -3,10 +3,11 @@
 use std::panic::resume_unwind;
 
 use agent_memory_core::storage::database::{
-    Connection, Effect, Mode, Rows, Statement, Transaction,
+    Connection, Effect, Kind, Mode, Rows, Statement, Transaction,
 };
 use agent_memory_core::storage::{
-    Change, CommitError, Document, Entry, Error, ErrorCode, Place, Side, Storage, Tree, Writer,
+    Area, Change, CommitError, Document, Entry, Error, ErrorCode, Place, Status, Storage, Tree,
+    Writer,
 };
 
 use super::state::Alteration;
@@ -91,11 +92,17 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
     }
 
-    fn open_database(&self, name: &str, create: bool) -> Result<Box<dyn Connection + '_>, Error> {
+    fn open_database(
+        &self,
+        place: &Place,
+        name: &str,
+        kind: Kind,
+        create: bool,
+    ) -> Result<Box<dyn Connection + '_>, Error> {
         // Who does not create one asks whether there is one, and this says that there is not.
         let answer = (!create).then_some(ErrorCode::NotFound);
         self.check(Operation::OpenDatabase, answer)?;
-        let connection = self.memory.open_database(name, create)?;
+        let connection = self.memory.open_database(place, name, kind, create)?;
         Ok(Box::new(FaultyConnection { connection, storage: self }))
     }
 }
@@ -106,21 +113,24 @@ struct FaultyTree<'a, P> {
 }
 
 impl<P: Plan> Tree for FaultyTree<'_, P> {
-    fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        // Who allows no byte asks whether there is a document, and this says that there is.
-        let answer = (max_bytes == 0).then_some(ErrorCode::TooLarge);
-        self.storage.check(Operation::Read, answer)?;
-        self.tree.read(side, path, max_bytes)
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        self.storage.check(Operation::Stat, None)?;
+        self.tree.stat(area, path)
     }
 
-    fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        self.storage.check(Operation::Read, None)?;
+        self.tree.read(area, path, max_bytes)
+    }
+
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
         self.storage.check(Operation::List, None)?;
-        self.tree.list(side, directory)
+        self.tree.list(area, directory)
     }
 
-    fn lock(&self) -> Result<Box<dyn Writer + '_>, Error> {
+    fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         self.storage.check(Operation::Lock, None)?;
-        Ok(Box::new(FaultyWriter { writer: self.tree.lock()?, plan: &self.storage.plan }))
+        Ok(Box::new(FaultyWriter { writer: self.tree.lock(scope)?, plan: &self.storage.plan }))
     }
 }
 
@@ -130,7 +140,7 @@ struct FaultyWriter<'a> {
 }
 
 impl Writer for FaultyWriter<'_> {
-    fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
         let (operation, answer) = (Operation::Commit, None);
         let alterations = changes.iter().cloned().map(Alteration::Document).collect();
         let event = self.plan.at(Moment { operation, changes: alterations, answer });
@@ -164,21 +174,22 @@ impl<P: Plan> Connection for FaultyConnection<'_, P> {
         self.connection.query(statement, max_rows)
     }
 
-    fn begin(&self, mode: Mode) -> Result<Box<dyn Transaction + '_>, Error> {
+    fn begin(&self, mode: Mode<'_>) -> Result<Box<dyn Transaction + '_>, Error> {
         let operation = match mode {
             Mode::Read => Operation::BeginRead,
-            Mode::Write => Operation::BeginWrite,
+            Mode::Write(_) => Operation::BeginWrite,
         };
+        let writes = mode != Mode::Read;
         self.storage.check(operation, None)?;
         let transaction = self.connection.begin(mode)?;
-        Ok(Box::new(FaultyTransaction { transaction, storage: self.storage, mode }))
+        Ok(Box::new(FaultyTransaction { transaction, storage: self.storage, writes }))
     }
 }
 
 struct FaultyTransaction<'a, P> {
     transaction: Box<dyn Transaction + 'a>,
     storage: &'a FaultyStorage<P>,
-    mode: Mode,
+    writes: bool,
 }
 
 impl<P: Plan> Transaction for FaultyTransaction<'_, P> {
@@ -192,14 +203,19 @@ impl<P: Plan> Transaction for FaultyTransaction<'_, P> {
         self.transaction.execute(statements)
     }
 
-    /// Stands or is rolled back as a whole; where it fails, it is rolled back.
+    /// Stands or is rolled back as a whole.
     fn commit(&self) -> Result<(), Error> {
-        let image = self.storage.memory.image().filter(|_| self.mode == Mode::Write);
+        let image = self.storage.memory.image().filter(|_| self.writes);
         let changes = image.map(Alteration::Database).into_iter().collect();
         let operation = Operation::CommitTransaction;
         match self.storage.plan.at(Moment { operation, changes, answer: None }) {
             Event::Passes => self.transaction.commit(),
-            Event::Fails(code, _) => Err(injected(code)),
+            Event::Fails(code, applied) => {
+                if applied > 0 {
+                    self.transaction.commit()?;
+                }
+                Err(injected(code))
+            }
             Event::Dies(applied) => {
                 if applied > 0 {
                     self.transaction.commit()?;

@@ -8,12 +8,12 @@ use std::thread;
 
 use agent_memory_core::storage::{ErrorCode, Place, Storage};
 use agent_memory_core::toolbox;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::call::{Attempt, Call, Found, Tally};
 use super::state::State;
 use crate::case::{self, Case, Format, Ids};
-use crate::core_runner::{Circumstances, answer, memory_of, place_of};
+use crate::core_runner::{Circumstances, answer, context_of, memory_of, place_of, tools_of};
 use crate::runner::Answer;
 
 /// How long documents and arguments may be together: length decides nothing about faults.
@@ -59,10 +59,7 @@ struct Account {
 impl Sweep {
     /// The calls of a toolset: every step of its cases, in the state that the steps before it leave.
     pub fn of(toolset: &'static str) -> Self {
-        let settings = json!({"toolsets": [toolset]}).to_string();
-        let tools = toolbox::list_tools(&settings).expect("the toolset is there");
-        let tools = serde_json::from_str(&tools).expect("a list of tools is JSON");
-        Self { toolset, tools, reports: BTreeMap::new(), sample: None }
+        Self { toolset, tools: tools_of(toolset), reports: BTreeMap::new(), sample: None }
     }
 
     /// A tool that examines documents: it reports these errors of reading and listing instead of
@@ -278,8 +275,8 @@ impl Account {
 }
 
 fn call_tool(storage: &dyn Storage, tool: &str, arguments: &Value, context: &Value) -> Answer {
-    let (arguments, context) = (arguments.to_string(), context.to_string());
-    let outcome = toolbox::call_tool(storage, tool, &arguments, &context);
+    let context = context_of(context);
+    let outcome = toolbox::call_tool(storage, tool, &arguments.to_string(), &context);
     answer(outcome).expect("a result is JSON")
 }
 

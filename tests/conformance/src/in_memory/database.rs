@@ -1,23 +1,49 @@
 //! A SQL database in memory, for the core as a plain library.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io::Cursor;
-use std::rc::Rc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use agent_memory_core::storage::database::{
     Connection, Effect, Mode, Rows, Statement, Transaction, Value,
 };
-use agent_memory_core::storage::{Error, ErrorCode};
+use agent_memory_core::storage::memory::{Lock, MemoryStorage};
+use agent_memory_core::storage::{Error, ErrorCode, Place};
 use rusqlite::backup::Backup;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params_from_iter};
 
-/// One database, granted under any name once it was created.
+/// One database, granted under any name once it was created, as one call after the other sees it.
 #[derive(Debug, Default)]
 pub struct SqlDatabase {
-    connection: RefCell<Option<rusqlite::Connection>>,
+    shared: Arc<Shared>,
+    /// Whether the call has a transaction on it.
     in_transaction: Cell<bool>,
-    committed: Rc<Cell<bool>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    connection: Mutex<Option<rusqlite::Connection>>,
+    /// Whether a call is using the connection, in a transaction or for one query.
+    in_use: Mutex<bool>,
+    freed: Condvar,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Waits until no other call uses the connection.
+    fn take(&self) {
+        let in_use = self.freed.wait_while(locked(&self.in_use), |in_use| *in_use);
+        *in_use.unwrap_or_else(PoisonError::into_inner) = true;
+    }
+
+    fn give_back(&self) {
+        *locked(&self.in_use) = false;
+        self.freed.notify_one();
+    }
 }
 
 /// What a database holds.
@@ -48,35 +74,34 @@ impl Image {
 const EMPTY: &str = "version 0\n";
 
 impl SqlDatabase {
-    /// One that sets `committed` where a transaction is.
-    pub(super) fn telling(committed: &Rc<Cell<bool>>) -> Self {
-        Self { committed: committed.clone(), ..Self::default() }
+    /// The same database, as a call on another thread sees it.
+    pub(super) fn another(&self) -> Self {
+        Self { shared: self.shared.clone(), in_transaction: Cell::new(false) }
     }
 
-    /// Whether a transaction is open.
-    pub(super) fn is_in_transaction(&self) -> bool {
-        self.in_transaction.get()
-    }
-
-    /// Opens it.
+    /// Opens it; a transaction that writes takes the lock of the place, where one is given.
     ///
     /// # Errors
     ///
     /// `not-found` before anyone created it.
-    pub fn open(&self, create: bool) -> Result<Box<dyn Connection + '_>, Error> {
-        let mut connection = self.connection.borrow_mut();
+    pub(super) fn open<'a>(
+        &'a self,
+        create: bool,
+        place: Option<(&'a MemoryStorage, Place)>,
+    ) -> Result<Box<dyn Connection + 'a>, Error> {
+        let mut connection = locked(&self.shared.connection);
         if connection.is_none() {
             if !create {
                 return Err(Error::new(ErrorCode::NotFound, "there is no database yet"));
             }
             *connection = Some(rusqlite::Connection::open_in_memory().map_err(failed)?);
         }
-        Ok(Box::new(Open { database: self }))
+        Ok(Box::new(Open { database: self, place }))
     }
 
     /// What it holds, also what an open transaction has changed.
     pub fn image(&self) -> Option<Image> {
-        let mut connection = self.connection.borrow_mut();
+        let mut connection = locked(&self.shared.connection);
         let connection = connection.as_mut()?;
         let rows = dump(connection).expect("a database of its own can be read");
         let bytes = connection.serialize("main").expect("a database of its own can be copied");
@@ -93,14 +118,14 @@ impl SqlDatabase {
         // A deserialized database could not be copied within a transaction.
         let copied = Backup::new(&from, &mut to).and_then(|copy| copy.step(-1));
         copied.expect("memory");
-        *self.connection.borrow_mut() = Some(to);
+        *locked(&self.shared.connection) = Some(to);
     }
 
     fn run<T>(
         &self,
         act: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
-        let connection = self.connection.borrow();
+        let connection = locked(&self.shared.connection);
         act(connection.as_ref().expect("it was opened")).map_err(failed)
     }
 
@@ -166,6 +191,7 @@ fn dump(connection: &rusqlite::Connection) -> rusqlite::Result<String> {
 
 struct Open<'a> {
     database: &'a SqlDatabase,
+    place: Option<(&'a MemoryStorage, Place)>,
 }
 
 impl Connection for Open<'_> {
@@ -173,19 +199,28 @@ impl Connection for Open<'_> {
         if self.database.in_transaction.get() {
             return Err(nested());
         }
-        self.database.query(statement, max_rows)
+        self.database.shared.take();
+        let rows = self.database.query(statement, max_rows);
+        self.database.shared.give_back();
+        rows
     }
 
-    fn begin(&self, mode: Mode) -> Result<Box<dyn Transaction + '_>, Error> {
-        if self.database.in_transaction.replace(true) {
+    fn begin(&self, mode: Mode<'_>) -> Result<Box<dyn Transaction + '_>, Error> {
+        if self.database.in_transaction.get() {
             return Err(nested());
         }
-        let begun = Begun { database: self.database };
         // What changes something in a transaction that reads is refused, as a host refuses it.
-        let sql = match mode {
-            Mode::Read => "PRAGMA query_only = 1; BEGIN",
-            Mode::Write => "PRAGMA query_only = 0; BEGIN IMMEDIATE",
+        let (lock, sql) = match (mode, &self.place) {
+            (Mode::Read, _) => (None, "PRAGMA query_only = 1; BEGIN"),
+            (Mode::Write(scope), Some((documents, place))) => {
+                let lock = documents.lock_for_transaction(place, scope)?;
+                (Some(lock), "PRAGMA query_only = 0; BEGIN IMMEDIATE")
+            }
+            (Mode::Write(_), None) => (None, "PRAGMA query_only = 0; BEGIN IMMEDIATE"),
         };
+        self.database.shared.take();
+        self.database.in_transaction.set(true);
+        let begun = Begun { database: self.database, _lock: lock };
         self.database.run(|connection| connection.execute_batch(sql))?;
         Ok(Box::new(begun))
     }
@@ -197,31 +232,53 @@ fn nested() -> Error {
 
 struct Begun<'a> {
     database: &'a SqlDatabase,
+    // Dropped after the transaction has ended.
+    _lock: Option<Arc<Lock>>,
+}
+
+impl Begun<'_> {
+    /// Ends the transaction, if it has not ended.
+    fn end(&self) {
+        if self.database.in_transaction.replace(false) {
+            let _ = self.database.run(|connection| connection.execute_batch("ROLLBACK"));
+            self.database.shared.give_back();
+        }
+    }
+
+    /// Runs statements: one that fails ends the transaction.
+    fn within<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        if !self.database.in_transaction.get() {
+            let message = "the transaction was rolled back after an error: begin again";
+            return Err(Error::new(ErrorCode::Io, message));
+        }
+        run().inspect_err(|_| self.end())
+    }
 }
 
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
-        if self.database.in_transaction.replace(false) {
-            let _ = self.database.run(|connection| connection.execute_batch("ROLLBACK"));
-        }
+        self.end();
     }
 }
 
 impl Transaction for Begun<'_> {
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
-        self.database.query(statement, max_rows)
+        self.within(|| self.database.query(statement, max_rows))
     }
 
     fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
-        statements.iter().map(|statement| self.database.execute(statement)).collect()
+        self.within(|| {
+            statements.iter().map(|statement| self.database.execute(statement)).collect()
+        })
     }
 
     fn commit(&self) -> Result<(), Error> {
-        self.database.committed.set(true);
         if !self.database.in_transaction.replace(false) {
-            return Err(Error::new(ErrorCode::Nested, "the transaction is committed already"));
+            return Err(Error::new(ErrorCode::Nested, "the transaction has ended already"));
         }
-        self.database.run(|connection| connection.execute_batch("COMMIT"))
+        let committed = self.database.run(|connection| connection.execute_batch("COMMIT"));
+        self.database.shared.give_back();
+        committed
     }
 }
 

@@ -1,11 +1,11 @@
 //! The core over storage in memory: what the same calls do where nothing goes wrong.
 
-use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
+use agent_memory_core::storage::{Area, Place, memory::MemoryStorage};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
 use crate::case::Documents;
-use crate::core_runner::answer;
+use crate::core_runner::{answer, context_of};
 use crate::runner::Answer;
 
 /// One repository in memory.
@@ -22,7 +22,7 @@ impl InMemory {
         let place = Place::repository(repository);
         storage.grant(place.clone());
         for (path, contents) in documents {
-            storage.put(&place, Side::Documents, path, contents.clone());
+            storage.put(&place, Area::Documents, path, contents.clone());
         }
         Self { storage, place }
     }
@@ -35,13 +35,13 @@ impl InMemory {
             "utc_offset_minutes": 0,
             "seed": 1,
         });
-        let (arguments, context) = (arguments.to_string(), context.to_string());
-        let outcome = toolbox::call_tool(&self.storage, tool, &arguments, &context);
+        let context = context_of(&context);
+        let outcome = toolbox::call_tool(&self.storage, tool, &arguments.to_string(), &context);
         answer(outcome).expect("a result is JSON")
     }
 
     /// What the repository holds.
     pub fn documents(&self) -> Documents {
-        self.storage.documents(&self.place, Side::Documents)
+        self.storage.documents(&self.place, Area::Documents)
     }
 }

@@ -1,36 +1,39 @@
 //! Both capabilities in memory, with the rules that a call can observe.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
-use agent_memory_core::storage::database::Connection;
+use agent_memory_core::storage::database::{Connection, Kind};
 use agent_memory_core::storage::memory::MemoryStorage;
-use agent_memory_core::storage::{
-    Document, Entry, Error, ErrorCode, Place, Side, Storage, Tree, Writer,
-};
+use agent_memory_core::storage::{Area, Error, Place, Storage, Tree};
 
 use super::database::{Image, SqlDatabase};
 use crate::case::Documents;
 
-/// Documents and a database that live as long as the value.
+/// Documents and databases that live as long as the value, as one call after the other sees them.
 #[derive(Debug, Default)]
 pub struct FullStorage {
     documents: MemoryStorage,
-    database: SqlDatabase,
-    /// Whether the call has committed a transaction.
-    committed: Rc<Cell<bool>>,
+    kept: SqlDatabase,
+    derived: SqlDatabase,
 }
 
 impl FullStorage {
-    /// Storage that grants no place yet, and a database that nobody has created.
+    /// Storage that grants no place yet, and databases that nobody has created.
     pub fn new() -> Self {
-        let committed = Rc::new(Cell::new(false));
-        Self { database: SqlDatabase::telling(&committed), committed, ..Self::default() }
+        Self::default()
+    }
+
+    /// The same storage as a call sees it that goes on beside those of this value, on another
+    /// thread.
+    pub fn another(&self) -> Self {
+        Self {
+            documents: self.documents.another(),
+            kept: self.kept.another(),
+            derived: self.derived.another(),
+        }
     }
 
     /// Says that what follows is another call.
     pub fn begin_call(&self) {
-        self.committed.set(false);
+        self.documents.begin_call();
     }
 
     /// As [`MemoryStorage::grant`].
@@ -39,59 +42,42 @@ impl FullStorage {
     }
 
     /// As [`MemoryStorage::put`].
-    pub fn put(&self, place: &Place, side: Side, path: &str, contents: impl Into<Vec<u8>>) {
-        self.documents.put(place, side, path, contents);
+    pub fn put(&self, place: &Place, area: Area, path: &str, contents: impl Into<Vec<u8>>) {
+        self.documents.put(place, area, path, contents);
     }
 
     /// As [`MemoryStorage::documents`].
-    pub fn documents(&self, place: &Place, side: Side) -> Documents {
-        self.documents.documents(place, side)
+    pub fn documents(&self, place: &Place, area: Area) -> Documents {
+        self.documents.documents(place, area)
     }
 
-    /// What the database holds, also what an open transaction has changed; none where nobody has
-    /// created it.
+    /// What the kept database holds, also what an open transaction has changed; none where nobody
+    /// has created it.
     pub fn image(&self) -> Option<Image> {
-        self.database.image()
+        self.kept.image()
     }
 
     /// Puts a database in the place of the one there is.
     pub fn restore(&self, image: &Image) {
-        self.database.restore(image);
+        self.kept.restore(image);
     }
 }
 
 impl Storage for FullStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        let tree = self.documents.open(place)?;
-        Ok(Box::new(FullTree { tree, database: &self.database, committed: &self.committed }))
+        self.documents.open(place)
     }
 
-    fn open_database(&self, _: &str, create: bool) -> Result<Box<dyn Connection + '_>, Error> {
-        self.database.open(create)
-    }
-}
-
-struct FullTree<'a> {
-    tree: Box<dyn Tree + 'a>,
-    database: &'a SqlDatabase,
-    committed: &'a Cell<bool>,
-}
-
-impl Tree for FullTree<'_> {
-    fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        self.tree.read(side, path, max_bytes)
-    }
-
-    fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.tree.list(side, directory)
-    }
-
-    fn lock(&self) -> Result<Box<dyn Writer + '_>, Error> {
-        if self.database.is_in_transaction() || self.committed.get() {
-            let message =
-                "the call has a transaction, or has committed one: it takes its writer before";
-            return Err(Error::new(ErrorCode::Nested, message));
+    fn open_database(
+        &self,
+        place: &Place,
+        _: &str,
+        kind: Kind,
+        create: bool,
+    ) -> Result<Box<dyn Connection + '_>, Error> {
+        match kind {
+            Kind::Kept => self.kept.open(create, Some((&self.documents, place.clone()))),
+            Kind::Derived => self.derived.open(create, None),
         }
-        self.tree.lock()
     }
 }

@@ -1,9 +1,11 @@
 //! An agent's records between the formats, and out and in: nothing is lost, wherever it ends.
 
 use agent_memory_conformance::case::Format;
+use agent_memory_conformance::core_runner::{answer, context_of};
+use agent_memory_conformance::faults::{Call, State};
 use agent_memory_conformance::in_memory::FullStorage;
-use agent_memory_core::storage::database::{Mode, Statement, Value as Sql};
-use agent_memory_core::storage::{Place, Side, Storage};
+use agent_memory_core::storage::database::{Kind, Mode, Statement, Value as Sql};
+use agent_memory_core::storage::{Area, Place, Storage};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
@@ -46,6 +48,18 @@ const GOLDEN: &str = r#"{
 }
 "#;
 
+/// The directory of records.
+fn place() -> Place {
+    Place::labelled("records")
+}
+
+/// What a tool answers, as JSON.
+fn answered(storage: &dyn Storage, tool: &str, arguments: &Value, context: &Value) -> Value {
+    let context = context_of(context);
+    let outcome = toolbox::call_tool(storage, tool, &arguments.to_string(), &context);
+    serde_json::from_str(outcome.expect(tool).json()).expect("JSON")
+}
+
 struct Host {
     storage: FullStorage,
     format: Format,
@@ -56,7 +70,7 @@ struct Host {
 impl Host {
     fn new(format: Format) -> Self {
         let storage = FullStorage::new();
-        storage.grant(Place::records());
+        storage.grant(place());
         Self { storage, format, max_bytes: None, calls: 0 }
     }
 
@@ -67,55 +81,65 @@ impl Host {
     }
 
     fn put(&self, name: &str, text: &str) {
-        self.storage.put(&Place::records(), Side::Documents, name, text);
+        self.storage.put(&place(), Area::Documents, name, text);
     }
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let context = json!({
-            "settings": {
-                "toolsets": ["records"],
-                "records": {"format": self.format.name(), "max_bytes": self.max_bytes},
-            },
-            "now": "2025-02-01T10:00:00.000Z", "utc_offset_minutes": 0, "seed": self.calls,
-        });
         self.calls += 1;
         self.storage.begin_call();
-        let (arguments, context) = (arguments.to_string(), context.to_string());
-        let outcome = toolbox::call_tool(&self.storage, tool, &arguments, &context).expect(tool);
-        serde_json::from_str(&outcome.result).expect("JSON")
+        answered(&self.storage, tool, &arguments, &self.context())
     }
 
-    /// Converts to the end, and returns how many calls that took.
-    fn convert(&mut self, to: &str) -> usize {
-        for step in 1..1000 {
-            let answer = self.call("convert_records", json!({"to": to}));
-            assert!(answer.get("error").is_none(), "{answer}");
-            if answer["finished"] == true {
-                return step;
-            }
+    fn context(&self) -> Value {
+        let mut own = json!({"format": self.format.name()});
+        if let Some(most) = self.max_bytes {
+            own["max_bytes"] = json!(most);
         }
-        panic!("a conversion to {to} does not end");
+        json!({
+            "settings": {"toolsets": ["records"], "records": own},
+            "now": "2025-02-01T10:00:00.000Z", "utc_offset_minutes": 0, "seed": self.calls,
+        })
     }
 
-    /// As a conversion that ended leaves its mark, see `sqlite/moving.rs` of the core.
-    fn mark(&self, moving: &str) {
+    /// Converts, and returns whether the records were in the other format.
+    fn convert(&mut self, to: &str) -> bool {
+        let answer = self.call("convert_records", json!({"to": to}));
+        answer["converted"].as_bool().unwrap_or_else(|| panic!("{answer}"))
+    }
+
+    /// Changes the database as no call does.
+    fn execute(&self, sql: &[&str]) {
         self.storage.begin_call();
-        let database = self.storage.open_database("records", false).expect("a database");
-        let transaction = database.begin(Mode::Write).expect("a transaction");
-        let sql = "UPDATE agents SET moving = ?1".to_owned();
-        let mark = Statement { sql, parameters: vec![Sql::Text(moving.to_owned())] };
-        transaction.execute(&[mark]).expect("marked");
+        let database = self.storage.open_database(&place(), "memories.db", Kind::Kept, false);
+        let database = database.expect("a database");
+        let transaction = database.begin(Mode::Write(None)).expect("a transaction");
+        let statement = |sql: &&str| Statement { sql: (*sql).to_owned(), parameters: Vec::new() };
+        let statements: Vec<_> = sql.iter().map(statement).collect();
+        transaction.execute(&statements).expect("executed");
         transaction.commit().expect("committed");
     }
 
+    /// The one value that a query gives.
+    fn value(&self, sql: &str) -> Sql {
+        self.storage.begin_call();
+        let database = self.storage.open_database(&place(), "memories.db", Kind::Kept, false);
+        let statement = Statement { sql: sql.to_owned(), parameters: Vec::new() };
+        let rows = database.expect("a database").query(&statement, 1).expect("rows");
+        rows.rows[0][0].clone()
+    }
+
     fn files(&self) -> Vec<(String, String)> {
-        let files = self.storage.documents(&Place::records(), Side::Documents).into_iter();
+        let files = self.storage.documents(&place(), Area::Documents).into_iter();
         files.map(|(name, bytes)| (name, String::from_utf8(bytes).expect("UTF-8"))).collect()
+    }
+
+    fn has_file(&self) -> bool {
+        self.files().iter().any(|(name, _)| name == "default.json")
     }
 
     fn remove_files(&mut self) {
         let storage = FullStorage::new();
-        storage.grant(Place::records());
+        storage.grant(place());
         if let Some(image) = self.storage.image() {
             storage.restore(&image);
         }
@@ -230,86 +254,95 @@ fn what_changes_in_rows_is_in_the_file_and_nothing_else_is_another() {
     assert!(text.contains("[1.50, null]"), "{text}");
 }
 
-/// Whoever ends a conversion after any step goes on, or takes it back.
-#[test]
-fn a_conversion_that_ended_anywhere_goes_on_and_goes_back() {
-    let file = large(5_500);
-    let all = Host::with_file(Format::Json, &file).convert("sqlite");
-    assert!(all > 4, "one page is enough: make a larger file");
-    for steps in 0..all {
-        for to in ["sqlite", "json"] {
-            let mut host = Host::with_file(Format::Json, &file);
-            for _ in 0..steps {
-                host.call("convert_records", json!({"to": "sqlite"}));
-            }
-            assert_eq!(host.exported("json"), file, "after {steps} steps");
-            let is_there = host.files().iter().any(|(name, _)| name == "default.json");
-            if to == "json" && !is_there {
-                host.remove_files();
-            }
-            host.convert(to);
-            let name = if to == "json" { "default.json" } else { "default.json.converted" };
-            assert_eq!(host.files(), [(name.to_owned(), file.clone())], "after {steps} steps");
-            assert_eq!(host.exported("json"), file, "after {steps} steps");
-        }
-    }
-}
-
-#[test]
-fn a_way_back_that_ended_anywhere_goes_on_and_goes_back() {
-    let mut start = Host::with_file(Format::Json, GOLDEN);
-    start.convert("sqlite");
-    let image = start.storage.image().expect("a database");
-    let host = || {
-        let host = Host::new(Format::Json);
-        host.storage.restore(&image);
-        host
+/// Every state that an interrupted conversion leaves, with the records of one file.
+fn states_of_conversion(before: &Host, to: &str) -> Vec<State> {
+    let context = before.context();
+    let place = place();
+    let call = Call {
+        place: &place,
+        before: State::of(&before.storage, &place),
+        make: &|storage, _| {
+            let outcome = toolbox::call_tool(
+                storage,
+                "convert_records",
+                &json!({"to": to}).to_string(),
+                &context_of(&context),
+            );
+            answer(outcome).expect("JSON")
+        },
+        writes: true,
+        idempotent: false,
+        reports: &[],
     };
-    let all = host().convert("json");
-    assert!(all > 3, "{all}");
-    for steps in 0..all {
-        for to in ["sqlite", "json"] {
-            let mut host = host();
-            for _ in 0..steps {
-                host.call("convert_records", json!({"to": "json"}));
+    call.states()
+}
+
+#[test]
+fn a_conversion_that_was_interrupted_anywhere_goes_on_and_goes_back() {
+    let in_file = Host::with_file(Format::Json, GOLDEN);
+    let mut in_rows = Host::with_file(Format::Json, GOLDEN);
+    in_rows.convert("sqlite");
+    in_rows.remove_files();
+    for (start, to) in [(&in_file, "sqlite"), (&in_rows, "json")] {
+        let states = states_of_conversion(start, to);
+        assert!(states.len() > 2, "a conversion makes several changes");
+        for (changes, state) in states.iter().enumerate() {
+            for target in ["sqlite", "json"] {
+                let what =
+                    format!("to {to}, interrupted after {changes} changes, then to {target}");
+                let mut host = Host::new(Format::Json);
+                host.storage = state.reopened(&place());
+                assert_eq!(host.exported("json"), GOLDEN, "{what}");
+                // The file of a conversion stands in the way of one back.
+                if target == "json" && !host.has_file() {
+                    host.remove_files();
+                }
+                host.convert(target);
+                assert_eq!(host.exported("json"), GOLDEN, "{what}");
+                assert!(!host.convert(target), "{what}");
+                assert_eq!(host.has_file(), target == "json", "{what}");
             }
-            assert_eq!(host.exported("json"), GOLDEN, "after {steps} steps");
-            host.convert(to);
-            assert_eq!(host.exported("json"), GOLDEN, "after {steps} steps, to {to}");
-            let answer = host.call("convert_records", json!({"to": to}));
-            assert_eq!(answer, json!({"done": 3, "total": 3, "finished": true}));
         }
     }
 }
 
-/// Two people who want opposite formats, or one who changes their mind.
+/// What the first version of the database left of conversions that were interrupted.
 #[test]
-fn a_conversion_may_turn_round_in_the_middle_of_its_rows() {
-    let file = large(10_500);
-    let mut host = Host::with_file(Format::Json, &file);
-    for to in ["sqlite", "sqlite", "json"] {
-        let answer = host.call("convert_records", json!({"to": to}));
-        assert_eq!(answer["finished"], false, "{answer}");
+fn the_database_of_an_earlier_version_is_cleaned_up_and_loses_nothing() {
+    let mut host = Host::new(Format::Sqlite);
+    host.call("add_core_memory", json!({"content": "kept", "tags": ["a"]}));
+    host.call("add_core_memory", json!({"content": "hidden", "tags": ["b"], "agent_id": "ada"}));
+    host.execute(&[
+        "UPDATE agents SET name = 'ada/0123' WHERE name = 'ada'",
+        "UPDATE agents SET moving = '' WHERE name = 'default'",
+        "PRAGMA user_version = 1",
+    ]);
+    assert_eq!(host.all()["total"], 1, "an earlier version can be read");
+    host.call("add_core_memory", json!({"content": "new"}));
+    assert_eq!(host.all()["total"], 2);
+    assert_eq!(host.value("PRAGMA user_version"), Sql::Integer(2));
+    assert_eq!(host.value("SELECT group_concat(name) FROM agents"), Sql::Text("default".into()));
+    assert_eq!(host.value("SELECT count(*) FROM agents WHERE moving IS NOT NULL"), Sql::Integer(0));
+    for table in ["memories", "unindexed"] {
+        let sql = format!("SELECT count(*) FROM {table}");
+        assert_eq!(host.value(&sql), Sql::Integer(2), "{table}");
     }
-    host.convert("sqlite");
-    assert_eq!(host.exported("json"), file);
+    assert_eq!(host.value("SELECT group_concat(tag) FROM memory_tags"), Sql::Text("a".into()));
 }
 
 #[test]
-fn a_file_that_changes_during_a_conversion_is_copied_anew() {
-    let file = large(5_500);
-    let mut host = Host::with_file(Format::Json, &file);
-    for step in 0..4 {
-        host.call("convert_records", json!({"to": "sqlite"}));
-        if step < 3 {
-            let added = host.call("add_core_memory", json!({"content": format!("{step}")}));
-            assert_eq!(added["created"], true, "{added}");
-        }
+fn a_database_of_a_later_version_is_not_changed() {
+    let mut host = Host::new(Format::Sqlite);
+    host.call("add_core_memory", json!({"content": "kept"}));
+    host.execute(&["PRAGMA user_version = 3"]);
+    for (tool, arguments) in
+        [("add_core_memory", json!({"content": "new"})), ("convert_records", json!({"to": "json"}))]
+    {
+        let answer = host.call(tool, arguments);
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("a later version of this program"), "{answer}");
     }
-    let before = host.exported("json");
-    host.convert("sqlite");
-    assert_eq!(host.exported("json"), before);
-    assert_eq!(host.call("get_memory_stats", json!({}))["total_memories"], 5_503);
+    assert_eq!(host.all()["total"], 1);
 }
 
 #[test]
@@ -330,68 +363,39 @@ fn rows_that_a_file_hides_are_never_deleted() {
     assert_eq!(host.call("recall_context", json!({}))["warnings"], json!([]));
 }
 
-/// Whatever file comes later, these rows are not what it says.
+/// A conversion was interrupted after the file was renamed, and the mark on the rows stayed.
 #[test]
-fn rows_that_change_after_a_conversion_that_did_not_end_are_never_deleted() {
-    let refused = |host: &mut Host| {
-        host.max_bytes = Some(host.exported("json").len() as u64 - 1);
-        let answer = host.call("convert_records", json!({"to": "json"}));
-        assert_eq!(answer["error"]["code"], "LIMIT_EXCEEDED", "{answer}");
-        host.max_bytes = None;
-    };
-    let killed_on_the_way_back = |host: &mut Host| host.mark("");
-    let killed_on_the_way = |host: &mut Host| {
-        host.convert("json");
-        loop {
-            host.call("convert_records", json!({"to": "sqlite"}));
-            if host.files().iter().any(|(name, _)| name == "default.json.converted") {
-                return host.remove_files();
-            }
+fn rows_that_changed_since_they_were_copied_are_never_deleted() {
+    for changes in [true, false] {
+        let mut host = Host::with_file(Format::Json, GOLDEN);
+        let states = states_of_conversion(&host, "sqlite");
+        host.storage = states[2].reopened(&place());
+        assert!(!host.has_file());
+        assert_ne!(host.value("SELECT moving FROM agents"), Sql::Null);
+        if changes {
+            host.call("add_core_memory", json!({"content": "after"}));
+            assert_eq!(host.value("SELECT moving FROM agents"), Sql::Null);
         }
-    };
-    let ends: [&dyn Fn(&mut Host); 3] = [&refused, &killed_on_the_way_back, &killed_on_the_way];
-    for (index, end) in ends.iter().enumerate() {
-        let mut host = Host::new(Format::Sqlite);
-        host.call("add_core_memory", json!({"content": "before"}));
-        end(&mut host);
-        let added = host.call("add_core_memory", json!({"content": "after"}));
-        assert_eq!(added["created"], true, "end {index}: {added}");
-        host.put("default.json", GOLDEN);
-        let recalled = host.call("recall_context", json!({"limit": 1}));
-        let warnings = recalled["warnings"].as_array().expect("warnings");
-        assert!(!warnings.is_empty(), "end {index}: {recalled}");
-        for to in ["sqlite", "json"] {
-            let answer = host.call("convert_records", json!({"to": to}));
-            assert_eq!(answer["error"]["code"], "INVALID_INPUT", "end {index}: {answer}");
-        }
+        let total = host.all()["total"].clone();
+        // Somebody gives the file its name back: without a change it holds all that the rows hold.
         host.remove_files();
-        assert_eq!(host.all()["total"], 2, "end {index}");
-        host.convert("json");
-        assert_eq!(host.all()["total"], 2, "end {index}");
-    }
-}
-
-/// However the conversion ended: the file was not written, or another one was put in its place.
-#[test]
-fn rows_that_are_moving_are_no_leftovers_of_a_file_that_says_otherwise() {
-    for from in ["sqlite", "json"] {
-        let mut host = Host::new(Format::Sqlite);
-        host.call("add_core_memory", json!({"content": "in rows"}));
-        if from == "sqlite" {
-            host.mark("");
-        } else {
-            // The last call is the one that was not made.
-            host.convert("json");
-            while !host.files().iter().any(|(name, _)| name == "default.json.converted") {
-                host.call("convert_records", json!({"to": "sqlite"}));
-            }
-            host.remove_files();
+        host.put("default.json", GOLDEN);
+        let answer = host.call("convert_records", json!({"to": "json"}));
+        assert_eq!(answer.get("error").is_some(), changes, "{answer}");
+        host.remove_files();
+        if changes {
+            assert_eq!(host.all()["total"], total);
         }
-        hides_until_it_is_gone(host);
     }
 }
 
-fn hides_until_it_is_gone(mut host: Host) {
+/// The mark is that of another file than the one that was put there.
+#[test]
+fn rows_that_are_a_copy_of_another_file_are_never_deleted() {
+    let mut host = Host::with_file(Format::Json, &large(2));
+    let states = states_of_conversion(&host, "sqlite");
+    host.storage = states[2].reopened(&place());
+    host.remove_files();
     host.put("default.json", GOLDEN);
     let recalled = host.call("recall_context", json!({"limit": 1}));
     assert_eq!(recalled["warnings"].as_array().map(Vec::len), Some(1), "{recalled}");
@@ -400,8 +404,7 @@ fn hides_until_it_is_gone(mut host: Host) {
         assert_eq!(answer["error"]["code"], "INVALID_INPUT", "{answer}");
     }
     host.remove_files();
-    host.convert("json");
-    assert_eq!(host.all()["memories"][0]["content"], "in rows");
+    assert_eq!(host.exported("json"), large(2));
 }
 
 #[test]
