@@ -1,0 +1,138 @@
+//! Calls at once on storage that locks by scope, as a server for many agents would: what a call
+//! relies on and changes is within its scope.
+
+use std::thread;
+
+use agent_memory_conformance::case::Format;
+use agent_memory_conformance::core_runner::context_of;
+use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_core::storage::{Area, Place};
+use agent_memory_core::toolbox;
+use serde_json::{Value, json};
+
+/// Calls that each of several threads makes.
+const CALLS: u64 = 25;
+
+fn storage() -> FullStorage {
+    let storage = FullStorage::new();
+    storage.grant(Place::labelled("records"));
+    storage.grant(Place::repository("/project"));
+    storage
+}
+
+/// A client of the storage: the calls of one thread.
+struct Client {
+    storage: FullStorage,
+    number: u64,
+    format: Format,
+    calls: u64,
+}
+
+impl Client {
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.calls += 1;
+        self.storage.begin_call();
+        let context = context_of(&json!({
+            "settings": {"toolsets": ["all"], "records": {"format": self.format.name()}},
+            "now": "2025-01-20T10:00:00.000Z",
+            "utc_offset_minutes": 0,
+            "seed": self.number * 1_000_000 + self.calls,
+        }));
+        let outcome = toolbox::call_tool(&self.storage, tool, &arguments.to_string(), &context);
+        serde_json::from_str(outcome.expect(tool).json()).expect("JSON")
+    }
+}
+
+/// Lets clients work at once, each on a thread of its own, and returns what they return.
+fn at_once<T: Send>(
+    storage: &FullStorage,
+    clients: u64,
+    format: Format,
+    work: impl Fn(&mut Client) -> T + Sync,
+) -> Vec<T> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..clients)
+            .map(|number| {
+                let storage = storage.another();
+                let work = &work;
+                scope.spawn(move || work(&mut Client { storage, number, format, calls: 0 }))
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("it ends")).collect()
+    })
+}
+
+#[test]
+fn records_of_two_agents_that_several_add_at_once_are_all_kept() {
+    for format in Format::ALL {
+        let storage = storage();
+        let agent = |client: &Client| ["ada", "bob"][client.number as usize % 2];
+        at_once(&storage, 4, format, |client| {
+            for number in 0..CALLS {
+                let content = format!("{} of {}", number, client.number);
+                let arguments = json!({"agent_id": agent(client), "content": content});
+                let added = client.call("add_core_memory", arguments);
+                assert_eq!(added["created"], true, "{added}");
+            }
+        });
+        let totals = at_once(&storage, 2, format, |client| {
+            client.call("query_memories", json!({"agent_id": agent(client)}))["total"].clone()
+        });
+        assert_eq!(totals, [json!(2 * CALLS), json!(2 * CALLS)], "{format:?}");
+    }
+}
+
+#[test]
+fn of_names_that_differ_only_in_case_the_first_one_is_the_agent() {
+    for format in Format::ALL {
+        for _ in 0..CALLS {
+            let storage = storage();
+            let created = at_once(&storage, 2, format, |client| {
+                let agent = ["Ada", "ada"][client.number as usize];
+                let arguments = json!({"agent_id": agent, "content": "x"});
+                client.call("add_core_memory", arguments).get("created").is_some()
+            });
+            assert_eq!(created.into_iter().filter(|created| *created).count(), 1, "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn writers_of_another_agent_go_on_through_conversions() {
+    let storage = storage();
+    at_once(&storage, 2, Format::Json, |client| {
+        for number in 0..CALLS {
+            if client.number == 0 {
+                let agent = format!("ada-{number}");
+                client.call("add_core_memory", json!({"agent_id": agent, "content": "x"}));
+                let to_rows = json!({"agent_id": agent, "to": "sqlite"});
+                let converted = client.call("convert_records", to_rows);
+                assert_eq!(converted["converted"], true, "{converted}");
+            } else {
+                let arguments = json!({"agent_id": "bob", "content": "y"});
+                let added = client.call("add_core_memory", arguments);
+                assert_eq!(added["created"], true, "{added}");
+            }
+        }
+    });
+}
+
+#[test]
+fn entries_of_one_log_that_several_append_at_once_are_all_kept() {
+    let storage = storage();
+    let session = json!({"agent_name": "ada", "repo_root": "/project"});
+    at_once(&storage, 4, Format::Json, |client| {
+        client.call("start_session", session.clone());
+        for number in 0..CALLS {
+            let mut entry = session.clone();
+            entry["section"] = json!("Decisions");
+            entry["content"] = json!(format!("- {number} of {}", client.number));
+            let appended = client.call("append_entry", entry);
+            assert_eq!(appended.get("error"), None, "{appended}");
+        }
+    });
+    let place = Place::repository("/project");
+    let documents = storage.documents(&place, Area::Documents);
+    let log = String::from_utf8(documents["ada/logs/2025-01-20.md"].clone()).expect("UTF-8");
+    assert_eq!(log.matches(" of ").count() as u64, 4 * CALLS, "{log}");
+}
