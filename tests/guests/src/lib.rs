@@ -9,13 +9,23 @@
 
 mod misdeeds;
 
-wit_bindgen::generate!({ path: "../../wit", world: "memory" });
+wit_bindgen::generate!({
+    path: ["../../wit/storage", "../../wit/toolbox"],
+    world: "agent-memory:toolbox/memory",
+    generate_all,
+});
 
-use exports::agent_memory::core::toolbox::{Failure, FailureCode, FollowUp, Guest, Outcome};
+use exports::agent_memory::toolbox::toolbox::{
+    Category, Context, Failure, FailureCode, FollowUp, Guest, Outcome, Reference, Refusal,
+};
 use serde_json::{Value, json};
 
+/// The label of the place that the tools use, and the database in it.
+const PLACE: &str = "guests";
+const DATABASE: &str = "guests.db";
+
 /// Each tool, and whether it says that it only reads.
-const TOOLS: [(&str, bool); 33] = [
+const TOOLS: [(&str, bool); 36] = [
     ("add-row", false),
     ("append", false),
     ("append-without-lock", true),
@@ -25,6 +35,7 @@ const TOOLS: [(&str, bool); 33] = [
     ("count", true),
     ("endless-statement", false),
     ("flood", true),
+    ("go-on-after-error", false),
     ("grow", true),
     ("hoard", true),
     ("keep", false),
@@ -32,6 +43,7 @@ const TOOLS: [(&str, bool); 33] = [
     ("lock-after-rollback", false),
     ("lock-in-transaction", false),
     ("lock-twice", false),
+    ("lock-two-places", false),
     ("panic", true),
     ("probe-database", true),
     ("read", true),
@@ -49,18 +61,20 @@ const TOOLS: [(&str, bool); 33] = [
     ("vast-error", true),
     ("vast-failure", true),
     ("vast-result", true),
+    ("write-under-lock", false),
 ];
 
 struct Component;
 
 impl Guest for Component {
-    fn list_tools(_settings: String) -> Result<String, Failure> {
+    fn describe() -> String {
         let object = json!({ "type": "object" });
         let tools: Vec<Value> = TOOLS
             .iter()
             .map(|(name, read_only)| {
                 json!({
-                    "name": name, "title": name, "description": name,
+                    "name": name, "qualified_name": format!("guests_{name}"), "shared_with": [],
+                    "title": name, "description": name,
                     "inputSchema": object, "outputSchema": object,
                     "annotations": {
                         "readOnlyHint": read_only, "destructiveHint": false,
@@ -70,61 +84,64 @@ impl Guest for Component {
                 })
             })
             .collect();
-        Ok(Value::from(tools).to_string())
+        let directory = json!({
+            "name": "directory", "schema": { "type": "string", "minLength": 1 },
+            "default_text": "none", "help": "Where the tools keep rows", "flag": "guests-dir",
+            "environment": [], "is_path": true, "is_secret": false,
+        });
+        let place = json!({
+            "label": PLACE, "title": "Directory of the guests", "kind": "directory",
+            "is_private": true, "setting": "directory", "default": "",
+            "databases": [{ "name": DATABASE, "dialects": ["sqlite"] }],
+            "missing": "this host has no directory for guests: set one",
+        });
+        let toolset = json!({
+            "name": "guests", "title": "Guests", "description": "Tools that misbehave",
+            "default": true, "settings": [directory], "places": [place], "tools": tools,
+            "resources": [], "resource_templates": [], "prompts": [],
+        });
+        json!({ "toolsets": [toolset] }).to_string()
     }
 
-    fn call_tool(name: String, arguments: String, context: String) -> Result<Outcome, Failure> {
+    fn call_tool(name: String, arguments: String, context: Context) -> Result<Outcome, Failure> {
         let arguments = parse(&arguments)?;
-        let context = parse(&context)?;
         if let Some(answer) = misdeeds::answer(&name) {
             return answer;
         }
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
-        let (result, is_error) = match misdeeds::commit(&name, text, &context) {
-            Some(Ok(result)) => (result, false),
+        let answer = match misdeeds::commit(&name, text, &context) {
+            Some(Ok(result)) => Ok(result.to_string()),
             Some(Err(error)) => {
-                let code = format!("{:?}", error.code);
-                (json!({ "error": code, "message": error.message }), true)
+                let (code, message) = (format!("{:?}", error.code), error.message);
+                let json = json!({ "error": code, "message": message }).to_string();
+                Err(Refusal { category: Category::Storage, code, message, json })
             }
             None => return Err(not_found(&name)),
         };
-        Ok(Outcome {
-            result: result.to_string(),
-            is_error,
-            changed: Vec::new(),
-            follow_ups: Vec::new(),
-        })
+        Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new() })
     }
 
-    fn list_resources(_context: String) -> Result<String, Failure> {
-        Ok("[]".to_owned())
-    }
-
-    fn list_resource_templates(_context: String) -> Result<String, Failure> {
-        Ok("[]".to_owned())
-    }
-
-    fn read_resource(uri: String, _context: String) -> Result<Outcome, Failure> {
+    fn read_resource(uri: String, _: Context) -> Result<Outcome, Failure> {
         Err(not_found(&uri))
     }
 
-    fn list_prompts(_context: String) -> Result<String, Failure> {
-        Ok("[]".to_owned())
-    }
-
-    fn get_prompt(name: String, _: String, _: String) -> Result<String, Failure> {
+    fn get_prompt(name: String, _: String, _: Context) -> Result<String, Failure> {
         Err(not_found(&name))
     }
 
-    fn complete(_: String, _: String, _: String) -> Result<String, Failure> {
-        Ok("[]".to_owned())
-    }
-
-    fn pending(_context: String) -> Result<Vec<FollowUp>, Failure> {
+    fn complete(_: Reference, _: String, _: String, _: Context) -> Result<Vec<String>, Failure> {
         Ok(Vec::new())
     }
 
-    fn answer(id: String, _: String, _: String) -> Result<Outcome, Failure> {
+    fn pending(_: Context) -> Result<Vec<FollowUp>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn claim(id: String, _: u32, _: Context) -> Result<bool, Failure> {
+        Err(not_found(&id))
+    }
+
+    fn answer(id: String, _: String, _: Context) -> Result<Outcome, Failure> {
         Err(not_found(&id))
     }
 

@@ -1,13 +1,13 @@
 //! What the tools do, one function each.
 
-use crate::agent_memory::core::database::{
-    self, Connection, Statement, Transaction, TransactionMode, Value as Column,
+use crate::agent_memory::storage::database::{
+    self, Connection, Kind, Mode, Statement, Transaction, Value as Column,
 };
-use crate::agent_memory::core::documents::{
-    self, Backup, Change, Place, PlaceKind, Put, Side, Tree,
+use crate::agent_memory::storage::documents::{self, Area, Backup, Change, Put, Tree};
+use crate::agent_memory::storage::types::{Error, NamedPlace, Place};
+use crate::exports::agent_memory::toolbox::toolbox::{
+    Category, Context, Failure, FailureCode, Outcome, Refusal,
 };
-use crate::agent_memory::core::storage_types::Error;
-use crate::exports::agent_memory::core::toolbox::{Failure, FailureCode, Outcome};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -23,7 +23,7 @@ const VAST: usize = 80 << 20;
 pub fn commit(
     name: &str,
     argument: impl Fn(&str) -> String,
-    context: &Value,
+    context: &Context,
 ) -> Option<Result<Value, Error>> {
     let open = || open(argument("repo_root"));
     Some(match name {
@@ -40,33 +40,45 @@ pub fn commit(
         "grow" => Ok(json!({ "pages": grow() })),
         "hoard" => hoard(argument("repo_root")),
         "keep" => open().and_then(|tree| keep(&tree)),
-        "lock-after-commit" => open().and_then(|tree| {
-            with_row(|transaction| transaction.commit())?;
-            tree.lock().map(|_writer| json!({}))
+        "lock-after-commit" => with_row(|transaction| transaction.commit()).and_then(|_| {
+            let tree = own_tree()?;
+            tree.lock(None).map(|_writer| json!({}))
         }),
-        "lock-after-rollback" => open().and_then(|tree| {
-            with_row(|_| Ok(()))?;
-            tree.lock().map(|_writer| json!({}))
+        "lock-after-rollback" => with_row(|_| Ok(())).and_then(|_| {
+            let tree = own_tree()?;
+            tree.lock(None).map(|_writer| json!({}))
         }),
         "lock-in-transaction" => {
-            open().and_then(|tree| with_row(|_| tree.lock().map(|_writer| ())))
+            with_row(|_| own_tree().and_then(|tree| tree.lock(None).map(|_writer| ())))
         }
+        "lock-two-places" => open().and_then(|tree| {
+            drop(tree.lock(None)?);
+            with_row(|_| Ok(()))
+        }),
+        "write-under-lock" => own_tree().and_then(|tree| {
+            let writer = tree.lock(None)?;
+            add_row_and(|| drop(writer))
+        }),
+        "go-on-after-error" => with_row(|transaction| {
+            let _ = transaction.execute(&[statement("INSERT INTO nowhere VALUES (1)")]);
+            transaction.commit()
+        }),
         "lock-twice" => open().and_then(|tree| lock_twice(&tree)),
         "panic" => panic!("the guest panics"),
-        "probe-database" => database::open("records", true).map(|_| json!({})),
+        "probe-database" => own_database().map(|_| json!({})),
         "read" => open().and_then(|tree| read(&tree)).map(|lines| json!({ "lines": lines })),
         "recurse" => Ok(json!({ "depth": recurse(0) })),
         "recurse-in-memory" => Ok(json!({ "depth": recurse_in_memory(0) })),
         "recurse-locked" => {
-            open().and_then(|tree| tree.lock()).map(|_writer| json!({ "depth": recurse(0) }))
+            open().and_then(|tree| tree.lock(None)).map(|_writer| json!({ "depth": recurse(0) }))
         }
         "spin" => spin(),
         "spin-in-transaction" => with_row(|_| spin()),
-        "spin-locked" => open().and_then(|tree| tree.lock()).and_then(|_writer| spin()),
+        "spin-locked" => open().and_then(|tree| tree.lock(None)).and_then(|_writer| spin()),
         "storm" => open().and_then(|tree| storm(&tree)),
-        "transact-twice" => records().and_then(|records| {
-            let _first = records.begin(TransactionMode::Write)?;
-            records.begin(TransactionMode::Read).map(|_second| json!({}))
+        "transact-twice" => own_database().and_then(|database| {
+            let _first = database.begin(&Mode::Write(None))?;
+            database.begin(&Mode::Read).map(|_second| json!({}))
         }),
         "trap" => core::arch::wasm32::unreachable(),
         "trap-in-transaction" => {
@@ -79,9 +91,8 @@ pub fn commit(
 
 /// The answer of a tool whose misdeed is its answer.
 pub fn answer(name: &str) -> Option<Result<Outcome, Failure>> {
-    let outcome = |result, is_error| {
-        Some(Ok(Outcome { result, is_error, changed: Vec::new(), follow_ups: Vec::new() }))
-    };
+    let outcome =
+        |answer| Some(Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new() }));
     // Made at once: a text that grows is copied.
     let vast = |before: &str, after: &str| {
         let mut text = String::with_capacity(before.len() + VAST + after.len());
@@ -90,54 +101,67 @@ pub fn answer(name: &str) -> Option<Result<Outcome, Failure>> {
         text + after
     };
     match name {
-        "babble" => outcome("this is {no JSON".to_owned(), false),
-        "vast-error" => outcome(vast(r#"{"error":"Vast","message":""#, r#""}"#), true),
+        "babble" => outcome(Ok("this is {no JSON".to_owned())),
+        "vast-error" => {
+            let json = vast(r#"{"error":"Vast","message":""#, r#""}"#);
+            let (code, message) = ("Vast".to_owned(), String::new());
+            outcome(Err(Refusal { category: Category::Invalid, code, message, json }))
+        }
         "vast-failure" => {
             Some(Err(Failure { code: FailureCode::InvalidRequest, message: vast("", "") }))
         }
-        "vast-result" => outcome(vast(r#"{"vast":""#, r#""}"#), false),
+        "vast-result" => outcome(Ok(vast(r#"{"vast":""#, r#""}"#))),
         _ => None,
     }
 }
 
 fn open(repository: String) -> Result<Tree, Error> {
-    documents::open(&Place { kind: PlaceKind::Repository, name: repository })
+    documents::open(&Place::Repository(repository))
+}
+
+/// The place that this component describes.
+fn own_place() -> Place {
+    Place::Named(NamedPlace { label: crate::PLACE.to_owned(), name: String::new() })
+}
+
+fn own_tree() -> Result<Tree, Error> {
+    documents::open(&own_place())
 }
 
 fn read(tree: &Tree) -> Result<String, Error> {
-    let document = tree.read(Side::Documents, DOCUMENT, ENOUGH)?;
+    let document = tree.read(Area::Documents, DOCUMENT, ENOUGH)?;
     let contents = document.map(|document| document.contents);
     Ok(String::from_utf8_lossy(&contents.unwrap_or_default()).into_owned())
 }
 
 /// Well behaved: a line at the end of the document, with the time of the call. It shows that the
 /// lock was free, and in what order the calls went.
-fn append(tree: &Tree, line: &str, context: &Value) -> Result<Value, Error> {
-    let writer = tree.lock()?;
-    let before = tree.read(Side::Documents, DOCUMENT, ENOUGH)?;
+fn append(tree: &Tree, line: &str, context: &Context) -> Result<Value, Error> {
+    let writer = tree.lock(None)?;
+    let before = tree.read(Area::Documents, DOCUMENT, ENOUGH)?;
     let (mut contents, expects) = match before {
         Some(document) => (document.contents, Some(document.version)),
         None => (Vec::new(), None),
     };
     contents.extend_from_slice(line.as_bytes());
     contents.push(b'\n');
-    let put = Put { side: Side::Documents, path: DOCUMENT.to_owned(), contents, expects };
+    let put = Put { area: Area::Documents, path: DOCUMENT.to_owned(), contents, expects };
     writer.commit(&[Change::Put(put)]).map_err(|failed| failed.error)?;
-    Ok(json!({ "now": context["now"], "seed": context["seed"] }))
+    Ok(json!({ "now": context.now, "seed": context.seed }))
 }
 
 /// Well behaved, too: empties the document, and keeps what it held beside it.
 fn keep(tree: &Tree) -> Result<Value, Error> {
-    let writer = tree.lock()?;
-    let version = tree.read(Side::Documents, DOCUMENT, ENOUGH)?.map(|document| document.version);
+    let writer = tree.lock(None)?;
+    let version = tree.read(Area::Documents, DOCUMENT, ENOUGH)?.map(|document| document.version);
     let backup = Backup {
-        side: Side::Documents,
+        area: Area::Documents,
         from: DOCUMENT.to_owned(),
         to: format!("{DOCUMENT}.backup"),
         expects: version.clone().unwrap_or_default(),
     };
     let put = Put {
-        side: Side::Documents,
+        area: Area::Documents,
         path: DOCUMENT.to_owned(),
         contents: Vec::new(),
         expects: version,
@@ -163,14 +187,14 @@ fn statement(sql: &str) -> Statement {
     Statement { sql: sql.to_owned(), parameters: Vec::new() }
 }
 
-fn records() -> Result<Connection, Error> {
-    database::open("records", true)
+fn own_database() -> Result<Connection, Error> {
+    database::open(&own_place(), crate::DATABASE, Kind::Kept, true)
 }
 
 /// A transaction with a row that is not committed, and what is done then.
 fn with_row<T>(then: impl FnOnce(&Transaction) -> Result<T, Error>) -> Result<Value, Error> {
-    let records = records()?;
-    let transaction = records.begin(TransactionMode::Write)?;
+    let database = own_database()?;
+    let transaction = database.begin(&Mode::Write(None))?;
     insert(&transaction)?;
     then(&transaction).map(|_| json!({}))
 }
@@ -187,11 +211,17 @@ fn insert(transaction: &Transaction) -> Result<(), Error> {
 /// Well behaved: adds a row, and says how many there are. It shows that the database was free, and
 /// what others left in it.
 fn add_row() -> Result<Value, Error> {
-    let records = records()?;
-    let transaction = records.begin(TransactionMode::Write)?;
+    add_row_and(|| ())
+}
+
+/// As `add_row`; does something else before the transaction is committed.
+fn add_row_and(meanwhile: impl FnOnce()) -> Result<Value, Error> {
+    let database = own_database()?;
+    let transaction = database.begin(&Mode::Write(None))?;
     insert(&transaction)?;
+    meanwhile();
     transaction.commit()?;
-    let rows = records.query(&statement("SELECT count(*) FROM guest"), 1)?;
+    let rows = database.query(&statement("SELECT count(*) FROM guest"), 1)?;
     match rows.rows[0][0] {
         Column::Integer(count) => Ok(json!({ "rows": count })),
         _ => unreachable!("a count is a number"),
@@ -206,13 +236,13 @@ fn spin() -> Result<Value, Error> {
 }
 
 fn trap_while_locked(tree: &Tree) -> Result<Value, Error> {
-    let _writer = tree.lock()?;
+    let _writer = tree.lock(None)?;
     core::arch::wasm32::unreachable()
 }
 
 fn lock_twice(tree: &Tree) -> Result<Value, Error> {
-    let _first = tree.lock()?;
-    tree.lock().map(|_second| json!({}))
+    let _first = tree.lock(None)?;
+    tree.lock(None).map(|_second| json!({}))
 }
 
 /// Prints more than anybody reads, and panics.
