@@ -1,7 +1,7 @@
-//! Builds the hostile component and compiles it to machine code, as the host does its own.
+//! Builds the components of the tests and compiles them to machine code, as the host does its own.
 
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::env;
 
 fn main() {
     if let Err(error) = compile() {
@@ -16,8 +16,10 @@ fn compile() -> Result<(), Box<dyn std::error::Error>> {
     for source in ["tests/guests", "wit", "Cargo.lock", "Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", workspace.join(source).display());
     }
-    let component = agent_memory_image::build(workspace, "agent-memory-guests")?;
-    let image = agent_memory_image::precompile(&component, &env::var("TARGET")?)?;
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("guests.cwasm"), image)?;
+    for (package, name) in [("agent-memory-guests", "guests"), ("agent-memory-toy", "toy")] {
+        let component = agent_memory_image::build(workspace, package)?;
+        let compiled = agent_memory_image::precompile(&component, &env::var("TARGET")?)?;
+        compiled.write(Path::new(&env::var("OUT_DIR")?), name)?;
+    }
     Ok(())
 }

@@ -5,16 +5,20 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use agent_memory_core::context::Context;
 use agent_memory_core::storage::memory::MemoryStorage;
-use agent_memory_core::storage::{Place, Side};
+use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
 pub const AGENT: &str = "ada";
 
 /// The context of a call where no host makes one.
-pub const CONTEXT: &str = r#"{"settings": {"toolsets": ["sessions"]}, "utc_offset_minutes": 0,
-    "now": "2025-01-20T10:00:00.000Z", "seed": 1}"#;
+pub fn context() -> Context {
+    let context = json!({"settings": {"toolsets": ["sessions"]}, "utc_offset_minutes": 0,
+        "now": "2025-01-20T10:00:00.000Z", "seed": 1});
+    serde_json::from_value(context).expect("a context")
+}
 
 /// Where the repository is that is kept in memory.
 pub const NOWHERE: &str = "/repository";
@@ -56,7 +60,7 @@ impl Work {
             let session = json!({"agent_name": AGENT, "repo_root": NOWHERE, "date": day});
             call(&storage, "start_session", &session.to_string());
         }
-        let started = storage.documents(&Place::repository(NOWHERE), Side::Documents);
+        let started = storage.documents(&Place::repository(NOWHERE), Area::Documents);
         let filled = started.into_iter().map(|(path, contents)| {
             let text = String::from_utf8(contents).expect("documents are text");
             let text = match path.rsplit('/').next() {
@@ -82,7 +86,7 @@ impl Work {
     /// Puts the documents into memory.
     pub fn lend(&self, storage: &MemoryStorage) {
         for (path, text) in &self.documents {
-            storage.put(&Place::repository(NOWHERE), Side::Documents, path, text.as_str());
+            storage.put(&Place::repository(NOWHERE), Area::Documents, path, text.as_str());
         }
     }
 
@@ -138,8 +142,8 @@ pub fn tree(repository: &Path) -> PathBuf {
 }
 
 fn call(storage: &MemoryStorage, tool: &str, arguments: &str) {
-    let outcome = toolbox::call_tool(storage, tool, arguments, CONTEXT).expect("it is mounted");
-    assert!(!outcome.is_error, "{tool} {arguments}: {}", outcome.result);
+    let outcome = toolbox::call_tool(storage, tool, arguments, &context()).expect("it is mounted");
+    assert!(outcome.answer.is_ok(), "{tool} {arguments}: {}", outcome.json());
 }
 
 /// A document with text below its second section, up to about so many bytes: the first holds a

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
+use agent_memory_core::storage::{Place, Area, memory::MemoryStorage};
 use agent_memory_core::toolbox::{self, Failure};
 use serde_json::{Value, json};
 
@@ -78,21 +78,21 @@ impl Repository {
 
     /// The directory of records instead, with one file.
     pub fn with_records(file: &str, contents: &[u8]) -> Self {
-        Self::at(Place::records(), &[(file, contents)])
+        Self::at(Place::labelled("records"), &[(file, contents)])
     }
 
     fn at(place: Place, documents: &[(&str, &[u8])]) -> Self {
         let storage = MemoryStorage::new();
         storage.grant(place.clone());
         for (path, contents) in documents {
-            storage.put(&place, Side::Documents, path, *contents);
+            storage.put(&place, Area::Documents, path, *contents);
         }
         Self { storage, place }
     }
 
     /// All documents by path.
     pub fn documents(&self) -> BTreeMap<String, Vec<u8>> {
-        self.storage.documents(&self.place, Side::Documents)
+        self.storage.documents(&self.place, Area::Documents)
     }
 
     /// The text of a document that a tool has written.
@@ -125,17 +125,33 @@ impl Repository {
     /// Where the answer is no result and no error of a known code, or where anything changed
     /// although the answer is an error or the tool only reads.
     pub fn call_as(&self, tool: &str, arguments: &str, context: &str) -> Result<Answer, Failure> {
+        let context = serde_json::from_str(context).expect("a context");
+        self.call_in(tool, arguments, &context)
+    }
+
+    /// As `call_as`, with a context that is no constant.
+    ///
+    /// # Panics
+    ///
+    /// As `call_as`.
+    pub fn call_in(
+        &self,
+        tool: &str,
+        arguments: &str,
+        context: &Context,
+    ) -> Result<Answer, Failure> {
+        self.storage.begin_call();
         let before = self.documents();
         let called = toolbox::call_tool(&self.storage, tool, arguments, context);
-        let is_done = called.as_ref().is_ok_and(|outcome| !outcome.is_error);
+        let is_done = called.as_ref().is_ok_and(|outcome| outcome.answer.is_ok());
         let listed = tools().iter().find(|listed| listed["name"] == tool);
         let may_write = listed.is_none_or(|tool| tool["annotations"]["readOnlyHint"] == false);
         if !(is_done && may_write) {
             assert!(before == self.documents(), "{tool} was not to change anything: {called:?}");
         }
         let outcome = called?;
-        let value: Value = serde_json::from_str(&outcome.result).expect("a result is JSON");
-        if !outcome.is_error {
+        let value: Value = serde_json::from_str(outcome.json()).expect("a result is JSON");
+        if outcome.answer.is_ok() {
             return Ok(Ok(value));
         }
         // Of `sessions` as a whole; of `records` below `error`.
@@ -193,7 +209,9 @@ impl Refusal {
 pub fn tools() -> &'static [Value] {
     static TOOLS: OnceLock<Vec<Value>> = OnceLock::new();
     TOOLS.get_or_init(|| {
-        let listed = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("a list");
-        serde_json::from_str(&listed).expect("a list is JSON")
+        let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+        let toolsets = described["toolsets"].as_array().expect("toolsets").clone();
+        let tools = toolsets.into_iter().flat_map(|of| of["tools"].as_array().cloned());
+        tools.flatten().collect()
     })
 }

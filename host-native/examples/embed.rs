@@ -22,7 +22,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         if let Some(error) = outcome.error() {
             return Err(format!("{tool}: {}", error.message).into());
         }
-        let result: Value = serde_json::from_str(&outcome.result)?;
+        let result: Value = serde_json::from_str(outcome.json())?;
         println!("{tool}: {result:#}");
     }
     Ok(())

@@ -12,7 +12,7 @@ fn records(directory: &Path, format: RecordsFormat) -> Builder {
 }
 
 fn parsed(outcome: &Outcome) -> Value {
-    serde_json::from_str(&outcome.result).expect("JSON")
+    serde_json::from_str(outcome.json()).expect("JSON")
 }
 
 #[tokio::test]
@@ -30,12 +30,12 @@ async fn a_record_is_kept_in_either_format_and_resources_show_it() {
 
         let content = r#"{"content": "tabs, not spaces"}"#;
         let added = memory.call("add_core_memory", content).await.expect("an outcome");
-        assert!(!added.is_error, "{}", added.result);
+        assert!(added.answer.is_ok(), "{}", added.json());
         assert!(added.changed.iter().any(|uri| uri == uris[0]), "{:?}", added.changed);
         assert!(directory.path().join("memories").join(file).exists(), "{file}");
 
         let read = memory.read_resource(uris[0], None).await.expect("an outcome");
-        assert!(!read.is_error, "{}", read.result);
+        assert!(read.answer.is_ok(), "{}", read.json());
         let contents = &parsed(&read)[0];
         assert_eq!(contents["uri"], uris[0]);
         assert!(contents["text"].as_str().is_some_and(|text| text.contains("tabs, not spaces")));
@@ -56,7 +56,7 @@ async fn a_memory_that_is_dropped_leaves_its_database_whole_in_one_file() {
         .collect();
     for added in adds {
         let added = added.await.expect("it ends").expect("an outcome");
-        assert!(!added.is_error, "{}", added.result);
+        assert!(added.answer.is_ok(), "{}", added.json());
     }
     let database = directory.path().join("memories/memories.db");
     assert!(database.with_extension("db-wal").exists(), "connections are kept");
@@ -72,7 +72,7 @@ async fn a_memory_that_is_dropped_leaves_its_database_whole_in_one_file() {
     std::fs::copy(database, elsewhere.path().join("memories/memories.db")).expect("a copy");
     let copy = records(elsewhere.path(), RecordsFormat::Sqlite).build().expect("a memory");
     let found = copy.call("query_memories", "{}").await.expect("an outcome");
-    assert_eq!(parsed(&found)["total"], 5, "{}", found.result);
+    assert_eq!(parsed(&found)["total"], 5, "{}", found.json());
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_damaged_database_is_corrupted_data_and_left_alone() {
     let whole = tempfile::tempdir().expect("a directory");
     let memory = records(whole.path(), RecordsFormat::Sqlite).build().expect("a memory");
     let added = memory.call("add_core_memory", r#"{"content": "x"}"#).await.expect("an outcome");
-    assert!(!added.is_error, "{}", added.result);
+    assert!(added.answer.is_ok(), "{}", added.json());
     drop(memory);
     let whole = std::fs::read(whole.path().join("memories/memories.db")).expect("it is there");
     let no_text = {
@@ -122,9 +122,9 @@ async fn the_host_sets_how_much_an_agent_keeps() {
             let memory = cap(records(directory.path(), format)).build().expect("a memory");
             let content = format!(r#"{{"content": "{}"}}"#, "x".repeat(400));
             let first = memory.call("add_core_memory", &content).await.expect("an outcome");
-            assert!(!first.is_error, "{format:?}: {}", first.result);
+            assert!(first.answer.is_ok(), "{format:?}: {}", first.json());
             let second = memory.call("add_core_memory", &content).await.expect("an outcome");
-            assert_eq!(parsed(&second)["error"]["code"], "LIMIT_EXCEEDED", "{}", second.result);
+            assert_eq!(parsed(&second)["error"]["code"], "LIMIT_EXCEEDED", "{}", second.json());
         }
     }
 }
@@ -168,12 +168,12 @@ async fn a_conversion_can_be_taken_back_before_its_first_page() {
     let directory = tempfile::tempdir().expect("a directory");
     let memory = records(directory.path(), RecordsFormat::Json).build().expect("a memory");
     let added = memory.call("add_core_memory", r#"{"content": "x"}"#).await.expect("an outcome");
-    assert!(!added.is_error, "{}", added.result);
+    assert!(added.answer.is_ok(), "{}", added.json());
     let path = directory.path().join("memories/memories.db");
     let empty = Connection::open(&path).expect("a database");
     empty.pragma_update(None, "journal_mode", "WAL").expect("a file");
     drop(empty);
     let back = memory.call("convert_records", r#"{"to": "json"}"#).await.expect("an outcome");
-    assert!(!back.is_error, "{}", back.result);
-    assert_eq!(parsed(&back)["finished"], true, "{}", back.result);
+    assert!(back.answer.is_ok(), "{}", back.json());
+    assert_eq!(parsed(&back)["finished"], true, "{}", back.json());
 }

@@ -3,6 +3,7 @@
 //!
 //! The suite itself is the crate `agent-memory-conformance`, in `tests/conformance/`.
 
+pub mod images;
 pub mod kept_records;
 pub mod markdown;
 pub mod medium;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_memory_conformance::workspace::{repository_root, source, variants};
-use agent_memory_core::toolbox;
+use agent_memory_conformance::core_runner::tools;
 use agent_memory_tests::product::component;
 use serde_json::Value;
 use wasmparser::{Parser, Payload};
@@ -240,8 +240,7 @@ fn no_host_knows_what_a_memory_means() {
     let demo = ("host-native/src/cli/demo.rs", "it plays an agent");
 
     // The names of tools, of what they take and return, and of the documents that they keep.
-    let tools = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
-    let tools: Vec<Value> = serde_json::from_str(&tools).expect("JSON");
+    let tools = tools();
     let mut names: BTreeSet<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
     for schema in tools.iter().flat_map(|tool| [&tool["inputSchema"], &tool["outputSchema"]]) {
         let properties = schema["properties"].as_object().expect("properties");

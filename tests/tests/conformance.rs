@@ -8,7 +8,6 @@ use agent_memory_conformance::core_runner::{CoreSession, tools};
 use agent_memory_conformance::expectations::Expectations;
 use agent_memory_conformance::report::{CaseReport, Report, Table, differences, write_overview};
 use agent_memory_conformance::runner::{Session, run};
-use agent_memory_core::toolbox;
 use agent_memory_tests::runners::component::ComponentSession;
 use agent_memory_tests::runners::mcp::McpSession;
 use agent_memory_tests::runners::mcp_client::Era;
@@ -96,7 +95,7 @@ fn for_people() -> Vec<String> {
 
 /// What a host lists that is not the core's list. Text tells more than values do: the order of keys.
 fn other_tools(report: &Report) -> Option<String> {
-    let core = toolbox::list_tools(r#"{"toolsets": ["all"]}"#).expect("the tools");
+    let core = Value::from(tools()).to_string();
     let listed = Value::from(report.tools.clone()).to_string();
     (listed != core).then(|| format!("{}: lists other tools: {listed}", report.runner))
 }

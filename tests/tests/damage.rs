@@ -249,8 +249,8 @@ fn compare(trial: &mut Trial<'_>, expected: &Answer, after: &Documents, runtime:
     let arguments = trial.arguments.to_string();
     let outcome = runtime.block_on(memory.call(trial.tool, &arguments));
     let outcome = outcome.expect("the call has an outcome");
-    let value = serde_json::from_str(&outcome.result).expect("JSON");
-    let answer = if outcome.is_error { Answer::Error(value) } else { Answer::Result(value) };
+    let value = serde_json::from_str(outcome.json()).expect("JSON");
+    let answer = if outcome.answer.is_err() { Answer::Error(value) } else { Answer::Result(value) };
     assert_eq!(answer, *expected);
     assert!(scratch.end().as_ref() == Ok(after), "the host writes something else");
 }

@@ -7,7 +7,7 @@ use std::env;
 use std::time::Instant;
 
 use agent_memory_conformance::runner::Answer;
-use agent_memory_core::toolbox;
+use agent_memory_conformance::core_runner::tools_of;
 use agent_memory_tests::model::hosts::component::Component;
 use agent_memory_tests::model::hosts::core::Core;
 use agent_memory_tests::model::hosts::node::{self, Node, Process};
@@ -68,9 +68,7 @@ fn node_does_what_the_core_and_the_model_do() {
 
 /// The names of a toolset's tools for models.
 fn tools(toolset: &str) -> Vec<String> {
-    let settings = format!(r#"{{"toolsets":["{toolset}"]}}"#);
-    let listed = toolbox::list_tools(&settings).expect("the toolset can be listed");
-    let listed: Vec<Value> = serde_json::from_str(&listed).expect("JSON");
+    let listed = tools_of(toolset);
     let for_models = listed.iter().filter(|tool| tool["audience"] != "person");
     for_models.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }

@@ -33,14 +33,12 @@ impl Scene {
     fn with_records(limits: Limits) -> Scene {
         let repository = tempfile::tempdir().unwrap();
         let records = repository.path().join("records");
-        Scene::of(repository, Memory::builder().limits(limits).memory_dir(records))
+        Scene::of(repository, Memory::builder().limits(limits).setting("guests", "directory", records))
     }
 
     fn of(repository: TempDir, builder: Builder) -> Scene {
-        let image = include_bytes!(concat!(env!("OUT_DIR"), "/guests.cwasm")).as_slice();
         let memory = builder
-            // SAFETY: the build script has it from `precompile`.
-            .image(unsafe { Image::from_bytes(image) })
+            .image(guests())
             .allow(repository.path())
             .clock(Clock::Fixed {
                 start: "2025-01-20T10:00:00Z".parse().unwrap(),
@@ -72,12 +70,12 @@ impl Scene {
     /// Shows that the lock is free and the memory works.
     async fn assert_sound(&self) {
         let outcome = self.call("append").await.unwrap();
-        assert!(!outcome.is_error, "{}", outcome.result);
+        assert!(outcome.answer.is_ok(), "{}", outcome.json());
     }
 
     async fn lines(&self) -> Vec<String> {
         let outcome = self.call("read").await.unwrap();
-        let result: Value = serde_json::from_str(&outcome.result).unwrap();
+        let result: Value = serde_json::from_str(outcome.json()).unwrap();
         let lines = result["lines"].as_str().unwrap();
         lines.lines().map(str::to_owned).collect()
     }
@@ -94,8 +92,8 @@ impl Scene {
 }
 
 fn error_code(outcome: &Outcome) -> String {
-    assert!(outcome.is_error, "{}", outcome.result);
-    let result: Value = serde_json::from_str(&outcome.result).unwrap();
+    assert!(outcome.answer.is_err(), "{}", outcome.json());
+    let result: Value = serde_json::from_str(outcome.json()).unwrap();
     result["error"].as_str().unwrap().to_owned()
 }
 
@@ -178,7 +176,7 @@ async fn calls_that_are_given_up_all_at_once_leave_the_next_ones_their_instances
     assert!(!next.is_finished(), "there is an instance too many: {:?}", next.await);
     goes_on.store(true, Ordering::Relaxed);
     let outcome = next.await.unwrap().expect("there is an instance for it");
-    assert!(!outcome.is_error, "{}", outcome.result);
+    assert!(outcome.answer.is_ok(), "{}", outcome.json());
 }
 
 #[tokio::test]
@@ -200,7 +198,7 @@ async fn waiting_for_a_lock_does_not_count_toward_the_deadline() {
         tokio::time::sleep(Duration::from_secs(4)).await;
         drop(held);
     });
-    assert!(!outcome.unwrap().is_error);
+    assert!(outcome.unwrap().answer.is_ok());
     assert_eq!(scene.lines().await, ["append"]);
 }
 
@@ -258,7 +256,7 @@ async fn no_two_calls_share_memory() {
     let scene = Scene::new();
     for _ in 0..3 {
         let outcome = scene.call("count").await.unwrap();
-        assert_eq!(outcome.result, r#"{"count":1}"#);
+        assert_eq!(outcome.json(), r#"{"count":1}"#);
     }
 }
 
@@ -269,14 +267,14 @@ async fn no_database_is_granted_where_no_directory_of_records_is() {
     assert_eq!(error_code(&outcome), "ErrorCode::NotGranted");
     let scene = Scene::with_records(Limits::default());
     let outcome = scene.call("probe-database").await.unwrap();
-    assert!(!outcome.is_error, "{}", outcome.result);
+    assert!(outcome.answer.is_ok(), "{}", outcome.json());
 }
 
 /// Shows that the database can be written at once, and holds the rows of calls that ended well.
 async fn assert_database_free(scene: &Scene, rows: u64) {
     let soon = tokio::time::timeout(Duration::from_secs(4), scene.call("add-row"));
     let outcome = soon.await.expect("nobody holds the turn").unwrap();
-    let result: Value = serde_json::from_str(&outcome.result).unwrap();
+    let result: Value = serde_json::from_str(outcome.json()).unwrap();
     assert_eq!(result, json!({ "rows": rows }));
 }
 
@@ -337,7 +335,7 @@ async fn a_transaction_attaches_nothing_and_is_one_at_a_time_after_the_lock() {
 async fn a_call_locks_after_a_transaction_that_it_gave_up_and_not_after_one_that_it_committed() {
     let scene = Scene::with_records(Limits::default());
     let outcome = scene.call("lock-after-rollback").await.unwrap();
-    assert!(!outcome.is_error, "{}", outcome.result);
+    assert!(outcome.answer.is_ok(), "{}", outcome.json());
     let outcome = scene.call("lock-after-commit").await.unwrap();
     assert_eq!(error_code(&outcome), "ErrorCode::Nested");
     assert_database_free(&scene, 2).await;
@@ -358,7 +356,7 @@ async fn a_backup_is_made_in_the_commit_that_changes_the_document() {
     assert_eq!(error_code(&scene.call("keep").await.unwrap()), "ErrorCode::VersionMismatch");
     scene.assert_sound().await;
     let outcome = scene.call("keep").await.unwrap();
-    assert!(!outcome.is_error, "{}", outcome.result);
+    assert!(outcome.answer.is_ok(), "{}", outcome.json());
     let directory = scene.repository.path().join(".github/agent-memory/guest");
     let text = |name| std::fs::read_to_string(directory.join(name)).unwrap();
     assert_eq!((text("lines.txt.backup"), text("lines.txt")), ("append\n".into(), String::new()));
@@ -374,7 +372,7 @@ async fn writers_change_a_tree_in_the_order_of_their_arrival() {
         let (memory, arguments) = (scene.memory.clone(), scene.arguments(line));
         calls.push(async move {
             let outcome = memory.call_as(arrival, "append", &arguments, None).await;
-            assert!(!outcome.unwrap().is_error);
+            assert!(outcome.unwrap().answer.is_ok());
         });
     }
     // Begun in the opposite order, they still ask in that of their arrival.
@@ -394,7 +392,7 @@ async fn a_writer_that_never_begins_gives_way_when_it_is_dropped() {
     let early = tokio::time::timeout(Duration::from_millis(100), &mut waits);
     early.await.unwrap_err();
     drop(never);
-    assert!(!waits.await.unwrap().is_error);
+    assert!(waits.await.unwrap().answer.is_ok());
 }
 
 #[tokio::test]
@@ -402,7 +400,7 @@ async fn pinned_calls_see_the_clock_and_the_seed_of_their_arrival() {
     let scene = Scene::new();
     scene.call("count").await.unwrap();
     let outcome = scene.call("append").await.unwrap();
-    let result: Value = serde_json::from_str(&outcome.result).unwrap();
+    let result: Value = serde_json::from_str(outcome.json()).unwrap();
     assert_eq!(result, json!({ "now": "2025-01-20T10:00:01.000Z", "seed": 2 }));
 }
 

@@ -288,11 +288,11 @@ impl Repository {
         let Call { tool, arguments } = self.call(self.done);
         let outcome = self.runtime.block_on(self.impatient.call(tool, &arguments.to_string()));
         let outcome = outcome.expect("the call is made");
-        assert!(!outcome.is_error, "the next writer: {}", outcome.result);
+        assert!(outcome.answer.is_ok(), "the next writer: {}", outcome.json());
         let Answer::Result(expected) = self.expected.call(tool, &arguments) else {
             panic!("a call that fails");
         };
-        assert_eq!(outcome.result, expected.to_string());
+        assert_eq!(outcome.json(), expected.to_string());
         self.done += 1;
         let (found, expected) = (self.scratch.documents(), self.expected.documents());
         assert!(found == expected, "{}", difference(&found, &expected));

@@ -13,7 +13,7 @@ async fn refused(scratch: &Scratch, root: &str) -> String {
     let memory = Memory::builder().allow(scratch.repo()).build().expect("the memory opens");
     let arguments = json!({"agent_name": "ada", "repo_root": root}).to_string();
     let outcome = memory.call("read_summary", &arguments).await.expect("an outcome");
-    let error: Value = serde_json::from_str(&outcome.result).expect("JSON");
+    let error: Value = serde_json::from_str(outcome.json()).expect("JSON");
     assert_eq!(error["error"], "RepositoryNotAllowed", "{root}");
     error["message"].as_str().expect("a message").to_owned()
 }

@@ -329,6 +329,6 @@ fn validated(scratch: &Scratch) -> Value {
             .to_string();
     let call = memory.call("start_session", &arguments);
     let outcome = runtime.expect("a runtime").block_on(call).expect("a call");
-    assert!(!outcome.is_error, "the log is malformed: {}", outcome.result);
-    serde_json::from_str(&outcome.result).expect("JSON")
+    assert!(outcome.answer.is_ok(), "the log is malformed: {}", outcome.json());
+    serde_json::from_str(outcome.json()).expect("JSON")
 }

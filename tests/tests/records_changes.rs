@@ -2,6 +2,7 @@
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::core_runner::context_of;
 use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 /// says that it changed.
 fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<String>> {
     let storage = FullStorage::new();
-    storage.grant(Place::records());
+    storage.grant(Place::labelled("records"));
     let mut id = Value::Null;
     let mut all = Vec::new();
     for (seed, (tool, arguments)) in calls.iter().enumerate() {
@@ -24,10 +25,10 @@ fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<Stri
             "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": seed,
         });
         storage.begin_call();
-        let (arguments, context) = (arguments.to_string(), context.to_string());
+        let (arguments, context) = (arguments.to_string(), context_of(&context));
         let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);
-        let result: Value = serde_json::from_str(&outcome.result).expect("JSON");
-        assert!(!outcome.is_error, "{tool}: {result}");
+        let result: Value = serde_json::from_str(outcome.json()).expect("JSON");
+        assert!(outcome.answer.is_ok(), "{tool}: {result}");
         if seed == 0 {
             id = result["id"].clone();
         }

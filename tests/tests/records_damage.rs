@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use agent_memory_conformance::in_memory::FullStorage;
-use agent_memory_core::storage::{Place, Side};
+use agent_memory_conformance::core_runner::context_of;
+use agent_memory_core::storage::{Place, Area};
 use agent_memory_core::toolbox;
 use agent_memory_tests::records_file::{BACKUP, FILE, FIRST, GOLDEN, SECOND};
 use serde_json::{Value, json};
@@ -13,15 +14,15 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 fn call(file: &[u8], tool: &str, arguments: &Value) -> (Value, Files) {
     let storage = FullStorage::new();
-    storage.put(&Place::records(), Side::Documents, FILE, file);
+    storage.put(&Place::labelled("records"), Area::Documents, FILE, file);
     let context = json!({
         "settings": {"toolsets": ["records"]},
         "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
     });
-    let (arguments, context) = (arguments.to_string(), context.to_string());
+    let (arguments, context) = (arguments.to_string(), context_of(&context));
     let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);
-    let answer = serde_json::from_str(&outcome.result).expect("a result is JSON");
-    (answer, storage.documents(&Place::records(), Side::Documents))
+    let answer = serde_json::from_str(outcome.json()).expect("a result is JSON");
+    (answer, storage.documents(&Place::labelled("records"), Area::Documents))
 }
 
 fn calls() -> [(&'static str, Value); 7] {

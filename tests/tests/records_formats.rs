@@ -2,7 +2,8 @@
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::in_memory::FullStorage;
-use agent_memory_core::storage::{Place, Side};
+use agent_memory_conformance::core_runner::context_of;
+use agent_memory_core::storage::{Place, Area};
 use agent_memory_core::toolbox;
 use agent_memory_tests::random::{Random, replay, seed_or};
 use serde_json::{Map, Value, json};
@@ -20,7 +21,7 @@ struct Host {
 impl Host {
     fn of(format: Format) -> Self {
         let storage = FullStorage::new();
-        storage.grant(Place::records());
+        storage.grant(Place::labelled("records"));
         Self { storage, format, calls: 0 }
     }
 
@@ -35,9 +36,9 @@ impl Host {
         });
         self.calls += 1;
         self.storage.begin_call();
-        let (arguments, context) = (arguments.to_string(), context.to_string());
+        let (arguments, context) = (arguments.to_string(), context_of(&context));
         let outcome = toolbox::call_tool(&self.storage, tool, &arguments, &context);
-        serde_json::from_str(&outcome.expect(tool).result).expect("a result is JSON")
+        serde_json::from_str(&outcome.expect(tool).json()).expect("a result is JSON")
     }
 }
 
@@ -65,7 +66,7 @@ fn both_formats_answer_the_same_calls_alike() {
         }
         let [json, sqlite] = hosts.map(|host| host.storage);
         assert!(json.image().is_none() && sqlite.image().is_some());
-        assert!(sqlite.documents(&Place::records(), Side::Documents).is_empty());
+        assert!(sqlite.documents(&Place::labelled("records"), Area::Documents).is_empty());
     }
 }
 

@@ -180,7 +180,7 @@ impl Records {
         let Call { tool, arguments } = call(self.done);
         let outcome = self.runtime.block_on(self.impatient.call(tool, &arguments.to_string()));
         let outcome = outcome.expect("the call is made");
-        assert!(!outcome.is_error, "the next writer: {}", outcome.result);
+        assert!(outcome.answer.is_ok(), "the next writer: {}", outcome.json());
         self.done += 1;
         assert_eq!(self.found(), self.done);
     }

@@ -56,10 +56,8 @@ impl Scene {
         };
         let hasty = Limits { guest_time: Duration::from_millis(200), ..limits };
         let memory = |limits| {
-            let image = include_bytes!(concat!(env!("OUT_DIR"), "/guests.cwasm")).as_slice();
             Memory::builder()
-                // SAFETY: the build script has it from `precompile`.
-                .image(unsafe { Image::from_bytes(image) })
+                .image(guests())
                 .allow(repository.path())
                 .limits(limits)
                 .build()
@@ -80,7 +78,7 @@ impl Scene {
                 assert_eq!(reason, expected, "{message}");
                 assert!(message.len() < 16 << 10, "a message of {} bytes", message.len());
             }
-            Ok(outcome) => panic!("`{tool}` ends with {} bytes", outcome.result.len()),
+            Ok(outcome) => panic!("`{tool}` ends with {} bytes", outcome.json().len()),
             Err(error) => panic!("`{tool}` ends with {} bytes", error.to_string().len()),
         }
     }
@@ -102,7 +100,7 @@ async fn calls_that_run_away_harm_no_others_and_leave_no_memory_behind() {
                 let is_last = runs_away.is_finished();
                 for tool in ["count", "read"] {
                     let outcome = beside.call(tool).await.expect("a sound call");
-                    assert!(!outcome.is_error, "{}", outcome.result);
+                    assert!(outcome.answer.is_ok(), "{}", outcome.json());
                     sound += 1;
                 }
                 if is_last {
@@ -111,7 +109,7 @@ async fn calls_that_run_away_harm_no_others_and_leave_no_memory_behind() {
             }
             runs_away.await.unwrap_or_else(|panicked| panic!("`{tool}`: {panicked}"));
             let outcome = scene.call("append").await.expect("the lock is free");
-            assert!(!outcome.is_error, "{}", outcome.result);
+            assert!(outcome.answer.is_ok(), "{}", outcome.json());
         }
     }
     let (after, most) = (resident(), peak());
@@ -142,7 +140,7 @@ async fn calls_that_run_away_all_at_once_end_one_by_one() {
         })
         .collect();
     let outcome = scene.call("append").await.expect("a sound call among them");
-    assert!(!outcome.is_error, "{}", outcome.result);
+    assert!(outcome.answer.is_ok(), "{}", outcome.json());
     for call in running {
         call.await.expect("each ends as it does alone");
     }

@@ -2,7 +2,8 @@
 //! the core's own view of a document.
 
 use agent_memory_conformance::{case, workspace};
-use agent_memory_core::storage::{Place, Side, memory::MemoryStorage};
+use agent_memory_conformance::core_runner::context_of;
+use agent_memory_core::storage::{Place, Area, memory::MemoryStorage};
 use agent_memory_core::toolbox::{self, Outcome};
 use agent_memory_tests::markdown::{Target, damage};
 use agent_memory_tests::mixture::mixture;
@@ -137,13 +138,13 @@ struct Repository {
 impl Repository {
     fn with_log(log: &Log) -> Self {
         let (storage, place) = (MemoryStorage::new(), Place::repository("/project"));
-        storage.put(&place, Side::Documents, "aristotle/_schema.md", log.schema());
-        storage.put(&place, Side::Documents, LOG, log.text.as_str());
+        storage.put(&place, Area::Documents, "aristotle/_schema.md", log.schema());
+        storage.put(&place, Area::Documents, LOG, log.text.as_str());
         Self { storage, place }
     }
 
     fn log(&self) -> String {
-        let mut documents = self.storage.documents(&self.place, Side::Documents);
+        let mut documents = self.storage.documents(&self.place, Area::Documents);
         String::from_utf8(documents.remove(LOG).expect("the log is there")).expect("UTF-8")
     }
 
@@ -156,13 +157,13 @@ impl Repository {
             "settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
             "utc_offset_minutes": 0, "seed": 1,
         });
-        let (arguments, context) = (arguments.to_string(), context.to_string());
+        let (arguments, context) = (arguments.to_string(), context_of(&context));
         toolbox::call_tool(&self.storage, "append_entry", &arguments, &context).expect("a call")
     }
 }
 
 fn code(outcome: &Outcome) -> String {
-    let error: Value = serde_json::from_str(&outcome.result).expect("JSON");
+    let error: Value = serde_json::from_str(outcome.json()).expect("JSON");
     error["error"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -171,11 +172,11 @@ fn try_append(log: &Log, section: &str, content: &str) -> Result<bool, String> {
     let repository = Repository::with_log(log);
     let outcome = repository.append(section, content);
     let after = repository.log();
-    if outcome.is_error {
+    if outcome.answer.is_err() {
         let code = code(&outcome);
         return match (code.as_str(), after == log.text) {
             ("InvalidContent" | "InvalidInput", true) => Ok(false),
-            (_, true) => Err(format!("refused as {code}: {}", outcome.result)),
+            (_, true) => Err(format!("refused as {code}: {}", outcome.json())),
             (_, false) => Err("refused, and yet the log has changed".into()),
         };
     }
@@ -183,8 +184,8 @@ fn try_append(log: &Log, section: &str, content: &str) -> Result<bool, String> {
         return Err(format!("{damage}\nthe log afterwards: {after:?}"));
     }
     let again = repository.append(section, "and on");
-    if again.is_error {
-        return Err(format!("the log takes no more: {}\nit is {after:?}", again.result));
+    if again.answer.is_err() {
+        return Err(format!("the log takes no more: {}\nit is {after:?}", again.json()));
     }
     Ok(true)
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use agent_memory_conformance::workspace::source;
-use agent_memory_core::toolbox;
+use agent_memory_conformance::core_runner::{tools, tools_of};
 use agent_memory_host::Memory;
 use agent_memory_tests::product::program;
 use agent_memory_tests::runners::mcp_client::{Client, Era};
@@ -15,11 +15,6 @@ const MOST_TOKENS: usize = 1700;
 const MOST_NAME: usize = 30;
 const MOST_DESCRIPTION: usize = 2048;
 const MOST_TOOLS: usize = 25;
-
-fn tools(toolset: &str) -> Vec<Value> {
-    let settings = json!({"toolsets": [toolset]}).to_string();
-    serde_json::from_str(&toolbox::list_tools(&settings).expect("the tools")).expect("JSON")
-}
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_else(|| panic!("no text `{field}` in {value}"))
@@ -34,7 +29,7 @@ fn tokens(values: &[Value]) -> usize {
 fn every_toolset_is_within_its_tokens() {
     for toolset in TOOLSETS {
         // A tool for people takes no room where models read the list.
-        let mut tools = tools(toolset);
+        let mut tools = tools_of(toolset);
         tools.retain(|tool| tool["audience"] == "model");
         let input = |tool: &Value| json!({"name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"]});
         let output = |tool: &Value| tool["outputSchema"].clone();
@@ -48,7 +43,7 @@ fn every_toolset_is_within_its_tokens() {
 
 #[test]
 fn every_tool_can_be_taken_by_every_client() {
-    for tool in tools("all") {
+    for tool in tools() {
         let name = text(&tool, "name");
         let snake = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         assert!(name.len() <= MOST_NAME && name.bytes().all(snake), "`{name}`");

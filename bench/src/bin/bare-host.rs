@@ -10,23 +10,27 @@ use wasmtime::{Engine, Store};
 
 mod bindings {
     #![allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
-    wasmtime::component::bindgen!({ path: "../wit", world: "memory" });
+    wasmtime::component::bindgen!({
+        path: ["../wit/storage", "../wit/toolbox"],
+        world: "agent-memory:toolbox/memory",
+    });
 }
 
 use bindings::Memory;
-use bindings::agent_memory::core::documents::{
-    Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter, Place,
-    PlaceKind, Side, Tree, Writer,
+use bindings::agent_memory::storage::documents::{
+    Area, Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter, Place,
+    PlaceKind, Status, Tree, Writer,
 };
-use bindings::agent_memory::core::storage_types::{self, ErrorCode};
+use bindings::agent_memory::storage::types::{self, ErrorCode};
+use bindings::exports::agent_memory::toolbox::toolbox;
 
 fn main() -> wasmtime::Result<()> {
     let root = env::args().nth(1).expect("usage: bare-host REPOSITORY");
     let engine = Engine::new(&agent_memory_image::engine_config())?;
     // SAFETY: the bytes are the host's own image.
-    let component = unsafe { Component::deserialize(&engine, Image::embedded().bytes())? };
+    let component = unsafe { Component::deserialize(&engine, Image::embedded().code())? };
     let mut linker = Linker::new(&engine);
-    bindings::agent_memory::core::documents::add_to_linker::<_, HasSelf<Files>>(
+    bindings::agent_memory::storage::documents::add_to_linker::<_, HasSelf<Files>>(
         &mut linker,
         |files| files,
     )?;
@@ -35,22 +39,35 @@ fn main() -> wasmtime::Result<()> {
     store.set_epoch_deadline(u64::MAX / 2);
     let memory = Memory::instantiate(&mut store, &component, &linker)?;
     let arguments = serde_json::json!({"agent_name": "ada", "repo_root": root}).to_string();
-    let context = r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
-                      "utc_offset_minutes": 0, "seed": 1}"#;
-    let toolbox = memory.agent_memory_core_toolbox();
-    let outcome = toolbox.call_call_tool(&mut store, "read_summary", &arguments, context)?;
-    println!("{}", outcome.expect("the tool is mounted").result);
+    let context = toolbox::Context {
+        settings: toolbox::Settings {
+            toolsets: vec!["sessions".to_owned()],
+            of_toolsets: Vec::new(),
+        },
+        now: 1_737_367_200_000,
+        utc_offset_minutes: 0,
+        seed: 1,
+        principal: None,
+        agents: None,
+        stores: None,
+        repository: None,
+    };
+    let toolbox = memory.agent_memory_toolbox_toolbox();
+    let outcome = toolbox.call_call_tool(&mut store, "read_summary", &arguments, &context)?;
+    let answer = outcome.expect("the tool is mounted").answer;
+    println!("{}", answer.unwrap_or_else(|refusal| refusal.json));
     Ok(())
 }
 
 /// The one tree that is open.
 struct Files(PathBuf);
 
-impl storage_types::Host for Files {}
+impl types::Host for Files {}
 
 impl Host for Files {
     fn open(&mut self, place: Place) -> Result<Resource<Tree>, Error> {
-        self.0 = PathBuf::from(place.name).join(".github/agent-memory");
+        let Place::Repository(path) = place else { return Err(unsupported()) };
+        self.0 = PathBuf::from(path).join(".github/agent-memory");
         Ok(Resource::new_own(0))
     }
 
@@ -68,10 +85,14 @@ impl Host for Files {
 }
 
 impl HostTree for Files {
+    fn stat(&mut self, _: Resource<Tree>, _: Area, _: String) -> Result<Option<Status>, Error> {
+        Err(unsupported())
+    }
+
     fn read(
         &mut self,
         _: Resource<Tree>,
-        _: Side,
+        _: Area,
         path: String,
         _: u64,
     ) -> Result<Option<Document>, Error> {
@@ -82,7 +103,7 @@ impl HostTree for Files {
     fn list(
         &mut self,
         _: Resource<Tree>,
-        _: Side,
+        _: Area,
         directory: String,
     ) -> Result<Option<Vec<Entry>>, Error> {
         let entry = |entry: fs::DirEntry| {
@@ -90,7 +111,8 @@ impl HostTree for Files {
                 true => EntryKind::Directory,
                 false => EntryKind::File,
             };
-            Ok(Entry { name: entry.file_name().to_string_lossy().into_owned(), kind, size: 0 })
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Ok(Entry { name, status: Status { kind, size: 0, stamp: String::new() } })
         };
         let entries = fs::read_dir(self.0.join(directory));
         absent_is_none(entries.and_then(|entries| entries.map(|found| entry(found?)).collect()))
@@ -100,7 +122,15 @@ impl HostTree for Files {
         self.0.display().to_string()
     }
 
-    fn lock(&mut self, _: Resource<Tree>) -> Result<Resource<Writer>, Error> {
+    fn has_atomic_commits(&mut self, _: Resource<Tree>) -> bool {
+        false
+    }
+
+    fn lock(
+        &mut self,
+        _: Resource<Tree>,
+        _: Option<String>,
+    ) -> Result<Resource<Writer>, Error> {
         Err(unsupported())
     }
 
@@ -110,7 +140,11 @@ impl HostTree for Files {
 }
 
 impl HostWriter for Files {
-    fn commit(&mut self, _: Resource<Writer>, _: Vec<Change>) -> Result<Vec<String>, CommitError> {
+    fn commit(
+        &mut self,
+        _: Resource<Writer>,
+        _: Vec<Change>,
+    ) -> Result<Vec<Option<String>>, CommitError> {
         Err(CommitError { error: unsupported(), change: None, applied: 0 })
     }
 

@@ -11,19 +11,23 @@ use wasmtime::{Engine, Store};
 
 use super::refused;
 use crate::comparison::{Contestant, Cost};
-use crate::work::{CONTEXT, Calls, Work};
+use crate::work::{Calls, NOWHERE, Work};
 
 mod bindings {
     #![allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
-    wasmtime::component::bindgen!({ path: "../wit", world: "memory" });
+    wasmtime::component::bindgen!({
+        path: ["../wit/storage", "../wit/toolbox"],
+        world: "agent-memory:toolbox/memory",
+    });
 }
 
 use bindings::MemoryPre;
-use bindings::agent_memory::core::documents::{
-    Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter, Place,
-    PlaceKind, Side, Tree, Writer,
+use bindings::agent_memory::storage::documents::{
+    Area, Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter, Place,
+    PlaceKind, Status, Tree, Writer,
 };
-use bindings::agent_memory::core::storage_types::{self, ErrorCode};
+use bindings::agent_memory::storage::types::{self, ErrorCode};
+use bindings::exports::agent_memory::toolbox::toolbox;
 
 pub struct Component {
     component: MemoryPre<Lent>,
@@ -41,9 +45,9 @@ impl Component {
         let engine = Engine::new(&agent_memory_image::pooled(1))?;
         // SAFETY: the bytes are the host's own image.
         let image = Image::embedded();
-        let component = unsafe { component::Component::deserialize(&engine, image.bytes())? };
+        let component = unsafe { component::Component::deserialize(&engine, image.code())? };
         let mut linker = Linker::new(&engine);
-        bindings::agent_memory::core::documents::add_to_linker::<_, HasSelf<Lent>>(
+        bindings::agent_memory::storage::documents::add_to_linker::<_, HasSelf<Lent>>(
             &mut linker,
             |lent| lent,
         )?;
@@ -62,12 +66,12 @@ impl Component {
         let mut store = Store::new(self.component.engine(), Lent { storage, open: None });
         store.set_epoch_deadline(u64::MAX / 2);
         let answer = self.component.instantiate(&mut store).and_then(|memory| {
-            let toolbox = memory.agent_memory_core_toolbox();
-            toolbox.call_call_tool(&mut store, self.tool, &self.arguments[index], CONTEXT)
+            let toolbox = memory.agent_memory_toolbox_toolbox();
+            toolbox.call_call_tool(&mut store, self.tool, &self.arguments[index], &context())
         });
         self.storage = Some(store.into_data().storage);
         match answer? {
-            Ok(outcome) if !outcome.is_error => Ok(()),
+            Ok(outcome) if outcome.answer.is_ok() => Ok(()),
             answer => Err(refused(self.tool, &format!("{answer:?}")).into()),
         }
     }
@@ -92,6 +96,22 @@ impl Contestant for Component {
     }
 }
 
+fn context() -> toolbox::Context {
+    toolbox::Context {
+        settings: toolbox::Settings {
+            toolsets: vec!["sessions".to_owned()],
+            of_toolsets: Vec::new(),
+        },
+        now: 1_737_367_200_000,
+        utc_offset_minutes: 0,
+        seed: 1,
+        principal: None,
+        agents: None,
+        stores: None,
+        repository: None,
+    }
+}
+
 /// What a call is lent.
 struct Lent {
     storage: MemoryStorage,
@@ -105,11 +125,12 @@ impl Lent {
     }
 }
 
-impl storage_types::Host for Lent {}
+impl types::Host for Lent {}
 
 impl Host for Lent {
     fn open(&mut self, place: Place) -> Result<Resource<Tree>, Error> {
-        self.open = Some(storage::Place::repository(place.name));
+        let Place::Repository(path) = place else { unreachable!("no tool that is measured has one") };
+        self.open = Some(storage::Place::repository(path));
         self.tree()?;
         Ok(Resource::new_own(0))
     }
@@ -128,32 +149,49 @@ impl Host for Lent {
 }
 
 impl HostTree for Lent {
+    fn stat(
+        &mut self,
+        _: Resource<Tree>,
+        of: Area,
+        path: String,
+    ) -> Result<Option<Status>, Error> {
+        Ok(self.tree()?.stat(area(of), &path)?.map(Status::from))
+    }
+
     fn read(
         &mut self,
         _: Resource<Tree>,
-        on: Side,
+        of: Area,
         path: String,
         max_bytes: u64,
     ) -> Result<Option<Document>, Error> {
-        let document = self.tree()?.read(side(on), &path, max_bytes)?;
+        let document = self.tree()?.read(area(of), &path, max_bytes)?;
         Ok(document.map(|found| Document { contents: found.contents, version: found.version }))
     }
 
     fn list(
         &mut self,
         _: Resource<Tree>,
-        on: Side,
+        of: Area,
         directory: String,
     ) -> Result<Option<Vec<Entry>>, Error> {
-        let entries = self.tree()?.list(side(on), &directory)?;
+        let entries = self.tree()?.list(area(of), &directory)?;
         Ok(entries.map(|entries| entries.into_iter().map(Entry::from).collect()))
     }
 
     fn location(&mut self, _: Resource<Tree>) -> String {
-        self.open.as_ref().map_or_else(String::new, |place| place.name.clone())
+        NOWHERE.to_owned()
     }
 
-    fn lock(&mut self, _: Resource<Tree>) -> Result<Resource<Writer>, Error> {
+    fn has_atomic_commits(&mut self, _: Resource<Tree>) -> bool {
+        true
+    }
+
+    fn lock(
+        &mut self,
+        _: Resource<Tree>,
+        _: Option<String>,
+    ) -> Result<Resource<Writer>, Error> {
         Ok(Resource::new_own(0))
     }
 
@@ -167,12 +205,12 @@ impl HostWriter for Lent {
         &mut self,
         _: Resource<Writer>,
         changes: Vec<Change>,
-    ) -> Result<Vec<String>, CommitError> {
+    ) -> Result<Vec<Option<String>>, CommitError> {
         let changes: Vec<_> = changes.into_iter().map(storage::Change::from).collect();
         let failed =
             |error: storage::Error| CommitError { error: error.into(), change: None, applied: 0 };
         let tree = self.tree().map_err(failed)?;
-        let writer = tree.lock().map_err(failed)?;
+        let writer = tree.lock(None).map_err(failed)?;
         writer.commit(&changes).map_err(|error| failed(error.error))
     }
 
@@ -181,21 +219,27 @@ impl HostWriter for Lent {
     }
 }
 
-fn side(side: Side) -> storage::Side {
-    match side {
-        Side::Documents => storage::Side::Documents,
-        Side::Bookkeeping => storage::Side::Bookkeeping,
+fn area(area: Area) -> storage::Area {
+    match area {
+        Area::Documents => storage::Area::Documents,
+        Area::Bookkeeping => storage::Area::Bookkeeping,
     }
 }
 
 impl From<storage::Entry> for Entry {
     fn from(entry: storage::Entry) -> Self {
-        let kind = match entry.kind {
+        Self { name: entry.name, status: entry.status.into() }
+    }
+}
+
+impl From<storage::Status> for Status {
+    fn from(status: storage::Status) -> Self {
+        let kind = match status.kind {
             storage::EntryKind::File => EntryKind::File,
             storage::EntryKind::Directory => EntryKind::Directory,
             storage::EntryKind::Other => EntryKind::Other,
         };
-        Self { name: entry.name, kind, size: entry.size }
+        Self { kind, size: status.size, stamp: status.stamp }
     }
 }
 
@@ -203,12 +247,12 @@ impl From<Change> for storage::Change {
     fn from(change: Change) -> Self {
         match change {
             Change::Put(put) => Self::Put {
-                side: side(put.side),
+                area: area(put.area),
                 path: put.path,
                 contents: put.contents,
                 expects: put.expects,
             },
-            Change::Edit(_) | Change::Delete(_) | Change::Copy(_) => {
+            Change::Edit(_) | Change::Delete(_) | Change::Copy(_) | Change::Rename(_) => {
                 unreachable!("what is measured in memory puts whole documents")
             }
         }

@@ -8,7 +8,7 @@ use agent_memory_core::toolbox;
 
 use super::refused;
 use crate::comparison::{Contestant, Cost};
-use crate::work::{CONTEXT, Calls, Work};
+use crate::work::{Calls, Work, context};
 
 pub struct Core {
     storage: MemoryStorage,
@@ -37,10 +37,11 @@ impl Contestant for Core {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
+        let context = context();
         Cost::of(process::id(), self.arguments.len(), || {
             for arguments in &self.arguments {
-                match toolbox::call_tool(&self.storage, self.tool, arguments, CONTEXT) {
-                    Ok(outcome) if !outcome.is_error => {}
+                match toolbox::call_tool(&self.storage, self.tool, arguments, &context) {
+                    Ok(outcome) if outcome.answer.is_ok() => {}
                     answer => return Err(refused(self.tool, &format!("{answer:?}"))),
                 }
             }

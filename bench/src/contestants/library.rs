@@ -45,7 +45,7 @@ impl Contestant for Library {
             self.runtime.block_on(async {
                 for arguments in &self.arguments {
                     match self.memory.call(tool, arguments).await {
-                        Ok(outcome) if !outcome.is_error => {}
+                        Ok(outcome) if outcome.answer.is_ok() => {}
                         answer => return Err(refused(tool, &format!("{answer:?}"))),
                     }
                 }

@@ -105,7 +105,7 @@ mod tests {
     use std::fs;
 
     use agent_memory_core::storage::memory::MemoryStorage;
-    use agent_memory_core::storage::{Place, Side};
+    use agent_memory_core::storage::{Place, Area};
 
     use super::*;
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn logs_in_memory(storage: &MemoryStorage) -> Vec<Vec<u8>> {
-        let documents = storage.documents(&Place::repository(work::NOWHERE), Side::Documents);
+        let documents = storage.documents(&Place::repository(work::NOWHERE), Area::Documents);
         let logs = documents.into_iter().filter(|(path, _)| path.contains("/logs/"));
         logs.map(|(_, contents)| contents).collect()
     }

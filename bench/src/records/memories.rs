@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use agent_memory_host::{Durability, RecordsFormat};
+use agent_memory_host::Durability;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -157,6 +157,23 @@ impl std::fmt::Display for Moment {
         let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
         write!(f, "{year:04}-{month:02}-{day:02}T")?;
         write!(f, "{hours:02}:{minutes:02}:{:02}.{milliseconds:03}Z", seconds % 60)
+    }
+}
+
+/// How memories are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordsFormat {
+    Json,
+    Sqlite,
+}
+
+impl RecordsFormat {
+    /// Its name as a setting.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Sqlite => "sqlite",
+        }
     }
 }
 

@@ -10,7 +10,6 @@ mod product;
 use std::io;
 use std::path::Path;
 
-use agent_memory_host::RecordsFormat;
 use serde_json::{Value, json};
 
 use crate::How;
@@ -19,7 +18,7 @@ use crate::contestants::Server;
 use crate::work::Calls;
 use engine::{BareEngine, Filter, GATHERED, Indexing, Task};
 use files::{DurableCopy, Parse};
-use memories::{Filled, Memory};
+use memories::{Filled, Memory, RecordsFormat};
 use peers::PEERS;
 use product::{Asked, Library};
 

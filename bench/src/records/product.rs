@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::{self, Command};
 use std::rc::Rc;
 
-use agent_memory_host::{Builder, Memory, RecordsFormat};
+use agent_memory_host::{Builder, Memory};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use super::memories::Filled;
+use super::memories::{Filled, RecordsFormat};
 use crate::comparison::{Contestant, Cost};
 use crate::contestants::{path_text, refused, stateless_request};
 use crate::conversation::Conversation;
@@ -22,14 +22,16 @@ pub const DATABASE: &str = "memories.db";
 
 /// A memory on a directory of records.
 pub fn builder(directory: &Path, format: RecordsFormat) -> Builder {
-    Memory::builder().toolsets(["records"]).memory_dir(directory).records_format(format)
+    let directory = directory.to_str().expect("scratch paths are UTF-8");
+    let builder = Memory::builder().toolsets(["records"]);
+    builder.setting("records", "directory", directory).setting("records", "format", format.name())
 }
 
 /// Makes one call.
 pub fn run_one(memory: &Memory, tool: &str, arguments: &Value) -> io::Result<String> {
     let arguments = arguments.to_string();
     match runtime()?.block_on(memory.call(tool, &arguments)) {
-        Ok(outcome) if !outcome.is_error => Ok(outcome.result),
+        Ok(outcome) if outcome.answer.is_ok() => Ok(outcome.json().to_owned()),
         answer => Err(refused(tool, &format!("{answer:?}"))),
     }
 }
@@ -70,7 +72,7 @@ impl Contestant for Library {
             self.runtime.block_on(async {
                 for arguments in &self.arguments {
                     match self.memory.call(self.tool, arguments).await {
-                        Ok(outcome) if !outcome.is_error => {}
+                        Ok(outcome) if outcome.answer.is_ok() => {}
                         answer => return Err(refused(self.tool, &format!("{answer:?}"))),
                     }
                 }

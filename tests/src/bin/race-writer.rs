@@ -38,7 +38,7 @@ async fn main() {
 
 fn error<E: std::fmt::Display>(outcome: Result<Outcome, E>) -> Option<String> {
     match outcome {
-        Ok(outcome) if outcome.is_error => Some(format!("error {}", outcome.result)),
+        Ok(outcome) if outcome.answer.is_err() => Some(format!("error {}", outcome.json())),
         Ok(_) => None,
         Err(error) => Some(format!("error {error}")),
     }

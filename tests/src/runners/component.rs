@@ -6,7 +6,6 @@ use std::time::Duration;
 use agent_memory_conformance::case::{Case, Documents, Format, Places};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
-use agent_memory_host::RecordsFormat;
 use agent_memory_host::{Builder as Settings, CallError, Clock, Memory, Outcome, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
@@ -44,19 +43,16 @@ impl ComponentSession {
 
 fn with_records(settings: Settings, case: &Case, scratch: &Scratch) -> Settings {
     let Some(format) = case.format else { return settings };
-    let settings = settings.memory_dir(scratch.memory_dir()).records_format(match format {
-        Format::Json => RecordsFormat::Json,
-        Format::Sqlite => RecordsFormat::Sqlite,
-    });
+    let directory = scratch.memory_dir().display().to_string();
+    let mut settings = settings.setting("records", "directory", directory);
+    settings = settings.setting("records", "format", format.name());
     let caps = case.text.caps;
-    let settings = match caps.max_bytes {
-        Some(bytes) => settings.records_max_bytes(bytes),
-        None => settings,
-    };
-    match caps.max_memories {
-        Some(memories) => settings.records_max_memories(memories),
-        None => settings,
+    for (name, most) in [("max_bytes", caps.max_bytes), ("max_memories", caps.max_memories)] {
+        if let Some(most) = most {
+            settings = settings.setting("records", name, most);
+        }
     }
+    settings
 }
 
 impl Session for ComponentSession {
@@ -81,9 +77,9 @@ impl Session for ComponentSession {
 fn answer(called: Result<Outcome, CallError>) -> Result<Answer, String> {
     match called {
         Ok(outcome) => {
-            let value = serde_json::from_str(&outcome.result)
+            let value = serde_json::from_str(outcome.json())
                 .map_err(|error| format!("the result is not JSON: {error}"))?;
-            Ok(if outcome.is_error { Answer::Error(value) } else { Answer::Result(value) })
+            Ok(if outcome.answer.is_err() { Answer::Error(value) } else { Answer::Result(value) })
         }
         Err(CallError::NotFound(_)) => Ok(Answer::Refused(&["not-found"])),
         Err(CallError::InvalidRequest(_)) => Ok(Answer::Refused(&["invalid-request"])),

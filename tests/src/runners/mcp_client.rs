@@ -35,7 +35,17 @@ impl Client {
     /// Starts the built binary in a directory, with nothing of this process's environment that
     /// would grant or configure anything.
     pub fn start(arguments: &[String], directory: &Path, era: Era) -> Result<Self, String> {
-        let mut command = Command::new(program("agent-memory"));
+        Self::start_program(&program("agent-memory"), arguments, directory, era)
+    }
+
+    /// As [`start`](Client::start), of another program.
+    pub fn start_program(
+        program: &Path,
+        arguments: &[String],
+        directory: &Path,
+        era: Era,
+    ) -> Result<Self, String> {
+        let mut command = Command::new(program);
         command.arg("serve").args(arguments).current_dir(directory).env_clear();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| error.to_string())?;

@@ -43,8 +43,8 @@ impl Host for Component {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
         match self.runtime.block_on(self.memory.call(tool, &arguments.to_string())) {
             Ok(outcome) => {
-                let value = serde_json::from_str(&outcome.result).map_err(|e| e.to_string())?;
-                Ok(if outcome.is_error { Answer::Error(value) } else { Answer::Result(value) })
+                let value = serde_json::from_str(outcome.json()).map_err(|e| e.to_string())?;
+                Ok(if outcome.answer.is_err() { Answer::Error(value) } else { Answer::Result(value) })
             }
             Err(CallError::NotFound(_)) => Ok(Answer::Refused(&["not-found"])),
             Err(error) => Err(error.to_string()),

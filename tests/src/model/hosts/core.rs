@@ -1,10 +1,10 @@
 //! The core as a library, over storage in memory.
 
 use agent_memory_conformance::case::{Documents, Places};
-use agent_memory_conformance::core_runner::{REPOSITORY, answer};
+use agent_memory_conformance::core_runner::{REPOSITORY, answer, context_of};
 use agent_memory_conformance::runner::Answer;
 use agent_memory_core::storage::memory::{MemoryStorage, version_of};
-use agent_memory_core::storage::{Change, Place, Side, Storage};
+use agent_memory_core::storage::{Change, Place, Area, Storage};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
@@ -36,24 +36,24 @@ impl Host for Core {
             "seed": self.circumstances.seed + u64::from(self.calls),
         });
         self.calls += 1;
-        let (arguments, context) = (arguments.to_string(), context.to_string());
+        let (arguments, context) = (arguments.to_string(), context_of(&context));
         answer(toolbox::call_tool(&self.storage, tool, &arguments, &context))
     }
 
     fn put(&mut self, path: &str, contents: Option<&[u8]>) {
         if let Some(contents) = contents {
-            return self.storage.put(&self.place, Side::Documents, path, contents);
+            return self.storage.put(&self.place, Area::Documents, path, contents);
         }
         let documents = self.documents();
         let tree = self.storage.open(&self.place).expect("it is granted");
         let writer = tree.lock().expect("no call is under way");
         let expects = version_of(&documents[path]);
-        let delete = Change::Delete { side: Side::Documents, path: path.into(), expects };
+        let delete = Change::Delete { area: Area::Documents, path: path.into(), expects };
         writer.commit(&[delete]).expect("the document is there");
     }
 
     fn documents(&self) -> Documents {
-        self.storage.documents(&self.place, Side::Documents)
+        self.storage.documents(&self.place, Area::Documents)
     }
 
     fn places(&self) -> Places {
