@@ -1,7 +1,7 @@
 //! Builds the components of the tests and compiles them to machine code, as the host does its own.
 
-use std::path::{Path, PathBuf};
 use std::env;
+use std::path::{Path, PathBuf};
 
 fn main() {
     if let Err(error) = compile() {

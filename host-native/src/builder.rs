@@ -211,7 +211,7 @@ fn grant_places(
         let set = set.and_then(Value::as_str).map(below_home);
         let directory = set.or_else(|| default_directory(place).filter(|_| is_mounted));
         let Some(directory) = directory.filter(|_| place.kind == "directory") else { continue };
-        let granted = storage.grant_place(&NamedPlace {
+        let granted = storage.grant_place(NamedPlace {
             label: place.label.clone(),
             directory: directory.clone(),
             is_private: place.is_private,

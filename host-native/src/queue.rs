@@ -33,6 +33,10 @@ impl Queue {
         Place { queue: Queue(Arc::clone(&self.0)), number }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.with(|state| state.places.is_empty())
+    }
+
     fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

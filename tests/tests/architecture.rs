@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agent_memory_conformance::workspace::{repository_root, source, variants};
 use agent_memory_conformance::core_runner::tools;
+use agent_memory_conformance::workspace::{repository_root, source, variants};
 use agent_memory_tests::product::component;
 use serde_json::Value;
 use wasmparser::{Parser, Payload};

@@ -6,8 +6,8 @@
 use std::env;
 use std::time::Instant;
 
-use agent_memory_conformance::runner::Answer;
 use agent_memory_conformance::core_runner::tools_of;
+use agent_memory_conformance::runner::Answer;
 use agent_memory_tests::model::hosts::component::Component;
 use agent_memory_tests::model::hosts::core::Core;
 use agent_memory_tests::model::hosts::node::{self, Node, Process};

@@ -33,7 +33,10 @@ impl Scene {
     fn with_records(limits: Limits) -> Scene {
         let repository = tempfile::tempdir().unwrap();
         let records = repository.path().join("records");
-        Scene::of(repository, Memory::builder().limits(limits).setting("guests", "directory", records))
+        Scene::of(
+            repository,
+            Memory::builder().limits(limits).setting("guests", "directory", records),
+        )
     }
 
     fn of(repository: TempDir, builder: Builder) -> Scene {

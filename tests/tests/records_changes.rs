@@ -1,8 +1,8 @@
 //! What a call changes, by the URIs of the resources that subscribers hear of.
 
 use agent_memory_conformance::case::Format;
-use agent_memory_conformance::in_memory::FullStorage;
 use agent_memory_conformance::core_runner::context_of;
+use agent_memory_conformance::in_memory::FullStorage;
 use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};

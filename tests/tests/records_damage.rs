@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use agent_memory_conformance::in_memory::FullStorage;
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_core::storage::{Place, Area};
+use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use agent_memory_tests::records_file::{BACKUP, FILE, FIRST, GOLDEN, SECOND};
 use serde_json::{Value, json};

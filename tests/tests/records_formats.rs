@@ -1,9 +1,9 @@
 //! Both formats of `records` answer the same calls alike: sequences by seed.
 
 use agent_memory_conformance::case::Format;
-use agent_memory_conformance::in_memory::FullStorage;
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_core::storage::{Place, Area};
+use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use agent_memory_tests::random::{Random, replay, seed_or};
 use serde_json::{Map, Value, json};

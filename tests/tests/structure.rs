@@ -1,9 +1,9 @@
 //! No text that a log takes in changes the log's structure. CommonMark's parser is the judge, not
 //! the core's own view of a document.
 
-use agent_memory_conformance::{case, workspace};
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_core::storage::{Place, Area, memory::MemoryStorage};
+use agent_memory_conformance::{case, workspace};
+use agent_memory_core::storage::{Area, Place, memory::MemoryStorage};
 use agent_memory_core::toolbox::{self, Outcome};
 use agent_memory_tests::markdown::{Target, damage};
 use agent_memory_tests::mixture::mixture;

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use agent_memory_conformance::workspace::source;
 use agent_memory_conformance::core_runner::{tools, tools_of};
+use agent_memory_conformance::workspace::source;
 use agent_memory_host::Memory;
 use agent_memory_tests::product::program;
 use agent_memory_tests::runners::mcp_client::{Client, Era};

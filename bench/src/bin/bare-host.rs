@@ -18,8 +18,8 @@ mod bindings {
 
 use bindings::Memory;
 use bindings::agent_memory::storage::documents::{
-    Area, Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter, Place,
-    PlaceKind, Status, Tree, Writer,
+    Area, Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter,
+    Place, PlaceKind, Status, Tree, Writer,
 };
 use bindings::agent_memory::storage::types::{self, ErrorCode};
 use bindings::exports::agent_memory::toolbox::toolbox;
@@ -126,11 +126,7 @@ impl HostTree for Files {
         false
     }
 
-    fn lock(
-        &mut self,
-        _: Resource<Tree>,
-        _: Option<String>,
-    ) -> Result<Resource<Writer>, Error> {
+    fn lock(&mut self, _: Resource<Tree>, _: Option<String>) -> Result<Resource<Writer>, Error> {
         Err(unsupported())
     }
 

@@ -23,8 +23,8 @@ mod bindings {
 
 use bindings::MemoryPre;
 use bindings::agent_memory::storage::documents::{
-    Area, Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter, Place,
-    PlaceKind, Status, Tree, Writer,
+    Area, Change, CommitError, Document, Entry, EntryKind, Error, Host, HostTree, HostWriter,
+    Place, PlaceKind, Status, Tree, Writer,
 };
 use bindings::agent_memory::storage::types::{self, ErrorCode};
 use bindings::exports::agent_memory::toolbox::toolbox;
@@ -129,7 +129,9 @@ impl types::Host for Lent {}
 
 impl Host for Lent {
     fn open(&mut self, place: Place) -> Result<Resource<Tree>, Error> {
-        let Place::Repository(path) = place else { unreachable!("no tool that is measured has one") };
+        let Place::Repository(path) = place else {
+            unreachable!("no tool that is measured has one")
+        };
         self.open = Some(storage::Place::repository(path));
         self.tree()?;
         Ok(Resource::new_own(0))
@@ -149,12 +151,7 @@ impl Host for Lent {
 }
 
 impl HostTree for Lent {
-    fn stat(
-        &mut self,
-        _: Resource<Tree>,
-        of: Area,
-        path: String,
-    ) -> Result<Option<Status>, Error> {
+    fn stat(&mut self, _: Resource<Tree>, of: Area, path: String) -> Result<Option<Status>, Error> {
         Ok(self.tree()?.stat(area(of), &path)?.map(Status::from))
     }
 
@@ -187,11 +184,7 @@ impl HostTree for Lent {
         true
     }
 
-    fn lock(
-        &mut self,
-        _: Resource<Tree>,
-        _: Option<String>,
-    ) -> Result<Resource<Writer>, Error> {
+    fn lock(&mut self, _: Resource<Tree>, _: Option<String>) -> Result<Resource<Writer>, Error> {
         Ok(Resource::new_own(0))
     }
 

@@ -105,7 +105,7 @@ mod tests {
     use std::fs;
 
     use agent_memory_core::storage::memory::MemoryStorage;
-    use agent_memory_core::storage::{Place, Area};
+    use agent_memory_core::storage::{Area, Place};
 
     use super::*;
 

@@ -1,21 +1,30 @@
 //! Databases, lent to a call.
 
 use super::Answer;
-use super::documents::nested;
 use super::imports::database::{
-    Connection, Dialect, Effect, Host, HostConnection, HostTransaction, Rows, Statement,
-    Transaction, TransactionMode, Value,
+    Connection, Dialect, Effect, Host, HostConnection, HostTransaction, Kind, Mode, Place, Rows,
+    Statement, Transaction, Value,
 };
-use super::imports::storage_types::Error;
+use super::imports::types::Error;
 use crate::engine::Call;
 use crate::storage;
+use std::path::Path;
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
+/// What a call names a database by.
+pub(crate) type DatabaseKey = (storage::Place, String, storage::DatabaseKind);
+
 impl Host for Call {
-    fn open(&mut self, name: String, create: bool) -> Answer<Resource<Connection>> {
+    fn open(
+        &mut self,
+        place: Place,
+        name: String,
+        kind: Kind,
+        create: bool,
+    ) -> Answer<Resource<Connection>> {
         self.asked(|call| {
-            Ok(match call.database(&name, create) {
+            Ok(match call.database((place.into(), name, kind.into()), create)? {
                 Ok(database) => Ok(call.opened.push(database)?),
                 Err(error) => Err(error.into()),
             })
@@ -27,15 +36,18 @@ impl Call {
     /// The database of this name: the same connection for the whole of the call.
     fn database(
         &mut self,
-        name: &str,
+        key: DatabaseKey,
         create: bool,
-    ) -> std::result::Result<storage::Database, storage::Error> {
-        if let Some(open) = self.databases.get(name) {
-            return Ok(open);
+    ) -> Answer<storage::Database, storage::Error> {
+        if let Some(open) = self.databases.get(&key) {
+            return Ok(Ok(open));
         }
-        let database = self.storage.open_database(name, create)?;
-        self.databases.put(name.to_owned(), database.clone());
-        Ok(database)
+        let (place, name, kind) = &key;
+        let opened = self.tree(place)?.and_then(|tree| tree.open_database(name, *kind, create));
+        if let Ok(database) = &opened {
+            self.databases.put(key, database.clone());
+        }
+        Ok(opened)
     }
 }
 
@@ -59,41 +71,32 @@ impl HostConnection for Call {
     fn begin(
         &mut self,
         connection: Resource<Connection>,
-        mode: TransactionMode,
+        mode: Mode,
     ) -> Answer<Resource<Transaction>> {
         self.asked(|call| {
-            if call.transacts {
-                let message = "the call has a transaction already: a call takes one at a time";
-                return Ok(Err(nested(message)));
-            }
             let database = call.opened.get(&connection)?;
+            let mode = storage::Mode::from(mode);
+            let lock = database.lock_key().filter(|_| mode == storage::Mode::Write);
+            let lock = lock.map(Path::to_owned);
+            if let Err(error) = call.lock_rules.check_begin(lock.as_deref()) {
+                return Ok(Err(error.into()));
+            }
             // Who cannot write learns it at once.
-            if mode == TransactionMode::Write
+            if mode == storage::Mode::Write
                 && let Err(error) = database.check_writable()
             {
                 return Ok(Err(error.into()));
             }
-            let place = call.writer_place.take_if(|_| mode == TransactionMode::Write);
-            let writer = call.writer.map(Resource::<storage::Writer>::new_borrow);
+            let writer = call.lock_rules.writer.map(Resource::<storage::Writer>::new_borrow);
             let writer = writer.map(|writer| call.opened.get(&writer)).transpose()?;
-            let patience = storage::Patience::new(call.storage.options().lock_wait);
-            let begun = match (mode, writer) {
-                (TransactionMode::Read, _) => {
-                    call.wait(database.begin(storage::Mode::Read, patience))
-                }
-                (TransactionMode::Write, Some(writer)) => {
-                    call.wait(database.begin_with(writer, patience))
-                }
-                (TransactionMode::Write, None) => {
-                    call.wait(Call::in_turn(place, patience, |patience| {
-                        database.begin(storage::Mode::Write, patience)
-                    }))
-                }
-            };
-            Ok(match begun? {
+            let place = call.writer_place.take_if(|_| lock.is_some());
+            let timeout = storage::LockTimeout::new(call.storage.options().lock_wait);
+            let begun =
+                Call::in_turn(place, timeout, |timeout| database.begin(mode, writer, timeout));
+            Ok(match call.wait(begun)? {
                 Ok(transaction) => {
                     let transaction = call.opened.push(transaction)?;
-                    call.transacts = true;
+                    call.lock_rules.begun(lock);
                     Ok(transaction)
                 }
                 Err(error) => Err(error.into()),
@@ -134,19 +137,35 @@ impl HostTransaction for Call {
     }
 
     fn commit(&mut self, transaction: Resource<Transaction>) -> Answer<()> {
-        self.asked(|call| {
-            call.has_committed = true;
-            Ok(call.opened.get(&transaction)?.commit().map_err(Error::from))
-        })
+        self.asked(|call| Ok(call.opened.get(&transaction)?.commit().map_err(Error::from)))
     }
 
     fn drop(&mut self, transaction: Resource<Transaction>) -> Result<()> {
         // A rollback is the host's work.
         self.asked(|call| {
             call.opened.delete(transaction)?;
-            call.transacts = false;
+            call.lock_rules.ended();
             Ok(())
         })
+    }
+}
+
+impl From<Kind> for storage::DatabaseKind {
+    fn from(kind: Kind) -> storage::DatabaseKind {
+        match kind {
+            Kind::Kept => storage::DatabaseKind::Kept,
+            Kind::Derived => storage::DatabaseKind::Derived,
+        }
+    }
+}
+
+impl From<Mode> for storage::Mode {
+    /// The whole place is locked, whatever the scope.
+    fn from(mode: Mode) -> storage::Mode {
+        match mode {
+            Mode::Read => storage::Mode::Read,
+            Mode::Write(_) => storage::Mode::Write,
+        }
     }
 }
 

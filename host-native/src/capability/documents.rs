@@ -2,10 +2,10 @@
 
 use super::Answer;
 use super::imports::documents::{
-    Change, CommitError, Document, Entry, EntryKind, Host, HostTree, HostWriter, Place, PlaceKind,
-    Side, Splice, Tree, Writer,
+    Area, Change, CommitError, Document, Entry, EntryKind, Host, HostTree, HostWriter, Place,
+    PlaceKind, Splice, Status, Tree, Writer,
 };
-use super::imports::storage_types::{Error, ErrorCode};
+use super::imports::types::{Error, ErrorCode};
 use crate::engine::Call;
 use crate::queue;
 use crate::storage;
@@ -15,21 +15,13 @@ use wasmtime::component::Resource;
 impl Host for Call {
     fn open(&mut self, place: Place) -> Answer<Resource<Tree>> {
         self.asked(|call| {
-            let place = storage::Place::from(place);
-            let mut opened = call.storage.open(&place, &call.granted);
-            let refused = |error: &storage::Error| error.code == storage::ErrorCode::NotGranted;
-            if opened.as_ref().is_err_and(refused)
-                && let Some(roots) = call.roots.take()
-            {
-                call.granted = call.wait(roots.roots())?;
-                opened = call.storage.open(&place, &call.granted);
-            }
-            call.lend(opened)
+            let tree = call.tree(&place.into())?;
+            call.lend(tree)
         })
     }
 
     fn list_places(&mut self, kind: PlaceKind) -> Answer<Vec<String>> {
-        self.asked(|call| Ok(call.storage.list_places(kind.into()).map_err(Error::from)))
+        self.asked(|call| Ok(call.storage.list_places(&kind.into()).map_err(Error::from)))
     }
 
     fn create_place(&mut self, place: Place) -> Answer<Resource<Tree>> {
@@ -42,6 +34,20 @@ impl Host for Call {
 }
 
 impl Call {
+    /// Opens a place; asks who can name further granted directories where it is not granted.
+    pub(super) fn tree(&mut self, place: &storage::Place) -> Answer<storage::Tree, storage::Error> {
+        let opened = self.storage.open(place, &self.granted);
+        let refused = |error: &storage::Error| error.code == storage::ErrorCode::NotGranted;
+        if matches!(place, storage::Place::Repository(_))
+            && opened.as_ref().is_err_and(refused)
+            && let Some(roots) = self.roots.take()
+        {
+            self.granted = self.wait(roots.roots())?;
+            return Ok(self.storage.open(place, &self.granted));
+        }
+        Ok(opened)
+    }
+
     fn lend(
         &mut self,
         tree: std::result::Result<storage::Tree, storage::Error>,
@@ -55,32 +61,39 @@ impl Call {
     /// Asks for a lock after every writer that arrived earlier, and waits for it.
     pub(super) async fn in_turn<T, Asked>(
         place: Option<queue::Place>,
-        patience: storage::Patience,
-        ask: impl FnOnce(storage::Patience) -> Asked,
+        timeout: storage::LockTimeout,
+        ask: impl FnOnce(storage::LockTimeout) -> Asked,
     ) -> std::result::Result<T, storage::Error>
     where
         Asked: Future<Output = std::result::Result<T, storage::Error>>,
     {
         if let Some(place) = &place {
-            patience.within(place.served()).await?;
+            timeout.within(place.served()).await?;
         }
         // This joins the lock's own queue; only then may the next writer ask.
-        let asked = ask(patience);
+        let asked = ask(timeout);
         drop(place);
         asked.await
     }
 }
 
 impl HostTree for Call {
+    fn stat(&mut self, tree: Resource<Tree>, area: Area, path: String) -> Answer<Option<Status>> {
+        self.asked(|call| {
+            let found = call.opened.get(&tree)?.stat(area.into(), &path);
+            Ok(found.map(|status| status.map(Status::from)).map_err(Error::from))
+        })
+    }
+
     fn read(
         &mut self,
         tree: Resource<Tree>,
-        side: Side,
+        area: Area,
         path: String,
         max_bytes: u64,
     ) -> Answer<Option<Document>> {
         self.asked(|call| {
-            let read = call.opened.get(&tree)?.read(side.into(), &path, max_bytes);
+            let read = call.opened.get(&tree)?.read(area.into(), &path, max_bytes);
             Ok(read.map(|document| document.map(Document::from)).map_err(Error::from))
         })
     }
@@ -88,11 +101,11 @@ impl HostTree for Call {
     fn list(
         &mut self,
         tree: Resource<Tree>,
-        side: Side,
+        area: Area,
         directory: String,
     ) -> Answer<Option<Vec<Entry>>> {
         self.asked(|call| {
-            let listed = call.opened.get(&tree)?.list(side.into(), &directory);
+            let listed = call.opened.get(&tree)?.list(area.into(), &directory);
             let entries = |all: Vec<storage::Entry>| all.into_iter().map(Entry::from).collect();
             Ok(listed.map(|found| found.map(entries)).map_err(Error::from))
         })
@@ -102,25 +115,25 @@ impl HostTree for Call {
         self.asked(|call| Ok(call.opened.get(&tree)?.location().to_owned()))
     }
 
-    fn lock(&mut self, tree: Resource<Tree>) -> Answer<Resource<Writer>> {
+    fn has_atomic_commits(&mut self, tree: Resource<Tree>) -> Result<bool> {
+        self.asked(|call| Ok(call.opened.get(&tree)?.has_atomic_commits()))
+    }
+
+    /// The whole place is locked, whatever the scope.
+    fn lock(&mut self, tree: Resource<Tree>, _: Option<String>) -> Answer<Resource<Writer>> {
         self.asked(|call| {
-            if call.writer.is_some() {
-                let message = "the call holds a writer already: a call takes at most one";
-                return Ok(Err(nested(message)));
-            }
-            if call.transacts || call.has_committed {
-                let message =
-                    "the call has a transaction, or has committed one: it takes its writer before";
-                return Ok(Err(nested(message)));
+            let tree = call.opened.get(&tree)?;
+            if let Err(error) = call.lock_rules.check_lock(tree.lock_key()) {
+                return Ok(Err(error.into()));
             }
             let place = call.writer_place.take();
-            let tree = call.opened.get(&tree)?;
-            let patience = storage::Patience::new(call.storage.options().lock_wait);
-            let locked = Call::in_turn(place, patience, |patience| tree.lock(patience));
+            let timeout = storage::LockTimeout::new(call.storage.options().lock_wait);
+            let locked = Call::in_turn(place, timeout, |timeout| tree.lock(timeout));
             Ok(match call.wait(locked)? {
                 Ok(writer) => {
+                    let lock = writer.lock_key().to_owned();
                     let writer = call.opened.push(writer)?;
-                    call.writer = Some(writer.rep());
+                    call.lock_rules.locked(lock, writer.rep());
                     Ok(writer)
                 }
                 Err(error) => Err(error.into()),
@@ -139,7 +152,7 @@ impl HostWriter for Call {
         &mut self,
         writer: Resource<Writer>,
         changes: Vec<Change>,
-    ) -> Answer<Vec<String>, CommitError> {
+    ) -> Answer<Vec<Option<String>>, CommitError> {
         self.asked(|call| {
             let changes: Vec<_> = changes.into_iter().map(storage::Change::from).collect();
             let writer = call.opened.get(&writer)?;
@@ -153,18 +166,26 @@ impl HostWriter for Call {
 
     fn drop(&mut self, writer: Resource<Writer>) -> Result<()> {
         self.opened.delete(writer)?;
-        self.writer = None;
+        self.lock_rules.unlocked();
         Ok(())
     }
 }
 
-pub(super) fn nested(message: &str) -> Error {
-    Error { code: ErrorCode::Nested, message: message.to_owned(), detail: None }
-}
-
 impl From<Place> for storage::Place {
     fn from(place: Place) -> storage::Place {
-        storage::Place { kind: place.kind.into(), name: place.name }
+        match place {
+            Place::Repository(top_level) => storage::Place::Repository(top_level),
+            Place::Named(named) => storage::Place::Named { label: named.label, name: named.name },
+        }
+    }
+}
+
+impl From<PlaceKind> for storage::PlaceKind {
+    fn from(kind: PlaceKind) -> storage::PlaceKind {
+        match kind {
+            PlaceKind::Repository => storage::PlaceKind::Repository,
+            PlaceKind::Named(label) => storage::PlaceKind::Named(label),
+        }
     }
 }
 
@@ -172,27 +193,33 @@ impl From<Change> for storage::Change {
     fn from(change: Change) -> storage::Change {
         match change {
             Change::Put(put) => storage::Change::Put {
-                side: put.side.into(),
+                area: put.area.into(),
                 path: put.path,
                 contents: put.contents,
                 expects: put.expects,
             },
             Change::Edit(edit) => storage::Change::Edit {
-                side: edit.side.into(),
+                area: edit.area.into(),
                 path: edit.path,
                 splices: edit.splices.into_iter().map(storage::Splice::from).collect(),
                 expects: edit.expects,
             },
             Change::Delete(delete) => storage::Change::Delete {
-                side: delete.side.into(),
+                area: delete.area.into(),
                 path: delete.path,
                 expects: delete.expects,
             },
             Change::Copy(backup) => storage::Change::Copy {
-                side: backup.side.into(),
+                area: backup.area.into(),
                 from: backup.from,
                 to: backup.to,
                 expects: backup.expects,
+            },
+            Change::Rename(rename) => storage::Change::Rename {
+                area: rename.area.into(),
+                from: rename.from,
+                to: rename.to,
+                expects: rename.expects,
             },
         }
     }
@@ -212,7 +239,13 @@ impl From<storage::Document> for Document {
 
 impl From<storage::Entry> for Entry {
     fn from(entry: storage::Entry) -> Entry {
-        Entry { name: entry.name, kind: entry.kind.into(), size: entry.size }
+        Entry { name: entry.name, status: entry.status.into() }
+    }
+}
+
+impl From<storage::Status> for Status {
+    fn from(status: storage::Status) -> Status {
+        Status { kind: status.kind.into(), size: status.size, stamp: status.stamp }
     }
 }
 
@@ -241,8 +274,7 @@ macro_rules! same_names {
     };
 }
 
-same_names!(PlaceKind => storage::PlaceKind: Repository Records Store Data);
-same_names!(Side => storage::Side: Documents Bookkeeping);
+same_names!(Area => storage::Area: Documents Bookkeeping);
 same_names!(storage::EntryKind => EntryKind: File Directory Other);
 same_names!(storage::ErrorCode => ErrorCode:
     NotFound AlreadyExists VersionMismatch NotGranted NoSpace ReadOnly Permission TooLarge

@@ -1,10 +1,15 @@
 //! What the component imports and exports: the bindings of `wit/`, and storage behind them.
 //!
 //! This is the seam between the component and [`storage`](crate::storage): types are turned from
-//! one side's into the other's, and nothing is decided here but the order of writers.
+//! one side's into the other's, and nothing is decided here but the order of writers and what a
+//! call may lock.
 
 mod database;
 mod documents;
+mod lock_rules;
+
+pub(crate) use database::DatabaseKey;
+pub(crate) use lock_rules::LockRules;
 
 use crate::engine::Call;
 use wasmtime::Result;
@@ -12,29 +17,29 @@ use wasmtime::component::{HasSelf, Linker};
 
 /// What the component gets: an error is its own to handle, whereas that of the outer `Result` ends
 /// the call.
-type Answer<T, E = imports::storage_types::Error> = Result<std::result::Result<T, E>>;
+type Answer<T, E = imports::types::Error> = Result<std::result::Result<T, E>>;
 
 #[allow(missing_docs, clippy::all)]
 mod bindings {
     wasmtime::component::bindgen!({
-        path: "wit",
-        world: "memory",
+        path: ["wit/storage", "wit/toolbox"],
+        world: "agent-memory:toolbox/memory",
         imports: { default: trappable },
         with: {
-            "agent-memory:core/documents.tree": crate::storage::Tree,
-            "agent-memory:core/documents.writer": crate::storage::Writer,
-            "agent-memory:core/database.connection": crate::storage::Database,
-            "agent-memory:core/database.transaction": crate::storage::Transaction,
+            "agent-memory:storage/documents.tree": crate::storage::Tree,
+            "agent-memory:storage/documents.writer": crate::storage::Writer,
+            "agent-memory:storage/database.connection": crate::storage::Database,
+            "agent-memory:storage/database.transaction": crate::storage::Transaction,
         },
     });
 }
 
-use bindings::agent_memory::core as imports;
-pub(crate) use bindings::exports::agent_memory::core::toolbox;
+use bindings::agent_memory::storage as imports;
+pub(crate) use bindings::exports::agent_memory::toolbox::toolbox;
 pub(crate) use bindings::{Memory, MemoryPre};
 
 pub(crate) fn add_to_linker(linker: &mut Linker<Call>) -> Result<()> {
     Memory::add_to_linker::<_, HasSelf<Call>>(linker, |call| call)
 }
 
-impl imports::storage_types::Host for Call {}
+impl imports::types::Host for Call {}

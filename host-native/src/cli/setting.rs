@@ -47,11 +47,6 @@ impl Setting {
         })
     }
 
-    /// Its value as one path.
-    pub(super) fn path(&self) -> Option<PathBuf> {
-        path_of(&self.value)
-    }
-
     /// Its value as paths, separated as those in `PATH` are.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let paths = std::env::split_paths(&self.value);

@@ -3,8 +3,9 @@
 use super::guest_time::GuestTime;
 use super::limits::{Exceeded, Size};
 use crate::Limits;
+use crate::capability::{DatabaseKey, LockRules};
 use crate::memory::Roots;
-use crate::queue::Place;
+use crate::queue;
 use crate::storage::{Database, Storage};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,16 +24,12 @@ pub(crate) struct Call {
     pub(crate) storage: Storage,
     /// Trees, writers, connections and transactions that the component has handles of.
     pub(crate) opened: ResourceTable,
-    /// Where among them the writer is, while there is one.
-    pub(crate) writer: Option<u32>,
-    /// Whether one of them is a transaction.
-    pub(crate) transacts: bool,
-    /// Whether one was committed.
-    pub(crate) has_committed: bool,
-    /// The databases opened, by their names.
+    /// What it may lock.
+    pub(crate) lock_rules: LockRules,
+    /// The databases opened.
     pub(crate) databases: Databases,
     /// The call's place among the writers, until it has asked for a lock.
-    pub(crate) writer_place: Option<Place>,
+    pub(crate) writer_place: Option<queue::Place>,
     /// Who can name further granted directories, until it was asked.
     pub(crate) roots: Option<Arc<dyn Roots>>,
     /// What it named.
@@ -83,17 +80,17 @@ impl Drop for Waited {
     }
 }
 
-/// The databases that a call has open, by their names.
+/// The databases that a call has open.
 #[derive(Clone, Default)]
-pub(crate) struct Databases(Arc<Mutex<BTreeMap<String, Database>>>);
+pub(crate) struct Databases(Arc<Mutex<BTreeMap<DatabaseKey, Database>>>);
 
 impl Databases {
-    pub(crate) fn get(&self, name: &str) -> Option<Database> {
-        self.with(|open| open.get(name).cloned())
+    pub(crate) fn get(&self, key: &DatabaseKey) -> Option<Database> {
+        self.with(|open| open.get(key).cloned())
     }
 
-    pub(crate) fn put(&self, name: String, database: Database) {
-        self.with(|open| open.insert(name, database));
+    pub(crate) fn put(&self, key: DatabaseKey, database: Database) {
+        self.with(|open| open.insert(key, database));
     }
 
     fn give_up(&self) {
@@ -104,7 +101,7 @@ impl Databases {
         self.with(BTreeMap::clear);
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut BTreeMap<String, Database>) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut BTreeMap<DatabaseKey, Database>) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -113,7 +110,7 @@ impl Call {
     pub(crate) fn new(
         storage: Storage,
         limits: &Limits,
-        writer_place: Option<Place>,
+        writer_place: Option<queue::Place>,
         roots: Option<Arc<dyn Roots>>,
         waiting: Option<Waiting>,
     ) -> Call {
@@ -122,9 +119,7 @@ impl Call {
         Call {
             storage,
             opened,
-            writer: None,
-            transacts: false,
-            has_committed: false,
+            lock_rules: LockRules::default(),
             databases: waiting
                 .as_ref()
                 .map(|waiting| waiting.databases.clone())
@@ -160,7 +155,7 @@ impl Call {
 
     /// Waits for something, for as long as somebody waits for the call.
     pub(crate) fn wait<T>(&self, until: impl Future<Output = T>) -> Result<T> {
-        let waiting = self.waiting.as_ref().expect("only what needs no storage waits for nothing");
+        let waiting = self.waiting.as_ref().expect("calls without storage do not wait");
         let waited = waiting.runtime.block_on(waiting.given_up.run_until_cancelled(until));
         waited.ok_or_else(|| Exceeded::GivenUp.into())
     }

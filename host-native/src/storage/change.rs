@@ -1,6 +1,6 @@
 //! What a commit is asked to do.
 
-use super::tree::Side;
+use super::tree::Area;
 use super::{Error, ErrorCode};
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ pub enum Change {
     /// It is to hold these contents.
     Put {
         /// Where it stands.
-        side: Side,
+        area: Area,
         /// Its path there.
         path: String,
         /// Its bytes.
@@ -21,7 +21,7 @@ pub enum Change {
     /// Parts of it are to be others.
     Edit {
         /// Where it stands.
-        side: Side,
+        area: Area,
         /// Its path there.
         path: String,
         /// In order, none overlapping another.
@@ -32,7 +32,7 @@ pub enum Change {
     /// It is to be gone.
     Delete {
         /// Where it stands.
-        side: Side,
+        area: Area,
         /// Its path there.
         path: String,
         /// The version that it must be at.
@@ -42,10 +42,21 @@ pub enum Change {
     /// stands there: a backup.
     Copy {
         /// Where both stand.
-        side: Side,
+        area: Area,
         /// Its path there.
         from: String,
         /// The path of the backup, which has the permission bits of the document.
+        to: String,
+        /// The version that it must be at.
+        expects: String,
+    },
+    /// It is to stand at another path, where nothing stands.
+    Rename {
+        /// Where both stand.
+        area: Area,
+        /// Its path there.
+        from: String,
+        /// Its new path.
         to: String,
         /// The version that it must be at.
         expects: String,
@@ -94,22 +105,23 @@ pub struct CommitError {
 }
 
 impl Change {
-    pub(super) fn side(&self) -> Side {
+    pub(super) fn area(&self) -> Area {
         match self {
-            Change::Put { side, .. }
-            | Change::Edit { side, .. }
-            | Change::Delete { side, .. }
-            | Change::Copy { side, .. } => *side,
+            Change::Put { area, .. }
+            | Change::Edit { area, .. }
+            | Change::Delete { area, .. }
+            | Change::Copy { area, .. }
+            | Change::Rename { area, .. } => *area,
         }
     }
 
-    /// The path that is written or removed.
+    /// The path at which a document is put or removed.
     pub(super) fn path(&self) -> &str {
         match self {
             Change::Put { path, .. } | Change::Edit { path, .. } | Change::Delete { path, .. } => {
                 path
             }
-            Change::Copy { to, .. } => to,
+            Change::Copy { to, .. } | Change::Rename { to, .. } => to,
         }
     }
 
@@ -119,7 +131,7 @@ impl Change {
             Change::Put { path, .. } | Change::Edit { path, .. } | Change::Delete { path, .. } => {
                 path
             }
-            Change::Copy { from, .. } => from,
+            Change::Copy { from, .. } | Change::Rename { from, .. } => from,
         }
     }
 
@@ -129,7 +141,17 @@ impl Change {
             Change::Put { expects, .. } => expects.as_deref(),
             Change::Edit { expects, .. }
             | Change::Delete { expects, .. }
-            | Change::Copy { expects, .. } => Some(expects),
+            | Change::Copy { expects, .. }
+            | Change::Rename { expects, .. } => Some(expects),
+        }
+    }
+
+    /// The path at which nothing stands afterwards.
+    pub(super) fn removed_path(&self) -> Option<&str> {
+        match self {
+            Change::Delete { path, .. } => Some(path),
+            Change::Rename { from, .. } => Some(from),
+            Change::Put { .. } | Change::Edit { .. } | Change::Copy { .. } => None,
         }
     }
 
@@ -143,18 +165,19 @@ pub(super) fn check_consistent(changes: &[Change]) -> Result<(), (usize, Error)>
     let mut seen = BTreeSet::new();
     let mut files = BTreeSet::new();
     for (index, change) in changes.iter().enumerate() {
-        if !seen.insert((change.side(), change.path())) {
-            let message = format!("`{}` stands twice in one commit", change.path());
-            return Err((index, Error::new(ErrorCode::InvalidPath, message)));
-        }
-        if !change.is_delete() {
-            files.insert((change.side(), change.path()));
+        let written = (!change.is_delete()).then_some(change.path());
+        files.extend(written.map(|path| (change.area(), path)));
+        for path in written.into_iter().chain(change.removed_path()) {
+            if !seen.insert((change.area(), path)) {
+                let message = format!("`{path}` stands twice in one commit");
+                return Err((index, Error::new(ErrorCode::InvalidPath, message)));
+            }
         }
     }
     for (index, change) in changes.iter().enumerate() {
         let path = change.path();
         let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
-        if let Some(file) = above.find(|directory| files.contains(&(change.side(), *directory))) {
+        if let Some(file) = above.find(|directory| files.contains(&(change.area(), *directory))) {
             let message =
                 format!("`{file}` cannot be both a document and the directory of `{path}`");
             return Err((index, Error::new(ErrorCode::InvalidPath, message)));

@@ -7,8 +7,8 @@
 mod temporary;
 
 use super::change::{Change, CommitError, check_consistent};
-use super::directory::{Directory, Found, Kind, Stamp};
-use super::tree::{Side, Tree, not_a_document, obstacle};
+use super::directory::{Directory, Found, Metadata};
+use super::tree::{Area, EntryKind, Tree, not_a_document, obstacle};
 use super::{Durability, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, path};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -22,12 +22,14 @@ pub(super) fn commit(
     tree: &Tree,
     changes: &[Change],
     is_locked: &dyn Fn() -> bool,
-) -> Result<Vec<String>, CommitError> {
+) -> Result<Vec<Option<String>>, CommitError> {
     let mut attempt = Attempt::new(tree);
     match attempt.run(changes, is_locked) {
         Ok(()) => {
-            if let Some((index, contents)) = attempt.edited {
-                tree.0.storage.kept.keep(contents, &attempt.steps[index].version);
+            if let Some((index, contents)) = attempt.edited
+                && let Some(version) = &attempt.steps[index].version
+            {
+                tree.0.storage.kept.keep(contents, version);
             }
             Ok(attempt.steps.into_iter().map(|step| step.version).collect())
         }
@@ -42,8 +44,8 @@ pub(super) fn commit(
     }
 }
 
-/// A directory: a side, and the names from its base.
-type Location<'a> = (Side, Vec<&'a str>);
+/// A directory: an area, and the names from its base.
+type Location<'a> = (Area, Vec<&'a str>);
 
 struct Step<'a> {
     change: &'a Change,
@@ -57,11 +59,13 @@ struct Step<'a> {
     /// Whether that is the document itself under another name.
     linked: bool,
     /// What the check of the version found.
-    found: Option<Stamp>,
+    found: Option<Metadata>,
     /// The version that it found.
     found_version: Option<String>,
-    /// The new version, once it is known; empty for a deletion.
-    version: String,
+    /// Whether a document stands where it puts one.
+    replaces: bool,
+    /// The new version, once it is known; none for a deletion.
+    version: Option<String>,
 }
 
 struct Attempt<'a> {
@@ -135,26 +139,29 @@ impl<'a> Attempt<'a> {
         }
         for (index, change) in changes.iter().enumerate() {
             self.current = Some(index);
-            let side = change.side();
-            let (parent, name) = self.locate(side, change.path())?;
+            let area = change.area();
+            let (parent, name) = self.locate(area, change.path())?;
             let version = match change {
                 Change::Put { path, contents, .. } => {
                     check_size(path, contents.len() as u64)?;
-                    String::new()
+                    None
                 }
-                Change::Edit { .. } | Change::Delete { .. } => String::new(),
-                Change::Copy { expects, .. } => expects.clone(),
+                Change::Edit { .. } | Change::Delete { .. } => None,
+                Change::Copy { expects, .. } | Change::Rename { expects, .. } => {
+                    Some(expects.clone())
+                }
             };
             self.steps.push(Step {
                 change,
                 parent,
                 name,
-                checked: self.locate(side, change.checked_path())?,
+                checked: self.locate(area, change.checked_path())?,
                 temporary: path::temporary(name),
                 written: false,
                 linked: false,
                 found: None,
                 found_version: None,
+                replaces: false,
                 version,
             });
         }
@@ -164,19 +171,19 @@ impl<'a> Attempt<'a> {
         })
     }
 
-    fn locate(&self, side: Side, path: &'a str) -> Result<(Location<'a>, &'a str), Error> {
-        let segments = self.tree.segments(side, path)?;
+    fn locate(&self, area: Area, path: &'a str) -> Result<(Location<'a>, &'a str), Error> {
+        let segments = self.tree.segments(area, path)?;
         let (name, parents) = segments.split_last().expect("a path has a segment");
         let tree = self.tree;
-        Ok(((side, tree.base(side).way_to(parents)), name))
+        Ok(((area, tree.base(area).way_to(parents)), name))
     }
 
     fn check_version(&mut self, index: usize) -> Result<(), Error> {
         let change = self.steps[index].change;
         let version = match self.open_checked(index)? {
             None => None,
-            Some((file, stamp)) => {
-                self.steps[index].found = Some(stamp);
+            Some((file, metadata)) => {
+                self.steps[index].found = Some(metadata);
                 match self.version_found(index) {
                     Some(version) => Some(version),
                     None => {
@@ -191,10 +198,11 @@ impl<'a> Attempt<'a> {
         if version.as_deref() != change.expects() {
             return Err(version_mismatch(change.checked_path()));
         }
-        match change {
-            Change::Copy { .. } => self.check_target(index),
-            Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => Ok(()),
-        }
+        self.steps[index].replaces = match change {
+            Change::Copy { .. } | Change::Rename { .. } => self.check_target(index)?,
+            Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => version.is_some(),
+        };
+        Ok(())
     }
 
     /// What an earlier change that looks at the same document found, as a backup and what replaces
@@ -207,7 +215,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Opens the document whose version the change expects.
-    fn open_checked(&mut self, index: usize) -> Result<Option<(File, Stamp)>, Error> {
+    fn open_checked(&mut self, index: usize) -> Result<Option<(File, Metadata)>, Error> {
         let change = self.steps[index].change;
         let path = change.checked_path();
         let (parent, name) = self.steps[index].checked.clone();
@@ -218,26 +226,29 @@ impl<'a> Attempt<'a> {
         match found.map_err(|errno| Error::from_errno(errno, &format!("read `{path}`")))? {
             Found::Nothing => Ok(None),
             Found::SomethingElse => Err(not_a_document(path)),
-            Found::File(file, stamp) => {
+            Found::File(file, metadata) => {
                 if matches!(change, Change::Copy { .. } | Change::Edit { .. }) {
-                    check_size(change.path(), stamp.size)?;
+                    check_size(change.path(), metadata.size)?;
                 }
-                Ok(Some((file, stamp)))
+                Ok(Some((file, metadata)))
             }
         }
     }
 
-    /// Whatever version a copy replaces, it has to be a document.
-    fn check_target(&mut self, index: usize) -> Result<(), Error> {
+    /// Whether a document stands at the new path: a copy replaces it whatever its version, but a
+    /// rename replaces nothing.
+    fn check_target(&mut self, index: usize) -> Result<bool, Error> {
         let Step { change, name, .. } = self.steps[index];
         let path = change.path();
         let Some(parent) = self.directory(&self.steps[index].parent.clone())? else {
-            return Ok(());
+            return Ok(false);
         };
-        let found = parent.stamp(name);
+        let found = parent.metadata(name);
         match found.map_err(|errno| Error::from_errno(errno, &format!("write `{path}`")))? {
-            Some(stamp) if stamp.kind != Kind::File => Err(not_a_document(path)),
-            _ => Ok(()),
+            None => Ok(false),
+            Some(_) if matches!(change, Change::Rename { .. }) => Err(already_exists(path)),
+            Some(found) if found.kind != EntryKind::File => Err(not_a_document(path)),
+            Some(_) => Ok(true),
         }
     }
 
@@ -245,14 +256,14 @@ impl<'a> Attempt<'a> {
         if self.steps[index].change.is_delete() {
             return Ok(());
         }
-        let mode = if self.tree.0.private { 0o700 } else { 0o777 };
-        let (side, way) = self.steps[index].parent.clone();
+        let mode = if self.tree.0.lock.private { 0o700 } else { 0o777 };
+        let (area, way) = self.steps[index].parent.clone();
         for depth in 0..way.len() {
-            let location = (side, way[..=depth].to_vec());
+            let location = (area, way[..=depth].to_vec());
             if self.directory(&location)?.is_some() {
                 continue;
             }
-            let parent = (side, way[..depth].to_vec());
+            let parent = (area, way[..depth].to_vec());
             match self.existing(&parent)?.create_directory(way[depth], mode) {
                 Ok(()) => {
                     self.made.push(location);
@@ -273,6 +284,9 @@ impl<'a> Attempt<'a> {
     }
 
     fn apply(&mut self, index: usize) -> Result<(), Error> {
+        if let Change::Rename { .. } = self.steps[index].change {
+            return self.rename(index);
+        }
         let location = self.steps[index].parent.clone();
         let parent = self.existing(&location)?;
         let step = &mut self.steps[index];
@@ -282,26 +296,47 @@ impl<'a> Attempt<'a> {
         let checked = match step.change {
             Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => Some(step.name),
             Change::Copy { .. } => step.linked.then_some(step.temporary.as_str()),
+            Change::Rename { .. } => unreachable!("renamed otherwise"),
         };
         if let Some(checked) = checked
-            && parent.stamp(checked).map_err(failed)? != step.found
+            && parent.metadata(checked).map_err(failed)? != step.found
         {
             return Err(version_mismatch(step.change.checked_path()));
         }
         // After a crash between the two, document and backup are one file. Renaming one name of a
         // file to another does nothing.
-        let is_there = step.linked && parent.stamp(step.name).map_err(failed)? == step.found;
+        let is_there = step.linked && parent.metadata(step.name).map_err(failed)? == step.found;
         if step.change.is_delete() {
             parent.remove_file(step.name)
         } else if is_there {
             parent.remove_file(&step.temporary)
         } else {
-            parent.rename(&step.temporary, step.name)
+            parent.rename(&step.temporary, &parent, step.name)
         }
         .map_err(failed)?;
         step.written = false;
         self.applied += 1;
         self.touch(location);
+        Ok(())
+    }
+
+    fn rename(&mut self, index: usize) -> Result<(), Error> {
+        let (target, (source, name)) =
+            (self.steps[index].parent.clone(), self.steps[index].checked.clone());
+        let (from, to) = (self.existing(&source)?, self.existing(&target)?);
+        let step = &self.steps[index];
+        let failed =
+            |errno| Error::from_errno(errno, &format!("rename `{}`", step.change.checked_path()));
+        if from.metadata(name).map_err(failed)? != step.found {
+            return Err(version_mismatch(step.change.checked_path()));
+        }
+        if to.metadata(step.name).map_err(failed)?.is_some() {
+            return Err(already_exists(step.change.path()));
+        }
+        from.rename(name, &to, step.name).map_err(failed)?;
+        self.applied += 1;
+        self.touch(target);
+        self.touch(source);
         Ok(())
     }
 
@@ -328,9 +363,9 @@ impl<'a> Attempt<'a> {
                 let _ = parent.remove_file(&self.steps[index].temporary);
             }
         }
-        for (side, way) in std::mem::take(&mut self.made).into_iter().rev() {
+        for (area, way) in std::mem::take(&mut self.made).into_iter().rev() {
             let (name, parents) = way.split_last().expect("a base is not made");
-            if let Ok(parent) = self.existing(&(side, parents.to_vec())) {
+            if let Ok(parent) = self.existing(&(area, parents.to_vec())) {
                 // Fails where a change that stands, or a person, put something there.
                 let _ = parent.remove_directory(name);
             }
@@ -348,14 +383,14 @@ impl<'a> Attempt<'a> {
 
     /// None where it, or one on the way, is missing.
     fn directory(&mut self, location: &Location<'a>) -> Result<Option<Directory>, Error> {
-        let (side, way) = location;
+        let (area, way) = location;
         let Some((name, parents)) = way.split_last() else {
-            return Ok(Some(self.tree.base(*side).directory.clone()));
+            return Ok(Some(self.tree.base(*area).directory.clone()));
         };
         if let Some(open) = self.open.get(location) {
             return Ok(Some(open.clone()));
         }
-        let Some(parent) = self.directory(&(*side, parents.to_vec()))? else {
+        let Some(parent) = self.directory(&(*area, parents.to_vec()))? else {
             return Ok(None);
         };
         match parent.child(*name) {
@@ -391,6 +426,13 @@ fn version_mismatch(path: &str) -> Error {
     Error::new(
         ErrorCode::VersionMismatch,
         format!("`{path}` is not as it was when it was read: read it again"),
+    )
+}
+
+fn already_exists(path: &str) -> Error {
+    Error::new(
+        ErrorCode::AlreadyExists,
+        format!("something stands at `{path}`: choose another path, or remove it"),
     )
 }
 

@@ -1,12 +1,15 @@
 mod copies;
 mod edits;
 mod media;
+mod renames;
+mod status;
 
 use super::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
 /// A repository without Git, granted.
 struct Repository {
@@ -30,7 +33,7 @@ impl Repository {
         fs::write(self.at(path), text).unwrap();
     }
 
-    fn commit(&self, changes: &[Change]) -> Result<Vec<String>, CommitError> {
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
         writer(&self.tree).commit(changes)
     }
 
@@ -57,12 +60,12 @@ fn writer(tree: &Tree) -> Writer {
 
 fn acquire(tree: &Tree) -> Result<Writer, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    runtime.unwrap().block_on(tree.lock(Patience::new(Duration::from_secs(5))))
+    runtime.unwrap().block_on(tree.lock(LockTimeout::new(Duration::from_secs(5))))
 }
 
 fn put(path: &str, text: &str, expects: Option<&str>) -> Change {
     Change::Put {
-        side: Side::Documents,
+        area: Area::Documents,
         path: path.to_owned(),
         contents: text.as_bytes().to_vec(),
         expects: expects.map(|text| version_of(text.as_bytes())),
@@ -71,10 +74,15 @@ fn put(path: &str, text: &str, expects: Option<&str>) -> Change {
 
 fn delete(path: &str, expects: &str) -> Change {
     Change::Delete {
-        side: Side::Documents,
+        area: Area::Documents,
         path: path.to_owned(),
         expects: version_of(expects.as_bytes()),
     }
+}
+
+/// What a commit returns for a document with this text.
+fn version(text: &str) -> Option<String> {
+    Some(version_of(text.as_bytes()))
 }
 
 /// Every path below a directory, with the text of the files.
@@ -93,6 +101,35 @@ fn snapshot(directory: &Path) -> BTreeMap<PathBuf, Option<String>> {
     all
 }
 
+/// What a test that is run by this one syncs, in order; none where that cannot be seen.
+fn syncs(repository: &Repository, test: &str) -> Option<Vec<PathBuf>> {
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("skipped: `strace` is not installed");
+        return None;
+    }
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let output = Command::new("strace")
+        .args(["-f", "-y", "-e", "trace=fsync,fdatasync", "-o"])
+        .arg(trace.path())
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", test.split_once("::").unwrap().1])
+        .env(TRACED, repository.directory.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let trace = fs::read_to_string(trace.path()).unwrap();
+    let synced =
+        trace.lines().filter_map(|line| line.split_once("sync(")?.1.split(['<', '>']).nth(1));
+    Some(synced.map(PathBuf::from).collect())
+}
+
+const TRACED: &str = "AGENT_MEMORY_TEST_REPOSITORY";
+
+/// The repository of the test that runs this one.
+fn traced() -> PathBuf {
+    std::env::var_os(TRACED).expect("run by another test").into()
+}
+
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
@@ -107,7 +144,7 @@ fn a_commit_makes_its_changes_and_returns_their_versions() {
         put("old.md", "newer", Some("old")),
         delete("gone.md", "gone"),
     ]);
-    assert_eq!(versions.unwrap(), [version_of(b"new"), version_of(b"newer"), String::new()]);
+    assert_eq!(versions.unwrap(), [version("new"), version("newer"), None]);
     let documents = snapshot(&repository.at(""));
     let text = |path: &str| documents.get(&repository.at(path)).cloned().flatten();
     assert_eq!(text("a/b/new.md").as_deref(), Some("new"));
@@ -116,10 +153,10 @@ fn a_commit_makes_its_changes_and_returns_their_versions() {
 }
 
 #[test]
-fn the_private_side_is_kept_beside_the_lock() {
+fn bookkeeping_is_kept_beside_the_lock() {
     let repository = Repository::new();
     let note = Change::Put {
-        side: Side::Bookkeeping,
+        area: Area::Bookkeeping,
         path: "intent.json".into(),
         contents: b"{}".to_vec(),
         expects: None,
@@ -127,9 +164,9 @@ fn the_private_side_is_kept_beside_the_lock() {
     repository.commit(&[note]).unwrap();
     let kept = repository.tree.lock_key().join("bookkeeping/intent.json");
     assert_eq!(fs::read_to_string(kept).unwrap(), "{}");
-    let read = repository.tree.read(Side::Bookkeeping, "intent.json", 10).unwrap();
+    let read = repository.tree.read(Area::Bookkeeping, "intent.json", 10).unwrap();
     assert_eq!(read.unwrap().contents, b"{}");
-    assert_eq!(repository.tree.read(Side::Documents, "intent.json", 10).unwrap(), None);
+    assert_eq!(repository.tree.read(Area::Documents, "intent.json", 10).unwrap(), None);
 }
 
 #[test]
@@ -158,10 +195,13 @@ fn a_long_document_that_its_writer_knows_is_refused_once_an_editor_changed_a_byt
         text.push_str(next);
         let changes = [put("a.md", &text, before.as_deref())];
         let versions = writer.commit(&changes).unwrap();
-        assert_eq!(versions, [version_of(text.as_bytes())]);
+        assert_eq!(versions, [version(&text)]);
         writer.keep(changes.into(), &versions);
-        let read = repository.tree.read(Side::Documents, "a.md", u64::MAX).unwrap().unwrap();
-        assert_eq!((read.version, read.contents == text.as_bytes()), (versions[0].clone(), true));
+        let read = repository.tree.read(Area::Documents, "a.md", u64::MAX).unwrap().unwrap();
+        assert_eq!(
+            (read.version, read.contents == text.as_bytes()),
+            (version_of(text.as_bytes()), true)
+        );
     }
     let modified = fs::metadata(repository.at("a.md")).unwrap().modified().unwrap();
     let edited = text.replacen("long", "lone", 1);
@@ -171,7 +211,7 @@ fn a_long_document_that_its_writer_knows_is_refused_once_an_editor_changed_a_byt
     let failed = writer.commit(&[put("a.md", "mine", Some(&text))]).unwrap_err();
     assert_eq!(failed.error.code, ErrorCode::VersionMismatch);
     assert_eq!(fs::read_to_string(repository.at("a.md")).unwrap(), edited);
-    let read = repository.tree.read(Side::Documents, "a.md", u64::MAX).unwrap().unwrap();
+    let read = repository.tree.read(Area::Documents, "a.md", u64::MAX).unwrap().unwrap();
     assert_eq!(read.version, version_of(edited.as_bytes()));
 }
 
@@ -194,7 +234,7 @@ fn a_commit_that_contradicts_itself_is_refused() {
 fn what_is_too_large_is_refused_and_what_just_fits_is_not() {
     let repository = Repository::new();
     let document = |bytes: u64| Change::Put {
-        side: Side::Documents,
+        area: Area::Documents,
         path: "large.bin".into(),
         contents: vec![b'x'; bytes as usize],
         expects: None,
@@ -202,7 +242,7 @@ fn what_is_too_large_is_refused_and_what_just_fits_is_not() {
     let failed = repository.refuses(&[document(MAX_DOCUMENT_BYTES + 1)]);
     assert_eq!((failed.error.code, failed.change), (ErrorCode::TooLarge, Some(0)));
     repository.commit(&[document(MAX_DOCUMENT_BYTES)]).unwrap();
-    let read = |max| repository.tree.read(Side::Documents, "large.bin", max);
+    let read = |max| repository.tree.read(Area::Documents, "large.bin", max);
     assert!(read(u64::MAX).is_ok());
     assert_eq!(read(MAX_DOCUMENT_BYTES - 1).unwrap_err().code, ErrorCode::TooLarge);
     fs::write(repository.at("large.bin"), vec![0; MAX_DOCUMENT_BYTES as usize + 1]).unwrap();
@@ -250,12 +290,18 @@ fn permission_bits_are_kept_and_new_files_follow_the_umask() {
 #[test]
 fn a_private_place_is_for_its_owner_alone() {
     let directory = tempfile::tempdir().unwrap();
-    let root = directory.path().join("made/memories");
+    let root = directory.path().join("made/things");
     let storage = Storage::new(StorageOptions::default());
-    storage.grant_records(&root).unwrap();
-    let tree = storage.open(&Place::records(), &[]).unwrap();
+    let place = NamedPlace {
+        label: "things".to_owned(),
+        directory: root.clone(),
+        is_private: true,
+        databases: Vec::new(),
+    };
+    storage.grant_place(place).unwrap();
+    let tree = storage.open(&Place::named("things"), &[]).unwrap();
     let bookkeeping = Change::Put {
-        side: Side::Bookkeeping,
+        area: Area::Bookkeeping,
         path: "x".to_owned(),
         contents: Vec::new(),
         expects: None,
@@ -266,7 +312,7 @@ fn a_private_place_is_for_its_owner_alone() {
     // Others could read it: neither what replaces it nor its backup goes on so.
     fs::set_permissions(&document, PermissionsExt::from_mode(0o644)).unwrap();
     let backup = Change::Copy {
-        side: Side::Documents,
+        area: Area::Documents,
         from: "a/b.json".to_owned(),
         to: "a/b.json.backup".to_owned(),
         expects: version_of(b"old"),
@@ -298,7 +344,7 @@ fn names_that_no_path_can_have_are_not_listed() {
     repository.write("a.md", "");
     let unnamed = std::ffi::OsStr::from_bytes(b"caf\xe9.md");
     fs::write(repository.at("").join(unnamed), "").unwrap();
-    let listed = repository.tree.list(Side::Documents, "").unwrap().unwrap();
+    let listed = repository.tree.list(Area::Documents, "").unwrap().unwrap();
     assert_eq!(listed.len(), 1);
 }
 
@@ -311,7 +357,7 @@ fn a_listing_has_a_bound() {
             .or_else(|_| fs::write(repository.at(&n.to_string()), ""))
             .unwrap();
     }
-    let list = || repository.tree.list(Side::Documents, "");
+    let list = || repository.tree.list(Area::Documents, "");
     assert_eq!(list().unwrap().unwrap().len(), MAX_ENTRIES);
     repository.write("one-more", "");
     assert_eq!(list().unwrap_err().code, ErrorCode::TooLarge);
@@ -331,7 +377,7 @@ fn a_link_that_comes_to_stand_on_the_way_is_not_followed() {
 }
 
 #[test]
-fn places_are_listed_by_name_and_only_repositories_exist() {
+fn repositories_are_listed_by_name_and_none_is_created() {
     let base = tempfile::tempdir().unwrap();
     let storage = Storage::new(StorageOptions::default());
     let mut names = Vec::new();
@@ -342,13 +388,9 @@ fn places_are_listed_by_name_and_only_repositories_exist() {
         names.push(directory.to_str().unwrap().to_owned());
     }
     names.sort();
-    assert_eq!(storage.list_places(PlaceKind::Repository).unwrap(), names);
-    for kind in [PlaceKind::Records, PlaceKind::Store, PlaceKind::Data] {
-        let place = Place { kind, name: String::new() };
-        assert_eq!(storage.open(&place, &[]).unwrap_err().code, ErrorCode::NotGranted);
-        assert_eq!(storage.list_places(kind).unwrap_err().code, ErrorCode::NotGranted);
-        assert_eq!(storage.create_place(&place).unwrap_err().code, ErrorCode::NotGranted);
-    }
+    assert_eq!(storage.list_places(&PlaceKind::Repository).unwrap(), names);
+    let created = storage.create_place(&Place::repository(&names[0]));
+    assert_eq!(created.unwrap_err().code, ErrorCode::NotGranted);
 }
 
 #[test]

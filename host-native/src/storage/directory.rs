@@ -2,7 +2,8 @@
 //! is followed where it is a symbolic link, so that no sequence of steps leads out. The one module
 //! that knows the system's calls.
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use super::tree::{EntryKind, Status};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,18 +22,10 @@ const SEARCH: OFlags = OFlags::RDONLY;
 const FILE: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// What stands at a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    File,
-    Directory,
-    Other,
-}
-
 /// What tells whether a file is still the one that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
-    pub kind: Kind,
+pub(super) struct Metadata {
+    pub kind: EntryKind,
     pub size: u64,
     /// The permission bits.
     pub mode: u32,
@@ -40,14 +33,14 @@ pub(super) struct Stamp {
     modified: (i64, i64),
 }
 
-impl Stamp {
+impl Metadata {
     #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
-    fn of(stat: &rustix::fs::Stat) -> Self {
-        Stamp {
+    fn of(stat: &Stat) -> Self {
+        Metadata {
             kind: match FileType::from_raw_mode(stat.st_mode) {
-                FileType::RegularFile => Kind::File,
-                FileType::Directory => Kind::Directory,
-                _ => Kind::Other,
+                FileType::RegularFile => EntryKind::File,
+                FileType::Directory => EntryKind::Directory,
+                _ => EntryKind::Other,
             },
             size: stat.st_size as u64,
             mode: stat.st_mode as u32 & 0o777,
@@ -60,7 +53,7 @@ impl Stamp {
 /// What opening a file to read it finds.
 pub(super) enum Found {
     Nothing,
-    File(File, Stamp),
+    File(File, Metadata),
     /// A directory, a symbolic link, a device, a FIFO, a socket.
     SomethingElse,
 }
@@ -131,9 +124,17 @@ impl Directory {
         Ok(Directory(Arc::new(opened)))
     }
 
-    pub fn stamp(&self, name: &str) -> Result<Option<Stamp>, Errno> {
+    pub fn metadata(&self, name: &str) -> Result<Option<Metadata>, Errno> {
+        Ok(self.stat(name)?.as_ref().map(Metadata::of))
+    }
+
+    pub fn status(&self, name: &str) -> Result<Option<Status>, Errno> {
+        Ok(self.stat(name)?.as_ref().map(status_of))
+    }
+
+    fn stat(&self, name: &str) -> Result<Option<Stat>, Errno> {
         match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(Stamp::of(&stat))),
+            Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(errno),
         }
@@ -141,17 +142,17 @@ impl Directory {
 
     pub fn open_file(&self, name: &str) -> Result<Found, Errno> {
         // Opening a device can have effects: look first.
-        match self.stamp(name)? {
+        match self.metadata(name)? {
             None => return Ok(Found::Nothing),
-            Some(stamp) if stamp.kind != Kind::File => return Ok(Found::SomethingElse),
+            Some(found) if found.kind != EntryKind::File => return Ok(Found::SomethingElse),
             Some(_) => {}
         }
         match rustix::fs::openat(&*self.0, name, OFlags::RDONLY | FILE, Mode::empty()) {
             Ok(file) => {
                 // What was looked at may have been replaced.
-                let stamp = Stamp::of(&rustix::fs::fstat(&file)?);
-                Ok(match stamp.kind {
-                    Kind::File => Found::File(File::from(file), stamp),
+                let metadata = Metadata::of(&rustix::fs::fstat(&file)?);
+                Ok(match metadata.kind {
+                    EntryKind::File => Found::File(File::from(file), metadata),
                     _ => Found::SomethingElse,
                 })
             }
@@ -187,8 +188,8 @@ impl Directory {
         rustix::fs::linkat(&*self.0, from, &*other.0, to, AtFlags::empty())
     }
 
-    pub fn rename(&self, from: &str, to: &str) -> Result<(), Errno> {
-        rustix::fs::renameat(&*self.0, from, &*self.0, to)
+    pub fn rename(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
+        rustix::fs::renameat(&*self.0, from, &*other.0, to)
     }
 
     pub fn remove_file(&self, name: &str) -> Result<(), Errno> {
@@ -245,9 +246,23 @@ impl Directory {
     }
 }
 
+/// The stamp has the same form in every host.
+#[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+fn status_of(stat: &Stat) -> Status {
+    let Metadata { kind, size, .. } = Metadata::of(stat);
+    if kind != EntryKind::File {
+        return Status { kind, size: 0, stamp: String::new() };
+    }
+    let nanoseconds = |seconds: i64, rest: i64| seconds as i128 * 1_000_000_000 + rest as i128;
+    let modified = nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64);
+    let changed = nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64);
+    let stamp = format!("{size}-{modified}-{changed}-{}", stat.st_ino);
+    Status { kind, size, stamp }
+}
+
 /// Sets exactly these permission bits, whatever the umask, where they differ.
 pub(super) fn set_mode(file: &File, mode: u32) -> Result<(), Errno> {
-    if Stamp::of(&rustix::fs::fstat(file)?).mode == mode {
+    if Metadata::of(&rustix::fs::fstat(file)?).mode == mode {
         return Ok(());
     }
     rustix::fs::fchmod(file, mode_bits(mode))

@@ -1,4 +1,4 @@
-//! What goes wrong, in the words of `wit/storage.wit`.
+//! What goes wrong, in the words of `wit/storage/storage.wit`.
 
 use rustix::io::Errno;
 use std::fmt;

@@ -23,9 +23,9 @@ impl Kept {
     }
 
     /// Keeps what was put.
-    pub fn keep_put(&self, changes: Vec<Change>, versions: &[String]) {
+    pub fn keep_put(&self, changes: Vec<Change>, versions: &[Option<String>]) {
         for (change, version) in changes.into_iter().zip(versions) {
-            if let Change::Put { contents, .. } = change {
+            if let (Change::Put { contents, .. }, Some(version)) = (change, version) {
                 self.keep(contents, version);
             }
         }
@@ -91,7 +91,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::Side;
+    use crate::storage::Area;
 
     #[test]
     fn a_version_is_that_of_the_contents_whatever_is_kept() {
@@ -120,13 +120,13 @@ mod tests {
     #[test]
     fn what_is_kept_is_not_hashed_again() {
         let put = Change::Put {
-            side: Side::Documents,
+            area: Area::Documents,
             path: "a".into(),
             contents: vec![0; LONG],
             expects: None,
         };
         let kept = Kept::default();
-        kept.keep_put(vec![put], &["as it was given".into()]);
+        kept.keep_put(vec![put], &[Some("as it was given".into())]);
         assert_eq!(kept.version_of(&vec![0; LONG]), "as it was given");
         assert_eq!(kept.version_of_all(&vec![0; LONG][..]).unwrap(), "as it was given");
         assert_eq!(kept.take("of another"), None);

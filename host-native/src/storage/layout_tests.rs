@@ -72,7 +72,7 @@ fn everything_below(directory: &Path) -> BTreeMap<String, String> {
 
 fn lock(tree: &Tree) -> Writer {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let acquired = tree.lock(Patience::new(Duration::from_secs(5)));
+    let acquired = tree.lock(LockTimeout::new(Duration::from_secs(5)));
     runtime.unwrap().block_on(acquired).unwrap()
 }
 
@@ -132,7 +132,7 @@ fn check_tree(base: &str, case: &Value) -> Checked {
     let before = everything_below(Path::new(base));
     let path = case["path"].as_str().unwrap();
     let read = || -> Result<Value, Error> {
-        Ok(match tree.read(Side::Documents, path, u64::MAX)? {
+        Ok(match tree.read(Area::Documents, path, u64::MAX)? {
             Some(document) => json!(String::from_utf8(document.contents).unwrap()),
             None => Value::Null,
         })
@@ -140,18 +140,18 @@ fn check_tree(base: &str, case: &Value) -> Checked {
     let commit = |change| lock(&tree).commit(&[change]).map_err(|failed| failed.error);
     let done = match case["do"].as_str().unwrap() {
         "read" => read(),
-        "list" => tree.list(Side::Documents, path).map(|listed| {
+        "list" => tree.list(Area::Documents, path).map(|listed| {
             listed.map_or(Value::Null, |entries| entries.iter().map(entry_json).collect())
         }),
         "put" => commit(Change::Put {
-            side: Side::Documents,
+            area: Area::Documents,
             path: path.to_owned(),
             contents: b"put".to_vec(),
             expects: None,
         })
         .and_then(|_| read()),
         "delete" => commit(Change::Delete {
-            side: Side::Documents,
+            area: Area::Documents,
             path: path.to_owned(),
             expects: version_of(b""),
         })
@@ -183,12 +183,12 @@ fn check_tree(base: &str, case: &Value) -> Checked {
 }
 
 fn entry_json(entry: &Entry) -> Value {
-    let kind = match entry.kind {
+    let kind = match entry.status.kind {
         EntryKind::File => "file",
         EntryKind::Directory => "directory",
         EntryKind::Other => "other",
     };
-    json!({"name": entry.name, "kind": kind, "size": entry.size})
+    json!({"name": entry.name, "kind": kind, "size": entry.status.size})
 }
 
 fn run(list: &str, check: fn(&str, &Value) -> Checked) {

@@ -20,12 +20,12 @@ fn open(repository: &Path) -> Tree {
 }
 
 async fn acquire(tree: &Tree, lock_wait: Duration) -> Result<Writer, Error> {
-    tree.lock(Patience::new(lock_wait)).await
+    tree.lock(LockTimeout::new(lock_wait)).await
 }
 
 fn put(text: &str, expects: Option<String>) -> Change {
     Change::Put {
-        side: Side::Documents,
+        area: Area::Documents,
         path: "counter".into(),
         contents: text.as_bytes().to_vec(),
         expects,
@@ -34,7 +34,7 @@ fn put(text: &str, expects: Option<String>) -> Change {
 
 /// Adds one to the document.
 fn count(tree: &Tree, writer: &Writer) {
-    let document = tree.read(Side::Documents, "counter", 100).unwrap();
+    let document = tree.read(Area::Documents, "counter", 100).unwrap();
     let (counted, version) = match document {
         Some(document) => {
             let text = String::from_utf8(document.contents).unwrap();
@@ -58,7 +58,7 @@ async fn one_writer_excludes_another_storage_until_it_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_writer_gets_the_lock_within_its_patience() {
+async fn a_writer_gets_the_lock_within_its_timeout() {
     let repository = tempfile::tempdir().unwrap();
     let (one, other) = (open(repository.path()), open(repository.path()));
     let writer = acquire(&one, SHORT).await.unwrap();
@@ -70,11 +70,11 @@ async fn a_writer_gets_the_lock_within_its_patience() {
 }
 
 #[tokio::test]
-async fn a_patience_without_end_counts_as_the_longest() {
+async fn a_timeout_without_end_counts_as_the_longest() {
     let repository = tempfile::tempdir().unwrap();
-    let patience = Patience::new(Duration::MAX);
-    assert!(patience.deadline() <= Instant::now() + MAX_LOCK_WAIT);
-    open(repository.path()).lock(patience).await.unwrap();
+    let timeout = LockTimeout::new(Duration::MAX);
+    assert!(timeout.deadline() <= Instant::now() + MAX_LOCK_WAIT);
+    open(repository.path()).lock(timeout).await.unwrap();
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn writers_of_one_storage_are_served_in_the_order_in_which_they_asked() {
     let served = Arc::new(std::sync::Mutex::new(Vec::new()));
     let mut waiting = Vec::new();
     for number in 0..20 {
-        let asks = tree.lock(Patience::new(LONG));
+        let asks = tree.lock(LockTimeout::new(LONG));
         waiting.push((number, asks));
     }
     let tasks: Vec<_> = waiting
@@ -122,10 +122,10 @@ async fn who_gives_up_waiting_is_in_nobodys_way() {
     let repository = tempfile::tempdir().unwrap();
     let [one, other, third] = [(); 3].map(|()| open(repository.path()));
     let writer = acquire(&one, LONG).await.unwrap();
-    // It has passed to the turnstile, and holds it.
+    // It has passed to the file of the queue, and holds it.
     let gives_up = tokio::time::timeout(SHORT, acquire(&other, LONG)).await;
     assert!(gives_up.is_err());
-    drop(one.lock(Patience::new(LONG)));
+    drop(one.lock(LockTimeout::new(LONG)));
     drop(writer);
     acquire(&third, SHORT).await.unwrap();
     acquire(&one, SHORT).await.unwrap();
@@ -139,7 +139,7 @@ async fn who_takes_the_lock_again_at_once_does_not_overtake_who_waits() {
     for _ in 0..10 {
         let writer = acquire(&greedy, LONG).await.unwrap();
         let was_served = Arc::new(AtomicUsize::new(0));
-        let (served, asks) = (was_served.clone(), other.lock(Patience::new(LONG)));
+        let (served, asks) = (was_served.clone(), other.lock(LockTimeout::new(LONG)));
         let waits = tokio::spawn(async move {
             let _writer = asks.await.unwrap();
             served.store(1, Ordering::SeqCst);
@@ -149,7 +149,9 @@ async fn who_takes_the_lock_again_at_once_does_not_overtake_who_waits() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
-        tokio::time::timeout(LONG, queues).await.expect("the other waits at the turnstile");
+        tokio::time::timeout(LONG, queues)
+            .await
+            .expect("the other waits in the queue of the processes");
         drop(writer);
         let _writer = acquire(&greedy, LONG).await.unwrap();
         assert_eq!(was_served.load(Ordering::SeqCst), 1);
@@ -166,7 +168,7 @@ fn is_taken(tree: &Tree, file: &str) -> bool {
 
 #[test]
 fn nothing_is_lost_between_storages_that_share_no_queue() {
-    const TURNS: usize = 100;
+    const ROUNDS: usize = 100;
     let repository = tempfile::tempdir().unwrap();
     let holders = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -175,7 +177,7 @@ fn nothing_is_lost_between_storages_that_share_no_queue() {
                 let tree = open(repository.path());
                 let runtime =
                     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-                for _ in 0..TURNS {
+                for _ in 0..ROUNDS {
                     let writer = runtime.block_on(acquire(&tree, LONG)).unwrap();
                     assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
                     count(&tree, &writer);
@@ -185,8 +187,8 @@ fn nothing_is_lost_between_storages_that_share_no_queue() {
         }
     });
     let tree = open(repository.path());
-    let counted = tree.read(Side::Documents, "counter", 100).unwrap().unwrap();
-    assert_eq!(counted.contents, (4 * TURNS).to_string().as_bytes());
+    let counted = tree.read(Area::Documents, "counter", 100).unwrap().unwrap();
+    assert_eq!(counted.contents, (4 * ROUNDS).to_string().as_bytes());
     for file in ["queue.sqlite", "turn.sqlite"] {
         assert_eq!(fs::metadata(tree.lock_key().join(file)).unwrap().len(), 0);
     }
@@ -210,7 +212,7 @@ async fn a_commit_goes_on_when_nobody_waits_for_it_and_keeps_the_lock() {
     go.send(()).unwrap();
     thread.join().unwrap();
     acquire(&other, SHORT).await.unwrap();
-    assert!(other.read(Side::Documents, "counter", 100).unwrap().is_some());
+    assert!(other.read(Area::Documents, "counter", 100).unwrap().is_some());
 }
 
 #[tokio::test]

@@ -1,15 +1,15 @@
 //! Documents on a file system and databases, without WebAssembly: the native side of
-//! `wit/storage.wit`.
+//! `wit/storage/storage.wit`.
 //!
 //! A [`Storage`] holds what was granted. It [opens](Storage::open) a [`Place`] as a [`Tree`], which
-//! can be read; only the [`Writer`] that [`Tree::acquire`] gives can change it. It also opens a
-//! [`Database`](Storage::open_database), which a [`Transaction`] changes. Everything but
-//! `acquire` and [`Database::begin`] blocks on the file system, so that an async caller runs it on a
+//! can be read; only the [`Writer`] that [`Tree::lock`] gives can change it. A tree also opens the
+//! [databases](Tree::open_database) of its place, which a [`Transaction`] changes. Everything but
+//! `lock` and [`Database::begin`] blocks on the file system, so that an async caller runs it on a
 //! thread for blocking work:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use agent_memory_host::storage::{Change, Patience, Place, Side, Storage, StorageOptions};
+//! use agent_memory_host::storage::{Area, Change, LockTimeout, Place, Storage, StorageOptions};
 //!
 //! # let repository = tempfile::tempdir()?;
 //! let storage = Storage::new(StorageOptions::default());
@@ -17,17 +17,17 @@
 //! let tree = storage.open(&Place::repository(repository.path().to_str().unwrap()), &[])?;
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-//! let writer = runtime.block_on(tree.lock(Patience::new(storage.options().lock_wait)))?;
+//! let writer = runtime.block_on(tree.lock(LockTimeout::new(storage.options().lock_wait)))?;
 //! let versions = writer.commit(&[Change::Put {
-//!     side: Side::Documents,
+//!     area: Area::Documents,
 //!     path: "aristotle/notes.md".into(),
 //!     contents: b"so far\n".to_vec(),
 //!     expects: None,
 //! }])?;
 //! drop(writer);
 //!
-//! let document = tree.read(Side::Documents, "aristotle/notes.md", 1024)?.unwrap();
-//! assert_eq!((document.contents.as_slice(), &document.version), (&b"so far\n"[..], &versions[0]));
+//! let document = tree.read(Area::Documents, "aristotle/notes.md", 1024)?.unwrap();
+//! assert_eq!((document.contents.as_slice(), &document.version), (&b"so far\n"[..], versions[0].as_ref().unwrap()));
 //! # Ok(())
 //! # }
 //! ```
@@ -45,30 +45,33 @@ mod kept;
 mod layout_tests;
 mod lock;
 mod lock_file;
-mod lock_queue;
 #[cfg(test)]
 mod lock_tests;
+mod named;
 mod path;
-mod patience;
-mod records;
 mod repository;
+mod timeout;
 mod tree;
 
 pub use change::{Change, CommitError, Splice};
-pub use database::{Database, Effect, MAX_ROWS_BYTES, Mode, Rows, Statement, Transaction, Value};
+pub use database::{
+    Database, DatabaseKind, Effect, MAX_ROWS_BYTES, Mode, Rows, Statement, Transaction, Value,
+};
 pub use error::{Error, ErrorCode};
 pub use lock::Writer;
-pub use patience::Patience;
-pub use tree::{Document, Entry, EntryKind, Side, Tree};
+pub use named::NamedPlace;
+pub use timeout::LockTimeout;
+pub use tree::{Area, Document, Entry, EntryKind, Status, Tree};
 
 use kept::Kept;
+use lock::WaitQueues;
 use lock_file::Connections;
-use lock_queue::LockQueue;
-use records::Records;
+use named::GrantedPlace;
 use repository::{Grant, Repository};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 /// The longest document, in bytes: 16 MiB.
@@ -89,7 +92,8 @@ pub enum Durability {
     /// A loss of power: every file and every directory that a commit touches is synced.
     #[default]
     Full,
-    /// The end of the process. A loss of power may take the last moments.
+    /// The end of the process. A loss of power may take the last moments; a document that was new
+    /// has its bytes synced, and is not left empty.
     Relaxed,
 }
 
@@ -115,38 +119,39 @@ impl Default for StorageOptions {
     }
 }
 
-/// What kind of place is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlaceKind {
-    /// The agent memory of a source repository.
-    Repository,
-    /// The directory of typed records.
-    Records,
-    /// A categorised store.
-    Store,
-    /// The host's own data directory.
-    Data,
-}
-
 /// What is to be opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its kind.
-    pub kind: PlaceKind,
-    /// Its name: of a repository, the absolute path of its top level; of the records, empty.
-    pub name: String,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// The agent memory of the source repository whose top level has this absolute path.
+    Repository(String),
+    /// A directory that the component asks for by a label.
+    Named {
+        /// Under which the component describes it.
+        label: String,
+        /// Empty: no place of this host is one of a family.
+        name: String,
+    },
 }
 
 impl Place {
     /// The repository with this top level.
     pub fn repository(top_level: impl Into<String>) -> Self {
-        Place { kind: PlaceKind::Repository, name: top_level.into() }
+        Place::Repository(top_level.into())
     }
 
-    /// The directory of records.
-    pub fn records() -> Self {
-        Place { kind: PlaceKind::Records, name: String::new() }
+    /// The place with this label.
+    pub fn named(label: impl Into<String>) -> Self {
+        Place::Named { label: label.into(), name: String::new() }
     }
+}
+
+/// Which places a list names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// The granted repositories.
+    Repository,
+    /// The places with this label.
+    Named(String),
 }
 
 /// What a host lends: the directories that were granted to it, and how to work in them.
@@ -159,11 +164,19 @@ pub struct Storage(Arc<Shared>);
 struct Shared {
     options: StorageOptions,
     grants: RwLock<Vec<Grant>>,
-    records: RwLock<Option<Records>>,
+    places: RwLock<BTreeMap<String, KnownPlace>>,
     connections: Connections,
     databases: database::Idle,
     kept: Kept,
-    lock_queue: LockQueue,
+    wait_queues: WaitQueues,
+}
+
+/// A label that the component may ask for.
+#[derive(Debug, Default)]
+struct KnownPlace {
+    granted: Option<Arc<GrantedPlace>>,
+    /// What a person is told where none is granted.
+    missing: String,
 }
 
 impl Storage {
@@ -172,11 +185,11 @@ impl Storage {
         Storage(Arc::new(Shared {
             options,
             grants: RwLock::default(),
-            records: RwLock::default(),
+            places: RwLock::default(),
             connections: Connections::default(),
             databases: database::Idle::default(),
             kept: Kept::default(),
-            lock_queue: LockQueue::default(),
+            wait_queues: WaitQueues::default(),
         }))
     }
 
@@ -199,24 +212,29 @@ impl Storage {
         Ok(())
     }
 
-    /// Grants a directory of records, instead of any other, and the database in it. It need not
-    /// exist: what is missing is made, for its owner alone, when something is kept.
+    /// Knows a label, and what a person is told where no place is granted under it.
+    pub fn know_place(&self, label: impl Into<String>, missing: impl Into<String>) {
+        self.places_mut().entry(label.into()).or_default().missing = missing.into();
+    }
+
+    /// Grants a named place and its databases, instead of any other with its label.
     ///
-    /// Symbolic links in its name are followed now, as far as it exists.
+    /// Symbolic links in its path are followed now, as far as it exists.
     ///
     /// # Errors
     ///
     /// `invalid-path` where something other than a directory stands there, or the path is not
     /// UTF-8; `permission`.
-    pub fn grant_records(&self, directory: &Path) -> Result<(), Error> {
-        let records = Records::new(directory)?;
-        *self.0.records.write().unwrap_or_else(PoisonError::into_inner) = Some(records);
+    pub fn grant_place(&self, place: NamedPlace) -> Result<(), Error> {
+        let label = place.label.clone();
+        let granted = GrantedPlace::new(place)?;
+        self.places_mut().entry(label).or_default().granted = Some(Arc::new(granted));
         Ok(())
     }
 
-    /// The directory of records that is granted, canonical as far as it existed then.
-    pub fn records_directory(&self) -> Option<PathBuf> {
-        self.records().map(|records| records.path().to_owned())
+    /// The directory that is granted under a label, canonical as far as it existed then.
+    pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
+        Some(self.places().get(label)?.granted.as_ref()?.path.clone())
     }
 
     /// Opens a place; makes nothing.
@@ -229,27 +247,32 @@ impl Storage {
     /// the top level of its repository (the message names that), and where the repository's `.git`
     /// is none whose lock can be trusted; `not-found`, `permission`, `invalid-path`.
     pub fn open(&self, place: &Place, more_roots: &[PathBuf]) -> Result<Tree, Error> {
-        match place.kind {
-            PlaceKind::Repository => {}
-            PlaceKind::Records => return self.open_records(&place.name),
-            kind => return Err(not_granted_kind(kind)),
+        match place {
+            Place::Repository(name) => {
+                let mut grants = self.grants();
+                grants.extend(more_roots.iter().filter_map(|root| Grant::new(root).ok()));
+                Tree::of_repository(self, Repository::resolve(name, &grants)?)
+            }
+            Place::Named { label, name } => {
+                let granted = self.granted(label)?;
+                if !name.is_empty() {
+                    let message = format!("the place `{label}` has no name: leave it empty");
+                    return Err(Error::new(ErrorCode::InvalidPath, message));
+                }
+                granted.tree(&self.0)
+            }
         }
-        let mut grants = self.grants();
-        grants.extend(more_roots.iter().filter_map(|root| Grant::new(root).ok()));
-        Tree::of_repository(self, Repository::resolve(&place.name, &grants)?)
     }
 
     /// The names of the granted places of a kind, in byte order: of repositories, the granted
-    /// directories that can be opened as one; of the records, the empty one.
+    /// directories that can be opened as one; of a label, the empty one.
     ///
     /// # Errors
     ///
-    /// `not-granted` for a kind of which this host has none.
-    pub fn list_places(&self, kind: PlaceKind) -> Result<Vec<String>, Error> {
-        match kind {
-            PlaceKind::Repository => {}
-            PlaceKind::Records if self.records().is_some() => return Ok(vec![String::new()]),
-            kind => return Err(not_granted_kind(kind)),
+    /// `not-granted` for a label under which nothing is granted.
+    pub fn list_places(&self, kind: &PlaceKind) -> Result<Vec<String>, Error> {
+        if let PlaceKind::Named(label) = kind {
+            return self.granted(label).map(|_| vec![String::new()]);
         }
         let grants = self.grants();
         let mut names: Vec<String> = grants
@@ -263,45 +286,48 @@ impl Storage {
         Ok(names)
     }
 
-    /// Creates a place below the host's data directory.
+    /// Creates a place of a family.
     ///
     /// # Errors
     ///
-    /// `not-granted`: this host has no data directory.
+    /// `not-granted`: this host has no family of places.
     pub fn create_place(&self, place: &Place) -> Result<Tree, Error> {
-        Err(not_granted_kind(place.kind))
+        let message = match place {
+            Place::Repository(_) => {
+                "a repository is not created here: create it with Git".to_owned()
+            }
+            Place::Named { label, .. } => {
+                format!("the place `{label}` is not created here: it is no family of places")
+            }
+        };
+        Err(Error::new(ErrorCode::NotGranted, message))
     }
 
-    fn open_records(&self, name: &str) -> Result<Tree, Error> {
-        let records = self.records().ok_or_else(|| not_granted_kind(PlaceKind::Records))?;
-        if !name.is_empty() {
-            let message = "the directory of records has no name: leave it empty";
-            return Err(Error::new(ErrorCode::InvalidPath, message));
+    fn granted(&self, label: &str) -> Result<Arc<GrantedPlace>, Error> {
+        let places = self.places();
+        let known = places.get(label);
+        if let Some(granted) = known.and_then(|known| known.granted.clone()) {
+            return Ok(granted);
         }
-        records.tree(&self.0)
+        let message = known.map_or_else(
+            || format!("this host knows no place `{label}`"),
+            |known| known.missing.clone(),
+        );
+        Err(Error::new(ErrorCode::NotGranted, message))
     }
 
-    fn records(&self) -> Option<Records> {
-        self.0.records.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn places(&self) -> RwLockReadGuard<'_, BTreeMap<String, KnownPlace>> {
+        self.0.places.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn places_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<String, KnownPlace>> {
+        self.0.places.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn grants(&self) -> Vec<Grant> {
         let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
         grants.clone()
     }
-}
-
-fn not_granted_kind(kind: PlaceKind) -> Error {
-    let places = match kind {
-        PlaceKind::Repository => "a repository is not created here: create it with Git",
-        PlaceKind::Records => {
-            "this host has no directory for records: set one (`memory_dir`), or mount the toolset \
-             `records`, which has one below `HOME`, an absolute path"
-        }
-        PlaceKind::Store => "this host keeps no stores",
-        PlaceKind::Data => "this host has no data directory",
-    };
-    Error::new(ErrorCode::NotGranted, places)
 }
 
 /// The version of a document with these contents: their SHA-256 in lower-case hexadecimal.

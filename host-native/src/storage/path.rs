@@ -1,4 +1,4 @@
-//! Which paths a tree can hold: the rules of `resource tree` in `wit/storage.wit`, with the cases
+//! Which paths a tree can hold: the rules of `resource tree` in `wit/storage/storage.wit`, with the cases
 //! of `tests/paths.json`.
 
 use super::{Error, ErrorCode, version_of};

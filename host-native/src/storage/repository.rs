@@ -224,7 +224,7 @@ fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno>
 /// None for whatever is no regular file of moderate size.
 fn read_small(directory: &Path, name: &str) -> Result<Option<String>, Errno> {
     let file = match Directory::open(directory)?.open_file(name)? {
-        Found::File(file, stamp) if stamp.size <= MAX_GIT_FILE_BYTES => file,
+        Found::File(file, found) if found.size <= MAX_GIT_FILE_BYTES => file,
         _ => return Ok(None),
     };
     let mut bytes = Vec::new();

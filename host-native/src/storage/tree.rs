@@ -1,7 +1,8 @@
 //! A tree of documents: reading it, and walking to where a path leads.
 
-use super::directory::{Directory, Found, Kind};
+use super::directory::{Directory, Found};
 use super::lock::LockDirectory;
+use super::named::GrantedPlace;
 use super::repository::Repository;
 use super::{Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Shared, Storage, path};
 use rustix::io::Errno;
@@ -9,10 +10,10 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where a document stands.
+/// A part of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    /// Where its users look for it.
+pub enum Area {
+    /// Where users look for documents.
     Documents,
     /// Beside the lock, where no user and no version control sees it.
     Bookkeeping,
@@ -38,15 +39,25 @@ pub enum EntryKind {
     Other,
 }
 
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Bytes; 0 for what is not a file.
+    pub size: u64,
+    /// Of a file: differs when its bytes may have changed since; a hint. Empty for what is not a
+    /// file.
+    pub stamp: String,
+}
+
 /// What a listing tells of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// One path segment.
     pub name: String,
     /// What stands there.
-    pub kind: EntryKind,
-    /// Bytes; 0 for what is not a file.
-    pub size: u64,
+    pub status: Status,
 }
 
 /// Documents that were granted. A clone is the same tree.
@@ -60,11 +71,8 @@ pub(super) struct TreeParts {
     pub bookkeeping: Base,
     pub lock: Arc<LockDirectory>,
     pub location: String,
-    /// Whether what is written is for its owner alone (700, 600), whatever the umask.
-    pub private: bool,
-    /// What stands at the root of the documents and is none: no path begins with one of these
-    /// names, in any case.
-    pub own_names: &'static [&'static str],
+    /// None for a repository.
+    pub named: Option<Arc<GrantedPlace>>,
 }
 
 /// A directory that exists, and the way from there to one that need not.
@@ -88,14 +96,12 @@ impl Tree {
             lock: Arc::new(LockDirectory {
                 base: lock,
                 path: repository.lock_directory(),
-                after: None,
                 hide: repository.hide,
                 private: false,
             }),
             location: format!("{}/.github/agent-memory", repository.named.trim_end_matches('/')),
             storage: storage.0.clone(),
-            private: false,
-            own_names: &[],
+            named: None,
         })))
     }
 
@@ -109,6 +115,31 @@ impl Tree {
         &self.0.lock.path
     }
 
+    /// Whether all changes of a commit stand or none, whenever the host ends.
+    pub fn has_atomic_commits(&self) -> bool {
+        false
+    }
+
+    /// What stands at a path (`""` is the root), or none.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-path` where the path is none of a tree, or where what leads there is anything but
+    /// directories; `permission`, `io`.
+    pub fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        let segments = path::directory(path)?;
+        self.check_own(area, path, &segments)?;
+        let Some((name, parents)) = segments.split_last() else {
+            let root = self.find_directory(area, &[])?;
+            let status = Status { kind: EntryKind::Directory, size: 0, stamp: String::new() };
+            return Ok(root.map(|_| status));
+        };
+        let Some(parent) = self.find_directory(area, parents)? else {
+            return Ok(None);
+        };
+        parent.status(name).map_err(|errno| Error::from_errno(errno, &format!("look at `{path}`")))
+    }
+
     /// The document, or none where there is no file of that path.
     ///
     /// # Errors
@@ -116,28 +147,28 @@ impl Tree {
     /// `too-large` where it is longer than `max_bytes` or [`MAX_DOCUMENT_BYTES`]; `invalid-path`
     /// where the path is none of a tree, or where it, or what leads there, is anything but a file
     /// in directories; `permission`, `io`.
-    pub fn read(&self, side: Side, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        let segments = self.segments(side, path)?;
+    pub fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        let segments = self.segments(area, path)?;
         let (name, parents) = segments.split_last().expect("a path has a segment");
-        let Some(parent) = self.find_directory(side, parents)? else {
+        let Some(parent) = self.find_directory(area, parents)? else {
             return Ok(None);
         };
         let attempt = || format!("read `{path}`");
-        let (file, stamp) = match parent.open_file(name) {
+        let (file, metadata) = match parent.open_file(name) {
             Ok(Found::Nothing) => return Ok(None),
-            Ok(Found::File(file, stamp)) => (file, stamp),
+            Ok(Found::File(file, metadata)) => (file, metadata),
             Ok(Found::SomethingElse) => return Err(not_a_document(path)),
             Err(errno) => return Err(Error::from_errno(errno, &attempt())),
         };
         let bound = max_bytes.min(MAX_DOCUMENT_BYTES);
         let mut contents = Vec::new();
-        if stamp.size <= bound {
-            contents.reserve_exact(stamp.size as usize);
+        if metadata.size <= bound {
+            contents.reserve_exact(metadata.size as usize);
             file.take(bound + 1)
                 .read_to_end(&mut contents)
                 .map_err(|error| Error::from_io(&error, &attempt()))?;
         }
-        if stamp.size.max(contents.len() as u64) > bound {
+        if metadata.size.max(contents.len() as u64) > bound {
             return Err(Error::new(
                 ErrorCode::TooLarge,
                 format!("`{path}` is longer than {bound} bytes: shorten it, or split it"),
@@ -156,10 +187,10 @@ impl Tree {
     ///
     /// `too-large` beyond [`MAX_ENTRIES`]; `invalid-path` as for reading, and where anything but a
     /// directory stands there; `permission`, `io`.
-    pub fn list(&self, side: Side, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+    pub fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
         let segments = path::directory(directory)?;
-        self.check_own(side, directory, &segments)?;
-        let Some(found) = self.find_directory(side, &segments)? else {
+        self.check_own(area, directory, &segments)?;
+        let Some(found) = self.find_directory(area, &segments)? else {
             return Ok(None);
         };
         let named = if directory.is_empty() { self.location() } else { directory };
@@ -167,17 +198,12 @@ impl Tree {
         let mut entries = Vec::new();
         for name in found.names().map_err(failed)? {
             let name = name.map_err(failed)?;
-            if path::is_temporary(&name) || segments.is_empty() && self.is_own(side, &name) {
+            if path::is_temporary(&name) || segments.is_empty() && self.is_own(area, &name) {
                 continue;
             }
             // None: it went away since the directory was read.
-            let Some(stamp) = found.stamp(&name).map_err(failed)? else {
+            let Some(status) = found.status(&name).map_err(failed)? else {
                 continue;
-            };
-            let (kind, size) = match stamp.kind {
-                Kind::File => (EntryKind::File, stamp.size),
-                Kind::Directory => (EntryKind::Directory, 0),
-                Kind::Other => (EntryKind::Other, 0),
             };
             if entries.len() == MAX_ENTRIES {
                 return Err(Error::new(
@@ -185,42 +211,41 @@ impl Tree {
                     format!("`{named}` has more than {MAX_ENTRIES} entries"),
                 ));
             }
-            entries.push(Entry { name, kind, size });
+            entries.push(Entry { name, status });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(entries))
     }
 
     /// The segments of a document's path.
-    pub(super) fn segments<'a>(&self, side: Side, path: &'a str) -> Result<Vec<&'a str>, Error> {
+    pub(super) fn segments<'a>(&self, area: Area, path: &'a str) -> Result<Vec<&'a str>, Error> {
         let segments = path::document(path)?;
-        self.check_own(side, path, &segments)?;
+        self.check_own(area, path, &segments)?;
         Ok(segments)
     }
 
-    fn check_own(&self, side: Side, path: &str, segments: &[&str]) -> Result<(), Error> {
-        if segments.first().is_some_and(|first| self.is_own(side, first)) {
+    fn check_own(&self, area: Area, path: &str, segments: &[&str]) -> Result<(), Error> {
+        if segments.first().is_some_and(|first| self.is_own(area, first)) {
             return Err(path::refused(path, "leads to what the host keeps for itself"));
         }
         Ok(())
     }
 
-    fn is_own(&self, side: Side, name: &str) -> bool {
-        let is_name = |own: &&str| own.eq_ignore_ascii_case(name);
-        side == Side::Documents && self.0.own_names.iter().any(is_name)
+    fn is_own(&self, area: Area, name: &str) -> bool {
+        let is_own = |named: &Arc<GrantedPlace>| named.owns(name);
+        area == Area::Documents && self.0.named.as_ref().is_some_and(is_own)
     }
 
-    pub(super) fn base(&self, side: Side) -> &Base {
-        match side {
-            Side::Documents => &self.0.documents,
-            Side::Bookkeeping => &self.0.bookkeeping,
+    pub(super) fn base(&self, area: Area) -> &Base {
+        match area {
+            Area::Documents => &self.0.documents,
+            Area::Bookkeeping => &self.0.bookkeeping,
         }
     }
 
     /// None where a directory on the way is missing.
-    fn find_directory(&self, side: Side, segments: &[&str]) -> Result<Option<Directory>, Error> {
-        let base = self.base(side);
-        base.find(segments)
+    fn find_directory(&self, area: Area, segments: &[&str]) -> Result<Option<Directory>, Error> {
+        self.base(area).find(segments)
     }
 }
 

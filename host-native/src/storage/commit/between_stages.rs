@@ -19,7 +19,7 @@ fn scene() -> (tempfile::TempDir, Tree, PathBuf) {
 
 fn put_ours() -> Change {
     Change::Put {
-        side: Side::Documents,
+        area: Area::Documents,
         path: "a.md".into(),
         contents: b"ours".to_vec(),
         expects: Some(version_of(b"old")),
@@ -28,7 +28,7 @@ fn put_ours() -> Change {
 
 fn edit_ours() -> Change {
     Change::Edit {
-        side: Side::Documents,
+        area: Area::Documents,
         path: "a.md".into(),
         splices: vec![Splice { at: 0, removes: 3, inserts: b"ours".to_vec() }],
         expects: version_of(b"old"),
@@ -72,7 +72,7 @@ fn a_lock_that_is_removed_during_a_commit_stops_it_before_the_first_rename() {
 #[test]
 fn what_an_editor_saves_after_the_check_is_not_kept_or_edited_as_what_was_checked() {
     let copy = Change::Copy {
-        side: Side::Documents,
+        area: Area::Documents,
         from: "a.md".into(),
         to: "b.md".into(),
         expects: version_of(b"old"),
@@ -95,7 +95,7 @@ fn what_an_editor_saves_after_the_check_is_not_kept_or_edited_as_what_was_checke
 fn what_an_editor_writes_into_the_file_that_becomes_the_backup_stops_the_commit() {
     let (_repository, tree, document) = scene();
     let keep = Change::Copy {
-        side: Side::Documents,
+        area: Area::Documents,
         from: "a.md".into(),
         to: "b.md".into(),
         expects: version_of(b"old"),

@@ -14,7 +14,8 @@ use std::thread;
 impl Attempt<'_> {
     pub(super) fn write_temporary(&mut self, index: usize) -> Result<(), Error> {
         let change = self.steps[index].change;
-        if change.is_delete() || self.link_temporary(index)? {
+        let is_written = !matches!(change, Change::Delete { .. } | Change::Rename { .. });
+        if !is_written || self.link_temporary(index)? {
             return Ok(());
         }
         let attempt = || format!("write `{}`", change.path());
@@ -23,7 +24,7 @@ impl Attempt<'_> {
         let step = &mut self.steps[index];
         // A backup is for nobody who may not read the document.
         let mode = match step.found {
-            _ if self.tree.0.private => 0o600,
+            _ if self.tree.0.lock.private => 0o600,
             Some(found) => found.mode,
             None => 0o666,
         };
@@ -36,14 +37,13 @@ impl Attempt<'_> {
         }
         .map_err(|errno| Error::from_errno(errno, &attempt()))?;
         step.written = true;
-        if step.found.is_some() || self.tree.0.private {
+        if step.found.is_some() || self.tree.0.lock.private {
             set_mode(&file, mode).map_err(|errno| Error::from_errno(errno, &attempt()))?;
         }
-        let durability = self.tree.0.storage.options.durability;
-        let sync = |file: &File| match durability {
-            Durability::Full => file.sync_data(),
-            Durability::Relaxed => Ok(()),
-        };
+        // A new document would be empty after a loss of power.
+        let is_synced =
+            self.tree.0.storage.options.durability == Durability::Full || !step.replaces;
+        let sync = |file: &File| if is_synced { file.sync_data() } else { Ok(()) };
         let contents = match change {
             Change::Put { contents, .. } => Some(contents),
             _ => edited.as_ref(),
@@ -52,7 +52,7 @@ impl Attempt<'_> {
             (_, Some(contents)) => {
                 let write = || file.write_all(contents).and_then(|()| sync(&file));
                 let (written, version) = while_hashed(contents, write);
-                step.version = version;
+                step.version = Some(version);
                 written
             }
             (Change::Copy { from, expects, .. }, None) => {
@@ -65,7 +65,7 @@ impl Attempt<'_> {
                     copied => copied.and_then(|_| sync(&file)),
                 }
             }
-            _ => unreachable!("what is put or edited has contents, and nothing is deleted here"),
+            _ => unreachable!("what is put or edited has contents, and nothing else is written"),
         };
         written.map_err(|error| Error::from_io(&error, &attempt()))?;
         // One at a time: a commit has many changes, and holds no more than what it was handed.
@@ -85,10 +85,10 @@ impl Attempt<'_> {
             Some(contents) => contents,
             None => {
                 let mut contents = Vec::new();
-                let Some((file, stamp)) = self.open_checked(index)? else {
+                let Some((file, metadata)) = self.open_checked(index)? else {
                     return Err(version_mismatch(path));
                 };
-                contents.reserve_exact(stamp.size as usize);
+                contents.reserve_exact(metadata.size as usize);
                 file.take(MAX_DOCUMENT_BYTES + 1)
                     .read_to_end(&mut contents)
                     .map_err(|error| Error::from_io(&error, &format!("read `{path}`")))?;
@@ -108,12 +108,12 @@ impl Attempt<'_> {
     /// place: its contents need not be written again. Otherwise both would go on as one file, and
     /// an editor that writes in place would change the backup.
     fn link_temporary(&mut self, index: usize) -> Result<bool, Error> {
-        let Change::Copy { side, from, to, .. } = self.steps[index].change else {
+        let Change::Copy { area, from, to, .. } = self.steps[index].change else {
             return Ok(false);
         };
-        let replaces = |step: &Step<'_>| step.change.side() == *side && step.change.path() == from;
+        let replaces = |step: &Step<'_>| step.change.area() == *area && step.change.path() == from;
         let found = self.steps[index].found.expect("its version was checked");
-        if !self.steps.iter().any(replaces) || self.tree.0.private && found.mode != 0o600 {
+        if !self.steps.iter().any(replaces) || self.tree.0.lock.private && found.mode != 0o600 {
             return Ok(false);
         }
         let (location, name) = self.steps[index].checked.clone();
@@ -143,7 +143,7 @@ impl Attempt<'_> {
         }
         step.written = true;
         step.linked = true;
-        if parent.stamp(&step.temporary).map_err(failed)? != step.found {
+        if parent.metadata(&step.temporary).map_err(failed)? != step.found {
             return Err(version_mismatch(from));
         }
         Ok(true)

@@ -2,11 +2,10 @@
 
 use super::*;
 use std::os::unix::fs::MetadataExt;
-use std::process::Command;
 
 pub(super) fn copy(from: &str, to: &str, expects: &str) -> Change {
     Change::Copy {
-        side: Side::Documents,
+        area: Area::Documents,
         from: from.to_owned(),
         to: to.to_owned(),
         expects: version_of(expects.as_bytes()),
@@ -21,7 +20,7 @@ fn text(path: PathBuf) -> String {
 fn a_backup_is_what_stood_there_before_the_commit_wherever_in_it_the_copy_stands() {
     let keep = || copy("a.json", "kept/a.json", "old");
     let put = || put("a.json", "new", Some("old"));
-    let (old, new) = (version_of(b"old"), version_of(b"new"));
+    let (old, new) = (version("old"), version("new"));
     for (changes, versions) in [([keep(), put()], [&old, &new]), ([put(), keep()], [&new, &old])] {
         let repository = Repository::new();
         repository.write("a.json", "old");
@@ -173,37 +172,20 @@ fn a_backup_that_is_one_file_with_the_document_since_a_crash_is_parted_from_it()
 
 #[test]
 fn a_backup_and_the_change_after_it_sync_one_file_and_one_directory() {
-    if Command::new("strace").arg("-V").output().is_err() {
-        eprintln!("skipped: `strace` is not installed");
-        return;
-    }
     let repository = Repository::new();
     repository.write("a.json", "old");
     repository.write("a.json.backup", "older");
     drop(writer(&repository.tree));
-    let trace = tempfile::NamedTempFile::new().unwrap();
-    let name = module_path!().split_once("::").unwrap().1;
-    let output = Command::new("strace")
-        .args(["-f", "-y", "-e", "trace=fsync,fdatasync", "-o"])
-        .arg(trace.path())
-        .arg(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", &format!("{name}::keeps_a_backup")])
-        .env("AGENT_MEMORY_TEST_REPOSITORY", repository.directory.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let trace = fs::read_to_string(trace.path()).unwrap();
-    let syncs =
-        trace.lines().filter_map(|line| line.split_once("sync(")?.1.split(['<', '>']).nth(1));
+    let Some(synced) = syncs(&repository, &format!("{}::keeps_a_backup", module_path!())) else {
+        return;
+    };
     let documents = repository.at(".").canonicalize().unwrap();
-    let expected = [documents.join(".a.json.agent-memory-tmp"), documents];
-    assert_eq!(syncs.map(PathBuf::from).collect::<Vec<_>>(), expected, "{trace}");
+    assert_eq!(synced, [documents.join(".a.json.agent-memory-tmp"), documents]);
 }
 
 #[test]
 #[ignore = "run by another test, which counts its syncs"]
 fn keeps_a_backup() {
-    let repository = std::env::var_os("AGENT_MEMORY_TEST_REPOSITORY").expect("run by another test");
     let changes = [copy("a.json", "a.json.backup", "old"), put("a.json", "new", Some("old"))];
-    writer(&open(Path::new(&repository))).commit(&changes).unwrap();
+    writer(&open(&traced())).commit(&changes).unwrap();
 }

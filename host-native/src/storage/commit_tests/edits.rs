@@ -9,7 +9,7 @@ fn edit(path: &str, before: &str, splices: &[(u64, u64, &str)]) -> Change {
         inserts: text.as_bytes().to_vec(),
     };
     Change::Edit {
-        side: Side::Documents,
+        area: Area::Documents,
         path: path.to_owned(),
         splices: splices.iter().map(splice).collect(),
         expects: version_of(before.as_bytes()),
@@ -24,11 +24,11 @@ fn an_edit_changes_what_its_splices_say_beside_a_backup_too() {
         copies::copy("a.json", "b.json", "0123456789"),
         edit("a.json", "0123456789", &[(0, 3, ""), (4, 1, "bc"), (10, 0, "d")]),
     ]);
-    assert_eq!(versions.unwrap(), [version_of(b"0123456789"), version_of(b"3bc56789d")]);
+    assert_eq!(versions.unwrap(), [version("0123456789"), version("3bc56789d")]);
     let text = |path: &str| fs::read_to_string(repository.at(path)).unwrap();
     assert_eq!((text("a.json").as_str(), text("b.json").as_str()), ("3bc56789d", "0123456789"));
     let same = repository.commit(&[edit("b.json", "0123456789", &[])]);
-    assert_eq!(same.unwrap(), [version_of(b"0123456789")]);
+    assert_eq!(same.unwrap(), [version("0123456789")]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn edits_of_a_long_document_go_on_from_what_stands_in_the_file() {
         text.remove(1 << 20);
         text.push_str(&letter);
         let versions = repository.commit(&[edited]).unwrap();
-        assert_eq!(versions, [version_of(text.as_bytes())]);
+        assert_eq!(versions, [version(&text)]);
         assert!(fs::read_to_string(repository.at("a.json")).unwrap() == text);
         if round % 3 == 0 {
             let before = text.clone();

@@ -71,7 +71,7 @@ fn a_medium_that_can_only_be_read_is_read_and_refuses_the_lock() {
 #[ignore = "run by another test, on a medium that can only be read"]
 fn on_a_read_only_medium() {
     let tree = open(&medium());
-    let document = tree.read(Side::Documents, "a.md", 10).unwrap().unwrap();
+    let document = tree.read(Area::Documents, "a.md", 10).unwrap().unwrap();
     assert_eq!(document.contents, b"text");
     assert_eq!(acquire(&tree).unwrap_err().code, ErrorCode::ReadOnly);
 }
@@ -101,7 +101,7 @@ fn as_someone_else() {
 #[ignore = "run by another test, as another user"]
 fn as_someone_who_may_only_read() {
     let tree = open(&medium());
-    assert!(tree.read(Side::Documents, "a.md", 10).unwrap().is_some());
+    assert!(tree.read(Area::Documents, "a.md", 10).unwrap().is_some());
     assert_eq!(acquire(&tree).unwrap_err().code, ErrorCode::ReadOnly);
 }
 

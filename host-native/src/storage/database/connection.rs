@@ -1,22 +1,21 @@
 //! Connections: how one is opened, what it is held to, and keeping those that are idle.
 
-use super::super::directory::{Directory, Kind};
-use super::super::lock::LockDirectory;
+use super::super::directory::Directory;
 use super::super::lock_file::{is_in_place, result_code};
-use super::super::records::DATABASE;
-use super::super::{Durability, Error, ErrorCode, MAX_LOCK_WAIT};
+use super::super::tree::EntryKind;
+use super::super::{Durability, Error, ErrorCode};
 use super::authoriser::Authoriser;
 use super::failure::{Failure, not_granted};
 use super::transaction::poll;
 use super::unwritable::{Unchanging, cannot_open, immutable_uri};
-use super::{MAX_ROWS_BYTES, Session};
+use super::{DatabaseKind, MAX_ROWS_BYTES, Session};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// So many connections stay open between uses.
@@ -99,8 +98,6 @@ pub(super) struct Link {
     watch: Arc<Watch>,
     /// Whether it was seen not to be new.
     has_pages: AtomicBool,
-    /// The lock of those who write, when one has asked for it.
-    lock: OnceLock<Arc<LockDirectory>>,
     /// Set where it reads a file as if nobody changed it: it serves one call alone.
     unchanging: Option<Unchanging>,
 }
@@ -141,18 +138,6 @@ impl Link {
             while rows.next()?.is_some() {}
             Ok(())
         })
-    }
-
-    /// The lock of those who write.
-    pub fn lock(
-        &self,
-        find: impl FnOnce() -> Result<LockDirectory, Error>,
-    ) -> Result<Arc<LockDirectory>, Error> {
-        if let Some(lock) = self.lock.get() {
-            return Ok(lock.clone());
-        }
-        let lock = find()?;
-        Ok(self.lock.get_or_init(|| Arc::new(lock)).clone())
     }
 
     pub fn as_host<T>(&self, work: impl FnOnce() -> T) -> T {
@@ -231,19 +216,15 @@ impl Session {
     /// Opens a connection; makes the file, and what leads to it, where it is missing and `create`
     /// is set.
     pub(super) fn connect(&self, create: bool) -> Result<Link, Error> {
-        let base = self.records.base()?;
         let failed =
             |errno| Error::from_errno(errno, &format!("open the database `{}`", self.location));
-        let directory = match base.find(&[])? {
+        let directory = match self.base.find(&[])? {
             Some(directory) => directory,
-            None if create => {
-                let durable = self.storage.options.durability == Durability::Full;
-                base.make(true, durable).map_err(|errno| self.not_created(errno))?
-            }
+            None if create => self.make_directory().map_err(|errno| self.not_created(errno))?,
             None => return Err(self.missing()),
         };
-        match directory.stamp(DATABASE).map_err(failed)? {
-            Some(found) if found.kind != Kind::File => return Err(self.not_a_file("")),
+        match directory.metadata(&self.name).map_err(failed)? {
+            Some(found) if found.kind != EntryKind::File => return Err(self.not_a_file("")),
             Some(_) => {}
             None if create => {
                 self.create_in(&directory).map_err(|errno| self.not_created(errno))?;
@@ -251,8 +232,7 @@ impl Session {
             None => return Err(self.missing()),
         }
         // Who repairs it after a crash keeps all others out for a moment.
-        let until = Instant::now() + self.storage.options.lock_wait.min(MAX_LOCK_WAIT);
-        match poll(until, || self.link_to(None)) {
+        match poll(self.own_timeout().at_the_head(), || self.link_to(None)) {
             Err(Failure::Sqlite(error)) if cannot_open(&error) => {
                 self.connect_to_unwritable(&directory, &error)
             }
@@ -260,43 +240,61 @@ impl Session {
         }
     }
 
-    /// Puts an empty file there, of mode 600 from the first.
+    fn make_directory(&self) -> Result<Directory, Errno> {
+        if self.kind == DatabaseKind::Derived {
+            // It hides itself from Git before anything is in it.
+            self.tree.0.lock.make(false)?;
+        }
+        self.base.make(self.is_private(), self.is_synced())
+    }
+
+    fn is_private(&self) -> bool {
+        self.tree.0.lock.private
+    }
+
+    fn is_synced(&self) -> bool {
+        let durability = self.tree.0.storage.options.durability;
+        self.kind == DatabaseKind::Kept && durability == Durability::Full
+    }
+
+    /// Puts an empty file there, from the first for its owner alone where the place is.
     ///
     /// It gets its name only when nobody has it open, since closing a file lets go of every lock
     /// that this process has on it, those of SQLite too.
     fn create_in(&self, directory: &Directory) -> Result<(), Errno> {
         let number = getrandom::u64().map_err(|_| Errno::IO)?;
-        let temporary = format!(".{DATABASE}.{number:016x}.agent-memory-tmp");
-        drop(directory.create_file(&temporary, 0o600)?);
-        let linked = directory.link(&temporary, DATABASE);
+        let temporary = format!(".{number:016x}.agent-memory-tmp");
+        let mode = if self.is_private() { 0o600 } else { 0o666 };
+        drop(directory.create_file(&temporary, mode)?);
+        let linked = directory.link(&temporary, &self.name);
         let removed = directory.remove_file(&temporary);
         match linked {
             // Made by another just now.
             Ok(()) | Err(Errno::EXIST) => removed?,
             Err(errno) => return Err(errno),
         }
-        match self.storage.options.durability {
-            Durability::Full => directory.sync(),
-            Durability::Relaxed => Ok(()),
-        }
+        if self.is_synced() { directory.sync() } else { Ok(()) }
     }
 
     /// `unchanging` where the file is to be read as if nobody changed it.
     pub(super) fn link_to(&self, unchanging: Option<Unchanging>) -> Result<Link, Failure> {
-        let path = self.path();
+        let path = &self.path;
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut connection = if unchanging.is_some() {
             let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(immutable_uri(&path), flags)?
+            Connection::open_with_flags(immutable_uri(path), flags)?
         } else {
             Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?
         };
         // Whoever waits polls, to be fair to others and to be able to end.
         connection.busy_timeout(Duration::ZERO)?;
-        connection.execute_batch(match self.storage.options.durability {
-            Durability::Full => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
-            Durability::Relaxed => "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON",
-        })?;
+        let synchronous = match (self.kind, self.tree.0.storage.options.durability) {
+            (DatabaseKind::Kept, Durability::Full) => "FULL",
+            (DatabaseKind::Kept, Durability::Relaxed) => "NORMAL",
+            (DatabaseKind::Derived, _) => "OFF",
+        };
+        let settings = format!("PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON");
+        connection.execute_batch(&settings)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
@@ -311,8 +309,8 @@ impl Session {
         let looks = watch.clone();
         connection.progress_handler(LOOK_EVERY, Some(move || looks.is_over()))?;
         let authoriser = Authoriser::of(&mut connection)?;
-        let (has_pages, lock) = (AtomicBool::new(false), OnceLock::new());
-        let link = Link { connection, authoriser, watch, has_pages, lock, unchanging };
+        let has_pages = AtomicBool::new(false);
+        let link = Link { connection, authoriser, watch, has_pages, unchanging };
         // The first look at the file tells whether it can be used at all.
         let looked = link.is_new();
         link.check_unchanged()?;

@@ -1,4 +1,4 @@
-//! What SQLite reports, in the words of `wit/storage.wit`.
+//! What SQLite reports, in the words of `wit/storage/storage.wit`.
 
 use super::super::lock_file::{is_busy, result_code};
 use super::super::{Error, ErrorCode};

@@ -1,9 +1,9 @@
 //! SQL databases: one SQLite file each, with one writer at a time over threads, processes and
 //! hosts.
 //!
-//! Who writes first takes the database's turn, a [lock](super::lock) beside the file, as fair as
-//! that of a tree; then SQLite's own lock, which programs that know nothing of the turn may hold.
-//! Connections stay open between calls, with the statements that they have prepared. Everything but
+//! A writer of a database that is kept takes the [lock](super::lock) of its place first; then
+//! SQLite's own lock, which programs that know nothing of the first may hold. Connections stay open
+//! between calls, with the statements that they have prepared. Everything but
 //! [`begin`](Database::begin) blocks on the file system.
 
 mod authoriser;
@@ -17,12 +17,14 @@ mod unwritable;
 
 pub use transaction::Transaction;
 
-use super::records::{DATABASE, Records};
-use super::{Error, ErrorCode, Patience, PlaceKind, Shared, Storage, Writer, not_granted_kind};
+use super::lock::LockDirectory;
+use super::tree::Base;
+use super::{Error, ErrorCode, LockTimeout, Tree, Writer, path};
 pub(super) use connection::Idle;
 use connection::{Link, Watch};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The longest answer of a query and the longest parameters of a statement, in bytes: 16 MiB.
 pub const MAX_ROWS_BYTES: usize = 16 * 1024 * 1024;
@@ -80,14 +82,29 @@ pub enum Mode {
     Write,
 }
 
+/// What a database is to its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DatabaseKind {
+    /// What it holds is kept nowhere else. Its writers hold the lock of its place.
+    Kept,
+    /// It can be made anew from documents. It stands beside the lock of its place, and anybody may
+    /// delete it. No lock is taken but SQLite's own, and that is not waited for; nothing is synced.
+    Derived,
+}
+
 /// An open database: a connection that nobody else uses meanwhile. A clone is the same one.
 #[derive(Clone, Debug)]
 pub struct Database(Arc<Session>);
 
 #[derive(Debug)]
 struct Session {
-    storage: Arc<Shared>,
-    records: Records,
+    tree: Tree,
+    kind: DatabaseKind,
+    /// The directory that it is in.
+    base: Base,
+    /// The name of its file.
+    name: String,
+    path: PathBuf,
     /// As a person names the file.
     location: String,
     /// Ends statements of `link`.
@@ -96,42 +113,80 @@ struct Session {
     link: Mutex<Option<Link>>,
 }
 
-impl Storage {
-    /// Opens a database; creates it where it is missing and `create` is set.
+/// Where derived databases are in a lock directory.
+const DERIVED: &str = "derived";
+
+impl Tree {
+    /// Opens a database of the tree's place; creates it where it is missing and `create` is set.
     ///
     /// # Errors
     ///
-    /// `not-granted` for any but `records`, and for that where no directory of records is granted;
-    /// `not-found`; `read-only` where it cannot be created; `invalid-path` where something else
-    /// stands in its place; `permission`, `io`.
-    pub fn open_database(&self, name: &str, create: bool) -> Result<Database, Error> {
-        if let Some(database) = self.reopen_database(name)? {
+    /// `not-granted` for one to be kept that the place does not have; `not-found`; `read-only` where
+    /// it cannot be created; `invalid-path` where something else stands in its place, and where the
+    /// name of a derived one is not a path segment of `[a-z0-9][a-z0-9._-]*`; `busy` for a derived
+    /// one; `permission`, `io`.
+    pub fn open_database(
+        &self,
+        name: &str,
+        kind: DatabaseKind,
+        create: bool,
+    ) -> Result<Database, Error> {
+        if let Some(database) = self.reopen_database(name, kind)? {
             return Ok(database);
         }
-        let session = self.session(name)?;
+        let session = self.session(name, kind)?;
         let link = session.connect(create)?;
         Ok(session.with(link))
     }
 
     /// An idle connection; none where there is none.
-    fn reopen_database(&self, name: &str) -> Result<Option<Database>, Error> {
-        let session = self.session(name)?;
-        let link = self.0.databases.take(&session.path());
+    fn reopen_database(&self, name: &str, kind: DatabaseKind) -> Result<Option<Database>, Error> {
+        let session = self.session(name, kind)?;
+        let link = self.0.storage.databases.take(&session.path);
         Ok(link.map(|link| session.with(link)))
     }
 
-    fn session(&self, name: &str) -> Result<Session, Error> {
-        if name != "records" {
-            let message =
-                format!("the database `{name}` is not granted: this host keeps no such database");
-            return Err(Error::new(ErrorCode::NotGranted, message));
-        }
-        let records = self.records().ok_or_else(|| not_granted_kind(PlaceKind::Records))?;
-        let location = format!("{}/{DATABASE}", records.location().trim_end_matches('/'));
-        let watch = Arc::new(Watch::new(self.0.options.statement_time));
-        let storage = self.0.clone();
-        Ok(Session { storage, records, location, watch, link: Mutex::new(None) })
+    fn session(&self, name: &str, kind: DatabaseKind) -> Result<Session, Error> {
+        let tree = self.location().trim_end_matches('/');
+        let (base, path, location) = match (kind, &self.0.named) {
+            (DatabaseKind::Kept, Some(place)) if place.databases.iter().any(|own| own == name) => {
+                (self.0.documents.clone(), place.path.join(name), format!("{tree}/{name}"))
+            }
+            (DatabaseKind::Kept, _) => {
+                let message = format!(
+                    "the database `{}` is not granted: none of this name is kept in `{tree}`",
+                    name.escape_debug()
+                );
+                return Err(Error::new(ErrorCode::NotGranted, message));
+            }
+            (DatabaseKind::Derived, _) => {
+                check_derived(name)?;
+                let lock = &self.0.lock;
+                // The lock directory of a repository may be where no caller was granted anything.
+                let location = format!("{tree}: {DERIVED}/{name}");
+                (lock.base.below(&[DERIVED]), lock.path.join(DERIVED).join(name), location)
+            }
+        };
+        let watch = Arc::new(Watch::new(self.0.storage.options.statement_time));
+        let (tree, name, link) = (self.clone(), name.to_owned(), Mutex::new(None));
+        Ok(Session { tree, kind, base, name, path, location, watch, link })
     }
+}
+
+fn check_derived(name: &str) -> Result<(), Error> {
+    path::document(name)?;
+    let is_first = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_later = |byte: u8| is_first(byte) || b"._-".contains(&byte);
+    if is_first(name.as_bytes()[0]) && name.bytes().all(is_later) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::InvalidPath,
+        format!(
+            "`{name}` cannot name a derived database: begin with one of `a-z0-9`, and go on with \
+             any of `a-z0-9._-`"
+        ),
+    ))
 }
 
 impl Database {
@@ -147,17 +202,20 @@ impl Database {
         if link.is_in_transaction() {
             return Err(nested());
         }
-        let patience = Patience::new(self.0.storage.options.lock_wait);
-        self.0.patiently(patience, || statement::query(&link, statement, max_rows, Mode::Read))
+        self.0.retry(|| statement::query(&link, statement, max_rows, Mode::Read))
     }
 
-    /// Begins a transaction, of which there is at most one at a time. To write, takes a place in
-    /// the queue for the database's turn, now, and waits for the turn and for SQLite's own lock
-    /// when polled; dropping the future gives up the wait.
+    /// Begins a transaction, of which there is at most one at a time.
+    ///
+    /// To write to a database that is kept, takes the last place in the queue for the lock of its
+    /// place, now, and waits for that lock and for SQLite's own when polled; dropping the future
+    /// gives up the wait. Under a `writer` of that place it shares the lock, which then ends with
+    /// the last of the two.
     ///
     /// # Errors
     ///
-    /// `nested`; `busy` where the patience ends; `read-only`; `no-space`, `io`.
+    /// `nested`, also under a writer of another place; `busy` where the timeout passes; `read-only`;
+    /// `no-space`, `io`.
     ///
     /// # Panics
     ///
@@ -165,28 +223,15 @@ impl Database {
     pub fn begin(
         &self,
         mode: Mode,
-        patience: Patience,
+        writer: Option<&Writer>,
+        timeout: LockTimeout,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
-        Transaction::begin(self.clone(), mode, patience, None)
+        Transaction::begin(self.clone(), mode, writer, timeout)
     }
 
-    /// Begins a transaction that writes, for a call that holds the lock of a tree. It keeps that
-    /// call's place in the queue: of this storage's calls, only those go first that asked for a
-    /// lock before it asked for that one.
-    ///
-    /// # Errors
-    ///
-    /// As [`begin`](Database::begin).
-    ///
-    /// # Panics
-    ///
-    /// As [`begin`](Database::begin).
-    pub fn begin_with(
-        &self,
-        writer: &Writer,
-        patience: Patience,
-    ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
-        Transaction::begin(self.clone(), Mode::Write, patience, Some(writer))
+    /// The lock that its writers hold, as [`Tree::lock_key`]; none for a derived database.
+    pub fn lock_key(&self) -> Option<&Path> {
+        self.0.lock().map(|lock| &*lock.path)
     }
 
     /// Whether a transaction that writes can be begun at all.
@@ -195,7 +240,7 @@ impl Database {
     ///
     /// `read-only`.
     pub fn check_writable(&self) -> Result<(), Error> {
-        self.0.writable().map(drop)
+        self.0.check_writable()
     }
 
     /// Where it is, for messages only.
@@ -211,8 +256,20 @@ impl Database {
 }
 
 impl Session {
-    fn path(&self) -> PathBuf {
-        self.records.path().join(DATABASE)
+    fn lock(&self) -> Option<&Arc<LockDirectory>> {
+        (self.kind == DatabaseKind::Kept).then_some(&self.tree.0.lock)
+    }
+
+    /// How long others are waited for where the call is ready to wait so long.
+    fn timeout(&self, given: LockTimeout) -> LockTimeout {
+        match self.kind {
+            DatabaseKind::Kept => given,
+            DatabaseKind::Derived => LockTimeout::new(Duration::ZERO),
+        }
+    }
+
+    fn own_timeout(&self) -> LockTimeout {
+        self.timeout(LockTimeout::new(self.tree.0.storage.options.lock_wait))
     }
 
     fn with(mut self, link: Link) -> Database {
@@ -241,7 +298,8 @@ impl Drop for Session {
     fn drop(&mut self) {
         let link = self.link.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(link) = link {
-            self.storage.databases.give_back(self.path(), link);
+            let path = std::mem::take(&mut self.path);
+            self.tree.0.storage.databases.give_back(path, link);
         }
     }
 }

@@ -1,17 +1,22 @@
+mod derived;
+mod locks;
 mod processes;
 mod refusals;
 
 use super::*;
-use crate::storage::{Durability, Place, Side, StorageOptions};
+use crate::storage::{Area, Durability, NamedPlace, Place, Storage, StorageOptions};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+const LABEL: &str = "things";
+const NAME: &str = "things.db";
+
 const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(30);
 
-/// A directory of records that does not exist yet, in one that does.
+/// A place that does not exist yet, in a directory that does.
 struct Scene {
     base: tempfile::TempDir,
     storage: Storage,
@@ -29,11 +34,11 @@ impl Scene {
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.base.path().join("a/memories").join(name)
+        self.base.path().join("a/things").join(name)
     }
 
     fn open(&self) -> Database {
-        self.storage.open_database("records", true).unwrap()
+        open(&self.storage, true).unwrap()
     }
 
     /// A database with a table `t (id INTEGER PRIMARY KEY, x UNIQUE)`.
@@ -48,8 +53,26 @@ impl Scene {
 
 fn storage(base: &Path, options: StorageOptions) -> Storage {
     let storage = Storage::new(options);
-    storage.grant_records(&base.join("a/memories")).unwrap();
+    grant(&storage, &base.join("a/things"));
     storage
+}
+
+fn grant(storage: &Storage, directory: &Path) {
+    let place = NamedPlace {
+        label: LABEL.to_owned(),
+        directory: directory.to_owned(),
+        is_private: true,
+        databases: vec![NAME.to_owned()],
+    };
+    storage.grant_place(place).unwrap();
+}
+
+fn tree(storage: &Storage) -> Tree {
+    storage.open(&Place::named(LABEL), &[]).unwrap()
+}
+
+fn open(storage: &Storage, create: bool) -> Result<Database, Error> {
+    tree(storage).open_database(NAME, DatabaseKind::Kept, create)
 }
 
 fn sql(text: &str) -> Statement {
@@ -70,7 +93,7 @@ fn begin(database: &Database, mode: Mode) -> Result<Transaction, Error> {
 
 fn begin_within(database: &Database, mode: Mode, wait: Duration) -> Result<Transaction, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(database.begin(mode, Patience::new(wait)))
+    runtime.block_on(database.begin(mode, None, LockTimeout::new(wait)))
 }
 
 fn write(database: &Database, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
@@ -160,16 +183,24 @@ fn effects_count_rows_and_name_the_last_insert_of_the_transaction() {
 }
 
 #[test]
-fn a_statement_that_fails_stops_the_batch_and_what_stood_before_it_stands() {
-    let (_scene, database) = Scene::with_table();
+fn a_statement_that_fails_ends_its_transaction_and_lets_the_next_one_in() {
+    let (scene, database) = Scene::with_table();
     let transaction = begin(&database, Mode::Write).unwrap();
     let error = transaction.execute(&[insert(1), insert(1), insert(2)]).unwrap_err();
     assert_eq!(error.code, ErrorCode::AlreadyExists, "{error}");
     assert!(error.message.contains("t.x"), "{error}");
     assert_eq!(error.detail.as_deref(), Some("SQLite result code 2067"));
-    transaction.execute(&[insert(3)]).unwrap();
-    transaction.commit().unwrap();
-    assert_eq!(count(&database), 2);
+    for later in [
+        transaction.execute(&[insert(3)]).unwrap_err(),
+        transaction.query(&sql("SELECT 1"), 1).unwrap_err(),
+        transaction.commit().unwrap_err(),
+    ] {
+        assert_eq!(later.code, ErrorCode::Io, "{later}");
+        assert!(later.message.contains("begin again"), "{later}");
+    }
+    let other = storage(scene.base.path(), StorageOptions::default());
+    drop(begin_within(&open(&other, false).unwrap(), Mode::Write, SHORT).unwrap());
+    assert_eq!(count(&database), 0);
 }
 
 #[test]
@@ -181,7 +212,7 @@ fn a_transaction_that_is_not_committed_leaves_nothing_and_lets_the_next_one_in()
     assert_eq!(count(&database), 0);
 
     let other = storage(scene.base.path(), StorageOptions::default());
-    let other = other.open_database("records", false).unwrap();
+    let other = open(&other, false).unwrap();
     drop(begin_within(&other, Mode::Write, SHORT).unwrap());
     write(&database, &[insert(2)]).unwrap();
     assert_eq!(count(&other), 1);
@@ -257,7 +288,7 @@ fn a_statement_that_runs_for_too_long_is_interrupted_and_takes_its_transaction_a
 }
 
 #[test]
-fn a_statement_that_nobody_waits_for_is_interrupted_and_its_turn_free() {
+fn a_statement_that_nobody_waits_for_is_interrupted_and_its_lock_free() {
     let (scene, database) = Scene::with_table();
     let transaction = Arc::new(begin(&database, Mode::Write).unwrap());
     let runs = transaction.clone();
@@ -302,15 +333,15 @@ fn what_is_made_is_for_its_owner_alone() {
     let transaction = begin(&database, Mode::Write).unwrap();
     transaction.execute(&[insert(1)]).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let names = ["memories.db", "memories.db-shm", "memories.db-wal"];
+    let names = ["things.db", "things.db-shm", "things.db-wal"];
     for name in names {
         assert_eq!(mode(&scene.at(name)), 0o600, "{name}");
     }
     for name in ["queue.sqlite", "turn.sqlite"] {
-        let name = format!(".agent-memory/database/{name}");
+        let name = format!(".agent-memory/{name}");
         assert_eq!(mode(&scene.at(&name)), 0o600, "{name}");
     }
-    for name in [".", "..", ".agent-memory", ".agent-memory/database"] {
+    for name in [".", "..", ".agent-memory"] {
         assert_eq!(mode(&scene.at(name)), 0o700, "{name}");
     }
     let mut kept: Vec<_> =
@@ -330,14 +361,14 @@ fn a_new_database_has_a_journal_that_this_sqlite_is_sound_with() {
     };
     drop(database);
     let expected = connection::journal_mode(rusqlite::version_number()).to_lowercase();
-    assert_eq!(mode(&scene.at("memories.db")), expected);
+    assert_eq!(mode(&scene.at("things.db")), expected);
 }
 
 #[test]
 fn the_journal_of_a_database_that_is_there_stays_as_it_is() {
     let scene = Scene::new();
     fs::create_dir_all(scene.at("")).unwrap();
-    let path = scene.at("memories.db");
+    let path = scene.at("things.db");
     let made = rusqlite::Connection::open(&path).unwrap();
     made.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, x)").unwrap();
     let database = scene.open();
@@ -361,15 +392,21 @@ fn connections_are_kept_with_their_statements_and_forget_the_call_before() {
     let (scene, database) = Scene::with_table();
     database.give_up();
     drop(database);
-    let again = scene.storage.reopen_database("records").unwrap().expect("an idle connection");
-    assert!(scene.storage.reopen_database("records").unwrap().is_none(), "it is in use");
+    let again = tree(&scene.storage)
+        .reopen_database(NAME, DatabaseKind::Kept)
+        .unwrap()
+        .expect("an idle connection");
+    assert!(
+        tree(&scene.storage).reopen_database(NAME, DatabaseKind::Kept).unwrap().is_none(),
+        "it is in use"
+    );
     write(&again, &[insert(1)]).unwrap();
     drop(again);
 
     // A database that was removed and made anew is opened anew.
     fs::remove_dir_all(scene.at("")).unwrap();
-    assert!(scene.storage.reopen_database("records").unwrap().is_none());
-    let missing = scene.storage.open_database("records", false).unwrap_err();
+    assert!(tree(&scene.storage).reopen_database(NAME, DatabaseKind::Kept).unwrap().is_none());
+    let missing = open(&scene.storage, false).unwrap_err();
     assert_eq!(missing.code, ErrorCode::NotFound, "{missing}");
     write(&scene.open(), &[sql("CREATE TABLE t (x)")]).unwrap();
     assert_eq!(count(&scene.open()), 0);
@@ -380,7 +417,7 @@ fn a_commit_to_a_database_that_was_moved_away_is_no_commit() {
     let (scene, database) = Scene::with_table();
     let transaction = begin(&database, Mode::Write).unwrap();
     transaction.execute(&[insert(1)]).unwrap();
-    fs::rename(scene.at("memories.db"), scene.at("elsewhere.db")).unwrap();
+    fs::rename(scene.at("things.db"), scene.at("elsewhere.db")).unwrap();
     let error = transaction.commit().unwrap_err();
     assert_eq!(error.code, ErrorCode::Io);
     assert!(error.message.contains("moved away"), "{error}");
@@ -400,41 +437,14 @@ fn an_acknowledged_commit_is_synced_unless_durability_is_relaxed() {
 }
 
 #[test]
-fn documents_and_the_database_of_the_records_do_not_meet() {
+fn documents_and_the_databases_of_a_place_do_not_meet() {
     let (scene, _database) = Scene::with_table();
-    let tree = scene.storage.open(&crate::storage::Place::records(), &[]).unwrap();
-    let listed = tree.list(Side::Documents, "").unwrap().unwrap();
+    let tree = tree(&scene.storage);
+    let listed = tree.list(Area::Documents, "").unwrap().unwrap();
     assert!(listed.is_empty(), "the host's own files are hidden: {listed:?}");
-    for own in ["memories.db", "MEMORIES.DB-wal", ".agent-memory/database/turn.sqlite"] {
-        let error = tree.read(Side::Documents, own, 1 << 20).unwrap_err();
+    for own in ["things.db", "THINGS.DB-wal", ".agent-memory/turn.sqlite"] {
+        let error = tree.read(Area::Documents, own, 1 << 20).unwrap_err();
         assert_eq!(error.code, ErrorCode::InvalidPath, "{error}");
     }
-    assert!(tree.read(Side::Documents, "memories.db.json", 10).unwrap().is_none());
-}
-
-#[tokio::test]
-async fn who_waits_for_the_tree_and_then_writes_rows_is_not_overtaken() {
-    let scene = Scene::new();
-    let tree = scene.storage.open(&Place::records(), &[]).unwrap();
-    let (one, other) = (scene.open(), scene.open());
-    let patience = Patience::new(LONG);
-    let first = tree.lock(patience).await.unwrap();
-    let (earlier, later) = (tree.lock(patience), other.begin(Mode::Write, patience));
-    let begun = Arc::new(Mutex::new(Vec::new()));
-    let notes = [begun.clone(), begun.clone()];
-    let [note_earlier, note_later] = notes.map(|begun| move |who| begun.lock().unwrap().push(who));
-    let later = tokio::spawn(async move {
-        let _transaction = later.await.unwrap();
-        note_later("later");
-    });
-    tokio::time::sleep(SHORT).await;
-    let earlier = tokio::spawn(async move {
-        let writer = earlier.await.unwrap();
-        let _transaction = one.begin_with(&writer, patience).await.unwrap();
-        note_earlier("earlier");
-    });
-    drop(first);
-    earlier.await.unwrap();
-    later.await.unwrap();
-    assert_eq!(*begun.lock().unwrap(), ["earlier", "later"]);
+    assert!(tree.read(Area::Documents, "things.db.json", 10).unwrap().is_none());
 }

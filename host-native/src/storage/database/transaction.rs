@@ -1,10 +1,13 @@
-//! Transactions: beginning one in turn, and ending it in every way a call ends.
+//! Transactions: beginning one in its turn, and ending it in every way a call ends.
 
-use super::super::lock::{Lock, LockDirectory, Writer};
+use super::super::lock::{Lock, LockDirectory};
 use super::super::{Error, ErrorCode};
 use super::connection::{Link, journal_mode};
 use super::failure::{Failure, read_only};
-use super::{Database, Effect, Mode, Open, Patience, Rows, Session, Statement, nested, statement};
+use super::{
+    Database, DatabaseKind, Effect, LockTimeout, Mode, Open, Rows, Session, Statement, Writer,
+    nested, statement,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,7 +26,8 @@ pub(super) const CONTROL: [&str; 4] = [BEGIN_READ, BEGIN_WRITE, COMMIT, ROLLBACK
 const POLL: Duration = Duration::from_millis(1);
 
 /// A transaction, rolled back when it is dropped before [`commit`](Transaction::commit) or when the
-/// process dies. One that writes holds the database's turn until it ends.
+/// process dies. One that writes to a database that is kept holds the lock of its place until it
+/// ends.
 ///
 /// Share it (`Arc`) with the thread that runs a statement or a commit, and it goes on until that
 /// has returned, even if nobody waits for it any more.
@@ -36,8 +40,8 @@ pub struct Transaction {
 
 #[derive(Debug)]
 enum State {
-    /// With the row id of its last insert, and the turn if it writes.
-    Open(i64, Option<Lock>),
+    /// With the row id of its last insert, and the lock where it holds one.
+    Open(i64, Option<Arc<Lock>>),
     Committed,
     RolledBack,
 }
@@ -46,28 +50,32 @@ impl Transaction {
     pub(super) fn begin(
         database: Database,
         mode: Mode,
-        patience: Patience,
         writer: Option<&Writer>,
+        timeout: LockTimeout,
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
         let session = &database.0;
-        let held = writer.map(|writer| &writer.lock);
-        let acquire = |lock: Arc<LockDirectory>| lock.acquire(&session.storage, patience, held);
-        let locking = match mode {
-            Mode::Read => Ok(None),
-            Mode::Write => session.writable().map(|lock| Some(acquire(lock))),
-        };
+        let timeout = session.timeout(timeout);
+        let checked = session.check_begin(mode, writer);
+        let lock = session.lock().filter(|_| mode == Mode::Write && checked.is_ok());
+        let held = lock.and(writer).map(|writer| writer.lock.clone());
+        let acquiring = lock
+            .filter(|_| held.is_none())
+            .map(|lock| lock.acquire(&session.tree.0.storage, timeout));
         async move {
-            let lock = match locking? {
-                Some(locking) => Some(locking.await?),
-                None => None,
+            checked?;
+            let mut until = timeout.at_the_head();
+            let lock = match acquiring {
+                Some(acquiring) => {
+                    let lock = acquiring.await?;
+                    until = lock.at_the_head;
+                    Some(Arc::new(lock))
+                }
+                None => held,
             };
-            let until = lock
-                .as_ref()
-                .map_or(Instant::now() + patience.lock_wait(), |lock| lock.at_the_head);
             database.prepare_journal(mode, until).await?;
             while !database.0.try_begin(mode)? {
                 if Instant::now() >= until {
-                    return Err(database.0.busy(patience));
+                    return Err(database.0.busy(timeout));
                 }
                 tokio::time::sleep(POLL).await;
             }
@@ -89,9 +97,8 @@ impl Transaction {
 
     /// Runs statements in order and stops at the first that fails.
     ///
-    /// A statement that fails has changed nothing; what those before it did stands, and the
-    /// transaction goes on, unless the medium failed or was full, or the statement was interrupted:
-    /// then all of it is rolled back, and every later use of it is an error.
+    /// An error ends the transaction: it is rolled back, its lock is let go, and every later use is
+    /// an error.
     ///
     /// # Errors
     ///
@@ -104,9 +111,6 @@ impl Transaction {
         self.with(|link, last_insert_id| {
             let mut effects = Vec::with_capacity(statements.len());
             for one in statements {
-                if !link.is_in_transaction() {
-                    return Err(self.lost().into());
-                }
                 let effect = statement::execute(link, one, self.mode, *last_insert_id)?;
                 *last_insert_id = effect.last_insert_id;
                 effects.push(effect);
@@ -120,8 +124,8 @@ impl Transaction {
     ///
     /// # Errors
     ///
-    /// `nested` the second time. Any other error has rolled it back: `busy` where others read for
-    /// longer than the patience, `no-space`, `io`.
+    /// `nested` the second time. After `io` it may have happened; after any other error it was rolled
+    /// back: `busy` where others read for longer than the timeout, `no-space`.
     pub fn commit(&self) -> Result<(), Error> {
         let mut state = self.state();
         let State::Open(_, lock) = &mut *state else {
@@ -152,8 +156,7 @@ impl Transaction {
                 format!("`{}` was moved away while it was open: try again", session.location);
             return Err(Error::new(ErrorCode::Io, message));
         }
-        let patience = Patience::new(session.storage.options.lock_wait);
-        session.patiently(patience, || Ok(link.run(COMMIT)?))
+        session.retry(|| Ok(link.run(COMMIT)?))
     }
 
     fn with<T>(
@@ -166,11 +169,16 @@ impl Transaction {
         };
         let session = &self.database.0;
         let link = session.link()?;
-        if !link.is_in_transaction() {
-            return Err(self.lost());
+        let done = match link.is_in_transaction() {
+            true => work(&link, last_insert_id).map_err(|failure| session.report(failure)),
+            false => Err(self.lost()),
+        };
+        if done.is_err() {
+            roll_back(link);
+            // The next writer is let in only now.
+            *state = State::RolledBack;
         }
-        work(&link, last_insert_id)
-            .map_err(|failure| failure.report(&session.location, link.watch()))
+        done
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -186,7 +194,6 @@ impl Transaction {
         }
     }
 
-    /// SQLite rolled it back with the statement that failed.
     fn lost(&self) -> Error {
         let location = &self.database.0.location;
         let message =
@@ -236,16 +243,26 @@ impl Database {
 }
 
 impl Session {
-    /// The lock to take before writing.
-    pub(super) fn writable(&self) -> Result<Arc<LockDirectory>, Error> {
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
         let link = self.link()?;
         if link.is_in_transaction() {
             return Err(nested());
         }
-        if link.is_read_only() {
-            return Err(read_only(&self.location, None));
+        if link.is_read_only() { Err(read_only(&self.location, None)) } else { Ok(()) }
+    }
+
+    /// Who cannot begin waits for nobody.
+    fn check_begin(&self, mode: Mode, writer: Option<&Writer>) -> Result<(), Error> {
+        if mode == Mode::Read {
+            return Ok(());
         }
-        link.lock(|| self.records.database_lock())
+        let is_elsewhere =
+            |(lock, writer): (&Arc<LockDirectory>, &Writer)| lock.path != writer.lock_key();
+        if self.lock().zip(writer).is_some_and(is_elsewhere) {
+            let message = "the call has locked another place: a call locks one place alone";
+            return Err(Error::new(ErrorCode::Nested, message));
+        }
+        self.check_writable()
     }
 
     fn is_new(&self) -> Result<bool, Error> {
@@ -275,14 +292,11 @@ impl Session {
     }
 
     /// Runs what another program's lock may hinder, again and again.
-    pub(super) fn patiently<T>(
-        &self,
-        patience: Patience,
-        attempt: impl FnMut() -> Result<T, Failure>,
-    ) -> Result<T, Error> {
-        let done = poll(Instant::now() + patience.lock_wait(), attempt);
+    pub(super) fn retry<T>(&self, attempt: impl FnMut() -> Result<T, Failure>) -> Result<T, Error> {
+        let timeout = self.own_timeout();
+        let done = poll(timeout.at_the_head(), attempt);
         done.map_err(|failure| match failure.is_busy() {
-            true => self.busy(patience),
+            true => self.busy(timeout),
             false => self.report(failure),
         })
     }
@@ -291,13 +305,16 @@ impl Session {
         failure.report(&self.location, &self.watch)
     }
 
-    fn busy(&self, patience: Patience) -> Error {
-        let message = format!(
-            "another program kept `{}` locked for the {:.1} s that this call waited: \
-             try again, or wait longer (`lock_wait`)",
-            self.location,
-            patience.waited().as_secs_f64()
-        );
+    fn busy(&self, timeout: LockTimeout) -> Error {
+        let location = &self.location;
+        let message = match self.kind {
+            DatabaseKind::Derived => format!("`{location}` is in use: try again"),
+            DatabaseKind::Kept => format!(
+                "another program kept `{location}` locked for the {:.1} s that this call waited: \
+                 try again, or wait longer (`lock_wait`)",
+                timeout.waited().as_secs_f64()
+            ),
+        };
         Error::new(ErrorCode::Busy, message)
     }
 }

@@ -6,9 +6,10 @@
 //! no log was left, the file is all there is, and it is read as if nobody changed it. Whether
 //! somebody did is looked at after every read.
 
-use super::super::directory::{Directory, Kind, Stamp};
+use super::super::directory::{Directory, Metadata};
 use super::super::lock_file::result_code;
-use super::super::records::DATABASE;
+use super::super::named::BESIDE_DATABASE;
+use super::super::tree::EntryKind;
 use super::super::{Error, ErrorCode};
 use super::Session;
 use super::connection::Link;
@@ -20,28 +21,26 @@ use std::path::Path;
 /// Where changes stand that are not in the file yet, or not any more.
 const JOURNALS: [&str; 2] = ["-wal", "-journal"];
 
-/// What SQLite keeps beside a database.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
-
 /// A file that is read as if nobody changed it.
 #[derive(Debug)]
 pub(super) struct Unchanging {
     directory: Directory,
-    before: Stamp,
+    name: String,
+    before: Metadata,
 }
 
 impl Unchanging {
     /// Whether nobody has changed it since, so that what was read is what it holds.
     pub fn holds(&self) -> bool {
-        matches!(self.directory.stamp(DATABASE), Ok(Some(now)) if now == self.before)
-            && matches!(journal_in(&self.directory), Ok(None))
+        matches!(self.directory.metadata(&self.name), Ok(Some(now)) if now == self.before)
+            && matches!(journal_of(&self.name, &self.directory), Ok(None))
     }
 }
 
 /// The name of what holds changes that are not in the file.
-fn journal_in(directory: &Directory) -> Result<Option<&'static str>, Errno> {
+fn journal_of(database: &str, directory: &Directory) -> Result<Option<&'static str>, Errno> {
     for suffix in JOURNALS {
-        if directory.stamp(&format!("{DATABASE}{suffix}"))?.is_some_and(|found| found.size > 0) {
+        if directory.metadata(&format!("{database}{suffix}"))?.is_some_and(|found| found.size > 0) {
             return Ok(Some(suffix));
         }
     }
@@ -58,14 +57,14 @@ impl Session {
     ) -> Result<Link, Error> {
         let attempt = format!("open the database `{}`", self.location);
         let failed = |errno| Error::from_errno(errno, &attempt);
-        let Some(before) = directory.stamp(DATABASE).map_err(failed)? else {
+        let Some(before) = directory.metadata(&self.name).map_err(failed)? else {
             return Err(self.missing());
         };
         self.check_reach(directory, "").map_err(failed)?;
-        for suffix in BESIDE {
-            match directory.stamp(&format!("{DATABASE}{suffix}")).map_err(failed)? {
+        for suffix in BESIDE_DATABASE {
+            match directory.metadata(&format!("{}{suffix}", self.name)).map_err(failed)? {
                 None => {}
-                Some(found) if found.kind != Kind::File => return Err(self.not_a_file(suffix)),
+                Some(found) if found.kind != EntryKind::File => return Err(self.not_a_file(suffix)),
                 Some(_) => self.check_reach(directory, suffix).map_err(failed)?,
             }
         }
@@ -73,17 +72,18 @@ impl Session {
             Err(errno @ (Errno::ROFS | Errno::ACCESS | Errno::PERM)) => errno,
             _ => return Err(self.failed(error)),
         };
-        if let Some(journal) = journal_in(directory).map_err(failed)? {
+        if let Some(journal) = journal_of(&self.name, directory).map_err(failed)? {
             return Err(self.left_in(journal, refusal, error));
         }
-        let unchanging = Unchanging { directory: directory.clone(), before };
+        let unchanging =
+            Unchanging { directory: directory.clone(), name: self.name.clone(), before };
         self.link_to(Some(unchanging))
             .map_err(|failure| failure.report(&self.location, &self.watch))
     }
 
     /// Whether this process may read what it finds.
     fn check_reach(&self, directory: &Directory, suffix: &str) -> Result<(), Errno> {
-        match directory.readable_file(&format!("{DATABASE}{suffix}")) {
+        match directory.readable_file(&format!("{}{suffix}", self.name)) {
             Err(errno @ (Errno::ACCESS | Errno::PERM)) => Err(errno),
             _ => Ok(()),
         }

@@ -44,7 +44,11 @@ impl Host for Component {
         match self.runtime.block_on(self.memory.call(tool, &arguments.to_string())) {
             Ok(outcome) => {
                 let value = serde_json::from_str(outcome.json()).map_err(|e| e.to_string())?;
-                Ok(if outcome.answer.is_err() { Answer::Error(value) } else { Answer::Result(value) })
+                Ok(if outcome.answer.is_err() {
+                    Answer::Error(value)
+                } else {
+                    Answer::Result(value)
+                })
             }
             Err(CallError::NotFound(_)) => Ok(Answer::Refused(&["not-found"])),
             Err(error) => Err(error.to_string()),

@@ -4,7 +4,7 @@ use agent_memory_conformance::case::{Documents, Places};
 use agent_memory_conformance::core_runner::{REPOSITORY, answer, context_of};
 use agent_memory_conformance::runner::Answer;
 use agent_memory_core::storage::memory::{MemoryStorage, version_of};
-use agent_memory_core::storage::{Change, Place, Area, Storage};
+use agent_memory_core::storage::{Area, Change, Place, Storage};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-const DIRECTORY: &str = "AGENT_MEMORY_TEST_RECORDS";
+const DIRECTORY: &str = "AGENT_MEMORY_TEST_DIRECTORY";
 const FIRST: &str = "AGENT_MEMORY_TEST_FIRST";
 
 /// The full name of a test of this module.
@@ -59,7 +59,7 @@ fn what_was_acknowledged_outlives_processes_that_are_killed() {
             reader.join().unwrap();
             keeps.try_iter().for_each(&mut seen);
         }
-        write(&database, &[insert(-1 - round)]).expect("the turn is free");
+        write(&database, &[insert(-1 - round)]).expect("the lock is free");
     }
     assert!(acknowledged.len() >= 4 * 2 * 20, "{}", acknowledged.len());
     let rows = database.query(&sql("SELECT x FROM t WHERE x >= 0"), u32::MAX).unwrap().rows;
@@ -84,7 +84,7 @@ fn writes() {
     let first: i64 = std::env::var(FIRST).unwrap().parse().unwrap();
     let storage = storage(Path::new(&base), StorageOptions::default());
     for number in first.. {
-        let database = storage.open_database("records", true).unwrap();
+        let database = open(&storage, true).unwrap();
         match write(&database, &[insert(number)]) {
             Ok(_) => println!("kept {number}"),
             Err(error) => panic!("{error}"),
@@ -114,7 +114,7 @@ fn a_commit_syncs_the_write_ahead_log_once_and_the_first_of_a_connection_its_dir
     let syncs =
         trace.lines().filter_map(|line| line.split_once("sync(")?.1.split(['<', '>']).nth(1));
     let directory = scene.at("").canonicalize().unwrap();
-    let log = directory.join("memories.db-wal");
+    let log = directory.join("things.db-wal");
     let expected = [&*log, &*directory, &*log, &*log];
     assert_eq!(syncs.map(PathBuf::from).collect::<Vec<_>>(), expected, "{trace}");
 }
@@ -125,7 +125,7 @@ fn writes_thrice() {
     let base = std::env::var_os(DIRECTORY).expect("run by another test");
     let storage = storage(Path::new(&base), StorageOptions::default());
     for number in 1..=3 {
-        let database = storage.open_database("records", true).unwrap();
+        let database = open(&storage, true).unwrap();
         write(&database, &[insert(number)]).unwrap();
     }
 }

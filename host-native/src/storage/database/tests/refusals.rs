@@ -1,6 +1,7 @@
 //! What is refused, and how.
 
 use super::*;
+use crate::storage::PlaceKind;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
@@ -42,13 +43,11 @@ fn no_statement_reaches_beyond_the_database_or_outlives_the_call() {
         "SELECT * FROM pragma_database_list".to_owned(),
     ];
     for text in &statements {
-        let transaction = begin(&database, Mode::Write).unwrap();
-        let changed = transaction.execute(&[sql(text)]).expect_err(text);
+        let transaction = || begin(&database, Mode::Write).unwrap();
+        let changed = transaction().execute(&[sql(text)]).expect_err(text);
         assert_eq!(changed.code, ErrorCode::NotGranted, "{text}");
-        let read = transaction.query(&sql(text), 1).expect_err(text);
+        let read = transaction().query(&sql(text), 1).expect_err(text);
         assert_eq!(read.code, ErrorCode::NotGranted, "{text}");
-        transaction.execute(&[insert(1)]).expect("it goes on");
-        drop(transaction);
         let outside = code(database.query(&sql(text), 1));
         assert!([ErrorCode::NotGranted, ErrorCode::ReadOnly].contains(&outside), "{text}");
     }
@@ -96,9 +95,9 @@ fn changes_need_a_write_transaction() {
         }
     };
     reads(&|statement| database.query(statement, 1));
-    let transaction = begin(&database, Mode::Read).unwrap();
-    reads(&|statement| transaction.query(statement, 1));
-    assert_eq!(code(transaction.execute(&[insert(1)])), ErrorCode::ReadOnly);
+    let transaction = || begin(&database, Mode::Read).unwrap();
+    reads(&|statement| transaction().query(statement, 1));
+    assert_eq!(code(transaction().execute(&[insert(1)])), ErrorCode::ReadOnly);
 }
 
 #[test]
@@ -162,8 +161,8 @@ fn broken_constraints_that_are_not_unique_say_which() {
 fn a_damaged_database_is_said_to_be_damaged() {
     let scene = Scene::new();
     fs::create_dir_all(scene.at("")).unwrap();
-    fs::write(scene.at("memories.db"), "no database at all".repeat(1000)).unwrap();
-    let error = scene.storage.open_database("records", true).unwrap_err();
+    fs::write(scene.at("things.db"), "no database at all".repeat(1000)).unwrap();
+    let error = open(&scene.storage, true).unwrap_err();
     assert_eq!(error.code, ErrorCode::Corrupted);
     assert!(error.message.contains("damaged"), "{error}");
 }
@@ -171,9 +170,9 @@ fn a_damaged_database_is_said_to_be_damaged() {
 #[test]
 fn what_stands_in_place_of_the_database_is_refused() {
     let scene = Scene::new();
-    let path = scene.at("memories.db");
+    let path = scene.at("things.db");
     fs::create_dir_all(&path).unwrap();
-    let open = || code(scene.storage.open_database("records", true));
+    let open = || code(open(&scene.storage, true));
     assert_eq!(open(), ErrorCode::InvalidPath);
     fs::remove_dir(&path).unwrap();
     symlink(scene.base.path().join("away"), &path).unwrap();
@@ -183,41 +182,55 @@ fn what_stands_in_place_of_the_database_is_refused() {
 
 #[test]
 fn what_stands_in_place_of_what_sqlite_keeps_beside_the_database_is_named() {
-    for name in ["memories.db-wal", "memories.db-shm"] {
+    for name in ["things.db-wal", "things.db-shm"] {
         let (scene, database) = Scene::with_table();
         let path = scene.at(name);
-        let Scene { base, storage: open } = scene;
-        drop((database, open));
+        let Scene { base, storage: opened } = scene;
+        drop((database, opened));
         symlink(base.path().join("away"), path).unwrap();
         let storage = storage(base.path(), StorageOptions::default());
-        let error = storage.open_database("records", false).unwrap_err();
+        let error = open(&storage, false).unwrap_err();
         assert_eq!(error.code, ErrorCode::InvalidPath, "{error}");
         assert!(error.message.contains(name), "{error}");
     }
 }
 
 #[test]
-fn only_records_are_granted_and_only_where_their_directory_is() {
+fn only_what_was_granted_is_opened_and_a_label_says_what_is_missing() {
     let storage = Storage::new(StorageOptions::default());
-    for name in ["records", "layers", "../records", ""] {
-        assert_eq!(code(storage.open_database(name, true)), ErrorCode::NotGranted);
+    let place = Place::named(LABEL);
+    let kind = PlaceKind::Named(LABEL.to_owned());
+    let unknown = storage.open(&place, &[]).unwrap_err();
+    assert!(unknown.message.contains(LABEL), "{unknown}");
+    storage.know_place(LABEL, "give it a directory");
+    let missing = storage.open(&place, &[]).unwrap_err();
+    assert_eq!(missing.message, "give it a directory");
+    for error in [unknown, missing, storage.list_places(&kind).unwrap_err()] {
+        assert_eq!(error.code, ErrorCode::NotGranted, "{error}");
     }
-    let place = crate::storage::Place::records();
-    assert_eq!(code(storage.open(&place, &[])), ErrorCode::NotGranted);
-    assert_eq!(code(storage.list_places(PlaceKind::Records)), ErrorCode::NotGranted);
+    assert_eq!(storage.place_directory(LABEL), None);
+
     let scene = Scene::new();
-    assert_eq!(code(scene.storage.open_database("layers", true)), ErrorCode::NotGranted);
-    let missing = scene.storage.open_database("records", false).unwrap_err();
+    assert_eq!(scene.storage.list_places(&kind).unwrap(), [""]);
+    let directory = scene.base.path().canonicalize().unwrap().join("a/things");
+    assert_eq!(scene.storage.place_directory(LABEL), Some(directory));
+    assert_eq!(code(scene.storage.create_place(&place)), ErrorCode::NotGranted);
+    let of_family = Place::Named { label: LABEL.to_owned(), name: "one".to_owned() };
+    assert_eq!(code(scene.storage.open(&of_family, &[])), ErrorCode::InvalidPath);
+    for name in ["other.db", "../things.db", ""] {
+        let opened = tree(&scene.storage).open_database(name, DatabaseKind::Kept, true);
+        assert_eq!(code(opened), ErrorCode::NotGranted, "{name}");
+    }
+    let missing = open(&scene.storage, false).unwrap_err();
     assert_eq!(missing.code, ErrorCode::NotFound);
-    assert!(missing.message.contains("a/memories/memories.db"), "{missing}");
+    assert!(missing.message.contains("a/things/things.db"), "{missing}");
     assert!(!scene.at("").exists(), "looking makes nothing");
-    assert_eq!(scene.storage.list_places(PlaceKind::Records).unwrap(), [""]);
 }
 
 #[test]
-fn a_writer_waits_for_other_programs_within_its_patience() {
+fn a_writer_waits_for_other_programs_within_its_timeout() {
     let (scene, database) = Scene::with_table();
-    let foreign = rusqlite::Connection::open(scene.at("memories.db")).unwrap();
+    let foreign = rusqlite::Connection::open(scene.at("things.db")).unwrap();
     foreign.execute_batch("BEGIN IMMEDIATE").unwrap();
     let busy = begin_within(&database, Mode::Write, SHORT).unwrap_err();
     assert_eq!(busy.code, ErrorCode::Busy);
@@ -231,10 +244,10 @@ fn a_writer_waits_for_other_programs_within_its_patience() {
 }
 
 #[test]
-fn a_writer_waits_for_its_turn_within_its_patience() {
+fn a_writer_waits_for_the_lock_within_its_timeout() {
     let (scene, database) = Scene::with_table();
     let other = storage(scene.base.path(), StorageOptions::default());
-    let other = other.open_database("records", false).unwrap();
+    let other = open(&other, false).unwrap();
     let transaction = begin(&other, Mode::Write).unwrap();
     let busy = begin_within(&database, Mode::Write, SHORT).unwrap_err();
     assert_eq!(busy.code, ErrorCode::Busy);
@@ -274,7 +287,7 @@ fn a_database_on_a_medium_that_can_only_be_read_is_read() {
         let base = tempfile::tempdir().unwrap();
         let directory = base.path().join("made");
         fs::create_dir(&directory).unwrap();
-        let made = rusqlite::Connection::open(directory.join("memories.db")).unwrap();
+        let made = rusqlite::Connection::open(directory.join("things.db")).unwrap();
         let sql_text = "CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)";
         made.execute_batch(&format!("PRAGMA journal_mode = {journal}; {sql_text}")).unwrap();
         drop(made);
@@ -284,27 +297,26 @@ fn a_database_on_a_medium_that_can_only_be_read_is_read() {
             Err(reason) => return eprintln!("skipped: a bind mount is not possible: {reason}"),
         };
         let storage = Storage::new(StorageOptions::default());
-        storage.grant_records(&at).unwrap();
-        let database = storage.open_database("records", true).unwrap();
+        grant(&storage, &at);
+        let database = open(&storage, true).unwrap();
         assert_eq!(count(&database), 1);
         let reads = begin(&database, Mode::Read).unwrap();
         reads.commit().unwrap();
         assert_eq!(code(begin(&database, Mode::Write)), ErrorCode::ReadOnly);
-        let tree = storage.open(&crate::storage::Place::records(), &[]).unwrap();
-        assert!(tree.list(Side::Documents, "").unwrap().unwrap().is_empty());
+        assert!(tree(&storage).list(Area::Documents, "").unwrap().unwrap().is_empty());
 
-        fs::remove_file(directory.join("memories.db")).unwrap();
+        fs::remove_file(directory.join("things.db")).unwrap();
         drop((reads, database));
         let other = Storage::new(StorageOptions::default());
-        other.grant_records(&at).unwrap();
-        assert_eq!(code(other.open_database("records", true)), ErrorCode::ReadOnly);
+        grant(&other, &at);
+        assert_eq!(code(open(&other, true)), ErrorCode::ReadOnly);
     }
 }
 
 /// A database in WAL mode with a row in its table `t`.
 fn database_in(directory: &Path) -> rusqlite::Connection {
     fs::create_dir(directory).unwrap();
-    let made = rusqlite::Connection::open(directory.join("memories.db")).unwrap();
+    let made = rusqlite::Connection::open(directory.join("things.db")).unwrap();
     let table = "CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)";
     made.execute_batch(&format!("PRAGMA journal_mode = WAL; {table}")).unwrap();
     made
@@ -321,11 +333,11 @@ fn what_others_change_while_it_is_read_as_if_they_did_not_is_no_answer() {
         Err(reason) => return eprintln!("skipped: a bind mount is not possible: {reason}"),
     };
     let storage = Storage::new(StorageOptions::default());
-    storage.grant_records(&at).unwrap();
-    let database = storage.open_database("records", false).unwrap();
+    grant(&storage, &at);
+    let database = open(&storage, false).unwrap();
     assert_eq!(count(&database), 1);
     let reads = begin(&database, Mode::Read).unwrap();
-    let other = rusqlite::Connection::open(directory.join("memories.db")).unwrap();
+    let other = rusqlite::Connection::open(directory.join("things.db")).unwrap();
     other.execute_batch("INSERT INTO t VALUES (2, 3)").unwrap();
     for is_closed in [false, true] {
         let error = reads.query(&sql("SELECT x FROM t"), 9).unwrap_err();
@@ -336,7 +348,7 @@ fn what_others_change_while_it_is_read_as_if_they_did_not_is_no_answer() {
         }
     }
     drop((reads, database, other));
-    let again = storage.open_database("records", false).unwrap();
+    let again = open(&storage, false).unwrap();
     assert_eq!(count(&again), 2, "it was not kept");
 }
 
@@ -346,7 +358,7 @@ fn changes_that_were_left_beside_a_database_that_cannot_be_written_are_named() {
     let (made, left) = (base.path().join("made"), base.path().join("left"));
     let _open = database_in(&made);
     fs::create_dir(&left).unwrap();
-    for name in ["memories.db", "memories.db-wal"] {
+    for name in ["things.db", "things.db-wal"] {
         fs::copy(made.join(name), left.join(name)).unwrap();
     }
     let at = base.path().join("view");
@@ -355,8 +367,8 @@ fn changes_that_were_left_beside_a_database_that_cannot_be_written_are_named() {
         Err(reason) => return eprintln!("skipped: a bind mount is not possible: {reason}"),
     };
     let storage = Storage::new(StorageOptions::default());
-    storage.grant_records(&at).unwrap();
-    let error = storage.open_database("records", false).unwrap_err();
+    grant(&storage, &at);
+    let error = open(&storage, false).unwrap_err();
     assert_eq!(error.code, ErrorCode::ReadOnly, "{error}");
-    assert!(error.message.contains("memories.db-wal`"), "{error}");
+    assert!(error.message.contains("things.db-wal`"), "{error}");
 }

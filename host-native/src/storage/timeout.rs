@@ -1,23 +1,23 @@
-//! For how long a call waits for others.
+//! How long a call waits for others.
 
 use super::{Error, ErrorCode, MAX_LOCK_WAIT};
 use std::time::{Duration, Instant};
 
-/// How long a writer waits in all while turns keep changing hands.
+/// How long a writer waits in all while the lock keeps changing hands.
 const TOTAL_WAIT: Duration = Duration::from_secs(30);
 
-/// For how long a writer waits, counted from when it was asked for.
+/// How long a writer waits, counted from when it was asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct LockTimeout {
     asked: Instant,
     lock_wait: Duration,
 }
 
-impl Patience {
+impl LockTimeout {
     /// Begins now: `lock_wait`, but at most [`MAX_LOCK_WAIT`], at the head of the queue, and 30
     /// seconds, or that wait where it is longer, in all.
     pub fn new(lock_wait: Duration) -> Self {
-        Patience { asked: Instant::now(), lock_wait: lock_wait.min(MAX_LOCK_WAIT) }
+        LockTimeout { asked: Instant::now(), lock_wait: lock_wait.min(MAX_LOCK_WAIT) }
     }
 
     /// When it ends, wherever in the queue.
@@ -25,24 +25,25 @@ impl Patience {
         self.asked + self.lock_wait.max(TOTAL_WAIT)
     }
 
+    /// Until when one waits that comes to the head of the queue now.
+    pub(super) fn at_the_head(&self) -> Instant {
+        (Instant::now() + self.lock_wait).min(self.deadline())
+    }
+
     /// Waits for something else that is part of the same wait.
     ///
     /// # Errors
     ///
-    /// `busy` where the patience ends first.
+    /// `busy` where the timeout passes first.
     pub async fn within<T>(&self, wait: impl Future<Output = T>) -> Result<T, Error> {
-        tokio::time::timeout_at(self.deadline().into(), wait).await.map_err(|_| self.exhausted())
-    }
-
-    pub(super) fn lock_wait(&self) -> Duration {
-        self.lock_wait
+        tokio::time::timeout_at(self.deadline().into(), wait).await.map_err(|_| self.passed())
     }
 
     pub(super) fn waited(&self) -> Duration {
         self.asked.elapsed()
     }
 
-    pub(super) fn exhausted(&self) -> Error {
+    pub(super) fn passed(&self) -> Error {
         Error::new(
             ErrorCode::Busy,
             format!(

@@ -1,0 +1,132 @@
+//! What a call may lock: one place in its life, through one writer and one transaction at a time.
+
+use crate::storage::{Error, ErrorCode};
+use std::path::{Path, PathBuf};
+
+/// What a call has locked so far. A lock directory stands for its place.
+#[derive(Debug, Default)]
+pub(crate) struct LockRules {
+    /// The one place that it has locked, perhaps not any more.
+    place: Option<PathBuf>,
+    /// The number of its writer among the call's resources, while it has one.
+    pub(super) writer: Option<u32>,
+    transaction: Option<Transacts>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transacts {
+    /// It reads, or it writes to a derived database.
+    WithoutLock,
+    UnderLock,
+}
+
+impl LockRules {
+    /// Whether the call may lock this place for a writer.
+    pub(super) fn check_lock(&self, place: &Path) -> Result<(), Error> {
+        if self.writer.is_some() {
+            return Err(nested("the call holds a writer already: a call takes one at a time"));
+        }
+        if self.transaction == Some(Transacts::UnderLock) {
+            return Err(nested(
+                "the call has a transaction that writes: take the writer before it",
+            ));
+        }
+        self.check_place(place)
+    }
+
+    /// Whether the call may begin a transaction, which locks this place if any.
+    pub(super) fn check_begin(&self, place: Option<&Path>) -> Result<(), Error> {
+        if self.transaction.is_some() {
+            return Err(nested("the call has a transaction already: a call takes one at a time"));
+        }
+        place.map_or(Ok(()), |place| self.check_place(place))
+    }
+
+    fn check_place(&self, place: &Path) -> Result<(), Error> {
+        match &self.place {
+            Some(locked) if locked != place => {
+                Err(nested("the call has locked another place: a call locks one in its life"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn locked(&mut self, place: PathBuf, writer: u32) {
+        self.place = Some(place);
+        self.writer = Some(writer);
+    }
+
+    pub(super) fn unlocked(&mut self) {
+        self.writer = None;
+    }
+
+    pub(super) fn begun(&mut self, place: Option<PathBuf>) {
+        self.transaction = Some(match place {
+            None => Transacts::WithoutLock,
+            Some(_) => Transacts::UnderLock,
+        });
+        self.place = self.place.take().or(place);
+    }
+
+    pub(super) fn ended(&mut self) {
+        self.transaction = None;
+    }
+}
+
+fn nested(message: &str) -> Error {
+    Error::new(ErrorCode::Nested, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_nested(checked: Result<(), Error>) -> bool {
+        checked.is_err_and(|error| error.code == ErrorCode::Nested)
+    }
+
+    #[test]
+    fn a_call_locks_one_place_in_its_life_and_may_lock_it_again() {
+        let [a, b] = ["a", "b"].map(Path::new);
+        for writes_rows in [false, true] {
+            let mut rules = LockRules::default();
+            assert!(rules.check_lock(a).is_ok() && rules.check_begin(Some(a)).is_ok());
+            match writes_rows {
+                false => {
+                    rules.locked(a.into(), 1);
+                    rules.unlocked();
+                }
+                true => {
+                    rules.begun(Some(a.into()));
+                    rules.ended();
+                }
+            }
+            assert!(rules.check_lock(a).is_ok() && rules.check_begin(Some(a)).is_ok());
+            assert!(is_nested(rules.check_lock(b)) && is_nested(rules.check_begin(Some(b))));
+            assert!(rules.check_begin(None).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_transaction_goes_on_under_a_writer_and_a_writer_comes_first() {
+        let a = Path::new("a");
+        let mut rules = LockRules::default();
+        rules.locked(a.into(), 1);
+        assert!(is_nested(rules.check_lock(a)));
+        assert!(rules.check_begin(Some(a)).is_ok());
+        rules.begun(Some(a.into()));
+        rules.unlocked();
+        assert!(is_nested(rules.check_lock(a)) && is_nested(rules.check_begin(None)));
+        rules.ended();
+        assert!(rules.check_lock(a).is_ok());
+    }
+
+    #[test]
+    fn a_transaction_without_a_lock_does_not_hinder_a_writer() {
+        let a = Path::new("a");
+        let mut rules = LockRules::default();
+        rules.begun(None);
+        assert!(rules.check_lock(a).is_ok());
+        assert!(is_nested(rules.check_begin(None)) && is_nested(rules.check_begin(Some(a))));
+    }
+}
