@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use agent_memory_core::context::Context;
 use agent_memory_core::storage::{Area, Place, memory::MemoryStorage};
 use agent_memory_core::toolbox::{self, Failure};
 use serde_json::{Value, json};

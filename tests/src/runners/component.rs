@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agent_memory_conformance::case::{Case, Documents, Format, Places};
+use agent_memory_conformance::case::{Case, Documents, Places};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::{Builder as Settings, CallError, Clock, Memory, Outcome, Random};

@@ -46,7 +46,7 @@ impl Host for Core {
         }
         let documents = self.documents();
         let tree = self.storage.open(&self.place).expect("it is granted");
-        let writer = tree.lock().expect("no call is under way");
+        let writer = tree.lock(None).expect("no call is under way");
         let expects = version_of(&documents[path]);
         let delete = Change::Delete { area: Area::Documents, path: path.into(), expects };
         writer.commit(&[delete]).expect("the document is there");
