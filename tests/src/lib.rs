@@ -13,6 +13,7 @@ pub mod markdown;
 pub mod medium;
 pub mod mixture;
 pub mod model;
+pub mod mounts;
 pub mod places;
 pub mod process;
 pub mod product;
@@ -22,6 +23,7 @@ pub mod report;
 pub mod runner;
 pub mod runners;
 pub mod scratch;
+pub mod skip;
 
 /// How long a hang is waited for before it is called one, and a lock before it is called busy, where
 /// neither is what a test is after: much longer than a disk that others use may take for one sync.

@@ -58,7 +58,6 @@ fn the_component_in_wasmtime_does_what_the_core_and_the_model_do() {
 #[test]
 fn node_does_what_the_core_and_the_model_do() {
     if left_out(node::PROGRAM) {
-        println!("skipped: host-node is not built");
         return;
     }
     let process = Process::start();

@@ -1,5 +1,5 @@
-//! Whatever call of the system fails in a host, or is the last before it is killed: the documents
-//! are those before or those after, nobody hangs, and the call can be made again.
+//! A call of the system fails in a host, or is the last before it is killed: the documents are those
+//! before or those after, nobody hangs, and the call can be made again.
 //!
 //! The native host goes through all of them, the Node host, which starts more slowly, through a
 //! sample; `AGENT_MEMORY_SYSCALLS=all` takes all of its too, which takes about ten minutes.
@@ -18,6 +18,7 @@ use agent_memory_tests::product::{node_program, program, repository_root, source
 use agent_memory_tests::random::{Random, seed_or};
 use agent_memory_tests::runners::core::answer;
 use agent_memory_tests::scratch::Scratch;
+use agent_memory_tests::skip::skip;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -43,12 +44,12 @@ fn the_native_host_survives_every_failing_syscall_of_a_first_session() {
 }
 
 #[test]
-fn the_node_host_survives_every_failing_syscall_of_an_append() {
+fn the_node_host_survives_a_sample_of_failing_syscalls_of_an_append() {
     sweep(Host::Node, Tool::AppendEntry, 50);
 }
 
 #[test]
-fn the_node_host_survives_every_failing_syscall_of_a_first_session() {
+fn the_node_host_survives_a_sample_of_failing_syscalls_of_a_first_session() {
     sweep(Host::Node, Tool::StartSession, 30);
 }
 
@@ -162,14 +163,12 @@ struct Subject {
 
 fn sweep(host: Host, tool: Tool, sample: usize) {
     if let Err(why) = syscalls::available() {
-        println!("skipped: {why}");
-        return;
+        return skip(&why);
     }
     let run = |scratch: &Scratch| host.command(tool, &scratch.places().repo);
     let (scratch, again) = (scratch(tool), scratch(tool));
     let (Some(command), Some(command_again)) = (run(&scratch), run(&again)) else {
-        println!("skipped: the Node host is not built");
-        return;
+        return skip("the Node host is not built");
     };
     let paths = syscalls::paths(&command, &scratch.repo());
     let points = syscalls::points(&command_again, &again.repo(), &paths);
