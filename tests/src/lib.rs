@@ -4,6 +4,7 @@
 //! `tests/conformance/README.md` tells what a case is and how a runner works.
 
 pub mod case;
+pub mod cut_disk;
 pub mod expectations;
 pub mod faults;
 pub mod in_memory;
