@@ -7,6 +7,7 @@ pub mod case;
 pub mod cut_disk;
 pub mod expectations;
 pub mod faults;
+pub mod guests;
 pub mod in_memory;
 pub mod json_schema;
 pub mod kept_records;
@@ -25,6 +26,7 @@ pub mod runner;
 pub mod runners;
 pub mod scratch;
 pub mod skip;
+pub mod traced;
 
 /// How long a hang is waited for before it is called one, and a lock before it is called busy, where
 /// neither is what a test is after: much longer than a disk that others use may take for one sync.
