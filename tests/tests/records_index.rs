@@ -35,7 +35,7 @@ fn counts(directory: &Path) -> (usize, usize) {
     let database = Connection::open(directory.join("memories.db")).expect("the database opens");
     let count = |table: &str| {
         let sql = format!("SELECT count(*) FROM {table}");
-        database.query_row(&sql, [], |row| row.get::<_, usize>(0)).expect("a count")
+        database.query_row(&sql, [], |row| row.get::<_, u32>(0)).expect("a count") as usize
     };
     (count("unindexed"), count("memories_text"))
 }
