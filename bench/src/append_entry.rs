@@ -4,15 +4,15 @@ use std::io;
 use std::path::Path;
 
 use crate::How;
-use crate::comparison::{Comparison, Gate, Quantity};
+use crate::comparison::{Aim, Comparison, Quantity};
 use crate::contestants::{BareAppend, Component, CoreThenBare, Library, Lineup};
 use crate::work::Work;
 
 /// The component costs at most so much of the processor's time as the same code compiled natively.
-const COMPONENT: Gate = Gate { contestant: Component::NAME, quantity: Quantity::Cpu, at_most: 2.0 };
+const COMPONENT: Aim = Aim { contestant: Component::NAME, quantity: Quantity::Cpu, at_most: 2.0 };
 
 /// On disk it takes at most so much longer than what makes a change durable takes by itself.
-const LIBRARY: Gate = Gate { contestant: Library::NAME, quantity: Quantity::Wall, at_most: 1.2 };
+const LIBRARY: Aim = Aim { contestant: Library::NAME, quantity: Quantity::Wall, at_most: 1.2 };
 
 pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
     let sizes = [

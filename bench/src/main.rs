@@ -25,8 +25,7 @@ pub use run::How;
 
 fn main() -> ExitCode {
     match Bench::parse().run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error}");
             ExitCode::from(2)

@@ -11,7 +11,7 @@ use crate::{append_entry, read_summary, records, start, table};
 
 /// Measures agent-memory beside what it is made of.
 ///
-/// Exits with 1 where a gate is missed, with 2 where something could not be measured.
+/// Each ratio that has an aim is printed with it. Exits with 2 where something could not be measured.
 #[derive(Parser)]
 #[command(version)]
 pub struct Bench {
@@ -72,12 +72,12 @@ impl How {
 }
 
 impl Bench {
-    /// Measures; whether every gate is met.
+    /// Measures, and prints what came of it.
     ///
     /// # Errors
     ///
     /// What kept it from measuring.
-    pub fn run(self) -> io::Result<bool> {
+    pub fn run(self) -> io::Result<()> {
         let Self { part, how } = self;
         // Beside the programs: the system's place for temporary files often is memory, where
         // nothing has to be made durable.
@@ -105,8 +105,7 @@ impl Bench {
         if how.json {
             println!("{:#}", table::json(&all, &machine));
         }
-        let mut verdicts = all.iter().flat_map(|measured| &measured.verdicts);
-        Ok(verdicts.all(|verdict| verdict.is_met()))
+        Ok(())
     }
 }
 

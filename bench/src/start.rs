@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::How;
-use crate::comparison::{Comparison, Contestant, Cost, Gate, Quantity};
+use crate::comparison::{Aim, Comparison, Contestant, Cost, Quantity};
 use crate::contestants::{NODE, handshake, path_text, request, serve, stateless_request, turn};
 use crate::conversation::Conversation;
 use crate::cpu;
@@ -61,12 +61,12 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
         }
         Err(why) => absent.push(format!("{NODE}: {why}")),
     }
-    let gate = |contestant| Gate { contestant, quantity: Quantity::Wall, at_most: AT_MOST };
+    let aim = |contestant| Aim { contestant, quantity: Quantity::Wall, at_most: AT_MOST };
     Ok(vec![Comparison {
         title: "exec to the first result of `read_summary`".to_owned(),
         contestants,
         turns: how.either(1, 11),
-        gates: vec![gate(STATELESS), gate(OLDER)],
+        aims: vec![aim(STATELESS), aim(OLDER)],
         absent,
     }])
 }

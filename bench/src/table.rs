@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::comparison::{Measured, Quantity, Row, Verdict};
+use crate::comparison::{Aimed, Measured, Quantity, Row};
 use crate::figure::{Figure, time};
 use crate::machine::Machine;
 
@@ -16,9 +16,7 @@ pub fn text(measured: &Measured) -> String {
     lines.extend(
         measured.rows.iter().zip(cells(measured)).map(|(row, cells)| line(&row.name, &cells)),
     );
-    lines.extend(
-        measured.verdicts.iter().map(|verdict| format!("gate: {}\n", verdict_text(verdict))),
-    );
+    lines.extend(measured.aimed.iter().map(|aimed| format!("aim: {}\n", aimed_text(aimed))));
     lines.extend(measured.absent.iter().map(|absent| format!("not measured: {absent}\n")));
     title + &lines.concat()
 }
@@ -44,13 +42,12 @@ pub fn json(all: &[Measured], machine: &Machine) -> Value {
             "wall_us": figure(&row.wall),
         })
     };
-    let verdict = |verdict: &Verdict| {
+    let aimed = |aimed: &Aimed| {
         json!({
-            "contestant": verdict.contestant,
-            "quantity": quantity(verdict.quantity),
-            "ratio": verdict.ratio,
-            "at_most": verdict.at_most,
-            "met": verdict.is_met(),
+            "contestant": aimed.contestant,
+            "quantity": quantity(aimed.quantity),
+            "ratio": aimed.ratio,
+            "at_most": aimed.at_most,
         })
     };
     let measured = |measured: &Measured| {
@@ -59,7 +56,7 @@ pub fn json(all: &[Measured], machine: &Machine) -> Value {
             "rounds": measured.rounds,
             "calls_a_round": measured.calls,
             "rows": measured.rows.iter().map(row).collect::<Vec<_>>(),
-            "gates": measured.verdicts.iter().map(verdict).collect::<Vec<_>>(),
+            "aims": measured.aimed.iter().map(aimed).collect::<Vec<_>>(),
             "absent": measured.absent,
         })
     };
@@ -85,11 +82,10 @@ fn cells(measured: &Measured) -> Vec<[String; 4]> {
     measured.rows.iter().enumerate().map(cells).collect()
 }
 
-fn verdict_text(verdict: &Verdict) -> String {
-    let Verdict { contestant, ratio, at_most, .. } = verdict;
-    let met = if verdict.is_met() { "met" } else { "NOT met" };
-    let quantity = quantity(verdict.quantity);
-    format!("{contestant}, {quantity}: {ratio:.2} of at most {at_most}: {met}")
+fn aimed_text(aimed: &Aimed) -> String {
+    let Aimed { contestant, ratio, at_most, .. } = aimed;
+    let quantity = quantity(aimed.quantity);
+    format!("{contestant}, {quantity}: {ratio:.2}, to be at most {at_most}")
 }
 
 fn quantity(quantity: Quantity) -> &'static str {

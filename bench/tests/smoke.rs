@@ -22,8 +22,8 @@ const IN_MEMORY: &[&str] = &["the core, native", "the component"];
 const DURABLE: &[&str] =
     &["bare durable replace", "the core, then that", "the library", "over MCP"];
 
-/// Each gate, and whether it is one of the processor's time, which only Linux tells.
-const GATES: [(&str, bool); 6] = [
+/// Each aim, and whether it is one of the processor's time, which only Linux tells.
+const AIMS: [(&str, bool); 6] = [
     ("MCP server, 2026-07-28, wall: ", false),
     ("MCP server, 2025-11-25, wall: ", false),
     ("the component, CPU: ", true),
@@ -37,17 +37,17 @@ fn bench(arguments: &[&str]) -> Output {
     command.args(arguments).output().expect("bench starts")
 }
 
-/// What a run prints that has measured everything, whether or not the gates are met.
+/// What a run prints that has measured everything. It succeeds, whether or not it meets the aims.
 fn printed(arguments: &[&str]) -> String {
     let output = bench(arguments);
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{}\n{out}\n{err}", output.status);
+    assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
     out.into_owned()
 }
 
 #[test]
-fn each_comparison_prints_a_line_for_each_contestant_and_each_gate() {
+fn each_comparison_prints_a_line_for_each_contestant_and_each_aim() {
     let text = printed(&["--rounds", "1", "--quick"]);
     let (machine, blocks) = text.split_once("\n\n").expect("a first line");
     assert!(machine.contains("file system"), "{machine}");
@@ -63,7 +63,7 @@ fn each_comparison_prints_a_line_for_each_contestant_and_each_gate() {
             println!("{}", absent.unwrap_or_else(|| panic!("nothing of Node in:\n{block}")));
         }
     }
-    has_gates(blocks, &GATES);
+    has_aims(blocks, &AIMS);
     are_of_records(records, &["40", "80"]);
 }
 
@@ -73,7 +73,7 @@ fn records_are_measured_among_the_most_memories_where_that_is_asked_for() {
     let blocks: Vec<&str> = text.split("\n\n").skip(1).collect();
     are_of_records(&blocks, &["40", "80", "160"]);
     let grown = blocks.iter().find(|block| block.contains("160 memories, over MCP"));
-    has_gates(&[*grown.expect("it is printed")], &[("the most memories, CPU: ", true)]);
+    has_aims(&[*grown.expect("it is printed")], &[("the most memories, CPU: ", true)]);
 }
 
 fn has_lines(block: &str, title: &str, names: &[&str]) {
@@ -83,14 +83,14 @@ fn has_lines(block: &str, title: &str, names: &[&str]) {
     }
 }
 
-fn has_gates(blocks: &[&str], expected: &[(&str, bool)]) {
+fn has_aims(blocks: &[&str], expected: &[(&str, bool)]) {
     let lines = blocks.iter().flat_map(|block| block.lines());
-    let gates: Vec<&str> = lines.filter_map(|line| line.strip_prefix("gate: ")).collect();
+    let aims: Vec<&str> = lines.filter_map(|line| line.strip_prefix("aim: ")).collect();
     let expected = expected.iter().filter(|(_, of_cpu)| !of_cpu || cfg!(target_os = "linux"));
-    assert_eq!(gates.len(), expected.clone().count(), "{gates:?}");
-    for (gate, (start, _)) in gates.iter().zip(expected) {
-        assert!(gate.starts_with(start), "{gate}");
-        assert!(gate.ends_with(": met") || gate.ends_with(": NOT met"), "{gate}");
+    assert_eq!(aims.len(), expected.clone().count(), "{aims:?}");
+    for (aim, (start, _)) in aims.iter().zip(expected) {
+        assert!(aim.starts_with(start), "{aim}");
+        assert!(aim.contains(", to be at most "), "{aim}");
     }
 }
 
@@ -117,12 +117,12 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
         let of = |what: &str| format!("{what} in SQLite, {size} memories");
         let gathered = "bare engine, gathering";
         let added = next(&of("an add"), &["bare engine", gathered, ours[0], ours[1]]);
-        has_gates(&[added], &[("over MCP, CPU: ", true), ("over MCP, wall: ", false)]);
+        has_aims(&[added], &[("over MCP, CPU: ", true), ("over MCP, wall: ", false)]);
         for query in QUERIES {
             let queried = next(&of(&format!("a query {query}")), &with("bare engine"));
-            let gates = [("over MCP, wall: ", false)];
-            let has_gate = query.contains("search") && *size != sizes[0];
-            has_gates(&[queried], if has_gate { &gates } else { &[] });
+            let aims = [("over MCP, wall: ", false)];
+            let has_aim = query.contains("search") && *size != sizes[0];
+            has_aims(&[queried], if has_aim { &aims } else { &[] });
         }
         next(&of("a recall of 20"), &with("bare engine"));
         for peer in ["server-memory (npm)", "mcp-memory (crate)", "mcp-memory, durable"] {
@@ -130,7 +130,7 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
             let block = next(&of(&format!("an add beside {peer}")), &["over MCP"]);
             match block.lines().find(|line| line.starts_with("not measured: ")) {
                 Some(absent) => println!("{absent}"),
-                None => has_gates(&[block], &[("over MCP, CPU: ", true)]),
+                None => has_aims(&[block], &[("over MCP, CPU: ", true)]),
             }
         }
     }
@@ -142,23 +142,14 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
     for size in &sizes[..2] {
         let of = |what: &str| format!("{what} in JSON, {size} memories");
         let added = next(&of("an add"), &with("bare durable copy"));
-        let gates = [("over MCP, wall: ", false)];
-        has_gates(&[added], if *size != sizes[0] { &gates } else { &[] });
+        let aims = [("over MCP, wall: ", false)];
+        has_aims(&[added], if *size != sizes[0] { &aims } else { &[] });
         for query in QUERIES {
             next(&of(&format!("a query {query}")), &with("bare read and parse"));
         }
         next(&of("a recall of 20"), &with("bare durable copy"));
     }
     assert_eq!(blocks.next(), None);
-}
-
-#[test]
-fn the_exit_status_says_whether_every_gate_is_met() {
-    let output = bench(&["read-summary", "--rounds", "1", "--quick"]);
-    assert_eq!(output.status.code(), Some(0), "it has no gate");
-    let output = bench(&["append-entry", "--rounds", "1", "--quick"]);
-    let missed = String::from_utf8_lossy(&output.stdout).contains(": NOT met");
-    assert_eq!(output.status.code(), Some(if missed { 1 } else { 0 }));
 }
 
 #[test]
@@ -170,7 +161,7 @@ fn json_has_the_figures_of_every_line() {
     assert_eq!(comparisons.len(), 4);
     for comparison in comparisons {
         assert_eq!(comparison["rounds"], 2);
-        assert!(comparison["gates"].is_array(), "{comparison}");
+        assert!(comparison["aims"].is_array(), "{comparison}");
         let rows = comparison["rows"].as_array().expect("a list");
         assert_eq!(rows[0]["wall_ratio"]["median"], 1.0, "the first is what ratios are taken to");
         for row in rows {

@@ -19,10 +19,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         arguments["agent_name"] = "aristotle".into();
         arguments["repo_root"] = repository.to_str().ok_or("the path is not UTF-8")?.into();
         let outcome = memory.call(tool, &arguments.to_string()).await?;
-        if let Some(error) = outcome.error() {
-            return Err(format!("{tool}: {}", error.message).into());
-        }
-        let result: Value = serde_json::from_str(outcome.json())?;
+        let result = outcome.answer.map_err(|refusal| format!("{tool}: {}", refusal.message))?;
+        let result: Value = serde_json::from_str(&result)?;
         println!("{tool}: {result:#}");
     }
     Ok(())

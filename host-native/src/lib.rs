@@ -32,6 +32,9 @@ mod engine;
 mod memory;
 mod outcome;
 mod queue;
+#[cfg(test)]
+#[path = "../../tests/src/skip.rs"]
+mod skip;
 #[cfg(feature = "mcp")]
 mod starting;
 pub mod storage;

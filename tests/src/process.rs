@@ -33,6 +33,7 @@ pub enum Host {
 
 impl Host {
     /// Both, or the native one alone where the Node host is left out.
+    #[track_caller]
     pub fn all() -> &'static [Host] {
         if left_out(NODE_PROGRAM) { &[Self::Native] } else { &[Self::Native, Self::Node] }
     }

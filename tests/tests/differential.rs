@@ -18,7 +18,6 @@ use agent_memory_tests::model::sessions::Sessions;
 use agent_memory_tests::model::{Model, Step};
 use agent_memory_tests::random::{replay, seed_or};
 use agent_memory_tests::runners::node::left_out;
-use serde_json::Value;
 
 const ROUNDS: &str = "AGENT_MEMORY_TEST_ROUNDS";
 
@@ -58,7 +57,6 @@ fn the_component_in_wasmtime_does_what_the_core_and_the_model_do() {
 #[test]
 fn node_does_what_the_core_and_the_model_do() {
     if left_out(node::PROGRAM) {
-        println!("skipped: host-node is not built");
         return;
     }
     let process = Process::start();

@@ -5,7 +5,6 @@
 //! The first two need a mount of their own, and with it root or `unshare --map-root-user`; the last
 //! needs somebody who is not root. What a machine does not allow is skipped, and says so.
 
-use std::env;
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -15,17 +14,17 @@ use std::process::Command;
 use agent_memory_conformance::case::{Documents, Format};
 use agent_memory_conformance::in_memory::InMemory;
 use agent_memory_conformance::runner::Answer;
+use agent_memory_tests::mounts::where_mounts_are_allowed;
 use agent_memory_tests::process::{Call, Host, NODE_PROGRAM, Process};
 use agent_memory_tests::product::{node_program, program};
 use agent_memory_tests::scratch::Scratch;
+use agent_memory_tests::skip::skip;
 use serde_json::json;
 use tempfile::TempDir;
 
 const PAGE: u64 = 4096;
 /// More than any call below needs, and less than the medium has.
 const ENOUGH: u64 = 60;
-/// Set in the process that runs a test where it may mount.
-const MAY_MOUNT: &str = "AGENT_MEMORY_TEST_MAY_MOUNT";
 
 #[test]
 fn a_full_medium_stops_writers_alone_until_there_is_space() {
@@ -54,7 +53,7 @@ fn a_directory_that_is_closed_to_the_process_stops_writers_alone() {
     let launcher = unprivileged();
     let launcher: Vec<&str> = match &launcher {
         Ok(launcher) => launcher.iter().map(String::as_str).collect(),
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skip(reason),
     };
     for host in Host::all() {
         for case in CLOSED {
@@ -68,7 +67,7 @@ fn records_are_read_where_nothing_can_be_written() {
     let launcher = unprivileged();
     let launcher: Vec<&str> = match &launcher {
         Ok(launcher) => launcher.iter().map(String::as_str).collect(),
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skip(reason),
     };
     for host in Host::all() {
         for format in [Format::Json, Format::Sqlite] {
@@ -84,7 +83,7 @@ fn a_directory_of_records_that_cannot_be_listed_is_named() {
     let launcher = unprivileged();
     let launcher: Vec<&str> = match &launcher {
         Ok(launcher) => launcher.iter().map(String::as_str).collect(),
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skip(reason),
     };
     for host in Host::all() {
         let directory = tempfile::tempdir().expect("a temporary directory");
@@ -99,30 +98,6 @@ fn a_directory_of_records_that_cannot_be_listed_is_named() {
         let named = format!("cannot list `{}`", directory.path().display());
         assert!(message.starts_with(&named), "{host:?}: {message}");
     }
-}
-
-/// Runs a test in a process with mounts of its own.
-fn where_mounts_are_allowed(test: &str, body: impl FnOnce()) {
-    if env::var_os(MAY_MOUNT).is_some() {
-        return body();
-    }
-    let ways: [&[&str]; 2] = [&["--mount"], &["--user", "--map-root-user", "--mount"]];
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let works = |way: &&[&str]| {
-        let mut command = Command::new("unshare");
-        command.args(*way).args(["mount", "-t", "tmpfs", "tmpfs"]).arg(directory.path());
-        command.output().is_ok_and(|output| output.status.success())
-    };
-    let Some(way) = ways.into_iter().find(works) else {
-        return println!("skipped: this process may mount nothing, with `unshare` or without");
-    };
-    let mut command = Command::new("unshare");
-    command.args(way).arg(env::current_exe().expect("the running program has a path"));
-    command.args(["--exact", test, "--nocapture"]).env(MAY_MOUNT, "1");
-    let output = command.output().expect("it works, as was tried");
-    println!("{}", String::from_utf8_lossy(&output.stdout));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "`{test}` is not run");
 }
 
 fn mount(arguments: &[&str], directory: &Path) {

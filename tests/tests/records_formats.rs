@@ -1,4 +1,7 @@
 //! Both formats of `records` answer the same calls alike: sequences by seed.
+//!
+//! They share the code above the stores: the checks of arguments, the order of a query, the folding
+//! of texts. An error in that code is the same in both, and is not found here but by the cases.
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_host::{Memory, RecordsFormat};
+use agent_memory_host::Memory;
 use agent_memory_tests::PATIENCE;
 use agent_memory_tests::kept_records::{strays, tasks};
 use agent_memory_tests::medium::Medium;
@@ -100,12 +100,10 @@ struct Records {
 
 impl Records {
     fn new(directory: TempDir, format: Format) -> Self {
-        let host_format = match format {
-            Format::Json => RecordsFormat::Json,
-            Format::Sqlite => RecordsFormat::Sqlite,
-        };
-        let memory = Memory::builder().toolsets(["records"]).memory_dir(directory.path());
-        let memory = memory.records_format(host_format).lock_wait(Duration::ZERO).build();
+        let path = directory.path().to_str().expect("scratch paths are UTF-8");
+        let memory = Memory::builder().toolsets(["records"]).lock_wait(Duration::ZERO);
+        let memory = memory.setting("records", "directory", path);
+        let memory = memory.setting("records", "format", format.name()).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Self {
             directory,

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
+use agent_memory_tests::PATIENCE;
 use agent_memory_tests::kept_records::{Kept, strays, tasks};
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
@@ -71,6 +72,23 @@ struct Writer<'a> {
     adds: usize,
     /// After so many it is killed, and another one makes the rest.
     killed_after: Option<usize>,
+    /// None adds its second memory before each has added its first.
+    begun: &'a Begun,
+}
+
+/// How many writers have added something, of how many.
+struct Begun(AtomicUsize, usize);
+
+impl Begun {
+    /// Says that one more has, and waits for the others.
+    fn wait(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let hang = Instant::now() + PATIENCE;
+        while self.0.load(Ordering::Relaxed) < self.1 {
+            assert!(Instant::now() < hang, "another writer hangs or has failed");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 /// What it was told.
@@ -117,6 +135,9 @@ impl Writer<'_> {
                 answer => panic!("`{content}`: {answer:?}"),
             }
             record.acknowledged += 1;
+            if record.acknowledged == 1 {
+                self.begun.wait();
+            }
             if record.acknowledged % RECALL_EVERY == 0 {
                 let recall = Call { tool: "recall_context", arguments: json!({"limit": 1}) };
                 match process.call(&recall) {
@@ -138,6 +159,7 @@ fn race(format: Format) {
     for medium in [Medium::Memory, Medium::Disk] {
         let (directory, kind) = medium.directory();
         println!("{medium:?}: {} (file system {kind:#x})", directory.path().display());
+        let begun = Begun(0.into(), writers);
         // The first call makes it.
         let directory = directory.path().join("memories");
         let writer = |number: usize| {
@@ -146,7 +168,7 @@ fn race(format: Format) {
             let killed_after =
                 (number % 4 < 2).then_some((adds * (number + 1) / (writers + 2)).max(1));
             let name = format!("{host:?}{number}");
-            Writer { directory: &directory, format, host, name, adds, killed_after }
+            Writer { directory: &directory, format, host, name, adds, killed_after, begun: &begun }
         };
         let writers: Vec<_> = (0..writers).map(writer).collect();
         // All begin when the last one is ready.
@@ -172,7 +194,7 @@ fn race(format: Format) {
             kept.len(),
             records.values().filter(|record| record.killed).count(),
         );
-        assert!(handovers > 0 || hosts.len() == 1, "the hosts wrote one after the other");
+        assert!(handovers > 1 || hosts.len() == 1, "the hosts wrote one after the other");
     }
 }
 
@@ -232,6 +254,15 @@ fn all_at_once(format: Format) {
     }
 }
 
+/// Says that the conversion has ended, however it did.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn writers_go_on_while_rows_are_taken_to_a_file() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -240,36 +271,48 @@ fn writers_go_on_while_rows_are_taken_to_a_file() {
     let hosts = Host::all();
     let writers = (0..WRITERS).map(|number| (number, start(hosts[number % hosts.len()])));
     let writers: Vec<_> = writers.collect();
-    let added = AtomicUsize::new(0);
+    let (added, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let hang = Instant::now() + PATIENCE;
+    // As many before the conversion has ended as it takes, and some after it.
     let write = |number: usize, mut process: Process| {
-        for add in 0..ADDS {
-            match process.call(&store(&format!("{number}-{add}"))) {
+        let (mut adds, mut more) = (0, ADDS);
+        while more > 0 {
+            match process.call(&store(&format!("{number}-{adds}"))) {
                 Answer::Result(_) => {}
-                answer => panic!("{number}-{add}: {answer:?}"),
+                answer => panic!("{number}-{adds}: {answer:?}"),
             }
+            adds += 1;
             added.fetch_add(1, Ordering::Relaxed);
+            more -= usize::from(ended.load(Ordering::Relaxed));
+            assert!(Instant::now() < hang, "the conversion does not end while others write");
         }
+        adds
     };
     let convert = || {
-        while added.load(Ordering::Relaxed) < WRITERS * ADDS / 4 {
+        let _ended = Ended(&ended);
+        while added.load(Ordering::Relaxed) < WRITERS * ADDS {
+            assert!(Instant::now() < hang, "the writers hang");
             thread::sleep(Duration::from_millis(1));
         }
+        let before = added.load(Ordering::Relaxed);
         let mut command = Command::new(program("agent-memory"));
         command.args(["records", "convert", "--to", "json", "--memory-dir"]).arg(directory.path());
         let output = command.output().expect("it runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        println!("{} adds while it converted", added.load(Ordering::Relaxed) - before);
     };
-    let during = thread::scope(|scope| {
-        for (number, process) in writers {
-            scope.spawn(move || write(number, process));
-        }
+    let records: BTreeMap<String, Record> = thread::scope(|scope| {
+        let running: Vec<_> = writers
+            .into_iter()
+            .map(|(number, process)| (number, scope.spawn(move || write(number, process))))
+            .collect();
         convert();
-        added.load(Ordering::Relaxed)
+        let ended = running.into_iter().map(|(number, writer)| {
+            let acknowledged = writer.join().expect("no call fails");
+            (number.to_string(), Record { acknowledged, ..Record::default() })
+        });
+        ended.collect()
     });
-    assert!(during < WRITERS * ADDS, "the conversion ended after the last add");
-    println!("converted after {during} adds");
-    let records = (0..WRITERS)
-        .map(|number| (number.to_string(), Record { acknowledged: ADDS, ..Record::default() }));
-    check(&tasks(directory.path(), Format::Json), &records.collect());
+    check(&tasks(directory.path(), Format::Json), &records);
     assert_eq!(tasks(directory.path(), Format::Sqlite), Vec::<Kept>::new());
 }

@@ -2,20 +2,24 @@
 //! `wit/storage` and nowhere else.
 
 use agent_memory_conformance::in_memory::FullStorage;
-use agent_memory_core::storage::{self, Storage, Tree as _, Writer as _, database as sql};
+use agent_memory_core::storage::{self, Storage, database as sql};
 use agent_memory_host::Image;
-use exports::agent_memory::toolbox::toolbox;
+use bindings::exports::agent_memory::toolbox::toolbox;
 use serde_json::{Value, json};
 use wasmtime::component::{Component, HasSelf, Linker, Resource};
 use wasmtime::{Engine, Result, Store};
 
-wasmtime::component::bindgen!({
-    path: ["../wit/storage", "../wit/toolbox"],
-    world: "agent-memory:toolbox/memory",
-    imports: { default: trappable },
-});
+mod bindings {
+    #![allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
+    wasmtime::component::bindgen!({
+        path: ["../wit/storage", "../wit/toolbox"],
+        world: "agent-memory:toolbox/memory",
+        imports: { default: trappable },
+    });
+}
 
-use agent_memory::storage::{database, documents, types};
+use bindings::Memory;
+use bindings::agent_memory::storage::{database, documents, types};
 
 /// What a call has opened. It is given up with the process, which is a test's.
 struct Host {

@@ -17,7 +17,7 @@ pub use server::{Server, handshake, request, serve, stateless_request};
 use std::io;
 use std::path::Path;
 
-use crate::comparison::{Comparison, Contestant, Gate};
+use crate::comparison::{Aim, Comparison, Contestant};
 use crate::work::{self, Calls, Work};
 
 /// The two comparisons of one kind of call: with storage in memory, where the component stands
@@ -34,7 +34,7 @@ pub struct Lineup<'a> {
 
 impl Lineup<'_> {
     /// With storage in memory.
-    pub fn in_memory(&self, gates: Vec<Gate>) -> io::Result<Comparison> {
+    pub fn in_memory(&self, aims: Vec<Aim>) -> io::Result<Comparison> {
         let calls = || (self.calls)(&self.work, work::NOWHERE);
         Ok(Comparison {
             title: format!("{}, storage in memory", self.title),
@@ -43,7 +43,7 @@ impl Lineup<'_> {
                 Box::new(Component::new(self.work.clone(), &calls()).map_err(io::Error::other)?),
             ],
             turns: self.turns[0],
-            gates,
+            aims,
             absent: Vec::new(),
         })
     }
@@ -53,7 +53,7 @@ impl Lineup<'_> {
         &self,
         directory: &Path,
         bare: &[&dyn Fn(Disk) -> Box<dyn Contestant>],
-        gates: Vec<Gate>,
+        aims: Vec<Aim>,
     ) -> io::Result<Comparison> {
         let disk = || Disk::new(directory, self.work.clone(), self.calls);
         let mut contestants = Vec::new();
@@ -68,7 +68,7 @@ impl Lineup<'_> {
             Err(why) => absent.push(format!("{}: {why}", node::NAME)),
         }
         let title = format!("{}, on disk", self.title);
-        Ok(Comparison { title, contestants, turns: self.turns[1], gates, absent })
+        Ok(Comparison { title, contestants, turns: self.turns[1], aims, absent })
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::How;
-use crate::comparison::{Comparison, Contestant, Gate, Quantity};
+use crate::comparison::{Aim, Comparison, Contestant, Quantity};
 use crate::contestants::Server;
 use crate::work::Calls;
 use engine::{BareEngine, Filter, GATHERED, Indexing, Task};
@@ -66,10 +66,10 @@ pub fn measure(
     }
     let ends = [&all[0], &all[all.len() - 1]];
     run(growth("the bare engine", &ends, Vec::new(), Scene::bare_engine)?)?;
-    let has_gate = how.large() || how.memories().is_some_and(|memories| memories >= LARGEST);
-    let gate = Gate { contestant: LAST, quantity: Quantity::Cpu, at_most: GROWTH };
-    let gates = has_gate.then_some(gate).into_iter().collect();
-    run(growth("over MCP", &ends, gates, Scene::server)?)?;
+    let has_aim = how.large() || how.memories().is_some_and(|memories| memories >= LARGEST);
+    let aim = Aim { contestant: LAST, quantity: Quantity::Cpu, at_most: GROWTH };
+    let aims = has_aim.then_some(aim).into_iter().collect();
+    run(growth("over MCP", &ends, aims, Scene::server)?)?;
     drop(all);
     if how.memories().is_some() {
         return Ok(());
@@ -91,7 +91,7 @@ const LAST: &str = "the most memories";
 fn growth<'a>(
     title: &str,
     ends: &[&Scene<'a>; 2],
-    gates: Vec<Gate>,
+    aims: Vec<Aim>,
     contestant: impl Fn(&Scene<'a>, String) -> io::Result<Box<dyn Contestant>>,
 ) -> io::Result<Comparison> {
     let [first, last] = ends;
@@ -106,7 +106,7 @@ fn growth<'a>(
             contestant(last, LAST.to_owned())?,
         ],
         turns: 1,
-        gates,
+        aims,
         absent: Vec::new(),
     })
 }
@@ -164,7 +164,7 @@ impl Scene<'_> {
     }
 
     fn add_in_sqlite(&self) -> io::Result<Comparison> {
-        let gate = |quantity, at_most| Gate { contestant: Server::NAME, quantity, at_most };
+        let aim = |quantity, at_most| Aim { contestant: Server::NAME, quantity, at_most };
         Ok(Comparison {
             title: self.title("an add"),
             contestants: vec![
@@ -174,14 +174,14 @@ impl Scene<'_> {
                 self.server(Server::NAME.to_owned())?,
             ],
             turns: 1,
-            gates: vec![gate(Quantity::Cpu, ADD_CPU), gate(Quantity::Wall, ADD_WALL)],
+            aims: vec![aim(Quantity::Cpu, ADD_CPU), aim(Quantity::Wall, ADD_WALL)],
             absent: Vec::new(),
         })
     }
 
     fn add_in_json(&self) -> io::Result<Comparison> {
         let calls = self.add_calls();
-        let gate = Gate { contestant: Server::NAME, quantity: Quantity::Wall, at_most: ADD_JSON };
+        let aim = Aim { contestant: Server::NAME, quantity: Quantity::Wall, at_most: ADD_JSON };
         let is_long = self.memories >= self.how.either(80, LONG_FILE);
         Ok(Comparison {
             title: self.title("an add"),
@@ -191,7 +191,7 @@ impl Scene<'_> {
                 self.server(Server::NAME.to_owned())?,
             ],
             turns: 1,
-            gates: if is_long { vec![gate] } else { Vec::new() },
+            aims: if is_long { vec![aim] } else { Vec::new() },
             absent: Vec::new(),
         })
     }
@@ -210,9 +210,9 @@ impl Scene<'_> {
             };
             let asked = self.calls("query_memories", &filter.arguments, calls);
             let title = self.title(&format!("a query {}", filter.name));
-            let gate = Gate { contestant: Server::NAME, quantity: Quantity::Wall, at_most: SEARCH };
+            let aim = Aim { contestant: Server::NAME, quantity: Quantity::Wall, at_most: SEARCH };
             let is_many = self.memories >= self.how.either(80, MANY);
-            let has_gate = is_search && is_many && self.filled.format == RecordsFormat::Sqlite;
+            let has_aim = is_search && is_many && self.filled.format == RecordsFormat::Sqlite;
             let bare: Box<dyn Contestant> = match self.filled.format {
                 RecordsFormat::Json => Box::new(Parse::new(self.filled.clone(), calls)),
                 RecordsFormat::Sqlite => {
@@ -227,7 +227,7 @@ impl Scene<'_> {
                     Box::new(Asked::new(self.filled.clone(), &asked)?),
                 ],
                 turns: 1,
-                gates: has_gate.then_some(gate).into_iter().collect(),
+                aims: has_aim.then_some(aim).into_iter().collect(),
                 absent: Vec::new(),
             })?;
         }
@@ -254,7 +254,7 @@ impl Scene<'_> {
                 Box::new(Asked::new(self.filled.copy()?, &asked)?),
             ],
             turns: 1,
-            gates: Vec::new(),
+            aims: Vec::new(),
             absent: Vec::new(),
         })
     }
@@ -278,11 +278,11 @@ impl Scene<'_> {
             contestants.push(self.bare_engine_that(Indexing::Gathered, engine)?);
             contestants.push(Box::new(Library::new(self.filled.copy()?, &self.add_calls())?));
             contestants.push(self.server(Server::NAME.to_owned())?);
-            let gate = Gate { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: 1.0 };
+            let aim = Aim { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: 1.0 };
             run(Comparison {
                 title,
                 turns: 1,
-                gates: has_peer.then_some(gate).into_iter().collect(),
+                aims: has_peer.then_some(aim).into_iter().collect(),
                 contestants,
                 absent: peer.absent().into_iter().collect(),
             })?;

@@ -9,6 +9,7 @@ use agent_memory_conformance::case;
 use agent_memory_conformance::report::{Report, report_file};
 
 use crate::product::node_program;
+use crate::skip::skip;
 
 /// The variable that lets the suite pass on a machine where `host-node` is not built.
 pub const WITHOUT_NODE: &str = "AGENT_MEMORY_TEST_WITHOUT_NODE";
@@ -16,11 +17,13 @@ pub const WITHOUT_NODE: &str = "AGENT_MEMORY_TEST_WITHOUT_NODE";
 /// The file name of its conformance runner, below `dist`.
 pub const RUNNER: &str = "conformance.js";
 
-/// Whether the Node host may be left out: only where it is not built and the variable is set.
+/// Whether the Node host may be left out: only where it is not built and the variable is set. The
+/// test at hand then counts as skipped.
 ///
 /// # Panics
 ///
-/// Where it is not built and the variable is not set.
+/// Where it is not built, and the variable is not set or nothing may be skipped.
+#[track_caller]
 pub fn left_out(program: &str) -> bool {
     if node_program(program).is_some() {
         return false;
@@ -30,6 +33,7 @@ pub fn left_out(program: &str) -> bool {
         "host-node is not built: run `npm ci && npm run build` in host-node, or set \
          {WITHOUT_NODE}=1 to go on without it"
     );
+    skip("host-node is not built");
     true
 }
 

@@ -10,8 +10,8 @@ const VARIABLE: &str = "AGENT_MEMORY_TEST_REPOSITORY";
 fn run(part: &str, repository: &Path, script: &str) {
     let possible = Command::new("unshare").args(["--mount", "true"]).output();
     if !possible.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: only who may mount (root, with `unshare`) can make such a medium");
-        return;
+        let why = "only who may mount (root, with `unshare`) can make such a medium";
+        return crate::skip::skip(why);
     }
     let test = std::env::current_exe().unwrap();
     let name = module_path!().split_once("::").unwrap().1;

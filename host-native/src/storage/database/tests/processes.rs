@@ -95,8 +95,7 @@ fn writes() {
 #[test]
 fn a_commit_syncs_the_write_ahead_log_once_and_the_first_of_a_connection_its_directory() {
     if Command::new("strace").arg("-V").output().is_err() {
-        eprintln!("skipped: `strace` is not installed");
-        return;
+        return crate::skip::skip("`strace` is not installed");
     }
     // Who closes the last connection writes the log back into the database.
     let (scene, _stays_open) = Scene::with_table();

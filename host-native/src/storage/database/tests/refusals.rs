@@ -294,7 +294,7 @@ fn a_database_on_a_medium_that_can_only_be_read_is_read() {
         let at = base.path().join("a view");
         let _view = match read_only_view(&directory, &at) {
             Ok(view) => view,
-            Err(reason) => return eprintln!("skipped: a bind mount is not possible: {reason}"),
+            Err(reason) => return no_mount(&reason),
         };
         let storage = Storage::new(StorageOptions::default());
         grant(&storage, &at);
@@ -311,6 +311,10 @@ fn a_database_on_a_medium_that_can_only_be_read_is_read() {
         grant(&other, &at);
         assert_eq!(code(open(&other, true)), ErrorCode::ReadOnly);
     }
+}
+
+fn no_mount(reason: &str) {
+    crate::skip::skip(&format!("a bind mount is not possible: {reason}"));
 }
 
 /// A database in WAL mode with a row in its table `t`.
@@ -330,7 +334,7 @@ fn what_others_change_while_it_is_read_as_if_they_did_not_is_no_answer() {
     let at = base.path().join("view");
     let _view = match read_only_view(&directory, &at) {
         Ok(view) => view,
-        Err(reason) => return eprintln!("skipped: a bind mount is not possible: {reason}"),
+        Err(reason) => return no_mount(&reason),
     };
     let storage = Storage::new(StorageOptions::default());
     grant(&storage, &at);
@@ -364,7 +368,7 @@ fn changes_that_were_left_beside_a_database_that_cannot_be_written_are_named() {
     let at = base.path().join("view");
     let _view = match read_only_view(&left, &at) {
         Ok(view) => view,
-        Err(reason) => return eprintln!("skipped: a bind mount is not possible: {reason}"),
+        Err(reason) => return no_mount(&reason),
     };
     let storage = Storage::new(StorageOptions::default());
     grant(&storage, &at);

@@ -1,0 +1,83 @@
+//! Tests that a machine does not allow: each says so in a line that `scripts/test` counts, and fails
+//! where nothing may be skipped.
+//!
+//! The tests of the native host include this file, too, so it uses the standard library alone.
+
+use std::env;
+use std::panic::Location;
+use std::thread;
+
+/// `1` where no test may be skipped; `0` where one may, although `CI` is `true`.
+pub const NO_SKIPS: &str = "AGENT_MEMORY_NO_SKIPS";
+
+/// Says that the test at hand, or a part of it, is skipped.
+///
+/// # Panics
+///
+/// Where `AGENT_MEMORY_NO_SKIPS` is set or `CI` is `true`.
+#[track_caller]
+pub fn skip(reason: &str) {
+    let line = line(Location::caller(), reason);
+    assert!(
+        !are_forbidden(|name| env::var(name).ok()),
+        "{line}: nothing may be skipped here, as `{NO_SKIPS}` or `CI` says"
+    );
+    println!("{line}");
+}
+
+/// Says that the test at hand is one that runs only when a variable asks for it.
+#[track_caller]
+#[allow(dead_code, reason = "the native host has no such test")]
+pub fn not_asked_for(variable: &str) {
+    println!("{}", line(Location::caller(), &format!("it runs only with `{variable}=1`")));
+}
+
+/// `skipped: <file>::<test>: <reason>`.
+fn line(caller: &Location<'_>, reason: &str) -> String {
+    let program = env::current_exe().unwrap_or_default();
+    let program = program.file_stem().unwrap_or_default().to_string_lossy();
+    let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
+    // A test has a thread of its name. What another thread skips is named by its place.
+    let test = match thread::current().name() {
+        Some(name) if name != "main" => name.to_owned(),
+        _ => format!("line-{}", caller.line()),
+    };
+    format!("skipped: {program}::{test}: {reason}")
+}
+
+fn are_forbidden(variable: impl Fn(&str) -> Option<String>) -> bool {
+    match variable(NO_SKIPS).as_deref() {
+        Some("" | "0") => false,
+        Some(_) => true,
+        None => variable("CI").as_deref() == Some("true"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skip_names_its_test_and_its_reason() {
+        let line = line(Location::caller(), "there is no moon");
+        let test = concat!(module_path!(), "::a_skip_names_its_test_and_its_reason");
+        let test = test.split_once("::").expect("the crate's name comes first").1;
+        assert!(line.starts_with("skipped: "), "{line}");
+        assert!(line.ends_with(&format!("::{test}: there is no moon")), "{line}");
+    }
+
+    #[test]
+    fn skips_are_forbidden_by_a_variable_or_in_ci() {
+        for (no_skips, ci, forbidden) in [
+            (None, None, false),
+            (Some("1"), None, true),
+            (None, Some("true"), true),
+            (None, Some("false"), false),
+            (Some("0"), Some("true"), false),
+        ] {
+            let variable = |name: &str| if name == NO_SKIPS { no_skips } else { ci };
+            let found = are_forbidden(|name| variable(name).map(str::to_owned));
+            assert_eq!(found, forbidden, "{no_skips:?}, {ci:?}");
+        }
+    }
+}
