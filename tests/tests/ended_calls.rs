@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use agent_memory_host::{Limits, Memory, mcp};
-use agent_memory_tests::guests;
+use agent_memory_tests::images::guests;
 use agent_memory_tests::runners::mcp_client::stateless;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -79,7 +79,7 @@ async fn a_call_that_is_ended_is_a_result_with_its_reason_and_no_error_of_the_pr
             memory: 64 << 20,
             ..Limits::default()
         };
-        let memory = Memory::builder().image(guests::image()).allow(repository.path());
+        let memory = Memory::builder().image(guests()).allow(repository.path());
         let memory = memory.limits(limits).build().expect("the memory opens");
         let mut client = Client::start(memory, is_stateless).await;
         let arguments = json!({"repo_root": repository.path(), "line": "a line"});

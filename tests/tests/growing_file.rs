@@ -118,5 +118,6 @@ impl Drop for Stopped {
 }
 
 fn source(document: &str) -> Vec<u8> {
-    agent_memory_tests::product::source(&format!("tests/conformance/documents/{document}")).into()
+    agent_memory_conformance::workspace::source(&format!("tests/conformance/documents/{document}"))
+        .into()
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agent_memory_host::{CallError, Limits, Memory, Outcome, Reason};
-use agent_memory_tests::guests;
+use agent_memory_tests::images::guests;
 use serde_json::json;
 use tokio::sync::Mutex;
 
@@ -18,7 +18,7 @@ const MIB: usize = 1 << 20;
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 async fn call(tool: &str, repository: &Path, limits: Limits) -> Result<Outcome, CallError> {
-    let memory = Memory::builder().image(guests::image()).allow(repository).limits(limits);
+    let memory = Memory::builder().image(guests()).allow(repository).limits(limits);
     let arguments = json!({"repo_root": repository, "line": "a line"}).to_string();
     memory.build().expect("the memory opens").call(tool, &arguments).await
 }
@@ -29,7 +29,7 @@ async fn stopped(tool: &str, limits: Limits) -> Reason {
     match call(tool, repository.path(), limits).await {
         Err(CallError::Ended { reason, .. }) => reason,
         Err(error) => panic!("`{tool}` ends with {error}"),
-        Ok(outcome) => panic!("`{tool}` ends with {} bytes", outcome.result.len()),
+        Ok(outcome) => panic!("`{tool}` ends with {} bytes", outcome.json().len()),
     }
 }
 
@@ -41,7 +41,7 @@ async fn a_call_may_ask_storage_as_often_as_its_limit_says_and_not_once_more() {
     let limits = |storage_calls| Limits { storage_calls, ..Limits::default() };
     let repository = tempfile::tempdir().expect("a scratch directory");
     let outcome = call("append", repository.path(), limits(needs)).await.expect("it is enough");
-    assert!(!outcome.is_error, "{}", outcome.result);
+    assert!(outcome.answer.is_ok(), "{}", outcome.json());
     assert_eq!(stopped("append", limits(needs - 1)).await, Reason::StorageCalls);
 }
 

@@ -564,7 +564,9 @@ mod tests {
     fn a_call_locks_one_place_and_its_transaction_goes_on_under_its_writer() {
         let [one, other] = ["/one", "/other"].map(Place::repository);
         let storage = MemoryStorage::new();
-        [&one, &other].map(|place| storage.grant(place.clone()));
+        for place in [&one, &other] {
+            storage.grant(place.clone());
+        }
         let code = |tree: &dyn Tree| tree.lock(None).err().map(|error| error.code);
         let (first, second) = (storage.open(&one).unwrap(), storage.open(&other).unwrap());
         let writer = first.lock(None).unwrap();
