@@ -5,7 +5,7 @@ import { type Description, mountedOf, type Toolset } from './description.ts'
 import { invalidOption as invalid } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
-import { settleOwn } from './settings.ts'
+import { settleToolsets } from './settings.ts'
 import { canonicalPath } from './storage/canonical.ts'
 import type { Patience } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named.ts'
@@ -101,7 +101,7 @@ export function settle(description: Description, options: ComponentOptions): Set
   const atHead = whole('lockWait', lockWait, 0)
   if (atHead > mostLockWait) throw invalid('lockWait', `is more than ${mostLockWait}, an hour`)
   const mounted = mountedOf(description, options.toolsets)
-  const { places, own } = settleOwn(description.toolsets, mounted, options.settings)
+  const { places, ofToolsets } = settleToolsets(description.toolsets, mounted, options.settings)
   return {
     grants: allow.map(granted),
     places,
@@ -113,7 +113,7 @@ export function settle(description: Description, options: ComponentOptions): Set
     guestTime: whole('limits.guestTime', limits.guestTime ?? 2_000, 1),
     storageCalls: whole('limits.storageCalls', limits.storageCalls ?? 100_000, 1),
     statementTime: whole('limits.statementTime', limits.statementTime ?? 30_000, 1),
-    arrive: arrivals({ toolsets: mounted.map(({ name }) => name), own }, options),
+    arrive: arrivals({ toolsets: mounted.map(({ name }) => name), ofToolsets }, options),
   }
 }
 

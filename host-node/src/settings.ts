@@ -9,13 +9,13 @@ import { grantDirectory, type NamedPlaces } from './storage/named.ts'
 type Values = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
 /** What is set of the toolsets' own settings: where their places are, and what the component is told. */
-export function settleOwn(
+export function settleToolsets(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
   given: unknown,
-): { places: NamedPlaces; own: ToolsetSettings[] } {
+): { places: NamedPlaces; ofToolsets: ToolsetSettings[] } {
   const values = valuesOf(toolsets, given)
-  return { places: placesOf(toolsets, mounted, values), own: ownOf(toolsets, values) }
+  return { places: placesOf(toolsets, mounted, values), ofToolsets: ofToolsets(toolsets, values) }
 }
 
 function valuesOf(toolsets: readonly Toolset[], given: unknown = {}): Values {
@@ -96,7 +96,7 @@ function placesOf(toolsets: readonly Toolset[], mounted: readonly Toolset[], val
 }
 
 /** The component is told what was set. Where places are is the host's matter alone. */
-function ownOf(toolsets: readonly Toolset[], values: Values): ToolsetSettings[] {
+function ofToolsets(toolsets: readonly Toolset[], values: Values): ToolsetSettings[] {
   return toolsets.flatMap(({ name, places }) => {
     const isOfPlace = (setting: string) => places.some((place) => place.setting === setting)
     const own = Object.entries(values.get(name) ?? {}).filter(([setting]) => !isOfPlace(setting))

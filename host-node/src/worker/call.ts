@@ -1,7 +1,7 @@
 import { type Control, Turn } from '../control.ts'
 import type { Kind, Mode } from '../generated/component/interfaces/agent-memory-storage-database.js'
 import type { Change } from '../generated/component/interfaces/agent-memory-storage-documents.js'
-import type { Place, PlaceKind } from '../generated/component/interfaces/agent-memory-storage-types.js'
+import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
 import type { Report, WorkerSettings } from '../messages.ts'
 import { commit } from '../storage/commit.ts'
 import type { Database, Databases } from '../storage/database/database.ts'
@@ -26,6 +26,9 @@ export class EndOfRun extends Error {
     this.report = report
   }
 }
+
+/** The component's own types leave out what it does not use. */
+export type PlaceKind = { tag: 'repository' } | { tag: 'named'; val: string }
 
 /** How many trees and how many databases a call may have open. */
 const mostTrees = 1000

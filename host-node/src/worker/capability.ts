@@ -12,11 +12,11 @@ import type {
   Entry,
   Status,
 } from '../generated/component/interfaces/agent-memory-storage-documents.js'
-import type { Place, PlaceKind } from '../generated/component/interfaces/agent-memory-storage-types.js'
+import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
 import type { Database } from '../storage/database/database.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
 import { type Areas, areasOf, type Granted, listDirectory, readDocument, statusAt, versionOf } from '../storage/tree.ts'
-import type { CallStorage } from './call.ts'
+import type { CallStorage, PlaceKind } from './call.ts'
 
 /** `agent-memory:storage/documents` for one call. */
 export function documents(call: CallStorage): object {
