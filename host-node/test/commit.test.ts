@@ -13,57 +13,13 @@ import fs, {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../dist/storage/commit.js'
-import { CommitFailure } from '../dist/storage/failure.js'
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
-import { readDocument, areasOf, versionOf } from '../dist/storage/tree.js'
+import { areasOf, readDocument } from '../dist/storage/tree.js'
 import { monotonic } from '../dist/time.js'
+import { copy, edit, failure, put, remove, setup, tree, version } from './changes.ts'
 import { place } from './places.ts'
 import { emptyDirectory, emptyRepository, intercept, write } from './scratch.ts'
-
-const tree = '.github/agent-memory'
-
-function setup() {
-  const repository = emptyRepository()
-  return { repository, areas: areasOf(findRepository(repository, [repository])) }
-}
-
-const put = (path: string, text: string, expects?: string) => ({
-  tag: 'put' as const,
-  val: { area: 'documents' as const, path, contents: Buffer.from(text), ...(expects !== undefined && { expects }) },
-})
-const edit = (path: string, expects: string, ...splices: [at: number, removes: number, text: string][]) => ({
-  tag: 'edit' as const,
-  val: {
-    area: 'documents' as const,
-    path,
-    splices: splices.map(([at, removes, text]) => ({
-      at: BigInt(at),
-      removes: BigInt(removes),
-      inserts: Buffer.from(text),
-    })),
-    expects,
-  },
-})
-const remove = (path: string, expects: string) => ({
-  tag: 'delete' as const,
-  val: { area: 'documents' as const, path, expects },
-})
-const copy = (from: string, to: string, expects: string) => ({
-  tag: 'copy' as const,
-  val: { area: 'documents' as const, from, to, expects },
-})
-const version = (text: string) => versionOf(Buffer.from(text))
-
-function failure(work: () => unknown): CommitFailure {
-  try {
-    work()
-  } catch (error) {
-    assert.ok(error instanceof CommitFailure, String(error))
-    return error
-  }
-  return assert.fail('the commit succeeded')
-}
 
 test('a version is the SHA-256 of the contents in lower-case hexadecimal', () => {
   assert.equal(version('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
@@ -206,10 +162,17 @@ test('a lock that is removed while the changes are prepared stops them before th
 test('a document keeps its permission bits', () => {
   const { repository, areas } = setup()
   const path = join(repository, tree, 'a.md')
-  write(path, 'a')
-  chmodSync(path, 0o640)
-  commit(areas, [put('a.md', 'b', version('a'))], 'full')
-  assert.equal(statSync(path).mode & 0o7777, 0o640)
+  // Also what the umask would take from a new one, which follows it.
+  const umask = process.umask(0o027)
+  try {
+    commit(areas, [put('a.md', 'a')], 'full')
+    assert.equal(statSync(path).mode & 0o7777, 0o640)
+    chmodSync(path, 0o666)
+    commit(areas, [put('a.md', 'b', version('a'))], 'full')
+    assert.equal(statSync(path).mode & 0o7777, 0o666)
+  } finally {
+    process.umask(umask)
+  }
 })
 
 test('a document longer than asked for is too large, also where the host has the lower bound', () => {
@@ -256,10 +219,12 @@ test('a backup has the permission bits of the document', () => {
   const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'text')
   write(join(repository, tree, 'replaced.json'), '')
-  chmodSync(join(repository, tree, 'a.json'), 0o600)
-  for (const to of ['new.json', 'replaced.json']) {
-    commit(areas, [copy('a.json', to, version('text'))], 'full')
-    assert.equal(statSync(join(repository, tree, to)).mode & 0o7777, 0o600)
+  for (const mode of [0o600, 0o666]) {
+    chmodSync(join(repository, tree, 'a.json'), mode)
+    for (const to of ['new.json', 'replaced.json']) {
+      commit(areas, [copy('a.json', to, version('text'))], 'full')
+      assert.equal(statSync(join(repository, tree, to)).mode & 0o7777, mode)
+    }
   }
 })
 

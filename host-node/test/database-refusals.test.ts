@@ -22,7 +22,7 @@ import {
   write,
 } from './database-scene.ts'
 import { databaseIn, place } from './places.ts'
-import { emptyDirectory } from './scratch.ts'
+import { emptyDirectory, readOnlyView } from './scratch.ts'
 
 const codeOf = (work: () => unknown, what?: string) => refusal(work, what).code
 
@@ -269,19 +269,6 @@ test('a writer waits for its turn within its patience', () => {
   transaction.end()
   begin(hasty, 'write').end()
 })
-
-/** Lets a directory be seen, below another, as on a medium that can only be read; what keeps this system from it. */
-function readOnlyView(of: string, at: string): string | undefined {
-  mkdirSync(at)
-  for (const words of [
-    ['--bind', of, at],
-    ['-o', 'remount,ro,bind', at],
-  ]) {
-    const { status, stderr, error } = spawnSync('mount', words, { encoding: 'utf8' })
-    if (status !== 0) return stderr || String(error)
-  }
-  return undefined
-}
 
 for (const journal of ['WAL', 'DELETE']) {
   test(`a database in \`${journal}\` mode on a medium that can only be read is read`, (context) => {

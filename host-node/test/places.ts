@@ -18,8 +18,8 @@ export function place(directory: string, more: Partial<NamedPlace> = {}): Grante
 }
 
 /** The database of such a directory. */
-export function databaseIn(directory: string, options: DatabaseOptions, more: Partial<NamedPlace> = {}): Database {
-  return new Database(databaseFile(place(directory, more), 'memories.db', 'kept'), options)
+export function databaseIn(directory: string, options: DatabaseOptions, name = 'memories.db'): Database {
+  return new Database(databaseFile(place(directory, { databases: [name] }), name, 'kept'), options)
 }
 
 /** Begins a transaction that writes, under the lock of the database's place, which ends with it. */
