@@ -46,7 +46,7 @@ export type Outcome<Result = unknown> = (
 export interface ToolError {
   /** What a caller can do about it. */
   readonly category: Category
-  /** Its kind, a word of the toolset: `InvalidSection`, `NOT_FOUND`. */
+  /** Its kind, a word of the toolset. */
   readonly code: string
   /** For a model and a person: what was wrong, where, and what to do. */
   readonly message: string

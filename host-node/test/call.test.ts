@@ -207,8 +207,8 @@ test('a call that opens databases without end is ended', async (context) => {
     const place = { tag: 'named' as const, val: { label: 'guest', name: '' } }
     for (let n = 0; ; n++) database.open(place, `${n}`, 'derived', true)
   }
-  const { directory, memory } = await guest({ hoard })
-  await assert.rejects(memory.call('hoard', {}), { code: 'trap', message: /more than 100 databases open/ })
+  const { directory, memory, call } = await guest({ hoard })
+  await assert.rejects(call('hoard'), { code: 'trap', message: /more than 100 databases open/ })
   assert.equal(readdirSync(join(directory, '.agent-memory/derived')).length, 100)
   await memory.close()
 })

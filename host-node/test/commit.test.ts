@@ -19,7 +19,7 @@ import { areasOf, readDocument } from '../dist/storage/tree.js'
 import { monotonic } from '../dist/time.js'
 import { copy, edit, failure, put, remove, setup, tree, version } from './changes.ts'
 import { place } from './places.ts'
-import { emptyDirectory, emptyRepository, intercept, write } from './scratch.ts'
+import { emptyDirectory, intercept, write } from './scratch.ts'
 
 test('a version is the SHA-256 of the contents in lower-case hexadecimal', () => {
   assert.equal(version('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')

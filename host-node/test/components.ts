@@ -9,13 +9,16 @@ import { openComponent } from '../dist/memory.js'
 import type { ComponentOptions } from '../dist/options.js'
 import { emptyDirectory, write } from './scratch.ts'
 
-/** What the host lends to a tool. A resource that jco would drop is to be disposed of. */
+/** What the host lends to a tool; the generated types leave out what the product does not use. A resource that jco would drop is to be disposed of. */
 export interface Lent {
   readonly documents: typeof Documents & {
+    versionOf(contents: Uint8Array): string
     createPlace(place: Place): Documents.Tree
     listPlaces(kind: { tag: 'repository' } | { tag: 'named'; val: string }): string[]
   }
-  readonly database: { open(place: Place, name: string, kind: Kind, create: boolean): Connection }
+  readonly database: {
+    open(place: Place, name: string, kind: Kind, create: boolean): Connection & { dialect(): string }
+  }
   readonly context: Context
 }
 

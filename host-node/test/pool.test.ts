@@ -94,7 +94,7 @@ test('a call may use as much time of a processor as it may, and not twice as muc
   }
   const { memory, call } = await guest({ spin, nothing }, { limits: { guestTime: 1000 } })
   const before = process.cpuUsage()
-  await assert.rejects(memory.call('spin', {}), { code: 'deadline', message: /more than 1000 ms/ })
+  await assert.rejects(call('spin'), { code: 'deadline', message: /more than 1000 ms/ })
   const { user, system } = process.cpuUsage(before)
   const used = (user + system) / 1000
   assert.ok(used >= 1000 && used < 2000, `${used} ms`)
@@ -134,7 +134,7 @@ function endure({ rows }: { rows: number }, { database }: Lent) {
 test('a thread that is given up ends with its statement, and what it did is not kept', async (context) => {
   const running = countedThreads(context)
   const { directory, memory, call } = await guest({ endure, nothing }, { limits: { statementTime: 200 } })
-  await assert.rejects(memory.call('endure', { rows: 20_000_000 }), {
+  await assert.rejects(call('endure', { rows: 20_000_000 }), {
     code: 'deadline',
     message: /statement on a database ran for more than 200 ms/,
   })
@@ -157,7 +157,7 @@ test('a call that fails says why, in its error and once on standard error', asyn
     throw new Error('for this reason')
   }
   const { memory, call } = await guest({ fail, nothing })
-  await assert.rejects(memory.call('fail', {}), { code: 'trap', message: /the component ended: .*for this reason/ })
+  await assert.rejects(call('fail'), { code: 'trap', message: /the component ended: .*for this reason/ })
   assert.deepEqual(
     said.mock.calls.map(({ arguments: [text] }) => text),
     ['agent-memory: the component ended: Error: for this reason'],
@@ -190,7 +190,7 @@ test('a refusal has its category, its code, its message and the JSON of its tool
     documents.open({ tag: 'repository', val: '/nowhere/at/all' })
   }
   const { memory } = await guest({ missing })
-  const outcome = await memory.call('missing', {})
+  const outcome = await memory.call('missing' as string, {})
   assert.ok(outcome.isError)
   const { category, code, message } = outcome.error
   assert.deepEqual([category, code], ['storage', 'not-granted'])
