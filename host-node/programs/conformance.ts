@@ -84,13 +84,7 @@ async function run(each: Case): Promise<CaseReport> {
 
 function grantsOf({ format, caps }: Case, { places, memoryDir }: Scratch): MemoryOptions {
   if (format === undefined) return { allow: [places.repo] }
-  return {
-    allow: [],
-    memoryDir,
-    recordsFormat: format,
-    ...(caps.max_bytes !== undefined && { recordsMaxBytes: caps.max_bytes }),
-    ...(caps.max_memories !== undefined && { recordsMaxMemories: caps.max_memories }),
-  }
+  return { allow: [], settings: { records: { directory: memoryDir, format, ...caps } } }
 }
 
 /** Makes a call and says what is wrong with its answer. The id of what it results in is added to `ids`. */

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { openComponent } from '../src/memory.ts'
-import { toolTypes } from './tool-types.ts'
+import { fileURLToPath } from 'node:url'
+import { toolsetTypes } from './toolset-types.ts'
 import { transpileTo } from './transpile.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -18,13 +17,8 @@ if (!existsSync(component)) {
 }
 
 await transpileTo(component, generated)
-const memory = await openComponent(pathToFileURL(`${generated}/`), {
-  allow: [],
-  toolsets: ['all'],
-  workers: 1,
-})
-await memory.close()
-writeFileSync(join(root, 'src/generated/tools.ts'), await toolTypes(memory.tools))
+const description = JSON.parse(readFileSync(join(generated, 'description.json'), 'utf8'))
+writeFileSync(join(root, 'src/generated/toolsets.ts'), await toolsetTypes(description))
 
 rmSync(dist, { recursive: true, force: true })
 compile('.')

@@ -1,6 +1,11 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { transpile } from '@bytecodealliance/jco-transpile'
+import type { CallStorage } from '../src/worker/call.ts'
+import { database, documents } from '../src/worker/capability.ts'
+import { compileModules, type Instantiate } from '../src/worker/component.ts'
+import { inertWasi } from '../src/worker/wasi.ts'
 
 /**
  * What is changed in jco's output: each text must be there exactly once, or jco has changed and this list
@@ -19,7 +24,10 @@ const patches = [
   },
 ]
 
-/** Turns a component into JavaScript and core modules in a directory, which is emptied first. */
+/**
+ * Turns a component into JavaScript and core modules in a directory, which is emptied first, and writes beside them what
+ * the component says of itself.
+ */
 export async function transpileTo(component: string, directory: string): Promise<void> {
   const { files } = await transpile(component, { name: 'component', instantiation: 'sync', base64Cutoff: 0 })
   await rm(directory, { recursive: true, force: true })
@@ -30,6 +38,21 @@ export async function transpileTo(component: string, directory: string): Promise
   }
   const main = join(directory, 'component.js')
   await writeFile(main, patches.reduce(patch, await readFile(main, 'utf8')))
+  await writeFile(join(directory, 'description.json'), await describe(directory))
+}
+
+async function describe(directory: string): Promise<string> {
+  const url = pathToFileURL(`${directory}/`)
+  const { instantiate } = (await import(new URL('component.js', url).href)) as { instantiate: Instantiate }
+  const modules = await compileModules(url, 256 * 1024 * 1024)
+  // It asks storage nothing.
+  const nothing = {} as CallStorage
+  const { toolbox } = instantiate((name) => modules[name]!, {
+    'agent-memory:storage/documents': documents(nothing),
+    'agent-memory:storage/database': database(nothing),
+    ...inertWasi().imports,
+  })
+  return toolbox.describe()
 }
 
 function patch(text: string, { from, to }: { from: string; to: string }): string {

@@ -41,3 +41,7 @@ export class MemoryOpenError extends Error {
     this.code = code
   }
 }
+
+export function invalidOption(option: string, why: string, cause?: unknown): MemoryOpenError {
+  return new MemoryOpenError('invalid-option', `the option \`${option}\` ${why}`, cause)
+}

@@ -1,16 +1,15 @@
 export { MemoryCallError, type MemoryCallErrorCode, MemoryOpenError } from './errors.ts'
+export type { Resource, ResourceTemplate, Tool } from './description.ts'
 export {
   type Input,
   type Memory,
   openMemory,
   type Outcome,
   type Output,
-  type Resource,
   type ResourceContents,
-  type ResourceTemplate,
-  type Tool,
   type ToolError,
   type ToolName,
   type Tools,
+  type ToolsetSettings,
 } from './memory.ts'
 export type { MemoryOptions } from './options.ts'

@@ -1,12 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import {
+  type Description,
+  type Lists,
+  listsOf,
+  readingToolsOf,
+  type Resource,
+  type ResourceTemplate,
+  type Tool,
+} from './description.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
-import type { Tools } from './generated/tools.ts'
+import type { Category, Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
+import type { Tools, ToolsetSettings } from './generated/toolsets.ts'
 import type { Request } from './messages.ts'
-import { type MemoryOptions, settle, type Settings } from './options.ts'
-import { type Place, WriterOrder } from './order.ts'
+import { type ComponentOptions, type MemoryOptions, settle, type Settings } from './options.ts'
+import { type Ticket, WriterOrder } from './order.ts'
 import { type Answer, WorkerPool } from './pool.ts'
 import { compileModules } from './worker/component.ts'
 
-export type { Tools }
+export type { Tools, ToolsetSettings }
 
 /** The names of the tools of every toolset. */
 export type ToolName = keyof Tools
@@ -31,45 +42,14 @@ export type Outcome<Result = unknown> = (
   followUps: { id: string; kind: string; payload: unknown }[]
 }
 
-/** Why a tool refused. Toolsets write it in one of two shapes; give a model the outcome's `result`, which keeps it. */
+/** Why a tool refused. Give a model the outcome's `result`, which is the toolset's own JSON. */
 export interface ToolError {
-  /** Its kind, a word of the toolset: `InvalidSection`, `NOT_FOUND`. */
+  /** What a caller can do about it. */
+  readonly category: Category
+  /** Its kind, a word of the toolset. */
   readonly code: string
   /** For a model and a person: what was wrong, where, and what to do. */
   readonly message: string
-}
-
-/** A tool as the component describes it, ready to be given to a model. */
-export interface Tool {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  /** JSON Schema 2020-12. */
-  readonly inputSchema: Readonly<Record<string, unknown>>
-  readonly outputSchema: Readonly<Record<string, unknown>>
-  readonly annotations: {
-    readonly readOnlyHint: boolean
-    readonly destructiveHint: boolean
-    readonly idempotentHint: boolean
-    readonly openWorldHint: boolean
-  }
-  /** Whom to offer it to. Both kinds can be called; one for a person is no business of a model's. */
-  readonly audience: 'model' | 'person'
-}
-
-/** A resource as the component describes it. */
-export interface Resource {
-  readonly uri: string
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly mimeType: string
-}
-
-/** A kind of resources. */
-export interface ResourceTemplate extends Omit<Resource, 'uri'> {
-  /** A URI once its `{variables}` are filled in. */
-  readonly uriTemplate: string
 }
 
 /** What a resource holds. */
@@ -102,57 +82,31 @@ export function openMemory(options: MemoryOptions): Promise<Memory> {
   return openComponent(new URL('./generated/component/', import.meta.url), options)
 }
 
-/** As `openMemory`, with the component that jco wrote to a directory; its main file is `component.js`. */
-export async function openComponent(directory: URL, options: MemoryOptions): Promise<Memory> {
-  const settings = settle(options)
-  const { grants, records, durability, patience, storageCalls } = settings
+/**
+ * As `openMemory`, with the component that jco wrote to a directory: its main file is `component.js`, what it says of
+ * itself is in `description.json`.
+ */
+export async function openComponent(directory: URL, options: ComponentOptions): Promise<Memory> {
+  const description = await loaded<Description>(async () => {
+    return JSON.parse(await readFile(new URL('description.json', directory), 'utf8'))
+  })
+  const settings = settle(description, options)
+  const { grants, places, durability, patience, storageCalls, guestTime, statementTime } = settings
   const component = new URL('component.js', directory).href
-  const modules = await compileModules(directory, settings.memoryLimit).catch((error) => {
+  const modules = await loaded(() => compileModules(directory, settings.memoryLimit))
+  const pool = new WorkerPool(
+    { component, modules, grants, places, durability, patience, storageCalls },
+    settings.workers,
+    { guestTime, statementTime },
+  )
+  return new OpenMemory(settings, pool)
+}
+
+function loaded<T>(load: () => Promise<T>): Promise<T> {
+  return load().catch((error) => {
     throw new MemoryOpenError('component', `the component cannot be loaded: ${error.message}`, error)
   })
-  const pool = new WorkerPool(
-    { component, modules, grants, records, durability, patience, storageCalls },
-    settings.workers,
-    { guestTime: settings.guestTime, statementTime: settings.statementTime },
-  )
-  try {
-    return new OpenMemory(settings, pool, await list(pool, settings.toolbox))
-  } catch (error) {
-    await pool.close()
-    throw error
-  }
 }
-
-/** What is mounted. */
-type Lists = Pick<Memory, 'tools' | 'resources' | 'resourceTemplates'>
-
-async function list(pool: WorkerPool, settings: string): Promise<Lists> {
-  const order = new WriterOrder(0)
-  const place = order.enter()
-  const answer = await pool
-    .run({
-      request: { kind: 'list', settings, context: `{"settings":${settings},${noCall}}` },
-      onAsk: (lock, holds) => order.ask(place, lock, holds),
-      first: false,
-    })
-    .catch((error) => ({ kind: 'ended' as const, message: error.message }))
-  if (answer.kind === 'lists') {
-    const { tools, resources, resourceTemplates } = answer
-    return {
-      tools: JSON.parse(tools),
-      resources: JSON.parse(resources),
-      resourceTemplates: JSON.parse(resourceTemplates),
-    }
-  }
-  if (answer.kind === 'failure') throw new MemoryOpenError('invalid-option', answer.message)
-  throw new MemoryOpenError(
-    'component',
-    `the component cannot list what it has: ${'message' in answer ? answer.message : answer.kind}`,
-  )
-}
-
-/** What is listed depends on no call. */
-const noCall = '"now":"1970-01-01T00:00:00.000Z","utc_offset_minutes":0,"seed":0'
 
 class OpenMemory implements Memory {
   readonly tools: readonly Tool[]
@@ -161,18 +115,19 @@ class OpenMemory implements Memory {
   readonly #settings: Settings
   readonly #pool: WorkerPool
   readonly #order: WriterOrder
-  readonly #reading: Set<string>
+  readonly #reading: ReadonlySet<string>
   readonly #pending = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  constructor(settings: Settings, pool: WorkerPool, { tools, resources, resourceTemplates }: Lists) {
+  constructor(settings: Settings, pool: WorkerPool) {
+    const { tools, resources, resourceTemplates }: Lists = listsOf(settings.mounted)
     this.tools = tools
     this.resources = resources
     this.resourceTemplates = resourceTemplates
     this.#settings = settings
     this.#pool = pool
     this.#order = new WriterOrder(settings.patience.inAll)
-    this.#reading = new Set(tools.filter((tool) => tool.annotations.readOnlyHint).map((tool) => tool.name))
+    this.#reading = readingToolsOf(settings.mounted)
   }
 
   async call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>> {
@@ -203,26 +158,29 @@ class OpenMemory implements Memory {
     this.#pending.add(running)
     try {
       return outcomeOf(await running)
+    } catch (error) {
+      // A fault of this library: who runs the program should see it, whatever becomes of the error.
+      if (error instanceof MemoryCallError && error.code === 'trap') console.error(`agent-memory: ${error.message}`)
+      throw error
     } finally {
       this.#pending.delete(running)
     }
   }
 
   /** Up to the first `await` this is the call's arrival: its number, its clock and its place are taken in order. */
-  async #run(requestWith: (context: string, askedAt?: number) => Request, onlyReads: boolean): Promise<Answer> {
-    const context = `{"settings":${this.#settings.toolbox},${this.#settings.arrive()}}`
-    let place: Place | undefined = onlyReads ? undefined : this.#order.enter()
+  async #run(requestWith: (context: Context, askedAt?: number) => Request, onlyReads: boolean): Promise<Answer> {
+    const context = this.#settings.arrive()
+    let ticket: Ticket | undefined = onlyReads ? undefined : this.#order.enter()
     // A tool that says it only reads has no place, and gets the last one should it want a lock after all.
-    const onAsk = (lock: string, holds: readonly string[], after?: string) =>
-      this.#order.ask((place ??= this.#order.enter()), lock, holds, after)
+    const onAsk = (lock: string) => this.#order.ask((ticket ??= this.#order.enter()), lock)
     try {
       for (let first = false; ; first = true) {
-        const answer = await this.#pool.run({ request: requestWith(context, place?.askedAt), onAsk, first })
+        const answer = await this.#pool.run({ request: requestWith(context, ticket?.askedAt), onAsk, first })
         if (answer.kind !== 'deferred') return answer
-        await this.#order.turn(place!)
+        await this.#order.turn(ticket!)
       }
     } finally {
-      if (place) this.#order.leave(place)
+      if (ticket) this.#order.leave(ticket)
     }
   }
 }
@@ -244,34 +202,22 @@ function textOf(input: unknown): string {
 function outcomeOf(answer: Answer): Outcome {
   switch (answer.kind) {
     case 'outcome': {
-      const { result, isError, changed, followUps } = answer.outcome
+      const { answer: answered, changed, followUps } = answer.outcome
       const rest = {
         changed,
         followUps: followUps.map(({ id, kind, payload }) => ({ id, kind, payload: parse(payload) })),
       }
-      const read = parse(result)
-      return isError
-        ? { isError, result: read, error: errorOf(read, result), ...rest }
-        : { isError, result: read, ...rest }
+      if (answered.tag === 'ok') return { isError: false, result: parse(answered.val), ...rest }
+      const { json, ...error } = answered.val
+      return { isError: true, result: parse(json), error, ...rest }
     }
     case 'failure':
       throw new MemoryCallError(answer.code, answer.message)
     case 'ended':
       throw new MemoryCallError(answer.reason, `the component ended: ${answer.message}`)
-    default:
-      throw new MemoryCallError('trap', `the worker answered with \`${answer.kind}\``)
+    case 'deferred':
+      throw new MemoryCallError('trap', 'a call that waits for its turn was answered')
   }
-}
-
-/** Reads `{"error": code, "message"}` or `{"error": {"code", "message"}}`. */
-function errorOf(read: unknown, text: string): ToolError {
-  const said = Object(read) as Record<string, unknown>
-  const nested = said['error']
-  const isNested = typeof nested === 'object' && nested !== null && !Array.isArray(nested)
-  const { code, message } = isNested
-    ? (nested as Record<string, unknown>)
-    : { code: said['error'], message: said['message'] }
-  return { code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : text }
 }
 
 function parse(json: string): unknown {

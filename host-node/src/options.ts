@@ -1,30 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
-import { MemoryOpenError } from './errors.ts'
+import { isAbsolute } from 'node:path'
+import { type Description, mountedOf, type Toolset } from './description.ts'
+import { invalidOption as invalid } from './errors.ts'
+import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
+import type { ToolsetSettings } from './generated/toolsets.ts'
+import { settleToolsets } from './settings.ts'
 import { canonicalPath } from './storage/canonical.ts'
-import type { Durability } from './storage/walk.ts'
 import type { Patience } from './storage/lock.ts'
-import { grantRecords, type Records } from './storage/records.ts'
+import type { NamedPlaces } from './storage/named.ts'
+import type { Durability } from './storage/walk.ts'
 
 /** What `openMemory` takes. Everything may be left out but `allow`. */
-export interface MemoryOptions {
+export interface MemoryOptions extends ComponentOptions {
+  settings?: ToolsetSettings
+}
+
+/** The same, for any component. */
+export interface ComponentOptions {
   /** Absolute paths of directories. Each grants itself, where it is a repository, and the repositories below it. */
   allow: readonly string[]
-  /** What is mounted. Default: `['sessions']`. */
+  /** The names of the mounted toolsets, or `all`. Default: those that the component mounts by default. */
   toolsets?: readonly string[]
-  /**
-   * The absolute path of the directory of records, made for its owner alone when something is kept. Default:
-   * `~/.claude/agents/memories` where the toolset `records` is mounted; otherwise no records are granted.
-   */
-  memoryDir?: string
-  /** How the records of an agent that has none yet are kept. Default: `json`. */
-  recordsFormat?: 'json' | 'sqlite'
-  /** The most bytes of an agent's records. Default: 16 MiB in JSON, which takes no more; no bound in SQLite. */
-  recordsMaxBytes?: number
-  /** The most records of an agent. Default: 100,000 in JSON, no bound in SQLite. */
-  recordsMaxMemories?: number
+  /** The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`. */
+  settings?: object
   /** Minutes east of UTC of the zone in which a day begins and ends. Default: this machine's, at each call. */
   utcOffset?: number
   /** `full` (default): what was acknowledged survives a loss of power. `relaxed`: perhaps not its last moments. */
@@ -55,9 +54,8 @@ export interface MemoryOptions {
 /** The options with every default filled in. */
 export interface Settings {
   readonly grants: readonly string[]
-  readonly records: Records | undefined
-  /** JSON, as the toolbox takes them. */
-  readonly toolbox: string
+  readonly places: NamedPlaces
+  readonly mounted: readonly Toolset[]
   readonly durability: Durability
   readonly patience: Patience
   readonly workers: number
@@ -65,23 +63,19 @@ export interface Settings {
   readonly guestTime: number
   readonly storageCalls: number
   readonly statementTime: number
-  /** The clock's and the random generator's part of the next call's context. */
-  readonly arrive: () => string
+  /** The next call's context. */
+  readonly arrive: () => Context
 }
 
-export const defaultToolsets: readonly string[] = ['sessions']
 const defaultLockWait = 5_000
 const mostLockWait = 3_600_000
 const leastPatience = 30_000
 
 /** Every option: a misspelt one would otherwise be left out without a word. */
-const known: Record<keyof MemoryOptions, true> = {
+const known: Record<keyof ComponentOptions, true> = {
   allow: true,
   toolsets: true,
-  memoryDir: true,
-  recordsFormat: true,
-  recordsMaxBytes: true,
-  recordsMaxMemories: true,
+  settings: true,
   utcOffset: true,
   durability: true,
   lockWait: true,
@@ -90,33 +84,28 @@ const known: Record<keyof MemoryOptions, true> = {
   workers: true,
   limits: true,
 }
-const knownLimits: Record<keyof NonNullable<MemoryOptions['limits']>, true> = {
+const knownLimits: Record<keyof NonNullable<ComponentOptions['limits']>, true> = {
   memory: true,
   guestTime: true,
   storageCalls: true,
   statementTime: true,
 }
 
-export function settle(options: MemoryOptions): Settings {
+export function settle(description: Description, options: ComponentOptions): Settings {
   if (typeof options !== 'object' || options === null) throw invalid('allow', 'is missing')
   checkNames(options, known, '')
   checkNames(options.limits ?? {}, knownLimits, 'limits.')
-  const {
-    allow,
-    toolsets = defaultToolsets,
-    lockWait = defaultLockWait,
-    durability = 'full',
-    workers = 4,
-    limits = {},
-  } = options
+  const { allow, lockWait = defaultLockWait, durability = 'full', workers = 4, limits = {} } = options
   if (!Array.isArray(allow)) throw invalid('allow', 'is not an array of directories')
   if (durability !== 'full' && durability !== 'relaxed') throw invalid('durability', 'is neither `full` nor `relaxed`')
   const atHead = whole('lockWait', lockWait, 0)
   if (atHead > mostLockWait) throw invalid('lockWait', `is more than ${mostLockWait}, an hour`)
+  const mounted = mountedOf(description, options.toolsets)
+  const { places, ofToolsets } = settleToolsets(description.toolsets, mounted, options.settings)
   return {
     grants: allow.map(granted),
-    records: grantedRecords(options.memoryDir ?? defaultMemoryDir(toolsets)),
-    toolbox: JSON.stringify({ toolsets, ...recordsSettings(options) }),
+    places,
+    mounted,
     durability,
     patience: { atHead, inAll: Math.max(leastPatience, atHead) },
     workers: whole('workers', workers, 1),
@@ -124,7 +113,7 @@ export function settle(options: MemoryOptions): Settings {
     guestTime: whole('limits.guestTime', limits.guestTime ?? 2_000, 1),
     storageCalls: whole('limits.storageCalls', limits.storageCalls ?? 100_000, 1),
     statementTime: whole('limits.statementTime', limits.statementTime ?? 30_000, 1),
-    arrive: arrivals(options),
+    arrive: arrivals({ toolsets: mounted.map(({ name }) => name), ofToolsets }, options),
   }
 }
 
@@ -135,7 +124,10 @@ function checkNames(options: object, known: object, above: string): void {
 }
 
 /** Numbers the calls and reads the clock for each as it arrives. */
-function arrivals({ clock = 'system', random = 'system', utcOffset }: MemoryOptions): () => string {
+function arrivals(
+  settings: Context['settings'],
+  { clock = 'system', random = 'system', utcOffset }: ComponentOptions,
+): () => Context {
   const start = clock === 'system' ? 0 : new Date(clock.now).getTime()
   if (Number.isNaN(start)) throw invalid('clock.now', 'is not a date')
   const step = clock === 'system' ? 0 : whole('clock.step', clock.step ?? 0, 0)
@@ -148,39 +140,12 @@ function arrivals({ clock = 'system', random = 'system', utcOffset }: MemoryOpti
   return () => {
     const k = number++
     const now = clock === 'system' ? new Date() : new Date(start + k * step)
-    const offset = utcOffset ?? -now.getTimezoneOffset()
-    const random64 = random === 'system' ? randomBytes(8).readBigUInt64BE() : BigInt.asUintN(64, seed + BigInt(k))
-    // Written by hand: JSON.stringify has no 64-bit integers.
-    return `"now":"${now.toISOString()}","utc_offset_minutes":${offset},"seed":${random64}`
-  }
-}
-
-/** What the toolset `records` takes: only what was set. */
-function recordsSettings({ recordsFormat, recordsMaxBytes, recordsMaxMemories }: MemoryOptions): object {
-  if (recordsFormat !== undefined && recordsFormat !== 'json' && recordsFormat !== 'sqlite') {
-    throw invalid('recordsFormat', 'is neither `json` nor `sqlite`')
-  }
-  const records = {
-    ...(recordsFormat !== undefined && { format: recordsFormat }),
-    ...(recordsMaxBytes !== undefined && { max_bytes: whole('recordsMaxBytes', recordsMaxBytes, 1) }),
-    ...(recordsMaxMemories !== undefined && { max_memories: whole('recordsMaxMemories', recordsMaxMemories, 1) }),
-  }
-  return Object.keys(records).length > 0 ? { records } : {}
-}
-
-/** None where nobody has a use for it, or where there is no home directory. */
-function defaultMemoryDir(toolsets: readonly string[]): string | undefined {
-  const isMounted = toolsets.includes('records') || toolsets.includes('all')
-  const home = isMounted ? homedir() : ''
-  return isAbsolute(home) ? join(home, '.claude/agents/memories') : undefined
-}
-
-function grantedRecords(directory: string | undefined): Records | undefined {
-  if (directory === undefined) return undefined
-  try {
-    return grantRecords(directory)
-  } catch (error) {
-    throw invalid('memoryDir', `cannot be granted: ${(error as Error).message}`, error)
+    return {
+      settings,
+      now: BigInt(now.getTime()),
+      utcOffsetMinutes: utcOffset ?? -now.getTimezoneOffset(),
+      seed: random === 'system' ? randomBytes(8).readBigUInt64BE() : BigInt.asUintN(64, seed + BigInt(k)),
+    }
   }
 }
 
@@ -201,8 +166,4 @@ function granted(directory: string): string {
 function whole(option: string, value: number, least: number): number {
   if (!Number.isSafeInteger(value) || value < least) throw invalid(option, `is not a whole number of at least ${least}`)
   return value
-}
-
-function invalid(option: string, why: string, cause?: unknown): MemoryOpenError {
-  return new MemoryOpenError('invalid-option', `the option \`${option}\` ${why}`, cause)
 }

@@ -2,14 +2,12 @@ import { Turn } from './control.ts'
 import { monotonic } from './time.ts'
 
 /** A call's place among the calls of a memory that may change something. */
-export interface Place {
+export interface Ticket {
   readonly number: number
   /** When it first asked for a lock, on the clock `monotonic`. */
   askedAt?: number
-  /** The locks that it holds or wants: at most one of a tree and one of a database. */
-  locks: ReadonlySet<string>
-  /** A lock that earlier calls get first: they may want this call's lock after it. */
-  after?: string
+  /** The lock that it holds or wants. */
+  lock?: string
   impatient: boolean
   wake?: () => void
 }
@@ -17,85 +15,78 @@ export interface Place {
 /**
  * First come, first served, for every lock that the calls of a memory want.
  *
- * A call gets a lock once every earlier call has ended or is known to want some lock, and no earlier one holds or
- * wants this one, or the one that is taken before it: so no call is overtaken by a later one that knew at once what it
- * needs. Which lock a call wants is known when its first run asks.
+ * A call wants at most one lock, and keeps its place until it ends. It gets the lock once every earlier call has ended
+ * or is known to want some lock, and no earlier one wants this one. Which lock a call wants is known when its first run
+ * asks.
  */
 export class WriterOrder {
   readonly #patience: number
   #next = 0
   /** In order of arrival; the first is the one that everything after it waits for. */
-  readonly #undecided = new Set<Place>()
+  readonly #undecided = new Set<Ticket>()
   /** By lock, in order of arrival. */
-  readonly #queues = new Map<string, Place[]>()
+  readonly #queues = new Map<string, Ticket[]>()
 
   /** `patience`: milliseconds from a call's first request after which its answer is `never`. */
   constructor(patience: number) {
     this.#patience = patience
   }
 
-  enter(): Place {
-    const place: Place = { number: this.#next++, locks: new Set(), impatient: false }
-    this.#undecided.add(place)
-    return place
+  enter(): Ticket {
+    const ticket: Ticket = { number: this.#next++, impatient: false }
+    this.#undecided.add(ticket)
+    return ticket
   }
 
-  /** Notes that a running call wants a lock, beside those that it holds. */
-  ask(place: Place, lock: string, holds: readonly string[] = [], after?: string): Turn {
-    place.askedAt ??= monotonic()
-    place.after = after
-    const locks = new Set([...holds, lock])
-    if (locks.symmetricDifference(place.locks).size > 0) {
-      this.#withdraw(place)
-      place.locks = locks
-      for (const each of locks) {
-        const queue = this.#queues.get(each) ?? []
-        const behind = queue.findLastIndex((other) => other.number < place.number)
-        queue.splice(behind + 1, 0, place)
-        this.#queues.set(each, queue)
-      }
+  /** Notes that a running call wants a lock. One that wants another lock when it is run again takes its place there. */
+  ask(ticket: Ticket, lock: string): Turn {
+    ticket.askedAt ??= monotonic()
+    if (ticket.lock !== lock) {
+      this.#withdraw(ticket)
+      ticket.lock = lock
+      const queue = this.#queues.get(lock) ?? []
+      const behind = queue.findLastIndex((other) => other.number < ticket.number)
+      queue.splice(behind + 1, 0, ticket)
+      this.#queues.set(lock, queue)
       this.#wake()
     }
-    if (place.impatient) return Turn.never
-    return this.#isNext(place) ? Turn.now : Turn.later
+    if (ticket.impatient) return Turn.never
+    return this.#isNext(ticket) ? Turn.now : Turn.later
   }
 
   /** Resolves when it is worth running the call again: its turn has come, or its patience is over. */
-  async turn(place: Place): Promise<void> {
-    if (this.#isNext(place)) return
+  async turn(ticket: Ticket): Promise<void> {
+    if (this.#isNext(ticket)) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    place.wake = resolve
-    const left = Math.max(0, place.askedAt! + this.#patience - monotonic())
+    ticket.wake = resolve
+    const left = Math.max(0, ticket.askedAt! + this.#patience - monotonic())
     const patience = setTimeout(() => {
-      place.impatient = true
+      ticket.impatient = true
       resolve()
     }, left)
     await promise
     clearTimeout(patience)
-    delete place.wake
+    delete ticket.wake
   }
 
-  leave(place: Place): void {
-    this.#withdraw(place)
+  leave(ticket: Ticket): void {
+    this.#withdraw(ticket)
     this.#wake()
   }
 
-  #withdraw(place: Place): void {
-    this.#undecided.delete(place)
-    for (const lock of place.locks) {
-      const queue = this.#queues.get(lock)!
-      queue.splice(queue.indexOf(place), 1)
-      if (queue.length === 0) this.#queues.delete(lock)
-    }
-    place.locks = new Set()
+  #withdraw(ticket: Ticket): void {
+    this.#undecided.delete(ticket)
+    const queue = this.#queues.get(ticket.lock ?? '')
+    if (queue === undefined) return
+    queue.splice(queue.indexOf(ticket), 1)
+    if (queue.length === 0) this.#queues.delete(ticket.lock!)
+    delete ticket.lock
   }
 
-  #isNext(place: Place): boolean {
+  #isNext(ticket: Ticket): boolean {
     const [undecided] = this.#undecided
-    const decided = undecided === undefined || place.number < undecided.number
-    const earliest = place.after === undefined ? undefined : this.#queues.get(place.after)?.[0]
-    const letsPass = earliest !== undefined && earliest.number < place.number
-    return decided && !letsPass && [...place.locks].every((lock) => this.#queues.get(lock)![0] === place)
+    const isDecided = undecided === undefined || ticket.number < undecided.number
+    return isDecided && this.#queues.get(ticket.lock!)![0] === ticket
   }
 
   #wake(): void {

@@ -8,8 +8,8 @@ export type Answer = Exclude<Report, { kind: 'asks' } | { kind: 'waits' }>
 
 export interface Job {
   readonly request: Request
-  /** Answers a worker that wants a lock, beside those that it holds; `after` is taken before it. */
-  readonly onAsk: (lock: string, holds: readonly string[], after?: string) => Turn
+  /** Answers a worker that wants a lock. */
+  readonly onAsk: (lock: string) => Turn
   /** Before everything that waits: a call whose turn has come. */
   readonly first: boolean
 }
@@ -185,7 +185,7 @@ class Member {
   #hear(report: Report): void {
     const job = this.#job
     if (job === undefined) return // It was given up.
-    if (report.kind === 'asks') return this.#control.reply(job.onAsk(report.lock, report.holds, report.after))
+    if (report.kind === 'asks') return this.#control.reply(job.onAsk(report.lock))
     if (report.kind === 'waits') {
       this.waits = true
     } else {

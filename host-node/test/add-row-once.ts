@@ -1,12 +1,11 @@
-// Adds a row to the database of records, and a table before that where there is none, for the count of its syncs.
-import { Database } from '../dist/storage/database/database.js'
-import { grantRecords } from '../dist/storage/records.js'
-import { monotonic } from '../dist/time.js'
+// Adds a row to the database of a directory, and a table before that where there is none, for the count of its syncs.
+import { beginWrite, databaseIn } from './places.ts'
 
 const [directory, durability] = process.argv.slice(2) as [string, 'full' | 'relaxed']
-const database = new Database(grantRecords(directory), { durability, patience: { atHead: 5000, inAll: 5000 } })
+const patience = { atHead: 5000, inAll: 5000 }
+const database = databaseIn(directory, { durability, patience })
 database.open(true)
-const transaction = database.beginWrite(monotonic())
+const transaction = beginWrite(database, patience)
 const texts = ['CREATE TABLE IF NOT EXISTS t (x)', 'INSERT INTO t VALUES (1)']
 transaction.execute(texts.map((sql) => ({ sql, parameters: [] })))
 transaction.commit()

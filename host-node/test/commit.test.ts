@@ -13,73 +13,29 @@ import fs, {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../dist/storage/commit.js'
-import { CommitFailure } from '../dist/storage/failure.js'
 import { Lock } from '../dist/storage/lock.js'
-import { grantRecords, recordsTree } from '../dist/storage/records.js'
 import { findRepository } from '../dist/storage/repository.js'
-import { readDocument, sidesOf, versionOf } from '../dist/storage/tree.js'
+import { areasOf, readDocument } from '../dist/storage/tree.js'
 import { monotonic } from '../dist/time.js'
-import { emptyDirectory, emptyRepository, intercept, write } from './scratch.ts'
-
-const tree = '.github/agent-memory'
-
-function setup() {
-  const repository = emptyRepository()
-  return { repository, sides: sidesOf(findRepository(repository, [repository])) }
-}
-
-const put = (path: string, text: string, expects?: string) => ({
-  tag: 'put' as const,
-  val: { side: 'documents' as const, path, contents: Buffer.from(text), ...(expects !== undefined && { expects }) },
-})
-const edit = (path: string, expects: string, ...splices: [at: number, removes: number, text: string][]) => ({
-  tag: 'edit' as const,
-  val: {
-    side: 'documents' as const,
-    path,
-    splices: splices.map(([at, removes, text]) => ({
-      at: BigInt(at),
-      removes: BigInt(removes),
-      inserts: Buffer.from(text),
-    })),
-    expects,
-  },
-})
-const remove = (path: string, expects: string) => ({
-  tag: 'delete' as const,
-  val: { side: 'documents' as const, path, expects },
-})
-const copy = (from: string, to: string, expects: string) => ({
-  tag: 'copy' as const,
-  val: { side: 'documents' as const, from, to, expects },
-})
-const version = (text: string) => versionOf(Buffer.from(text))
-
-function failure(work: () => unknown): CommitFailure {
-  try {
-    work()
-  } catch (error) {
-    assert.ok(error instanceof CommitFailure, String(error))
-    return error
-  }
-  return assert.fail('the commit succeeded')
-}
+import { copy, edit, failure, put, remove, setup, tree, version } from './changes.ts'
+import { place } from './places.ts'
+import { emptyDirectory, intercept, write } from './scratch.ts'
 
 test('a version is the SHA-256 of the contents in lower-case hexadecimal', () => {
   assert.equal(version('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })
 
 test('changes are made in order and answered with their versions', () => {
-  const { repository, sides } = setup()
-  assert.deepEqual(commit(sides, [put('a/b.md', 'one'), put('c.md', 'two')], 'full'), [version('one'), version('two')])
-  const second = commit(sides, [put('c.md', 'three', version('two')), remove('a/b.md', version('one'))], 'full')
-  assert.deepEqual(second, [version('three'), ''])
+  const { repository, areas } = setup()
+  assert.deepEqual(commit(areas, [put('a/b.md', 'one'), put('c.md', 'two')], 'full'), [version('one'), version('two')])
+  const second = commit(areas, [put('c.md', 'three', version('two')), remove('a/b.md', version('one'))], 'full')
+  assert.deepEqual(second, [version('three'), undefined])
   assert.equal(readFileSync(join(repository, tree, 'c.md'), 'utf8'), 'three')
-  assert.equal(readDocument(sides, 'documents', 'a/b.md', 10n), undefined)
+  assert.equal(readDocument(areas, 'documents', 'a/b.md', 10n), undefined)
 })
 
 test('an edit changes what its splices say, beside a backup too, and answers with the version', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), '0123456789')
   const splices: Parameters<typeof edit>[2][] = [
     [0, 3, ''],
@@ -88,18 +44,18 @@ test('an edit changes what its splices say, beside a backup too, and answers wit
     [10, 0, 'e'],
   ]
   const before = version('0123456789')
-  const versions = commit(sides, [copy('a.json', 'b.json', before), edit('a.json', before, ...splices)], 'full')
+  const versions = commit(areas, [copy('a.json', 'b.json', before), edit('a.json', before, ...splices)], 'full')
   assert.deepEqual(versions, [before, version('3bcd56789e')])
   const text = (name: string) => readFileSync(join(repository, tree, name), 'utf8')
   assert.deepEqual([text('a.json'), text('b.json')], ['3bcd56789e', '0123456789'])
-  assert.deepEqual(commit(sides, [edit('b.json', before)], 'full'), [before])
+  assert.deepEqual(commit(areas, [edit('b.json', before)], 'full'), [before])
 })
 
 test('of several documents that are edited each is read when it is written', (context) => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   for (const name of ['a.md', 'b.md']) write(join(repository, tree, name), '01')
   const edits = [edit('a.md', version('01'), [0, 1, 'a']), edit('b.md', version('01'), [1, 1, 'b'])]
-  assert.deepEqual(commit(sides, edits, 'full'), [version('a1'), version('0b')])
+  assert.deepEqual(commit(areas, edits, 'full'), [version('a1'), version('0b')])
   const [first, second] = [edit('a.md', version('a1')), edit('b.md', version('0b'))]
   // What an editor saves while the first is written is not edited as what was checked.
   let wrote = false
@@ -107,13 +63,13 @@ test('of several documents that are edited each is read when it is written', (co
     if (!wrote) fs.writeFileSync(join(repository, tree, 'b.md'), 'ed')
     wrote = true
   })
-  const { failure: why, change } = failure(() => commit(sides, [first, second], 'full'))
+  const { failure: why, change } = failure(() => commit(areas, [first, second], 'full'))
   assert.deepEqual([wrote, why.code, change], [true, 'version-mismatch', 1])
   assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.md', 'b.md'])
 })
 
 test('splices that do not fit, and edits of another version, of nothing or beyond the limit change nothing', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   write(join(repository, tree, 'a.md'), '0123456789')
   const before = version('0123456789')
   const long = 'x'.repeat(16 * 1024 * 1024)
@@ -129,35 +85,35 @@ test('splices that do not fit, and edits of another version, of nothing or beyon
     [edit('a.md', before, [0, 0, long]), 'too-large'],
     [edit('long.md', version('other')), 'too-large'],
   ] as const) {
-    const { failure: why, change } = failure(() => commit(sides, [put('first.md', ''), refused], 'full'))
+    const { failure: why, change } = failure(() => commit(areas, [put('first.md', ''), refused], 'full'))
     assert.deepEqual([why.code, change], [code, 1])
     assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.md', 'long.md'])
     assert.equal(readFileSync(join(repository, tree, 'a.md'), 'utf8'), '0123456789')
   }
 })
 
-test('the private side is beside the lock', () => {
-  const { repository, sides } = setup()
-  commit(sides, [{ tag: 'put', val: { side: 'bookkeeping', path: 'a.json', contents: Buffer.from('{}') } }], 'full')
+test('bookkeeping is beside the lock', () => {
+  const { repository, areas } = setup()
+  commit(areas, [{ tag: 'put', val: { area: 'bookkeeping', path: 'a.json', contents: Buffer.from('{}') } }], 'full')
   assert.equal(readFileSync(join(repository, '.git/agent-memory/bookkeeping/a.json'), 'utf8'), '{}')
   assert.ok(!existsSync(join(repository, '.github')))
 })
 
 test('one version that does not match stops all changes and names the change', () => {
-  const { repository, sides } = setup()
-  commit(sides, [put('a.md', 'a')], 'full')
+  const { repository, areas } = setup()
+  commit(areas, [put('a.md', 'a')], 'full')
   const {
     failure: why,
     change,
     applied,
-  } = failure(() => commit(sides, [put('new/b.md', 'b'), put('a.md', 'c', version('x'))], 'full'))
+  } = failure(() => commit(areas, [put('new/b.md', 'b'), put('a.md', 'c', version('x'))], 'full'))
   assert.deepEqual([why.code, change, applied], ['version-mismatch', 1, 0])
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.md'])
 })
 
 test('a path that stands twice or below another, too many changes and a document that is too long are refused', () => {
-  const { repository, sides } = setup()
-  const codeOf = (changes: Parameters<typeof commit>[1]) => failure(() => commit(sides, changes, 'full')).failure.code
+  const { repository, areas } = setup()
+  const codeOf = (changes: Parameters<typeof commit>[1]) => failure(() => commit(areas, changes, 'full')).failure.code
   assert.equal(codeOf([put('a.md', 'a'), put('a.md', 'b')]), 'invalid-path')
   assert.equal(codeOf([put('a', 'a'), put('a/b', 'b')]), 'invalid-path')
   assert.equal(codeOf([put('a/b/c', 'a'), put('a', 'b')]), 'invalid-path')
@@ -167,24 +123,24 @@ test('a path that stands twice or below another, too many changes and a document
 })
 
 test('a failure before the first rename takes back temporary files and new directories', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   mkdirSync(join(repository, tree, 'b/.x.md.agent-memory-tmp'), { recursive: true })
   const {
     failure: why,
     change,
     applied,
-  } = failure(() => commit(sides, [put('a/x.md', 'a'), put('b/x.md', 'b')], 'full'))
+  } = failure(() => commit(areas, [put('a/x.md', 'a'), put('b/x.md', 'b')], 'full'))
   assert.deepEqual([why.code === 'already-exists', change, applied], [false, 1, 0])
   assert.deepEqual(readdirSync(join(repository, tree)), ['b'])
 })
 
 test('a failure after the first rename leaves the changes before it and says how many', (context) => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   intercept(context, 'renameSync', (_, to) => {
     if (String(to).endsWith('/b.md')) throw Object.assign(new Error('busy'), { code: 'EBUSY', errno: -16 })
   })
   const { change, applied } = failure(() =>
-    commit(sides, [put('a.md', 'a'), put('b.md', 'b'), put('c/d.md', 'd')], 'full'),
+    commit(areas, [put('a.md', 'a'), put('b.md', 'b'), put('c/d.md', 'd')], 'full'),
   )
   assert.deepEqual([change, applied], [1, 1])
   assert.equal(readFileSync(join(repository, tree, 'a.md'), 'utf8'), 'a')
@@ -192,32 +148,39 @@ test('a failure after the first rename leaves the changes before it and says how
 })
 
 test('a lock that is removed while the changes are prepared stops them before the first rename', (context) => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   const lock = Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, inAll: 0 }, monotonic())
   intercept(context, 'mkdirSync', (path) => {
     if (String(path).endsWith('/.github')) rmSync(join(repository, '.git/agent-memory'), { recursive: true })
   })
-  const { failure: why, applied } = failure(() => commit(sides, [put('a.md', 'a')], 'full', () => lock.check()))
+  const { failure: why, applied } = failure(() => commit(areas, [put('a.md', 'a')], 'full', () => lock.check()))
   assert.deepEqual([why.code, applied], ['io', 0])
   assert.ok(!existsSync(join(repository, '.github')))
   lock.release()
 })
 
 test('a document keeps its permission bits', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   const path = join(repository, tree, 'a.md')
-  write(path, 'a')
-  chmodSync(path, 0o640)
-  commit(sides, [put('a.md', 'b', version('a'))], 'full')
-  assert.equal(statSync(path).mode & 0o7777, 0o640)
+  // Also what the umask would take from a new one, which follows it.
+  const umask = process.umask(0o027)
+  try {
+    commit(areas, [put('a.md', 'a')], 'full')
+    assert.equal(statSync(path).mode & 0o7777, 0o640)
+    chmodSync(path, 0o666)
+    commit(areas, [put('a.md', 'b', version('a'))], 'full')
+    assert.equal(statSync(path).mode & 0o7777, 0o666)
+  } finally {
+    process.umask(umask)
+  }
 })
 
 test('a document longer than asked for is too large, also where the host has the lower bound', () => {
-  const { sides, repository } = setup()
+  const { areas, repository } = setup()
   write(join(repository, tree, 'a.md'), 'abc')
-  assert.throws(() => readDocument(sides, 'documents', 'a.md', 2n), { code: 'too-large' })
+  assert.throws(() => readDocument(areas, 'documents', 'a.md', 2n), { code: 'too-large' })
   write(join(repository, tree, 'b.md'), 'x'.repeat(16 * 1024 * 1024 + 1))
-  assert.throws(() => readDocument(sides, 'documents', 'b.md', 2n ** 64n - 1n), { code: 'too-large' })
+  assert.throws(() => readDocument(areas, 'documents', 'b.md', 2n ** 64n - 1n), { code: 'too-large' })
 })
 
 test('a backup is what stood there before the commit, wherever in it the copy stands', () => {
@@ -227,10 +190,10 @@ test('a backup is what stood there before the commit, wherever in it the copy st
     [keep(), change()],
     [change(), keep()],
   ]) {
-    const { repository, sides } = setup()
+    const { repository, areas } = setup()
     write(join(repository, tree, 'a.json'), 'old')
     const expected = changes.map(({ tag }) => version(tag === 'copy' ? 'old' : 'new'))
-    assert.deepEqual(commit(sides, changes, 'full'), expected)
+    assert.deepEqual(commit(areas, changes, 'full'), expected)
     assert.equal(readFileSync(join(repository, tree, 'a.json'), 'utf8'), 'new')
     assert.equal(readFileSync(join(repository, tree, 'kept/a.json'), 'utf8'), 'old')
     assert.deepEqual(readdirSync(join(repository, tree, 'kept')), ['a.json'])
@@ -238,7 +201,7 @@ test('a backup is what stood there before the commit, wherever in it the copy st
 })
 
 test('a backup replaces the one before, whatever that holds', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'a.json.backup')]
   write(document, '1')
   for (const [old, next] of [
@@ -246,20 +209,22 @@ test('a backup replaces the one before, whatever that holds', () => {
     ['2', '3'],
     ['3', '4'],
   ] as const) {
-    commit(sides, [copy('a.json', 'a.json.backup', version(old)), put('a.json', next, version(old))], 'full')
+    commit(areas, [copy('a.json', 'a.json.backup', version(old)), put('a.json', next, version(old))], 'full')
     assert.deepEqual([readFileSync(backup, 'utf8'), readFileSync(document, 'utf8')], [old, next])
     write(backup, 'written by hand')
   }
 })
 
 test('a backup has the permission bits of the document', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'text')
   write(join(repository, tree, 'replaced.json'), '')
-  chmodSync(join(repository, tree, 'a.json'), 0o600)
-  for (const to of ['new.json', 'replaced.json']) {
-    commit(sides, [copy('a.json', to, version('text'))], 'full')
-    assert.equal(statSync(join(repository, tree, to)).mode & 0o7777, 0o600)
+  for (const mode of [0o600, 0o666]) {
+    chmodSync(join(repository, tree, 'a.json'), mode)
+    for (const to of ['new.json', 'replaced.json']) {
+      commit(areas, [copy('a.json', to, version('text'))], 'full')
+      assert.equal(statSync(join(repository, tree, to)).mode & 0o7777, mode)
+    }
   }
 })
 
@@ -279,7 +244,7 @@ for (const [from, to, code] of [
   ['long.json', 'c.json', 'too-large'],
 ]) {
   test(`a copy of \`${from}\` to \`${to}\` is refused with \`${code}\` and leaves nothing`, () => {
-    const { repository, sides } = setup()
+    const { repository, areas } = setup()
     const long = 'x'.repeat(16 * 1024 * 1024 + 1)
     for (const [name, text] of [
       ['a.json', 'text'],
@@ -293,54 +258,54 @@ for (const [from, to, code] of [
     const before = readdirSync(join(repository, tree))
     const expects = version(from === 'long.json' ? long : 'text')
     const changes = [put('first/b.md', 'b'), copy(from!, to!, expects)]
-    const { failure: why, applied } = failure(() => commit(sides, changes, 'full'))
+    const { failure: why, applied } = failure(() => commit(areas, changes, 'full'))
     assert.deepEqual([why.code, applied], [code, 0])
     assert.deepEqual(readdirSync(join(repository, tree)), before)
   })
 }
 
 test('a backup is the old file itself, so that its contents are not written again', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'kept/a.json')]
   write(document, 'old')
   const { ino } = statSync(document)
-  commit(sides, [copy('a.json', 'kept/a.json', version('old')), put('a.json', 'new', version('old'))], 'full')
+  commit(areas, [copy('a.json', 'kept/a.json', version('old')), put('a.json', 'new', version('old'))], 'full')
   assert.equal(statSync(backup).ino, ino)
   assert.deepEqual([statSync(backup).nlink, statSync(document).nlink], [1, 1])
 })
 
 test('a document that stays as it is and its backup are two files', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'text')
-  commit(sides, [copy('a.json', 'b.json', version('text'))], 'full')
+  commit(areas, [copy('a.json', 'b.json', version('text'))], 'full')
   assert.notEqual(statSync(join(repository, tree, 'a.json')).ino, statSync(join(repository, tree, 'b.json')).ino)
 })
 
 test('where the medium has no links, a backup is a copy', (context) => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'old')
   let tried = 0
   intercept(context, 'linkSync', () => {
     tried++
     throw Object.assign(new Error('no links'), { code: 'EPERM', errno: -1 })
   })
-  commit(sides, [copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))], 'full')
+  commit(areas, [copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))], 'full')
   const text = (name: string) => readFileSync(join(repository, tree, name), 'utf8')
   assert.deepEqual([tried, text('a.json'), text('b.json')], [1, 'new', 'old'])
 })
 
 test('a commit that is made again after a crash between its two renames ends with a backup and the new document', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'b.json')]
   write(document, 'old')
   linkSync(document, backup)
-  commit(sides, [copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))], 'full')
+  commit(areas, [copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))], 'full')
   assert.deepEqual([readFileSync(document, 'utf8'), readFileSync(backup, 'utf8')], ['new', 'old'])
   assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.json', 'b.json'])
 })
 
 test('what an editor writes into a document that is linked already stops the backup', (context) => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   const document = join(repository, tree, 'a.json')
   write(document, 'old')
   write(join(repository, tree, 'b.json'), 'older')
@@ -352,7 +317,7 @@ test('what an editor writes into a document that is linked already stops the bac
   })
   const { failure: why, applied } = failure(() =>
     commit(
-      sides,
+      areas,
       [put('first.md', ''), copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))],
       'full',
     ),
@@ -363,44 +328,44 @@ test('what an editor writes into a document that is linked already stops the bac
   assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.json', 'b.json', 'first.md'])
 })
 
-test('what is kept among the records is for its owner alone, whatever it was and whatever the umask', () => {
+test('what is kept in a private place is for its owner alone, whatever it was and whatever the umask', () => {
   const directory = join(emptyDirectory(), 'memories')
-  const sides = sidesOf(recordsTree(grantRecords(directory)))
+  const areas = areasOf(place(directory))
   const mode = (name: string) => statSync(join(directory, name)).mode & 0o777
   const umask = process.umask(0)
   try {
-    commit(sides, [put('a.json', 'old'), put('b/c.json', '')], 'full')
+    commit(areas, [put('a.json', 'old'), put('b/c.json', '')], 'full')
     assert.deepEqual(['.', 'a.json', 'b', 'b/c.json'].map(mode), [0o700, 0o600, 0o700, 0o600])
     chmodSync(join(directory, 'a.json'), 0o644)
-    commit(sides, [copy('a.json', 'a.json.backup', version('old')), put('a.json', 'new', version('old'))], 'full')
+    commit(areas, [copy('a.json', 'a.json.backup', version('old')), put('a.json', 'new', version('old'))], 'full')
     assert.deepEqual(['a.json', 'a.json.backup'].map(mode), [0o600, 0o600])
   } finally {
     process.umask(umask)
   }
-  assert.equal(failure(() => commit(sides, [put('memories.db', '')], 'full')).failure.code, 'invalid-path')
+  assert.equal(failure(() => commit(areas, [put('memories.db', '')], 'full')).failure.code, 'invalid-path')
 })
 
 test('what an editor saves after the check is not kept as what was checked', (context) => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'old')
   // The directory is made between the check and the copy.
   intercept(context, 'mkdirSync', (path) => {
     if (String(path).endsWith('/kept')) fs.writeFileSync(join(repository, tree, 'a.json'), "the editor's")
   })
-  const { failure: why } = failure(() => commit(sides, [copy('a.json', 'kept/a.json', version('old'))], 'full'))
+  const { failure: why } = failure(() => commit(areas, [copy('a.json', 'kept/a.json', version('old'))], 'full'))
   assert.equal(why.code, 'version-mismatch')
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.json'])
 })
 
 test('a failure before the first rename leaves no backup', () => {
-  const { repository, sides } = setup()
+  const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'old')
   write(join(repository, tree, 'a.json.backup'), 'older')
   mkdirSync(join(repository, tree, '.b.md.agent-memory-tmp'))
   const before = readdirSync(join(repository, tree))
   const { change, applied } = failure(() =>
     commit(
-      sides,
+      areas,
       [
         copy('a.json', 'a.json.backup', version('old')),
         copy('a.json', 'new/a.json.backup', version('old')),

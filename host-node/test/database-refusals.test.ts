@@ -4,9 +4,8 @@ import { copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync, unlinkSync, w
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { grantRecords, recordsTree } from '../dist/storage/records.js'
-import { listDirectory, readDocument, sidesOf } from '../dist/storage/tree.js'
-import { Database } from '../dist/storage/database/database.js'
+import { grantDirectory } from '../dist/storage/named.js'
+import { listDirectory, readDocument, areasOf } from '../dist/storage/tree.js'
 import {
   begin,
   blob,
@@ -22,7 +21,8 @@ import {
   sql,
   write,
 } from './database-scene.ts'
-import { emptyDirectory } from './scratch.ts'
+import { databaseIn, place } from './places.ts'
+import { emptyDirectory, readOnlyView } from './scratch.ts'
 
 const codeOf = (work: () => unknown, what?: string) => refusal(work, what).code
 
@@ -55,19 +55,12 @@ test('no statement reaches beyond the database or outlives the call', () => {
     'PRAGMA case_sensitive_like = ON',
     'SELECT * FROM pragma_database_list',
   ]) {
-    const transaction = begin(database, 'write')
-    assert.equal(
-      codeOf(() => transaction.execute([sql(text)]), text),
-      'not-granted',
-      text,
-    )
-    assert.equal(
-      codeOf(() => transaction.query(sql(text), 1)),
-      'not-granted',
-      text,
-    )
-    transaction.execute([insert(1)])
-    transaction.end()
+    for (const run of [
+      () => begin(database, 'write').execute([insert(1), sql(text)]),
+      () => begin(database, 'write').query(sql(text), 1),
+    ]) {
+      assert.equal(codeOf(run, text), 'not-granted', text)
+    }
     const outside = codeOf(() => database.query(sql(text), 1))
     assert.ok(['not-granted', 'read-only'].includes(outside), `${text}: ${outside}`)
   }
@@ -131,18 +124,16 @@ test('changes need a write transaction', () => {
     'EXPLAIN DELETE FROM t',
     'INSERT INTO t (x) VALUES (1) RETURNING x',
   ]
-  const transaction = begin(database, 'read')
   for (const text of texts)
     assert.equal(
-      codeOf(() => transaction.query(sql(text), 1)),
+      codeOf(() => begin(database, 'read').query(sql(text), 1)),
       'read-only',
       text,
     )
   assert.equal(
-    codeOf(() => transaction.execute([insert(1)])),
+    codeOf(() => begin(database, 'read').execute([insert(1)])),
     'read-only',
   )
-  transaction.end()
   for (const text of texts)
     assert.equal(
       codeOf(() => database.query(sql(text), 1)),
@@ -279,19 +270,6 @@ test('a writer waits for its turn within its patience', () => {
   begin(hasty, 'write').end()
 })
 
-/** Lets a directory be seen, below another, as on a medium that can only be read; what keeps this system from it. */
-function readOnlyView(of: string, at: string): string | undefined {
-  mkdirSync(at)
-  for (const words of [
-    ['--bind', of, at],
-    ['-o', 'remount,ro,bind', at],
-  ]) {
-    const { status, stderr, error } = spawnSync('mount', words, { encoding: 'utf8' })
-    if (status !== 0) return stderr || String(error)
-  }
-  return undefined
-}
-
 for (const journal of ['WAL', 'DELETE']) {
   test(`a database in \`${journal}\` mode on a medium that can only be read is read`, (context) => {
     const base = emptyDirectory()
@@ -306,15 +284,14 @@ for (const journal of ['WAL', 'DELETE']) {
     using _ = { [Symbol.dispose]: () => void spawnSync('umount', [at]) }
     const reason = readOnlyView(directory, at)
     if (reason !== undefined) return context.skip(`a bind mount is not possible: ${reason}`)
-    const records = grantRecords(at)
-    const database = new Database(records, { durability: 'full', patience: impatient })
+    const database = databaseIn(at, { durability: 'full', patience: impatient })
     database.open(true)
     assert.equal(count(database), 1n)
     begin(database, 'read').commit()
     const refused = refusal(() => begin(database, 'write'))
     assert.equal(refused.code, 'read-only')
     assert.match(refused.message, /cannot write `.*memories\.db`/)
-    assert.deepEqual(listDirectory(sidesOf(recordsTree(records)), 'documents', ''), [])
+    assert.deepEqual(listDirectory(areasOf(place(at)), 'documents', ''), [])
 
     database.close()
     unlinkSync(join(directory, 'memories.db'))
@@ -326,7 +303,7 @@ for (const journal of ['WAL', 'DELETE']) {
 }
 
 /** A database in WAL mode with a row in its table `t`. */
-function databaseIn(directory: string): DatabaseSync {
+function madeIn(directory: string): DatabaseSync {
   mkdirSync(directory)
   const made = new DatabaseSync(join(directory, 'memories.db'))
   made.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)')
@@ -338,14 +315,13 @@ function viewOf(directory: string, context: TestContext) {
   const at = `${directory} seen`
   const reason = readOnlyView(directory, at)
   if (reason !== undefined) context.skip(`a bind mount is not possible: ${reason}`)
-  const database =
-    reason === undefined ? new Database(grantRecords(at), { durability: 'full', patience: impatient }) : undefined
+  const database = reason === undefined ? databaseIn(at, { durability: 'full', patience: impatient }) : undefined
   return { database, [Symbol.dispose]: () => void spawnSync('umount', [at]) }
 }
 
 test('what others change while it is read as if they did not is no answer', (context) => {
   const directory = join(emptyDirectory(), 'made')
-  databaseIn(directory).close()
+  madeIn(directory).close()
   using view = viewOf(directory, context)
   const { database } = view
   if (database === undefined) return
@@ -354,13 +330,13 @@ test('what others change while it is read as if they did not is no answer', (con
   const reads = begin(database, 'read')
   const other = new DatabaseSync(join(directory, 'memories.db'))
   other.exec('INSERT INTO t VALUES (2, 3)')
-  for (const after of ['PRAGMA wal_checkpoint = TRUNCATE', 'SELECT 1']) {
-    const error = refusal(() => reads.query(sql('SELECT x FROM t'), 9))
+  const rows = sql('SELECT x FROM t')
+  for (const query of [() => reads.query(rows, 9), () => database.query(rows, 9)]) {
+    const error = refusal(query)
     assert.equal(error.code, 'busy')
     assert.match(error.message, /changed while it was read/)
-    other.exec(after)
+    other.exec('PRAGMA wal_checkpoint = TRUNCATE')
   }
-  reads.end()
   database.endCall()
   other.close()
   database.open(false)
@@ -370,7 +346,7 @@ test('what others change while it is read as if they did not is no answer', (con
 
 test('changes that were left beside a database that cannot be written are named', (context) => {
   const base = emptyDirectory()
-  const open = databaseIn(join(base, 'made'))
+  const open = madeIn(join(base, 'made'))
   const left = join(base, 'left')
   mkdirSync(left)
   for (const name of ['memories.db', 'memories.db-wal']) copyFileSync(join(base, 'made', name), join(left, name))
@@ -394,30 +370,30 @@ for (const name of ['memories.db-wal', 'memories.db-shm']) {
   })
 }
 
-test('documents and the database of the records do not meet', () => {
+test('documents and the database of a place do not meet', () => {
   const { base, at } = sceneWithTable()
-  const sides = sidesOf(recordsTree(grantRecords(join(base, 'a/memories'))))
-  assert.deepEqual(listDirectory(sides, 'documents', ''), [], "the host's own files are hidden")
-  for (const own of ['memories.db', 'MEMORIES.DB-wal', '.agent-memory/database/turn.sqlite', '.Agent-Memory']) {
-    const error = refusal(() => readDocument(sides, 'documents', own, 1n))
+  const areas = areasOf(place(join(base, 'a/memories')))
+  assert.deepEqual(listDirectory(areas, 'documents', ''), [], "the host's own files are hidden")
+  for (const own of ['memories.db', 'MEMORIES.DB-wal', '.agent-memory/turn.sqlite', '.Agent-Memory']) {
+    const error = refusal(() => readDocument(areas, 'documents', own, 1n))
     assert.equal(error.code, 'invalid-path')
     assert.match(error.message, /keeps for itself/)
     assert.equal(
-      codeOf(() => listDirectory(sides, 'documents', own)),
+      codeOf(() => listDirectory(areas, 'documents', own)),
       'invalid-path',
     )
   }
-  assert.equal(readDocument(sides, 'documents', 'memories.db.json', 10n), undefined)
+  assert.equal(readDocument(areas, 'documents', 'memories.db.json', 10n), undefined)
   assert.ok(existsSync(at('memories.db')))
 })
 
-test('a directory of records need not exist, but nothing else may stand in its place', () => {
+test('a granted directory need not exist, but nothing else may stand in its place', () => {
   const base = emptyDirectory()
   writeFileSync(join(base, 'file'), '')
   mkdirSync(join(base, 'real'))
   symlinkSync('real', join(base, 'link'))
-  assert.equal(grantRecords(join(base, 'link/b/c')).path, join(base, 'real/b/c'))
-  assert.equal(grantRecords(`${join(base, 'link/b')}//`).location, join(base, 'link/b'))
+  assert.equal(grantDirectory(join(base, 'link/b/c')).path, join(base, 'real/b/c'))
+  assert.equal(grantDirectory(`${join(base, 'link/b')}//`).location, join(base, 'link/b'))
   for (const [path, why] of [
     [join(base, 'file'), /something other than a directory/],
     [join(base, 'file/below'), /something other than a directory/],
@@ -425,7 +401,7 @@ test('a directory of records need not exist, but nothing else may stand in its p
     ['relative', /absolute/],
     [`${base}/a\0b`, /NUL/],
   ] as const) {
-    const error = refusal(() => grantRecords(path))
+    const error = refusal(() => grantDirectory(path))
     assert.equal(error.code, 'invalid-path')
     assert.match(error.message, why)
   }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { Database, type DatabaseOptions } from '../dist/storage/database/database.js'
+import type { Database, DatabaseOptions } from '../dist/storage/database/database.js'
 import type { Transaction } from '../dist/storage/database/transaction.js'
 import { StorageFailure } from '../dist/storage/failure.js'
-import { grantRecords } from '../dist/storage/records.js'
-import { monotonic } from '../dist/time.js'
+import { beginWrite, databaseIn } from './places.ts'
 import { emptyDirectory } from './scratch.ts'
 
 export type Value =
@@ -17,12 +16,16 @@ export type Value =
 export const patient = { atHead: 60_000, inAll: 60_000 }
 export const impatient = { atHead: 30, inAll: 30 }
 
-/** A directory of records that does not exist yet, in one that does. */
+/** How its writers wait. */
+const optionsOf = new WeakMap<Database, DatabaseOptions>()
+
+/** A place that does not exist yet, in a directory that does. */
 export function scene(base = emptyDirectory()) {
   const at = (name: string) => join(base, 'a/memories', name)
   const open = (options: Partial<DatabaseOptions> = {}, create = true) => {
-    const records = grantRecords(join(base, 'a/memories'))
-    const database = new Database(records, { durability: 'full', patience: patient, ...options })
+    const all: DatabaseOptions = { durability: 'full', patience: patient, ...options }
+    const database = databaseIn(join(base, 'a/memories'), all)
+    optionsOf.set(database, all)
     database.open(create)
     return database
   }
@@ -45,7 +48,9 @@ export const sql = (text: string, ...parameters: Value[]) => ({ sql: text, param
 export const insert = (value: number) => sql('INSERT INTO t (x) VALUES (?1)', integer(value))
 
 export function begin(database: Database, mode: 'read' | 'write'): Transaction {
-  return mode === 'read' ? database.beginRead() : database.beginWrite(monotonic())
+  if (mode === 'read') return database.begin('read')
+  const { patience = impatient, onWait } = optionsOf.get(database) ?? {}
+  return beginWrite(database, patience, onWait)
 }
 
 export function write(database: Database, ...statements: ReturnType<typeof sql>[]) {

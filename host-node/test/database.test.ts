@@ -93,16 +93,35 @@ test('effects count rows and name the last insert of the transaction', () => {
   assert.deepEqual(write(database, sql('DELETE FROM t')), [{ changes: 1n, lastInsertId: 0n }], 'of another transaction')
 })
 
-test('a statement that fails stops the batch, and what stood before it stands', () => {
-  const { database } = sceneWithTable()
+test('a statement that fails stops the batch and ends its transaction', () => {
+  const { database, open } = sceneWithTable()
   const transaction = begin(database, 'write')
   const error = refusal(() => transaction.execute([insert(1), insert(1), insert(2)]))
   assert.equal(error.code, 'already-exists')
   assert.match(error.message, /unique constraint of `.*\/memories\.db`.*t\.x/)
   assert.equal(error.detail, 'SQLite result code 2067')
-  transaction.execute([insert(3)])
-  transaction.commit()
-  assert.equal(count(database), 2n)
+  // It is over at once, lock and all.
+  write(open({ patience: { atHead: 0, inAll: 0 } }), insert(3))
+  for (const use of [
+    () => transaction.execute([insert(4)]),
+    () => transaction.query(sql('SELECT 1'), 1),
+    () => transaction.commit(),
+  ]) {
+    const { code, message } = refusal(use)
+    assert.equal(code, 'io')
+    assert.match(message, /was rolled back after an error: begin again/)
+  }
+  assert.equal(single(database, 'SELECT x FROM t'), 3n)
+})
+
+test('a query that fails ends its transaction, one that reads as well', () => {
+  const { database } = sceneWithTable()
+  for (const mode of ['read', 'write'] as const) {
+    const transaction = begin(database, mode)
+    assert.match(refusal(() => transaction.query(sql('SELECT absent'), 1)).message, /no such column/)
+    assert.match(refusal(() => transaction.query(sql('SELECT 1'), 1)).message, /begin again/)
+    begin(database, mode).commit()
+  }
 })
 
 test('a transaction that is not committed leaves nothing and lets the next one in', () => {
@@ -171,9 +190,9 @@ test('what is made is for its owner alone', () => {
     transaction.execute([insert(1)])
     const mode = (name: string) => statSync(at(name)).mode & 0o777
     const names = ['memories.db', 'memories.db-shm', 'memories.db-wal']
-    const locks = ['queue.sqlite', 'turn.sqlite'].map((name) => `.agent-memory/database/${name}`)
+    const locks = ['queue.sqlite', 'turn.sqlite'].map((name) => `.agent-memory/${name}`)
     for (const name of [...names, ...locks]) assert.equal(mode(name), 0o600, name)
-    for (const name of ['.', '..', '.agent-memory', '.agent-memory/database']) assert.equal(mode(name), 0o700, name)
+    for (const name of ['.', '..', '.agent-memory']) assert.equal(mode(name), 0o700, name)
     assert.deepEqual(readdirSync(at('')).sort(), ['.agent-memory', ...names], 'and nothing else')
     transaction.end()
   } finally {
@@ -184,14 +203,13 @@ test('what is made is for its owner alone', () => {
 test('the bits of a directory that is there are left alone, and the files in it are private', () => {
   const { at, open } = scene()
   mkdirSync(at('.agent-memory'), { recursive: true })
-  mkdirSync(at('.agent-memory/database'))
-  const directories = ['', '.agent-memory', '.agent-memory/database']
+  const directories = ['', '.agent-memory']
   for (const name of directories) chmodSync(at(name), 0o755)
   const database = open()
   write(database, sql('CREATE TABLE t (x)'))
   const mode = (name: string) => statSync(at(name)).mode & 0o777
-  assert.deepEqual(directories.map(mode), [0o755, 0o755, 0o755])
-  const files = ['memories.db', '.agent-memory/database/queue.sqlite', '.agent-memory/database/turn.sqlite']
+  assert.deepEqual(directories.map(mode), [0o755, 0o755])
+  const files = ['memories.db', '.agent-memory/queue.sqlite', '.agent-memory/turn.sqlite']
   assert.deepEqual(files.map(mode), [0o600, 0o600, 0o600])
 })
 

@@ -9,7 +9,7 @@ const [transpiled] = process.argv.slice(2) as [string]
 const directory = mkdtempSync(join(tmpdir(), 'agent-memory-'))
 const memory = await openComponent(pathToFileURL(transpiled), {
   allow: [],
-  memoryDir: join(directory, 'memories'),
+  settings: { guests: { directory: join(directory, 'rows') } },
   workers: 1,
   lockWait: 50,
   limits: { statementTime: 200 },
@@ -21,7 +21,7 @@ await call('endless-statement').catch((error) => say(error.code))
 const read = await call('count')
 say(read.isError ? read.error.code : 'read')
 const next = await call('add-row')
-say(next.isError ? String(next.error.code).replace('ErrorCode::', '') : 'added')
+say(next.isError ? next.error.code.replace('ErrorCode::', '') : 'added')
 await memory.close()
 say('closed')
 rmSync(directory, { recursive: true })

@@ -1,8 +1,7 @@
 // Begins a transaction with a row that is not committed, and does not end by itself: on a worker thread, or a process.
 import { parentPort, workerData } from 'node:worker_threads'
-import { Database } from '../dist/storage/database/database.js'
-import { grantRecords } from '../dist/storage/records.js'
-import { monotonic, sleep } from '../dist/time.js'
+import { sleep } from '../dist/time.js'
+import { beginWrite, databaseIn } from './places.ts'
 
 const { directory, moment } = (workerData ?? { directory: process.argv[2], moment: 'holding' }) as {
   directory: string
@@ -17,10 +16,10 @@ const slow = {
   parameters: [],
 }
 
-const database = new Database(grantRecords(directory), { durability: 'full', patience })
+const database = databaseIn(directory, { durability: 'full', patience })
 database.open(false)
 if (moment === 'waiting') say()
-const transaction = database.beginWrite(monotonic())
+const transaction = beginWrite(database, patience)
 transaction.execute([insert])
 say()
 if (moment === 'querying') transaction.query(slow, 1)
@@ -32,5 +31,5 @@ for (let last = transaction; ;) {
   last.query(large, 1)
   last.query({ sql: "DELETE FROM t WHERE typeof(x) = 'blob' RETURNING 1", parameters: [] }, 0)
   last.commit()
-  last = database.beginWrite(monotonic())
+  last = beginWrite(database, patience)
 }

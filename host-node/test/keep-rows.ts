@@ -6,8 +6,7 @@ const [directory, ending] = process.argv.slice(2)
 const memory = await openMemory({
   allow: [],
   toolsets: ['records'],
-  memoryDir: directory!,
-  recordsFormat: 'sqlite',
+  settings: { records: { directory: directory!, format: 'sqlite' } },
   workers: 2,
 })
 const outcomes = await Promise.all([1, 2, 3].map((n) => memory.call('add_core_memory', { content: `${n}` })))

@@ -7,7 +7,7 @@ import { commit } from '../dist/storage/commit.js'
 import { CommitFailure, StorageFailure } from '../dist/storage/failure.js'
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
-import { listDirectory, readDocument, sidesOf, versionOf } from '../dist/storage/tree.js'
+import { listDirectory, readDocument, areasOf, versionOf } from '../dist/storage/tree.js'
 import { monotonic } from '../dist/time.js'
 import { beside, emptyDirectory, write } from './scratch.ts'
 
@@ -74,23 +74,27 @@ for (const { name } of trees) {
     const each = filled<TreeCase>(trees, name, base)
     create(base, each.create)
     const before = everything(base)
-    const sides = sidesOf(findRepository(join(base, 'repo'), [base]))
+    const areas = areasOf(findRepository(join(base, 'repo'), [base]))
     const path = each.path
     const read = () => {
-      const document = readDocument(sides, 'documents', path, 1_000_000n)
+      const document = readDocument(areas, 'documents', path, 1_000_000n)
       return document ? Buffer.from(document.contents).toString() : null
     }
     const run = {
       read,
       list: () =>
-        listDirectory(sides, 'documents', path)?.map((entry) => ({ ...entry, size: Number(entry.size) })) ?? null,
+        listDirectory(areas, 'documents', path)?.map(({ name, status: { kind, size } }) => ({
+          name,
+          kind,
+          size: Number(size),
+        })) ?? null,
       put: () => {
-        commit(sides, [{ tag: 'put', val: { side: 'documents', path, contents: Buffer.from('put') } }], 'full')
+        commit(areas, [{ tag: 'put', val: { area: 'documents', path, contents: Buffer.from('put') } }], 'full')
         return read()
       },
       delete: () => {
         const expects = versionOf(Buffer.from(''))
-        commit(sides, [{ tag: 'delete', val: { side: 'documents', path, expects } }], 'full')
+        commit(areas, [{ tag: 'delete', val: { area: 'documents', path, expects } }], 'full')
         return read()
       },
     }[each.do]

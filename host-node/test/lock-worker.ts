@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { commit } from '../dist/storage/commit.js'
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
-import { readDocument, sidesOf } from '../dist/storage/tree.js'
+import { readDocument, areasOf } from '../dist/storage/tree.js'
 import { monotonic } from '../dist/time.js'
 
 const { repository, moment } = workerData as { repository: string; moment: 'polling' | 'holding' | 'committing' }
@@ -14,13 +14,13 @@ if (moment === 'polling') parentPort!.postMessage('polls from now on')
 const lock = Lock.acquire(found.lock, patience, monotonic())
 parentPort!.postMessage('holds')
 
-const sides = sidesOf(found)
+const areas = areasOf(found)
 const contents = Buffer.alloc(1_000_000, 'x')
 for (let n = 0; ; n++) {
   lock.check()
   if (moment !== 'committing') continue
-  const version = readDocument(sides, 'documents', 'a.md', 10_000_000n)?.version
+  const version = readDocument(areas, 'documents', 'a.md', 10_000_000n)?.version
   contents.writeInt32LE(n)
-  const put = { side: 'documents' as const, path: 'a.md', contents, ...(version !== undefined && { expects: version }) }
-  commit(sides, [{ tag: 'put', val: put }], 'full')
+  const put = { area: 'documents' as const, path: 'a.md', contents, ...(version !== undefined && { expects: version }) }
+  commit(areas, [{ tag: 'put', val: put }], 'full')
 }

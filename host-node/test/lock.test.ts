@@ -98,6 +98,22 @@ for (const name of ['queue.sqlite', 'turn.sqlite']) {
   })
 }
 
+test('a lock that is removed while it is waited for is no lock: the one in its place is', () => {
+  const repository = emptyRepository()
+  const before = acquire(repository)
+  const { lock: root } = findRepository(repository, [repository])
+  let waits = 0
+  const lock = Lock.acquire(root, patient, monotonic(), () => {
+    if (waits++ > 0) return
+    rmSync(join(repository, '.git/agent-memory'), { recursive: true })
+    before.release()
+  })
+  assert.equal(waits, 1)
+  lock.check()
+  assert.equal(isFree(repository), false)
+  lock.release()
+})
+
 for (const moment of ['polling', 'holding', 'committing'] as const) {
   test(`a worker thread that is terminated while it is ${moment} lets go of the lock`, async () => {
     const repository = emptyRepository()

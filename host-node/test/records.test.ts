@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { type Memory, type MemoryOptions, openMemory } from 'agent-memory-host'
-import { Database } from '../dist/storage/database/database.js'
-import { grantRecords, recordsTree } from '../dist/storage/records.js'
 import { Lock } from '../dist/storage/lock.js'
-import { settle } from '../dist/options.js'
 import { monotonic } from '../dist/time.js'
+import { beginWrite, databaseIn, place } from './places.ts'
 import { beside, emptyDirectory, emptyRepository, write } from './scratch.ts'
 
 const formats = ['json', 'sqlite'] as const
 const patience = { atHead: 60_000, inAll: 60_000 }
 
-async function records(options: Partial<MemoryOptions> = {}) {
+type Own = NonNullable<NonNullable<MemoryOptions['settings']>['records']>
+
+async function records(own: Own = {}, options: Partial<MemoryOptions> = {}) {
   const directory = join(emptyDirectory(), 'memories')
   const memory = await openMemory({
     allow: [],
     toolsets: ['records'],
-    memoryDir: directory,
+    settings: { records: { directory, ...own } },
     durability: 'relaxed',
     ...options,
   })
@@ -35,9 +34,9 @@ async function done(memory: Memory, name: string, input: object = {}): Promise<a
   return outcome.result
 }
 
-for (const recordsFormat of formats) {
-  test(`every tool of records works in \`${recordsFormat}\``, async () => {
-    const { directory, memory } = await records({ recordsFormat })
+for (const format of formats) {
+  test(`every tool of records works in \`${format}\``, async () => {
+    const { directory, memory } = await records({ format })
     assert.ok(!existsSync(directory), 'it is made when something is kept')
     const core = await done(memory, 'add_core_memory', { content: 'Prefers pytest \ufffd over unittest.' })
     await done(memory, 'add_recent_learning', { content: 'SQLite has a turn.' })
@@ -60,19 +59,18 @@ for (const recordsFormat of formats) {
       json: ['.agent-memory', 'default.json', 'default.json.backup'],
       sqlite: ['.agent-memory', 'memories.db'],
     }
-    assert.deepEqual(names.sort(), expected[recordsFormat])
+    assert.deepEqual(names.sort(), expected[format])
     for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
       assert.equal(statSync(join(directory, name)).mode & 0o077, 0, name)
     }
   })
 
-  test(`calls at once lose nothing in \`${recordsFormat}\`, over two memories`, async () => {
-    const { directory, memory } = await records({ recordsFormat, workers: 2 })
+  test(`calls at once lose nothing in \`${format}\`, over two memories`, async () => {
+    const { directory, memory } = await records({ format }, { workers: 2 })
     const other = await openMemory({
       allow: [],
       toolsets: ['records'],
-      memoryDir: directory,
-      recordsFormat,
+      settings: { records: { directory, format } },
       workers: 2,
     })
     const numbers = Array.from({ length: 20 }, (_, n) => n)
@@ -104,7 +102,7 @@ for (const ending of ['closes it', 'ends by itself', 'ends by `process.exit`']) 
 }
 
 test('a damaged database is corrupted data', async () => {
-  const { directory, memory } = await records({ recordsFormat: 'sqlite' })
+  const { directory, memory } = await records({ format: 'sqlite' })
   write(join(directory, 'memories.db'), 'no database'.repeat(1000))
   const outcome = await memory.call('query_memories', {})
   assert.ok(outcome.isError)
@@ -113,11 +111,10 @@ test('a damaged database is corrupted data', async () => {
 })
 
 test('writers of one memory go in the order of their calls', async () => {
-  const { memory } = await records({
-    recordsFormat: 'sqlite',
-    workers: 4,
-    clock: { now: '2025-01-20T10:00:00Z', step: 1000 },
-  })
+  const { memory } = await records(
+    { format: 'sqlite' },
+    { workers: 4, clock: { now: '2025-01-20T10:00:00Z', step: 1000 } },
+  )
   await Promise.all(Array.from({ length: 12 }, (_, n) => done(memory, 'add_recent_task', { content: `${n}` })))
   const { memories } = await done(memory, 'query_memories', { limit: 100, sort_by: 'created_at', sort_order: 'asc' })
   assert.deepEqual(
@@ -128,11 +125,11 @@ test('writers of one memory go in the order of their calls', async () => {
 })
 
 test('a writer that loses its patience gets an outcome that says so, and reads pass by', async () => {
-  const { directory, memory } = await records({ recordsFormat: 'sqlite', lockWait: 50 })
+  const { directory, memory } = await records({ format: 'sqlite' }, { lockWait: 50 })
   await done(memory, 'store_memory', { type: 'core', content: 'first' })
-  const holder = new Database(grantRecords(directory), { durability: 'relaxed', patience })
+  const holder = databaseIn(directory, { durability: 'relaxed', patience })
   holder.open(false)
-  const transaction = holder.beginWrite(monotonic())
+  const transaction = beginWrite(holder, patience)
   const [refused, read] = await Promise.all([
     memory.call('store_memory', { type: 'core', content: 'too early' }),
     done(memory, 'get_memory_stats', {}),
@@ -144,47 +141,32 @@ test('a writer that loses its patience gets an outcome that says so, and reads p
   await memory.close()
 })
 
-test('the lock of the documents is a lock of their own', async () => {
-  const { directory, memory } = await records({ recordsFormat: 'sqlite', lockWait: 50 })
-  const lock = Lock.acquire(recordsTree(grantRecords(directory)).lock, patience, monotonic())
+test('rows and documents of a directory have one lock', async () => {
+  const { directory, memory } = await records({ format: 'sqlite' }, { lockWait: 50 })
+  const lock = Lock.acquire(place(directory).lock, patience, monotonic())
+  const refused = await memory.call('store_memory', { type: 'core', content: 'too early' })
+  assert.ok(refused.isError)
+  assert.deepEqual([refused.error.category, refused.error.code], ['busy', 'BUSY'])
   lock.release()
   await done(memory, 'store_memory', { type: 'core', content: 'first' })
+  assert.deepEqual(readdirSync(join(directory, '.agent-memory')), ['queue.sqlite', 'turn.sqlite'])
   assert.equal(statSync(join(directory, '.agent-memory/turn.sqlite')).mode & 0o777, 0o600)
-  assert.ok(!existsSync(join(directory, '.agent-memory/.gitignore')))
   await memory.close()
 })
 
-test('records are granted where they are mounted, or where their directory is named', () => {
-  const grants = (options: Partial<MemoryOptions>) => settle({ allow: [], ...options }).records?.path
-  assert.equal(grants({}), undefined)
-  assert.equal(grants({ toolsets: ['sessions'], memoryDir: '/a/b' }), '/a/b')
-  for (const toolset of ['records', 'all']) {
-    assert.equal(grants({ toolsets: [toolset] }), grantRecords(join(homedir(), '.claude/agents/memories')).path)
-    const home = process.env['HOME']
-    process.env['HOME'] = ''
-    assert.equal(grants({ toolsets: [toolset] }), undefined)
-    process.env['HOME'] = home
-  }
-})
-
-test('only what is set is handed to the toolset', () => {
-  const toolbox = (options: Partial<MemoryOptions>) => JSON.parse(settle({ allow: [], ...options }).toolbox)
-  assert.deepEqual(toolbox({}), { toolsets: ['sessions'] })
-  assert.deepEqual(toolbox({ recordsFormat: 'json' }).records, { format: 'json' })
-  assert.deepEqual(toolbox({ recordsMaxBytes: 1000, recordsMaxMemories: 7 }).records, {
-    max_bytes: 1000,
-    max_memories: 7,
-  })
+test('a setting reaches the toolset', async () => {
+  const { memory } = await records({ format: 'json', max_memories: 1 })
+  await done(memory, 'store_memory', { type: 'core', content: 'fits' })
+  const refused = await memory.call('store_memory', { type: 'core', content: 'does not' })
+  assert.ok(refused.isError)
+  assert.equal(refused.error.category, 'limit')
+  await memory.close()
 })
 
 test('a directory of records that cannot be one is refused when the memory is opened', async () => {
-  const repository = emptyRepository()
-  for (const [memoryDir, why] of [
-    [join(repository, '.git/HEAD'), /`memoryDir` .*something other than a directory/],
-    ['memories', /`memoryDir` .*absolute/],
-  ] as const) {
-    await assert.rejects(openMemory({ allow: [], memoryDir }), { code: 'invalid-option', message: why })
-  }
-  const wrong = { allow: [], recordsFormat: 'xml' } as unknown as MemoryOptions
-  await assert.rejects(openMemory(wrong), { message: /`recordsFormat`/ })
+  const file = join(emptyRepository(), '.git/HEAD')
+  await assert.rejects(openMemory({ allow: [], settings: { records: { directory: file } } }), {
+    code: 'invalid-option',
+    message: /`settings\.records\.directory` .*something other than a directory/,
+  })
 })

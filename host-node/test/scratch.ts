@@ -24,20 +24,25 @@ export function write(path: string, contents: string | Uint8Array): void {
   writeFileSync(path, contents)
 }
 
+type FileFunction =
+  'accessSync' | 'fdatasyncSync' | 'linkSync' | 'lstatSync' | 'mkdirSync' | 'readdirSync' | 'renameSync'
+
 /** Lets `before` run, or throw, before each call of a function of `node:fs` as long as the test lasts. */
-export function intercept(
-  context: TestContext,
-  name: 'accessSync' | 'fdatasyncSync' | 'linkSync' | 'lstatSync' | 'mkdirSync' | 'renameSync',
-  before: (...paths: unknown[]) => void,
-) {
+export function intercept(context: TestContext, name: FileFunction, before: (...paths: unknown[]) => void) {
   const original = fs[name] as (...paths: unknown[]) => unknown
-  context.mock.method(fs, name, (...paths: unknown[]) => {
+  substitute(context, name, (...paths) => {
     before(...paths)
     return original(...paths)
   })
+}
+
+/** Puts another function in the place of one of `node:fs` as long as the test lasts. */
+export function substitute(context: TestContext, name: FileFunction, by: (...paths: unknown[]) => unknown) {
+  const original = fs[name]
+  Object.assign(fs, { [name]: by })
   syncBuiltinESMExports()
   context.after(() => {
-    context.mock.restoreAll()
+    Object.assign(fs, { [name]: original })
     syncBuiltinESMExports()
   })
 }
@@ -64,4 +69,17 @@ export async function heldElsewhere(repository: string): Promise<{ release: () =
 export function isFree(repository: string): boolean {
   const { stdout } = spawnSync(process.execPath, [beside('hold-lock.ts'), repository, 'try'], { encoding: 'utf8' })
   return stdout === 'held'
+}
+
+/** Lets a directory be seen, below another, as on a medium that can only be read; what keeps this system from it. */
+export function readOnlyView(of: string, at: string): string | undefined {
+  mkdirSync(at)
+  for (const words of [
+    ['--bind', of, at],
+    ['-o', 'remount,ro,bind', at],
+  ]) {
+    const { status, stderr, error } = spawnSync('mount', words, { encoding: 'utf8' })
+    if (status !== 0) return stderr || String(error)
+  }
+  return undefined
 }

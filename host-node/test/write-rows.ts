@@ -1,14 +1,12 @@
 // Writes row after row of `t`, each in a transaction of its own, and says which are kept, until it is killed.
-import { Database } from '../dist/storage/database/database.js'
-import { grantRecords } from '../dist/storage/records.js'
-import { monotonic } from '../dist/time.js'
+import { beginWrite, databaseIn } from './places.ts'
 
 const [directory, first] = process.argv.slice(2) as [string, string]
 const patience = { atHead: 60_000, inAll: 60_000 }
-const database = new Database(grantRecords(directory), { durability: 'full', patience })
+const database = databaseIn(directory, { durability: 'full', patience })
 for (let number = BigInt(first); ; number++) {
   database.open(true)
-  const transaction = database.beginWrite(monotonic())
+  const transaction = beginWrite(database, patience)
   transaction.execute([{ sql: 'INSERT INTO t (x) VALUES (?1)', parameters: [{ tag: 'integer', val: number }] }])
   transaction.commit()
   process.stdout.write(`kept ${number}\n`)

@@ -12,11 +12,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Change, Edit } from '../generated/component/interfaces/agent-memory-core-documents.js'
+import type { Change, Edit } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import { CommitFailure, StorageFailure, unlessMissing } from './failure.ts'
 import { temporaryName } from './paths.ts'
 import { spliced } from './splices.ts'
-import { longestDocument, segmentsIn, type Sides, versionOf } from './tree.ts'
+import { type Areas, longestDocument, segmentsIn, versionOf } from './tree.ts'
 import {
   type Durability,
   enterDirectory,
@@ -35,7 +35,8 @@ const mostChanges = 1000
 const noLinks = new Set(['EPERM', 'EACCES', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EXDEV'])
 
 /**
- * Makes the changes in order, with the tree's lock held, and returns the version of each document.
+ * Makes the changes in order, with the place's lock held, and returns the version of each document, but of none that is
+ * deleted.
  * `checkLock` throws where the lock excludes nobody any more.
  *
  * Until the first rename nothing is visible, and a failure takes back what was prepared. From then on a
@@ -43,12 +44,12 @@ const noLinks = new Set(['EPERM', 'EACCES', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', '
  * between the last look at a document and the rename, a moment later, is lost.
  */
 export function commit(
-  sides: Sides,
+  areas: Areas,
   changes: readonly Change[],
   durability: Durability,
   checkLock: () => void = () => {},
-): string[] {
-  const attempt = new Attempt(sides, durability, checkLock)
+): (string | undefined)[] {
+  const attempt = new Attempt(areas, durability, checkLock)
   try {
     return attempt.run(changes)
   } catch (error) {
@@ -57,10 +58,12 @@ export function commit(
   }
 }
 
-/** Where a document stands in a side. */
+const doing = { put: 'write', edit: 'write', copy: 'write', delete: 'delete', rename: 'rename a document to' } as const
+
+/** Where a document stands in an area. */
 interface Spot {
   readonly path: string
-  /** Below the side's root, without the name. */
+  /** Below the area's root, without the name. */
   readonly directories: readonly string[]
   readonly name: string
 }
@@ -68,9 +71,9 @@ interface Spot {
 /** One change on its way to the disk. */
 interface Step {
   readonly change: Change
-  /** What is written or deleted. */
+  /** What is written or deleted; of a rename, the new path. */
   readonly target: Spot
-  /** The document whose version is checked: but for a copy, the same. */
+  /** The document whose version is checked: but for a copy and a rename, the same. */
   readonly checked: Spot
   /** Where it stands, once that is known to exist. */
   directory?: string
@@ -79,6 +82,8 @@ interface Step {
   foundVersion?: string
   /** What it holds, where it is edited and no other document is. */
   foundContents?: Buffer | undefined
+  /** Whether nothing stands at the target. */
+  isNew?: boolean
   /** The new version, once it is known. */
   version?: string
   /** Whether the temporary file is the document itself under another name. */
@@ -97,7 +102,7 @@ class Attempt {
   current: number | undefined
   applied = 0
   doing = 'commit'
-  readonly #sides: Sides
+  readonly #areas: Areas
   readonly #durability: Durability
   readonly #checkLock: () => void
   readonly #steps: Step[] = []
@@ -107,13 +112,13 @@ class Attempt {
   /** The directories to sync, in order. */
   readonly #touched = new Set<string>()
 
-  constructor(sides: Sides, durability: Durability, checkLock: () => void) {
-    this.#sides = sides
+  constructor(areas: Areas, durability: Durability, checkLock: () => void) {
+    this.#areas = areas
     this.#durability = durability
     this.#checkLock = checkLock
   }
 
-  run(changes: readonly Change[]): string[] {
+  run(changes: readonly Change[]): (string | undefined)[] {
     this.#checkLock()
     this.#plan(changes)
     this.#each((step) => this.#checkVersion(step))
@@ -124,7 +129,7 @@ class Attempt {
     this.#each((step) => this.#apply(step))
     this.doing = 'make the changes durable'
     this.#syncDirectories()
-    return this.#steps.map(({ version }) => version ?? '')
+    return this.#steps.map(({ version }) => version)
   }
 
   /** Removes what is not part of the changes that stand, and makes those survive. */
@@ -137,7 +142,7 @@ class Attempt {
   #each(stage: (step: Step) => void): void {
     for (const [index, step] of this.#steps.entries()) {
       this.current = index
-      this.doing = `${step.change.tag === 'delete' ? 'delete' : 'write'} \`${step.target.path}\``
+      this.doing = `${doing[step.change.tag]} \`${step.target.path}\``
       stage(step)
     }
     this.current = undefined
@@ -150,9 +155,10 @@ class Attempt {
     for (const [index, change] of changes.entries()) {
       this.current = index
       const { tag, val } = change
-      const root = this.#sides[val.side]
-      const target = spotOf(root, tag === 'copy' ? val.to : val.path)
-      const checked = tag === 'copy' ? spotOf(root, val.from) : target
+      const root = this.#areas[val.area]
+      const moves = tag === 'copy' || tag === 'rename'
+      const target = spotOf(root, moves ? val.to : val.path)
+      const checked = moves ? spotOf(root, val.from) : target
       if (tag === 'put') checkLength(val.path, val.contents)
       this.#steps.push({ change, target, checked })
     }
@@ -160,18 +166,20 @@ class Attempt {
   }
 
   #checkConsistent(): void {
-    const key = ({ change, target }: Step) => `${change.val.side}/${target.path}`
+    const key = ({ change, target }: Step, { path } = target) => `${change.val.area}/${path}`
     const seen = new Set<string>()
     this.#each((step) => {
-      const twice = `\`${step.target.path}\` stands twice in one commit`
-      if (seen.has(key(step))) throw new StorageFailure('invalid-path', twice)
-      seen.add(key(step))
+      for (const spot of step.change.tag === 'rename' ? [step.checked, step.target] : [step.target]) {
+        const twice = `\`${spot.path}\` stands twice in one commit`
+        if (seen.has(key(step, spot))) throw new StorageFailure('invalid-path', twice)
+        seen.add(key(step, spot))
+      }
     })
-    const files = new Set(this.#steps.filter(({ change }) => change.tag !== 'delete').map(key))
+    const files = new Set(this.#steps.filter(({ change }) => change.tag !== 'delete').map((step) => key(step)))
     this.#each(({ change, target: { path, directories } }) => {
       for (let depth = 1; depth <= directories.length; depth++) {
         const above = directories.slice(0, depth).join('/')
-        if (!files.has(`${change.val.side}/${above}`)) continue
+        if (!files.has(`${change.val.area}/${above}`)) continue
         const both = `\`${above}\` cannot be both a document and the directory of \`${path}\``
         throw new StorageFailure('invalid-path', both)
       }
@@ -186,21 +194,23 @@ class Attempt {
       step.foundVersion = file.version
       step.foundContents = file.contents
     }
-    const { directories, name } = step.target
-    const directory = findDirectory(this.#sides[step.change.val.side], directories)
-    if (directory === undefined) return
-    step.directory = directory
-    const replaced = step.change.tag === 'copy' ? lookAt(join(directory, name)) : undefined
-    if (replaced !== undefined && !replaced.isFile()) throw notA('file', name, replaced)
+    const { path, directories, name } = step.target
+    const directory = findDirectory(this.#areas[step.change.val.area], directories)
+    if (directory !== undefined) step.directory = directory
+    const replaced = directory === undefined ? undefined : lookAt(join(directory, name))
+    step.isNew = replaced === undefined
+    if (replaced === undefined) return
+    if (step.change.tag === 'rename') throw alreadyExists(path)
+    if (!replaced.isFile()) throw notA('file', name, replaced)
   }
 
   /** What an earlier change that looks at the same document found, as a backup and what replaces the document do. */
   #foundBefore({ change, checked }: Step): Found | undefined {
     const before = this.#steps.find(
-      (step) => step.found && step.change.val.side === change.val.side && step.checked.path === checked.path,
+      (step) => step.found && step.change.val.area === change.val.area && step.checked.path === checked.path,
     )
     if (before === undefined) return undefined
-    const directory = findDirectory(this.#sides[change.val.side], checked.directories)
+    const directory = findDirectory(this.#areas[change.val.area], checked.directories)
     const isStill = directory !== undefined && isSame(lookAt(join(directory, checked.name)), before.found)
     if (!isStill || (change.tag === 'copy' && before.found!.size > longestDocument)) return undefined
     return { version: before.foundVersion!, stats: before.found!, contents: before.foundContents }
@@ -209,7 +219,7 @@ class Attempt {
   /** A commit has many changes: of several documents that are edited none is held until it is written. */
   #readChecked(step: Step): Found | undefined {
     const [edit, another] = this.#steps.filter(({ change }) => change.tag === 'edit')
-    const isEdited = edit?.change.val.side === step.change.val.side && edit.target.path === step.checked.path
+    const isEdited = edit?.change.val.area === step.change.val.area && edit.target.path === step.checked.path
     return isEdited && another === undefined ? this.#readWhole(step) : this.#hashChecked(step)
   }
 
@@ -233,7 +243,7 @@ class Attempt {
 
   /** The version of the document whose version is checked, or undefined where there is none. */
   #hashChecked({ change, checked }: Step, take?: (piece: Uint8Array) => void): ReturnType<typeof hashRegular> {
-    const directory = findDirectory(this.#sides[change.val.side], checked.directories)
+    const directory = findDirectory(this.#areas[change.val.area], checked.directories)
     const limit = change.tag === 'copy' || change.tag === 'edit' ? longestDocument : Infinity
     return directory === undefined ? undefined : hashRegular(directory, checked.name, limit, take)
   }
@@ -241,7 +251,7 @@ class Attempt {
   /** One by one, each looked at: never through a symbolic link. */
   #makeDirectories(step: Step): void {
     if (step.directory !== undefined) return
-    const { anchor, segments, isPrivate = false } = this.#sides[step.change.val.side]
+    const { anchor, segments, isPrivate = false } = this.#areas[step.change.val.area]
     let directory = anchor
     for (const segment of [...segments, ...step.target.directories]) {
       const path = join(directory, segment)
@@ -257,13 +267,13 @@ class Attempt {
 
   #writeTemporary(step: Step): void {
     const { change, target, checked, directory, found } = step
-    if (change.tag === 'delete') return
+    if (change.tag === 'delete' || change.tag === 'rename') return
     const path = join(directory!, temporaryName(target.name))
     unlessMissing(() => unlinkSync(path)) // What a crash left behind.
     if (this.#linkTemporary(step, path)) return
     const edited = change.tag === 'edit' ? this.#edited(step, change.val) : undefined
     // A backup is for nobody who may not read the document.
-    const mode = this.#sides[change.val.side].isPrivate ? 0o600 : found && found.mode & 0o7777
+    const mode = this.#areas[change.val.area].isPrivate ? 0o600 : found && found.mode & 0o7777
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
     const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (mode ?? 0o666) & 0o777)
     this.#temporaries.add(path)
@@ -281,7 +291,8 @@ class Attempt {
         write(contents)
         step.version = versionOf(contents)
       }
-      if (this.#durability === 'full') fdatasyncSync(descriptor)
+      // After a loss of power a new document would else be an empty one.
+      if (this.#durability === 'full' || step.isNew) fdatasyncSync(descriptor)
     } finally {
       closeSync(descriptor)
     }
@@ -295,9 +306,9 @@ class Attempt {
   #linkTemporary(step: Step, path: string): boolean {
     const { change, checked, found } = step
     if (change.tag !== 'copy') return false
-    const { side, from } = change.val
-    const root = this.#sides[side]
-    const isReplaced = this.#steps.some(({ change, target }) => change.val.side === side && target.path === from)
+    const { area, from } = change.val
+    const root = this.#areas[area]
+    const isReplaced = this.#steps.some(({ change, target }) => change.val.area === area && target.path === from)
     if (!isReplaced || (root.isPrivate && (found!.mode & 0o777) !== 0o600)) return false
     const directory = findDirectory(root, checked.directories)
     if (directory === undefined) throw versionMismatch(from)
@@ -316,7 +327,9 @@ class Attempt {
     return true
   }
 
-  #apply({ change, target, checked, directory, found, linked = false }: Step): void {
+  #apply(step: Step): void {
+    const { change, target, checked, directory, found, linked = false } = step
+    if (change.tag === 'rename') return this.#rename(step)
     const path = join(directory!, target.name)
     const temporary = join(directory!, temporaryName(target.name))
     // An editor that writes in place has changed what is linked.
@@ -331,8 +344,25 @@ class Attempt {
       else renameSync(temporary, path)
       this.#temporaries.delete(temporary)
     }
+    this.#stands(directory!)
+  }
+
+  #rename(step: Step): void {
+    const { change, target, checked, directory, found } = step
+    const before = findDirectory(this.#areas[change.val.area], checked.directories)
+    const from = before && join(before, checked.name)
+    if (from === undefined || !isSame(lookAt(from), found)) throw versionMismatch(checked.path)
+    const to = join(directory!, target.name)
+    if (lookAt(to) !== undefined) throw alreadyExists(target.path)
+    renameSync(from, to)
+    step.version = change.val.expects!
+    this.#stands(before!, directory!)
+  }
+
+  /** Notes that a change stands, in these directories. */
+  #stands(...directories: string[]): void {
     this.applied++
-    this.#touched.add(directory!)
+    for (const directory of directories) this.#touched.add(directory)
   }
 
   #syncDirectories(): void {
@@ -362,6 +392,10 @@ function isSame(now: Stats | undefined, before: Stats | undefined): boolean {
     now?.size === before?.size &&
     now?.mtimeMs === before?.mtimeMs
   )
+}
+
+function alreadyExists(path: string): StorageFailure {
+  return new StorageFailure('already-exists', `something stands at \`${path}\`; take another path`)
 }
 
 function versionMismatch(path: string): StorageFailure {

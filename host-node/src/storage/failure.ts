@@ -1,9 +1,6 @@
 import { getSystemErrorMessage } from 'node:util'
-import type { CommitError } from '../generated/component/interfaces/agent-memory-core-documents.js'
-import type {
-  Error as StorageError,
-  ErrorCode,
-} from '../generated/component/interfaces/agent-memory-core-storage-types.js'
+import type { CommitError } from '../generated/component/interfaces/agent-memory-storage-documents.js'
+import type { Error as StorageError, ErrorCode } from '../generated/component/interfaces/agent-memory-storage-types.js'
 
 export type { ErrorCode, StorageError }
 

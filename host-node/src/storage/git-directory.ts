@@ -9,7 +9,7 @@ import { lookAt, readRegular, type Root } from './walk.ts'
 const longest = 1024 * 1024
 
 /**
- * Where a repository's lock and private side live: `agent-memory` in its own git directory, or
+ * Where a repository's lock and bookkeeping live: `agent-memory` in its own git directory, or
  * `.agent-memory` in its root where no Git is.
  *
  * It depends on nothing but the files, so that two processes always find the same lock: no environment

@@ -18,7 +18,7 @@ export interface Patience {
 }
 
 /**
- * A tree's lock, held until `release`, or until the thread or the process ends in any way.
+ * A place's lock, held until `release`, or until the thread or the process ends in any way.
  *
  * It is an open write transaction on the empty SQLite file `turn.sqlite`, so every process with any SQLite
  * can hold it and the operating system releases it after a crash. `queue.sqlite` is the turnstile before it:
@@ -47,7 +47,7 @@ export class Lock {
     const isPrivate = root.isPrivate ?? false
     try {
       for (;;) {
-        const directory = prepare(root, durability)
+        const directory = makeLockDirectory(root, durability)
         const taken = unlessMissing(() => takeTurn(directory, isPrivate, wait))
         if (taken !== undefined) return new Lock(taken.turn, taken.atHeadUntil)
         // The repository was removed, and perhaps made anew, meanwhile.
@@ -170,7 +170,8 @@ export function busy(since: number): StorageFailure {
   )
 }
 
-function prepare(root: Root, durability: Durability): string {
+/** The directory of a place's lock, which Git ignores where it is one of a work tree. */
+export function makeLockDirectory(root: Root, durability: Durability): string {
   const directory = makeDirectory(root, durability)
   if (!root.isPrivate && basename(directory) === '.agent-memory') ignoredByGit(directory)
   return directory

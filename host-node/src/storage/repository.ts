@@ -27,7 +27,7 @@ export function findRepository(name: string, grants: readonly string[]): Granted
   }
   const segments = ['.github', 'agent-memory']
   const location = [name.replace(/\/+$/, ''), ...segments].join('/')
-  return { location, documents: { anchor: root, segments }, lock: lockDirectoryOf(root) }
+  return { location, documents: { anchor: root, segments }, lock: lockDirectoryOf(root), databases: [] }
 }
 
 /** The granted directories that are repositories themselves, in byte order. */

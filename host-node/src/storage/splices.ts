@@ -1,4 +1,4 @@
-import type { Splice } from '../generated/component/interfaces/agent-memory-core-documents.js'
+import type { Splice } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 
 /** The contents with all splices, or undefined where they do not fit. */
 export function spliced(contents: Buffer, splices: readonly Splice[]): Buffer | undefined {

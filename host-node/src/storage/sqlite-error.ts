@@ -31,9 +31,10 @@ export function primaryCode(error: unknown): number | undefined {
   return isSqliteError(error) ? error.errcode & 0xff : undefined
 }
 
-/** Whether another connection's lock is in the way. */
+/** Whether another connection's lock is in the way. Deno gives no result code, but SQLite's text. */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
+  if (code === undefined) return error instanceof Error && error.message.includes('is locked')
   return code === Sqlite.busy || code === Sqlite.locked
 }
 

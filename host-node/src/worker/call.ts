@@ -1,19 +1,21 @@
-import { join } from 'node:path'
 import { type Control, Turn } from '../control.ts'
-import type { TransactionMode } from '../generated/component/interfaces/agent-memory-core-database.js'
-import type { Change, Place } from '../generated/component/interfaces/agent-memory-core-documents.js'
+import type { Kind, Mode } from '../generated/component/interfaces/agent-memory-storage-database.js'
+import type { Change } from '../generated/component/interfaces/agent-memory-storage-documents.js'
+import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
 import type { Report, WorkerSettings } from '../messages.ts'
 import { commit } from '../storage/commit.ts'
-import type { Database } from '../storage/database/database.ts'
+import type { Database, Databases } from '../storage/database/database.ts'
 import { nested } from '../storage/database/failure.ts'
+import { databaseFile } from '../storage/database/file.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
 import { CommitFailure, StorageFailure } from '../storage/failure.ts'
 import { busy, Lock } from '../storage/lock.ts'
-import { recordsTree } from '../storage/records.ts'
+import { findNamed, namedTree } from '../storage/named.ts'
 import { findRepository, listRepositories } from '../storage/repository.ts'
-import type { Granted, Sides } from '../storage/tree.ts'
+import type { Areas, Granted } from '../storage/tree.ts'
 import type { Root } from '../storage/walk.ts'
 import { monotonic } from '../time.ts'
+import { PlaceLock } from './place-lock.ts'
 
 /** Thrown through the guest to end a run with this report. It is an `Error`, which jco passes on. */
 export class EndOfRun extends Error {
@@ -25,38 +27,40 @@ export class EndOfRun extends Error {
   }
 }
 
+/** The component's own types leave out what it does not use. */
+export type PlaceKind = { tag: 'repository' } | { tag: 'named'; val: string }
+
+/** How many trees and how many databases a call may have open. */
+const mostTrees = 1000
+const mostDatabases = 100
+
 /** The storage that one call sees, and all that it has opened. */
 export class CallStorage {
   readonly #settings: WorkerSettings
   readonly #control: Control
   readonly #say: (report: Report) => void
-  readonly #database: Database | undefined
+  readonly #databases: Databases
+  readonly #lock = new PlaceLock((root, path) => this.#acquire(root, path))
   #since: number | undefined
-  #lock: Lock | undefined
-  #transacts = false
-  #hasCommittedTransaction = false
-  /** Whether it may have changed anything, so that it cannot be run again. */
-  #hasCommitted = false
-  /** The locks that it has had its turn for. */
-  readonly #turns = new Set<string>()
+  /** The lock that it has had its turn for. */
+  #turn: string | undefined
+  #writes = false
+  #transaction: { readonly takesLock: boolean } | undefined
   #calls = 0
   #trees = 0
 
-  /**
-   * `database`: that of the records, where they are granted. `since`: when the call first asked for a lock, if an
-   * earlier run of it has.
-   */
+  /** `since`: when the call first asked for a lock, if an earlier run of it has. */
   constructor(
     settings: WorkerSettings,
     control: Control,
     say: (report: Report) => void,
-    database: Database | undefined,
+    databases: Databases,
     since: number | undefined,
   ) {
     this.#settings = settings
     this.#control = control
     this.#say = say
-    this.#database = database
+    this.#databases = databases
     this.#since = since
   }
 
@@ -74,105 +78,112 @@ export class CallStorage {
     }
   }
 
-  open({ kind, name }: Place): Granted {
-    const tree = this.#find(kind, name)
+  open(place: Place): Granted {
+    const tree = this.#find(place)
     if (++this.#trees > mostTrees) throw ended('trap', `it has more than ${mostTrees} trees open`)
     return tree
-  }
-
-  listPlaces(kind: Place['kind']): string[] {
-    if (kind === 'repository') return listRepositories(this.#settings.grants)
-    if (kind === 'records' && this.#settings.records) return ['']
-    throw notGranted(kind)
   }
 
   closeTree(): void {
     this.#trees--
   }
 
-  lock(tree: Granted): void {
-    if (this.#lock) throw new StorageFailure('nested', 'the call holds a writer already: a call takes at most one')
-    if (this.#transacts || this.#hasCommittedTransaction) {
-      throw new StorageFailure('nested', 'the call has a transaction, or has committed one: it takes its writer before')
-    }
-    const { patience, durability } = this.#settings
-    const since = this.#takeTurn(tree.lock)
-    this.#lock = Lock.acquire(tree.lock, patience, since, () => this.#say({ kind: 'waits' }), durability)
+  listPlaces(kind: PlaceKind): string[] {
+    if (kind.tag === 'repository') return listRepositories(this.#settings.grants)
+    findNamed(this.#settings.places, kind.val)
+    return ['']
   }
 
-  commit(sides: Sides, changes: Change[]): string[] {
-    this.#hasCommitted = true
-    return commit(sides, changes, this.#settings.durability, () => this.#lock!.check())
+  createPlace(place: Place): never {
+    if (place.tag === 'named') findNamed(this.#settings.places, place.val.label)
+    const why = place.tag === 'repository' ? 'a repository: create it with Git' : 'one of a family of places'
+    throw new StorageFailure('not-granted', `this host creates no place that is ${why}`)
+  }
+
+  lock(tree: Granted): void {
+    if (this.#writes) throw new StorageFailure('nested', 'the call holds a writer already: a call takes one at a time')
+    if (this.#transaction?.takesLock) {
+      throw new StorageFailure('nested', 'the call has a write transaction: it takes its writer before')
+    }
+    this.#lock.take(tree.lock)
+    this.#writes = true
+  }
+
+  commit(areas: Areas, changes: Change[]): (string | undefined)[] {
+    return commit(areas, changes, this.#settings.durability, () => this.#lock.check())
   }
 
   release(): void {
-    this.#lock?.release()
-    this.#lock = undefined
+    this.#writes = false
+    this.#lock.release()
   }
 
-  database(name: string): Database {
-    if (name !== 'records') {
-      throw new StorageFailure(
-        'not-granted',
-        `the database \`${name}\` is not granted: this host keeps no such database`,
-      )
-    }
-    if (!this.#database) throw notGranted('records')
-    return this.#database
+  openDatabase(place: Place, name: string, kind: Kind, create: boolean): Database {
+    const database = this.#databases.get(databaseFile(this.#find(place), name, kind))
+    if (this.#databases.inUse > mostDatabases) throw ended('trap', `it has more than ${mostDatabases} databases open`)
+    database.open(create)
+    return database
   }
 
-  begin(database: Database, mode: TransactionMode): Transaction {
-    if (this.#transacts) throw nested()
-    const transaction = mode === 'read' ? database.beginRead() : this.#beginWrite(database)
-    this.#transacts = true
+  begin(database: Database, mode: Mode): Transaction {
+    if (this.#transaction) throw nested()
+    const { lock } = database.file
+    const takesLock = mode.tag === 'write' && lock !== undefined
+    const transaction = takesLock ? this.#beginUnderLock(database, lock) : database.begin(mode.tag, this.#ended)
+    this.#transaction = { takesLock }
     return transaction
-  }
-
-  commitTransaction(transaction: Transaction): void {
-    this.#hasCommittedTransaction = true
-    if (transaction.mode === 'write') this.#hasCommitted = true
-    transaction.commit()
-  }
-
-  endTransaction(transaction: Transaction): void {
-    transaction.end()
-    this.#transacts = false
   }
 
   /** Closes whatever the call has open, however it ended. */
   close(): void {
     try {
-      this.#database?.endCall()
+      this.#databases.endCall()
     } finally {
-      this.release()
+      this.#lock.close()
     }
   }
 
-  #beginWrite(database: Database): Transaction {
-    database.checkWritable()
-    return database.beginWrite(this.#takeTurn(database.lock, database.treeLock))
+  readonly #ended = () => {
+    this.#transaction = undefined
   }
 
-  /** Waits for its turn among the calls of this process, and says since when it has waited. */
-  #takeTurn(root: Root, before?: Root): number {
-    const [lock, after] = [pathOf(root), before && pathOf(before)]
+  #beginUnderLock(database: Database, root: Root): Transaction {
+    database.checkWritable()
+    const since = this.#since ?? monotonic()
+    const { lock, isNew } = this.#lock.take(root)
+    try {
+      const ended = () => {
+        this.#ended()
+        this.#lock.release()
+      }
+      return database.begin('write', ended, isNew ? { since, until: lock.atHeadUntil } : undefined)
+    } catch (error) {
+      this.#lock.release()
+      throw error
+    }
+  }
+
+  /** Waits for its turn among the calls of this process, unless it has had it, and then for other processes. */
+  #acquire(root: Root, path: string): Lock {
     const since = this.#since ?? monotonic()
     this.#since = undefined
-    if (this.#turns.has(lock)) return since
-    const turn = this.#control.ask(() => this.#say({ kind: 'asks', lock, holds: [...this.#turns], after }))
-    if (turn === Turn.later && !this.#hasCommitted) throw new EndOfRun({ kind: 'deferred' })
-    if (turn === Turn.never) throw busy(since)
-    this.#turns.add(lock)
-    return since
+    if (this.#turn !== path) {
+      const turn = this.#control.ask(() => this.#say({ kind: 'asks', lock: path }))
+      // Nothing was changed: that takes the lock.
+      if (turn === Turn.later) throw new EndOfRun({ kind: 'deferred' })
+      if (turn === Turn.never) throw busy(since)
+      this.#turn = path
+    }
+    const { patience, durability } = this.#settings
+    return Lock.acquire(root, patience, since, () => this.#say({ kind: 'waits' }), durability)
   }
 
-  #find(kind: Place['kind'], name: string): Granted {
-    if (kind === 'repository') return findRepository(name, this.#settings.grants)
-    if (kind !== 'records' || !this.#settings.records) throw notGranted(kind)
-    if (name !== '') {
-      throw new StorageFailure('invalid-path', 'the directory of records has no name: leave it empty')
-    }
-    return recordsTree(this.#settings.records)
+  #find(place: Place): Granted {
+    if (place.tag === 'repository') return findRepository(place.val, this.#settings.grants)
+    const { label, name } = place.val
+    const found = findNamed(this.#settings.places, label)
+    if (name === '') return namedTree(found)
+    throw new StorageFailure('invalid-path', `the place \`${label}\` is alone and has no name: leave it empty`)
   }
 
   #count(): void {
@@ -181,24 +192,6 @@ export class CallStorage {
   }
 }
 
-const mostTrees = 1000
-
-function pathOf({ anchor, segments }: Root): string {
-  return join(anchor, ...segments)
-}
-
 function ended(reason: 'storage-calls' | 'trap', message: string): EndOfRun {
   return new EndOfRun({ kind: 'ended', reason, message })
-}
-
-const notKept: Record<Place['kind'], string> = {
-  repository: 'a repository is not created here: create it with Git',
-  records:
-    'this host has no directory for records: set one (`memoryDir`), or mount the toolset `records`, which has one below `HOME`, an absolute path',
-  store: 'this host keeps no stores',
-  data: 'this host has no data directory',
-}
-
-export function notGranted(kind: Place['kind']): StorageFailure {
-  return new StorageFailure('not-granted', notKept[kind])
 }

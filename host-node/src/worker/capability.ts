@@ -1,32 +1,34 @@
 import type {
   Effect,
+  Kind,
+  Mode,
   Rows,
   Statement,
-  TransactionMode,
-} from '../generated/component/interfaces/agent-memory-core-database.js'
+} from '../generated/component/interfaces/agent-memory-storage-database.js'
 import type {
+  Area,
   Change,
   Document,
   Entry,
-  Place,
-  Side,
-} from '../generated/component/interfaces/agent-memory-core-documents.js'
+  Status,
+} from '../generated/component/interfaces/agent-memory-storage-documents.js'
+import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
 import type { Database } from '../storage/database/database.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
-import { type Granted, listDirectory, readDocument, type Sides, sidesOf, versionOf } from '../storage/tree.ts'
-import { type CallStorage, notGranted } from './call.ts'
+import { type Areas, areasOf, type Granted, listDirectory, readDocument, statusAt, versionOf } from '../storage/tree.ts'
+import type { CallStorage, PlaceKind } from './call.ts'
 
-/** `agent-memory:core/documents` for one call. */
+/** `agent-memory:storage/documents` for one call. */
 export function documents(call: CallStorage): object {
   class Writer {
-    readonly #sides: Sides
+    readonly #areas: Areas
 
-    constructor(sides: Sides) {
-      this.#sides = sides
+    constructor(areas: Areas) {
+      this.#areas = areas
     }
 
-    commit(changes: Change[]): string[] {
-      return call.run(() => call.commit(this.#sides, changes))
+    commit(changes: Change[]): (string | undefined)[] {
+      return call.run(() => call.commit(this.#areas, changes))
     }
 
     [Symbol.dispose](): void {
@@ -36,29 +38,38 @@ export function documents(call: CallStorage): object {
 
   class Tree {
     readonly #tree: Granted
-    readonly #sides: Sides
+    readonly #areas: Areas
 
     constructor(tree: Granted) {
       this.#tree = tree
-      this.#sides = sidesOf(tree)
+      this.#areas = areasOf(tree)
     }
 
-    read(side: Side, path: string, maxBytes: bigint): Document | undefined {
-      return call.run(() => readDocument(this.#sides, side, path, maxBytes))
+    stat(area: Area, path: string): Status | undefined {
+      return call.run(() => statusAt(this.#areas, area, path, this.#tree.location))
     }
 
-    list(side: Side, directory: string): Entry[] | undefined {
-      return call.run(() => listDirectory(this.#sides, side, directory, this.#tree.location))
+    read(area: Area, path: string, maxBytes: bigint): Document | undefined {
+      return call.run(() => readDocument(this.#areas, area, path, maxBytes))
+    }
+
+    list(area: Area, directory: string): Entry[] | undefined {
+      return call.run(() => listDirectory(this.#areas, area, directory, this.#tree.location))
     }
 
     location(): string {
       return call.run(() => this.#tree.location)
     }
 
+    hasAtomicCommits(): boolean {
+      return call.run(() => false)
+    }
+
+    /** The whole place, whatever the scope. */
     lock(): Writer {
       return call.run(() => {
         call.lock(this.#tree)
-        return new Writer(this.#sides)
+        return new Writer(this.#areas)
       })
     }
 
@@ -71,16 +82,13 @@ export function documents(call: CallStorage): object {
     Tree,
     Writer,
     open: (place: Place) => call.run(() => new Tree(call.open(place))),
-    listPlaces: (kind: Place['kind']) => call.run(() => call.listPlaces(kind)),
-    createPlace: ({ kind }: Place) =>
-      call.run(() => {
-        throw notGranted(kind)
-      }),
+    listPlaces: (kind: PlaceKind) => call.run(() => call.listPlaces(kind)),
+    createPlace: (place: Place) => call.run(() => call.createPlace(place)),
     versionOf: (contents: Uint8Array) => call.run(() => versionOf(contents)),
   }
 }
 
-/** `agent-memory:core/database` for one call. */
+/** `agent-memory:storage/database` for one call. */
 export function database(call: CallStorage): object {
   class OpenTransaction {
     readonly #transaction: Transaction
@@ -98,11 +106,11 @@ export function database(call: CallStorage): object {
     }
 
     commit(): void {
-      call.run(() => call.commitTransaction(this.#transaction))
+      call.run(() => this.#transaction.commit())
     }
 
     [Symbol.dispose](): void {
-      call.endTransaction(this.#transaction)
+      this.#transaction.end()
     }
   }
 
@@ -121,7 +129,7 @@ export function database(call: CallStorage): object {
       return call.run(() => this.#database.query(statement, maxRows))
     }
 
-    begin(mode: TransactionMode): OpenTransaction {
+    begin(mode: Mode): OpenTransaction {
       return call.run(() => new OpenTransaction(call.begin(this.#database, mode)))
     }
   }
@@ -129,11 +137,7 @@ export function database(call: CallStorage): object {
   return {
     Connection,
     Transaction: OpenTransaction,
-    open: (name: string, create: boolean) =>
-      call.run(() => {
-        const database = call.database(name)
-        database.open(create)
-        return new Connection(database)
-      }),
+    open: (place: Place, name: string, kind: Kind, create: boolean) =>
+      call.run(() => new Connection(call.openDatabase(place, name, kind, create))),
   }
 }

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import type * as Toolbox from '../generated/component/interfaces/agent-memory-core-toolbox.js'
+import type * as Toolbox from '../generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import { capMemory } from './cap-memory.ts'
 
 /** What jco makes of the component. */

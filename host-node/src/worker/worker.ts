@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Control } from '../control.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
-import { Database } from '../storage/database/database.ts'
+import { Databases } from '../storage/database/database.ts'
 import { CallStorage, EndOfRun } from './call.ts'
 import { database, documents } from './capability.ts'
 import { type Instantiate, isFailure } from './component.ts'
@@ -14,39 +14,29 @@ const port = parentPort!
 
 const say = (report: Report) => port.postMessage(report)
 
-/** One for all calls of this thread: it keeps its connection and its prepared statements. */
-const records =
-  settings.records &&
-  new Database(settings.records, {
-    durability: settings.durability,
-    patience: settings.patience,
-    watch: { start: () => control.enterStatement(), end: () => control.leaveStatement() },
-    onWait: () => say({ kind: 'waits' }),
-  })
+const databases = new Databases({
+  durability: settings.durability,
+  patience: settings.patience,
+  watch: { start: () => control.enterStatement(), end: () => control.leaveStatement() },
+  onWait: () => say({ kind: 'waits' }),
+})
 
 port.on('message', (request: Request) => say(serve(request)))
 
 /** Runs one request in a fresh instance. Whatever it opened is closed before it is answered. */
 function serve(request: Request): Report {
   const askedAt = request.kind === 'call-tool' ? request.askedAt : undefined
-  const storage = new CallStorage(settings, control, say, records, askedAt)
+  const storage = new CallStorage(settings, control, say, databases, askedAt)
   const wasi = inertWasi()
   control.begin()
   control.enterGuest()
   try {
     const { toolbox } = instantiate((name) => settings.modules[name]!, {
-      'agent-memory:core/documents': documents(storage),
-      'agent-memory:core/database': database(storage),
+      'agent-memory:storage/documents': documents(storage),
+      'agent-memory:storage/database': database(storage),
       ...wasi.imports,
     })
     switch (request.kind) {
-      case 'list':
-        return {
-          kind: 'lists',
-          tools: toolbox.listTools(request.settings),
-          resources: toolbox.listResources(request.context),
-          resourceTemplates: toolbox.listResourceTemplates(request.context),
-        }
       case 'read-resource':
         return { kind: 'outcome', outcome: toolbox.readResource(request.uri, request.context) }
       case 'call-tool':

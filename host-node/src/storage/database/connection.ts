@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { attempt, StorageFailure } from '../failure.ts'
-import { databaseName, type Records, rootOf } from '../records.ts'
+import { makeLockDirectory } from '../lock.ts'
 import { isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from '../sqlite-error.ts'
 import { type Durability, findDirectory, lookAt, makeDirectory, syncDirectory } from '../walk.ts'
 import { Authoriser } from './authoriser.ts'
 import { notAFile, notGranted, reported } from './failure.ts'
+import type { DatabaseFile } from './file.ts'
 import { poll, type Wait } from './poll.ts'
 import { mostBytes, prepare, type Prepared } from './statement.ts'
 import { refusalOf, unchangingFile, type Unchanging } from './unwritable.ts'
@@ -32,6 +33,9 @@ export interface Watch {
   end(): void
 }
 
+/** What SQLite waits for: that a commit, that a checkpoint is on the medium, or nothing. */
+type Synchronous = 'FULL' | 'NORMAL' | 'OFF'
+
 /** A connection to a database. */
 export class Link {
   readonly database: DatabaseSync
@@ -50,7 +54,7 @@ export class Link {
   /** Whether it was seen not to be new. */
   #hasPages = false
 
-  constructor(path: string, durability: Durability, watch: Watch, unchanging?: Unchanging) {
+  constructor(path: string, synchronous: Synchronous, watch: Watch, unchanging?: Unchanging) {
     this.#path = path
     this.#watch = watch
     this.unchanging = unchanging
@@ -69,9 +73,7 @@ export class Link {
     })
     try {
       this.#inode = lookAt(path)?.ino
-      this.database.exec(
-        `PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}; PRAGMA trusted_schema = OFF`,
-      )
+      this.database.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA trusted_schema = OFF`)
       this.authoriser = new Authoriser(this.database)
       // The first look at the file tells whether it can be used at all.
       this.isNew()
@@ -162,44 +164,49 @@ export class Link {
 }
 
 /** Opens a connection; makes the file, and what leads to it, where it is missing and `create` is set. */
-export function connect(records: Records, create: boolean, durability: Durability, watch: Watch, wait: Wait): Link {
-  const root = rootOf(records)
-  const location = `${records.location.replace(/\/+$/, '')}/${databaseName}`
+export function connect(file: DatabaseFile, create: boolean, wanted: Durability, watch: Watch, wait: Wait): Link {
+  const { name, directory: root, location, beside } = file
+  // A derived one can be made anew.
+  const durability = beside ? 'relaxed' : wanted
+  const synchronous = beside ? 'OFF' : wanted === 'full' ? 'FULL' : 'NORMAL'
   let directory = attempt(`open the database \`${location}\``, () => findDirectory(root, []))
   if (directory === undefined) {
     if (!create) throw missing(location)
-    directory = creating(location, () => makeDirectory(root, durability))
+    directory = creating(location, () => {
+      if (beside) makeLockDirectory(beside, durability)
+      return makeDirectory(root, durability)
+    })
   }
-  const path = join(directory, databaseName)
+  const path = join(directory, name)
   const found = attempt(`open the database \`${location}\``, () => lookAt(path))
   if (found !== undefined && !found.isFile()) throw notAFile(location)
   if (found === undefined) {
     if (!create) throw missing(location)
-    creating(location, () => createIn(directory, durability))
+    creating(location, () => createIn(directory, file, durability))
   }
   try {
     // Who repairs it after a crash keeps all others out for a moment.
-    return poll(wait, () => new Link(path, durability, watch))
+    return poll(wait, () => new Link(path, synchronous, watch))
   } catch (error) {
     const code = primaryCode(error) ?? 0
     const cannotOpen = [Sqlite.cannotOpen, Sqlite.readOnly, Sqlite.permission].some((refusal) => refusal === code)
     if (!cannotOpen) throw reported(error, location)
     const unchanging = unchangingFile(directory, path, location, error as SqliteError)
-    return attemptTo(location, () => new Link(path, durability, watch, unchanging))
+    return attemptTo(location, () => new Link(path, synchronous, watch, unchanging))
   }
 }
 
 /**
- * Puts an empty file there, of mode 600 from the first.
+ * Puts an empty file there, which in a private place is of mode 600 from the first.
  *
  * It gets its name only when nobody has it open, since closing a file lets go of every lock that this
  * process has on it, those of SQLite too.
  */
-function createIn(directory: string, durability: Durability): void {
-  const temporary = join(directory, `.${databaseName}.${randomBytes(8).toString('hex')}.agent-memory-tmp`)
-  closeSync(openSync(temporary, 'wx', 0o600))
+function createIn(directory: string, { name, directory: { isPrivate } }: DatabaseFile, durability: Durability): void {
+  const temporary = join(directory, `.${name}.${randomBytes(8).toString('hex')}.agent-memory-tmp`)
+  closeSync(openSync(temporary, 'wx', isPrivate ? 0o600 : 0o666))
   try {
-    linkSync(temporary, join(directory, databaseName))
+    linkSync(temporary, join(directory, name))
   } catch (error) {
     // Made by another just now.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

@@ -1,16 +1,13 @@
-import type {
-  Rows,
-  Statement,
-  TransactionMode,
-} from '../../generated/component/interfaces/agent-memory-core-database.js'
+import { join } from 'node:path'
+import type { Rows, Statement } from '../../generated/component/interfaces/agent-memory-storage-database.js'
 import { monotonic } from '../../time.ts'
 import { StorageFailure } from '../failure.ts'
-import { Lock, type Patience } from '../lock.ts'
-import { databaseLockOf, databaseName, type Records, recordsTree } from '../records.ts'
+import type { Patience } from '../lock.ts'
 import { isBusy } from '../sqlite-error.ts'
-import type { Durability, Root } from '../walk.ts'
+import type { Durability } from '../walk.ts'
 import { connect, journalMode, type Link, type Watch } from './connection.ts'
 import { nested, readOnly, reported } from './failure.ts'
+import type { DatabaseFile } from './file.ts'
 import { poll, type Wait } from './poll.ts'
 import { query } from './statement.ts'
 import { Transaction } from './transaction.ts'
@@ -29,33 +26,69 @@ const unwatched: Watch = { start: () => {}, end: () => {} }
 /** The first read fixes what a read transaction sees. */
 const firstRead = 'SELECT 1 FROM sqlite_schema LIMIT 1'
 
+/** For how long a transaction waits for SQLite's own lock, on the clock `monotonic`. */
+interface Waiting {
+  /** When the call began to wait. */
+  readonly since: number
+  readonly until: number
+}
+
+/** The databases of one thread. Each connection is kept open over calls, with the statements that it has prepared. */
+export class Databases {
+  readonly #options: DatabaseOptions
+  /** By path, the one that was used last at the end. */
+  readonly #open = new Map<string, Database>()
+  readonly #inUse = new Set<Database>()
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options
+  }
+
+  /** How many the call uses. */
+  get inUse(): number {
+    return this.#inUse.size
+  }
+
+  get(file: DatabaseFile): Database {
+    const path = join(file.directory.anchor, ...file.directory.segments, file.name)
+    const database = this.#open.get(path) ?? new Database(file, this.#options)
+    this.#open.delete(path)
+    this.#open.set(path, database)
+    this.#inUse.add(database)
+    return database
+  }
+
+  /** Ends whatever the call has begun, and closes what was not used for longest. */
+  endCall(): void {
+    for (const database of this.#inUse) database.endCall()
+    this.#inUse.clear()
+    for (const [path, database] of this.#open) {
+      if (this.#open.size <= mostKept) break
+      database.close()
+      this.#open.delete(path)
+    }
+  }
+}
+
+/** So many databases stay open over calls. */
+const mostKept = 16
+
 /**
- * The database of the records, as one thread sees it: one SQLite file, with one writer at a time over threads,
- * processes and hosts.
+ * A database as one thread sees it: one SQLite file, with one writer at a time over threads, processes and hosts.
  *
- * Who writes takes the database's turn first, a lock beside the file, as fair as that of a tree; then SQLite's
- * own lock, which programs that know nothing of the turn may hold. The connection stays open between calls,
- * with the statements that it has prepared. It ends with its thread, and so does what it has begun.
+ * Who writes to one that is kept holds the lock of its place, and then waits for SQLite's own, which programs that know
+ * nothing of the first may hold. A connection ends with its thread, and so does what it has begun.
  */
 export class Database {
-  /** As a person names the file. */
-  readonly location: string
-  /** The directory of the lock of those who write. */
-  readonly lock: Root
-  /** That of the tree around it: who takes both takes that one first. */
-  readonly treeLock: Root
-  readonly #records: Records
+  readonly file: DatabaseFile
   readonly #options: DatabaseOptions
   readonly #watch: Watch
   readonly #onWait: () => void
   #link: Link | undefined
   #transaction: Transaction | undefined
 
-  constructor(records: Records, options: DatabaseOptions) {
-    this.location = `${records.location.replace(/\/+$/, '')}/${databaseName}`
-    this.lock = databaseLockOf(records)
-    this.treeLock = recordsTree(records).lock
-    this.#records = records
+  constructor(file: DatabaseFile, options: DatabaseOptions) {
+    this.file = file
     this.#options = options
     this.#watch = options.watch ?? unwatched
     this.#onWait = options.onWait ?? (() => {})
@@ -64,7 +97,7 @@ export class Database {
   /** Opens it where it is not open yet; creates it where it is missing and `create` is set. */
   open(create: boolean): void {
     if (this.#link?.isInPlace() === false && this.#transaction === undefined) this.close()
-    this.#link ??= connect(this.#records, create, this.#options.durability, this.#watch, this.#wait())
+    this.#link ??= connect(this.file, create, this.#options.durability, this.#watch, this.#wait())
   }
 
   /** Runs one statement that reads, outside a transaction, and gives at most `maxRows` rows. */
@@ -74,33 +107,30 @@ export class Database {
     return this.#patiently(() => query(link, statement, maxRows, 'read'))
   }
 
-  /** Throws where nothing can be written: who wants to write asks before it waits for its turn. */
+  /** Throws where nothing can be written: who wants to write asks before it waits for the lock. */
   checkWritable(): void {
     const link = this.#opened()
     if (link.isInTransaction) throw nested()
-    if (link.isReadOnly) throw readOnly(this.location)
+    if (link.isReadOnly) throw readOnly(this.file.location)
   }
 
-  beginRead(): Transaction {
+  /** One that writes needs the place's lock until `ended`, unless the database is derived. */
+  begin(mode: 'read' | 'write', ended: () => void = () => {}, waiting?: Waiting): Transaction {
+    if (mode === 'write') this.checkWritable()
     const link = this.#opened()
     if (link.isInTransaction) throw nested()
-    return this.#begin(link, 'read', undefined, monotonic(), this.#wait())
-  }
-
-  /** Waits for the turn and for SQLite's own lock; `since` is when the call asked, on the clock `monotonic`. */
-  beginWrite(since: number): Transaction {
-    this.checkWritable()
-    const { patience, durability } = this.#options
-    const lock = Lock.acquire(this.lock, patience, since, this.#onWait, durability)
-    try {
-      const link = this.#opened()
-      const wait = { until: lock.atHeadUntil, onWait: this.#onWait }
-      this.#prepareJournal(link, wait)
-      return this.#begin(link, 'write', lock, since, wait)
-    } catch (error) {
-      lock.release()
-      throw error
-    }
+    const wait = waiting ? { until: waiting.until, onWait: this.#onWait } : this.#wait()
+    if (mode === 'write') this.#prepareJournal(link, wait)
+    this.#patiently(() => this.#beginOnce(link, mode), wait, waiting?.since)
+    return (this.#transaction = new Transaction(link, mode, this.file.location, {
+      commit: () => this.#patiently(() => link.run('COMMIT')),
+      ended: () => {
+        this.#transaction = undefined
+        // Let go of it before the next writer is let in.
+        this.#rollBack()
+        ended()
+      },
+    }))
   }
 
   /** Ends whatever the call has begun; the connection stays, if it can serve another. */
@@ -114,29 +144,15 @@ export class Database {
     this.#link = undefined
   }
 
-  #begin(link: Link, mode: TransactionMode, lock: Lock | undefined, since: number, wait: Wait): Transaction {
-    this.#patiently(
-      () => {
-        try {
-          link.run(mode === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN DEFERRED')
-          if (mode === 'read') link.run(firstRead)
-        } catch (error) {
-          this.#rollBack()
-          link.checkUnchanged()
-          throw error
-        }
-      },
-      wait,
-      since,
-    )
-    const commit = () => this.#patiently(() => link.run('COMMIT'))
-    const ended = () => {
-      this.#transaction = undefined
-      // Let go of it before the next writer is let in.
+  #beginOnce(link: Link, mode: 'read' | 'write'): void {
+    try {
+      link.run(mode === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN DEFERRED')
+      if (mode === 'read') link.run(firstRead)
+    } catch (error) {
       this.#rollBack()
-      lock?.release()
+      link.checkUnchanged()
+      throw error
     }
-    return (this.#transaction = new Transaction(link, mode, this.location, { commit, ended }))
   }
 
   /** A new database gets its journal mode before its first page; the journal of any other is left as it is. */
@@ -160,7 +176,8 @@ export class Database {
   }
 
   #wait(): Wait {
-    return { until: monotonic() + this.#options.patience.atHead, onWait: this.#onWait }
+    const isDerived = this.file.lock === undefined
+    return { until: isDerived ? 0 : monotonic() + this.#options.patience.atHead, onWait: this.#onWait }
   }
 
   /** Runs what another program's lock may hinder, again and again. */
@@ -168,7 +185,7 @@ export class Database {
     try {
       return poll(wait, attempt)
     } catch (error) {
-      throw isBusy(error) ? this.#busy(since) : reported(error, this.location)
+      throw isBusy(error) ? this.#busy(since) : reported(error, this.file.location)
     }
   }
 
@@ -176,7 +193,7 @@ export class Database {
     const seconds = ((monotonic() - since) / 1000).toFixed(1)
     return new StorageFailure(
       'busy',
-      `another program kept \`${this.location}\` locked for the ${seconds} s that this call waited: ` +
+      `another program kept \`${this.file.location}\` locked for the ${seconds} s that this call waited: ` +
         'try again, or wait longer (`lockWait`)',
     )
   }

@@ -4,9 +4,8 @@ import type {
   Effect,
   Rows,
   Statement,
-  TransactionMode,
   Value,
-} from '../../generated/component/interfaces/agent-memory-core-database.js'
+} from '../../generated/component/interfaces/agent-memory-storage-database.js'
 import { StorageFailure } from '../failure.ts'
 import { primaryCode, Sqlite } from '../sqlite-error.ts'
 import type { Link } from './connection.ts'
@@ -43,7 +42,7 @@ export function prepare(link: Link, sql: string): Prepared {
 }
 
 /** Runs a statement, and gives at most `maxRows` of its rows. */
-export function query(link: Link, { sql, parameters }: Statement, maxRows: number, mode: TransactionMode): Rows {
+export function query(link: Link, { sql, parameters }: Statement, maxRows: number, mode: 'read' | 'write'): Rows {
   return link.asCall(() => {
     const { statement } = ready(link, sql, parameters, mode)
     const values = parameters.map(inputOf)
@@ -76,7 +75,7 @@ export function query(link: Link, { sql, parameters }: Statement, maxRows: numbe
 export function execute(
   link: Link,
   { sql, parameters }: Statement,
-  mode: TransactionMode,
+  mode: 'read' | 'write',
   lastInsertId: bigint,
 ): Effect {
   return link.asCall(() => {
@@ -103,7 +102,7 @@ function* run(statement: StatementSync, values: Column[]): Generator<Column[]> {
 }
 
 /** The statement, prepared, if this may run it with these parameters. */
-function ready(link: Link, sql: string, parameters: readonly Value[], mode: TransactionMode): Prepared {
+function ready(link: Link, sql: string, parameters: readonly Value[], mode: 'read' | 'write'): Prepared {
   const prepared = link.prepared(sql)
   if (mode === 'read' && prepared.changes) {
     throw new StorageFailure('read-only', 'a statement that changes something needs a write transaction')

@@ -1,9 +1,4 @@
-import type {
-  Effect,
-  Rows,
-  Statement,
-  TransactionMode,
-} from '../../generated/component/interfaces/agent-memory-core-database.js'
+import type { Effect, Rows, Statement } from '../../generated/component/interfaces/agent-memory-storage-database.js'
 import { StorageFailure } from '../failure.ts'
 import type { Link } from './connection.ts'
 import { reported } from './failure.ts'
@@ -15,16 +10,16 @@ interface Ending {
   ended(): void
 }
 
-/** Rolled back where it ends before `commit`. One that writes holds the database's turn until it ends. */
+/** Rolled back where it ends before `commit`: also by the first statement that fails. */
 export class Transaction {
-  readonly mode: TransactionMode
+  readonly mode: 'read' | 'write'
   readonly #link: Link
   readonly #location: string
   readonly #ending: Ending
   #state: 'open' | 'committed' | 'rolled back' = 'open'
   #lastInsertId = 0n
 
-  constructor(link: Link, mode: TransactionMode, location: string, ending: Ending) {
+  constructor(link: Link, mode: 'read' | 'write', location: string, ending: Ending) {
     this.#link = link
     this.mode = mode
     this.#location = location
@@ -36,15 +31,10 @@ export class Transaction {
     return this.#within(() => query(this.#link, statement, maxRows, this.mode))
   }
 
-  /**
-   * Runs statements in order and stops at the first that fails. That one has changed nothing; what those before it
-   * did stands, and the transaction goes on, unless SQLite has rolled back all of it: where the medium failed or
-   * was full.
-   */
+  /** Runs statements in order and stops at the first that fails. */
   execute(statements: readonly Statement[]): Effect[] {
     return this.#within(() => {
       return statements.map((statement) => {
-        if (!this.#link.isInTransaction) throw this.#lost()
         const effect = execute(this.#link, statement, this.mode, this.#lastInsertId)
         this.#lastInsertId = effect.lastInsertId
         return effect
@@ -80,18 +70,15 @@ export class Transaction {
     try {
       return work()
     } catch (error) {
+      this.end()
       throw reported(error, this.#location)
     }
   }
 
   #check(): void {
     if (this.#state === 'committed') throw new StorageFailure('nested', 'the transaction is committed already')
-    if (this.#state === 'rolled back' || !this.#link.isInTransaction) throw this.#lost()
-  }
-
-  /** SQLite rolled it back with the statement that failed. */
-  #lost(): StorageFailure {
+    if (this.#state === 'open') return
     const message = `the transaction on \`${this.#location}\` was rolled back after an error: begin again`
-    return new StorageFailure('io', message)
+    throw new StorageFailure('io', message)
   }
 }

@@ -1,0 +1,58 @@
+import { compile, type JSONSchema } from 'json-schema-to-typescript'
+import type { DescribedTool, Description, Setting, Toolset } from '../src/description.ts'
+
+const style = { semi: false, singleQuote: true, printWidth: 120 }
+
+/** TypeScript for the inputs and outputs of all tools and for all settings, from what the component says of itself. */
+export async function toolsetTypes({ toolsets }: Description): Promise<string> {
+  const tools = toolsets.flatMap((toolset) => toolset.tools)
+  // One whose name another has too is known by its qualified name alone, which always calls it.
+  const nameOf = ({ name, qualified_name, shared_with }: DescribedTool) =>
+    shared_with.length > 0 ? qualified_name : name
+  const described = tools.map((tool) => [nameOf(tool), typesOf(tool, nameOf(tool))])
+  const set = toolsets
+    .filter(({ settings }) => settings.length > 0)
+    .map((toolset) => [toolset.name, settingsOf(toolset)])
+  return [
+    '// Generated from what the component says of itself.\n',
+    await typed('Tools', 'What each tool takes and returns.', required(Object.fromEntries(described))),
+    await typed('ToolsetSettings', "The toolsets' own settings.", { properties: Object.fromEntries(set) }),
+  ].join('\n')
+}
+
+function typed(title: string, description: string, of: object): Promise<string> {
+  const schema = { title, description, type: 'object', additionalProperties: false, ...of }
+  return compile(schema as JSONSchema, title, { bannerComment: '', style })
+}
+
+function typesOf({ description, inputSchema, outputSchema }: DescribedTool, name: string): object {
+  const type = name
+    .split('_')
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join('')
+  const properties = {
+    input: moved(inputSchema, `${type}Input`, `#/properties/${name}/properties/input`),
+    output: moved(outputSchema, `${type}Output`, `#/properties/${name}/properties/output`),
+  }
+  return { description, type: 'object', additionalProperties: false, ...required(properties) }
+}
+
+function settingsOf({ settings }: Toolset): object {
+  const properties = settings.map((setting) => [setting.name, { ...setting.schema, description: helpOf(setting) }])
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) }
+}
+
+function helpOf({ help, more, default: value, default_text }: Setting): string {
+  const usual = default_text || (value === undefined ? undefined : `\`${value}\``)
+  return [help, more, usual && `Default: ${usual}`].filter(Boolean).join('\n\n')
+}
+
+function required(properties: object): object {
+  return { properties, required: Object.keys(properties) }
+}
+
+/** The schema with the references into itself adjusted to where it stands now. */
+function moved(schema: object, title: string, pointer: string): object {
+  const text = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${pointer}/`)
+  return { ...JSON.parse(text), title }
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import threads from 'node:worker_threads'
+import { Control } from '../dist/control.js'
+import { Lock } from '../dist/storage/lock.js'
+import { findRepository } from '../dist/storage/repository.js'
+import { monotonic } from '../dist/time.js'
+import { CallStorage, EndOfRun } from '../dist/worker/call.js'
+import { openComponent } from '../dist/memory.js'
+import { componentOf, guest, type Lent } from './components.ts'
+import { databaseIn, place } from './places.ts'
+import { emptyRepository, write } from './scratch.ts'
+
+/** The worker threads that run, as long as the test lasts. */
+function countedThreads(context: TestContext): Set<threads.Worker> {
+  const running = new Set<threads.Worker>()
+  const { Worker } = threads
+  threads.Worker = class extends Worker {
+    constructor(...parameters: ConstructorParameters<typeof Worker>) {
+      super(...parameters)
+      running.add(this)
+      this.once('exit', () => running.delete(this))
+    }
+  }
+  syncBuiltinESMExports()
+  context.after(() => {
+    threads.Worker = Worker
+    syncBuiltinESMExports()
+  })
+  return running
+}
+
+const nothing = () => 'done'
+
+/** Locks a repository, and keeps it for so many milliseconds. */
+function lock({ repo, keeps = 0 }: { repo: string; keeps?: number }, { documents }: Lent) {
+  const writer = documents.open({ tag: 'repository', val: repo }).lock(undefined)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, keeps)
+  ;(writer as any)[Symbol.dispose]()
+  return 'locked'
+}
+
+test('opening a memory starts no thread and does not run the component', async (context) => {
+  const running = countedThreads(context)
+  const component = componentOf({ nothing })
+  write(fileURLToPath(new URL('component.js', component)), 'throw new Error("it was run")')
+  const memory = await openComponent(component, { allow: [] })
+  assert.deepEqual([memory.tools.map(({ name }) => name), running.size], [['nothing'], 0])
+  await memory.close()
+})
+
+test('threads start when they are needed, and every one ends at close', async (context) => {
+  const running = countedThreads(context)
+  const { memory, call } = await guest({ nothing }, { workers: 3 })
+  await call('nothing')
+  assert.equal(running.size, 1)
+  await Promise.all(Array.from({ length: 12 }, () => call('nothing')))
+  assert.equal(running.size, 3)
+  await memory.close()
+  assert.equal(running.size, 0)
+})
+
+test('calls that wait for others take up to four times as many threads more, and no more', async (context) => {
+  const running = countedThreads(context)
+  const repositories = Array.from({ length: 5 }, emptyRepository)
+  const locks = repositories.map((repository) => {
+    return Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, inAll: 0 }, monotonic())
+  })
+  const { memory, call } = await guest({ lock, nothing }, { allow: repositories, lockWait: 60_000 })
+  const [last, ...first] = repositories
+  const waiting = first.map((repo) => call('lock', { repo }))
+  // Beside four that wait there is the one worker.
+  assert.equal(await call('nothing'), 'done')
+  assert.equal(running.size, 5)
+  waiting.push(call('lock', { repo: last }))
+  let isDone = false
+  const read = call('nothing').then(() => (isDone = true))
+  await sleep(300)
+  assert.deepEqual([running.size, isDone], [5, false], 'the fifth waits in its place')
+  for (const lock of locks) lock.release()
+  assert.deepEqual(await Promise.all(waiting), Array(5).fill('locked'))
+  await read
+  await memory.close()
+})
+
+test('a call may use as much time of a processor as it may, and not twice as much', async () => {
+  const spin = () => {
+    for (;;);
+  }
+  const { memory, call } = await guest({ spin, nothing }, { limits: { guestTime: 1000 } })
+  const before = process.cpuUsage()
+  await assert.rejects(call('spin'), { code: 'deadline', message: /more than 1000 ms/ })
+  const { user, system } = process.cpuUsage(before)
+  const used = (user + system) / 1000
+  assert.ok(used >= 1000 && used < 2000, `${used} ms`)
+  assert.equal(await call('nothing'), 'done')
+  await memory.close()
+})
+
+test('a call may ask storage as often as it may, and not once more', () => {
+  const settings = { storageCalls: 3 } as ConstructorParameters<typeof CallStorage>[0]
+  const databases = undefined as unknown as ConstructorParameters<typeof CallStorage>[3]
+  const call = new CallStorage(settings, new Control(), () => {}, databases, undefined)
+  for (let n = 0; n < 3; n++)
+    assert.equal(
+      call.run(() => n),
+      n,
+    )
+  assert.throws(
+    () => call.run(nothing),
+    (error) => {
+      const { report } = error as EndOfRun
+      return report.kind === 'ended' && report.reason === 'storage-calls' && /more than 3 times/.test(report.message)
+    },
+  )
+})
+
+/** A statement that runs for some seconds, in a transaction that is committed after it. */
+function endure({ rows }: { rows: number }, { database }: Lent) {
+  const connection = database.open({ tag: 'named', val: { label: 'guest', name: '' } }, 'kept.db', 'kept', true)
+  const transaction = connection.begin({ tag: 'write', val: undefined })
+  const count = `WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT ${rows}) SELECT count(*) FROM n`
+  const sql = (sql: string) => ({ sql, parameters: [] })
+  transaction.execute([sql('CREATE TABLE t (x)'), sql(`INSERT INTO t ${count}`)])
+  transaction.commit()
+  return 'kept'
+}
+
+test('a thread that is given up ends with its statement, and what it did is not kept', async (context) => {
+  const running = countedThreads(context)
+  const { directory, memory, call } = await guest({ endure, nothing }, { limits: { statementTime: 200 } })
+  await assert.rejects(call('endure', { rows: 20_000_000 }), {
+    code: 'deadline',
+    message: /statement on a database ran for more than 200 ms/,
+  })
+  assert.equal(await call('nothing'), 'done')
+  assert.equal(running.size, 2, 'its thread is not over, and its place is free')
+  while (running.size > 1) await sleep(20)
+  const { lock } = place(directory)
+  Lock.acquire(lock, { atHead: 0, inAll: 0 }, monotonic()).release()
+  const options = { durability: 'full', patience: { atHead: 0, inAll: 0 } } as const
+  const database = databaseIn(directory, options, 'kept.db')
+  database.open(false)
+  assert.throws(() => database.query({ sql: 'SELECT * FROM t', parameters: [] }, 1), { message: /no such table/ })
+  database.close()
+  await memory.close()
+})
+
+test('a call that fails says why, in its error and once on standard error', async (context) => {
+  const said = context.mock.method(console, 'error', () => {})
+  const fail = () => {
+    throw new Error('for this reason')
+  }
+  const { memory, call } = await guest({ fail, nothing })
+  await assert.rejects(call('fail'), { code: 'trap', message: /the component ended: .*for this reason/ })
+  assert.deepEqual(
+    said.mock.calls.map(({ arguments: [text] }) => text),
+    ['agent-memory: the component ended: Error: for this reason'],
+  )
+  await assert.rejects(memory.readResource('memory://nothing'), { code: 'trap' })
+  assert.equal(await call('nothing'), 'done')
+  await memory.close()
+})
+
+test('a call knows when it was made, where, and by what settings, and has a seed of its own', async () => {
+  const context = (_: unknown, { context }: Lent) => ({ ...context, types: [typeof context.now, typeof context.seed] })
+  const fixed = await guest(
+    { context },
+    { clock: { now: '2025-01-20T10:00:00Z', step: 5 }, random: { seed: -1 }, utcOffset: -90 },
+  )
+  const settings = { toolsets: ['guest'], ofToolsets: [] }
+  const common = { settings, utcOffsetMinutes: -90, types: ['bigint', 'bigint'] }
+  const now = Date.parse('2025-01-20T10:00:00Z')
+  assert.deepEqual(await fixed.call('context'), { ...common, now: `${now}`, seed: `${2n ** 64n - 1n}` })
+  assert.deepEqual(await fixed.call('context'), { ...common, now: `${now + 5}`, seed: '0' })
+  const { memory, call } = await guest({ context })
+  const [first, second] = [await call('context'), await call('context')]
+  assert.notEqual(first.seed, second.seed)
+  assert.ok(Math.abs(Number(second.now) - Date.now()) < 60_000)
+  await Promise.all([memory.close(), fixed.memory.close()])
+})
+
+test('a refusal has its category, its code, its message and the JSON of its toolset', async () => {
+  const missing = (_: unknown, { documents }: Lent) => {
+    documents.open({ tag: 'repository', val: '/nowhere/at/all' })
+  }
+  const { memory } = await guest({ missing })
+  const outcome = await memory.call('missing' as string, {})
+  assert.ok(outcome.isError)
+  const { category, code, message } = outcome.error
+  assert.deepEqual([category, code], ['storage', 'not-granted'])
+  assert.match(message, /is not granted/)
+  assert.deepEqual(outcome.result, { code, message })
+  assert.ok(!existsSync(join('/nowhere')))
+  await memory.close()
+})
+
+test('a writer that comes back to its lock keeps its place', async () => {
+  const repo = emptyRepository()
+  const twice = (input: any, lent: Lent) => {
+    for (let n = 0; n < 2; n++) {
+      const writer = lent.documents.open({ tag: 'repository', val: input.repo }).lock(undefined)
+      const tree = lent.documents.open({ tag: 'repository', val: input.repo })
+      const before = tree.read('documents', 'a', 100n)
+      const contents = new TextEncoder().encode(new TextDecoder().decode(before?.contents) + input.letter)
+      const put = { area: 'documents' as const, path: 'a', contents, ...(before && { expects: before.version }) }
+      writer.commit([{ tag: 'put', val: put }])
+      ;(writer as any)[Symbol.dispose]()
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+    }
+  }
+  const read = (input: any, { documents }: Lent) => {
+    const tree = documents.open({ tag: 'repository', val: input.repo })
+    return new TextDecoder().decode(tree.read('documents', 'a', 100n)!.contents)
+  }
+  const { memory, call } = await guest({ twice, read }, { allow: [repo], workers: 4 })
+  await Promise.all(['a', 'b', 'c'].map((letter) => call('twice', { repo, letter })))
+  assert.equal(await call('read', { repo }), 'aabbcc')
+  await memory.close()
+})
