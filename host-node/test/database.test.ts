@@ -297,6 +297,29 @@ test('a commit to a database that was moved away is no commit', () => {
   assert.match(error.message, /moved away/)
 })
 
+test('a commit to a database that was moved away is no commit', () => {
+  const { at, database, open } = sceneWithTable()
+  const transaction = begin(database, 'write')
+  transaction.execute([insert(1)])
+  renameSync(at('memories.db'), at('away.db'))
+  const { code, message } = refusal(() => transaction.commit())
+  assert.equal(code, 'io')
+  assert.match(message, /was moved away while it was open/)
+  renameSync(at('away.db'), at('memories.db'))
+  assert.equal(count(open()), 0n)
+})
+
+test('a connection forgets the call before, and keeps its statements', () => {
+  const { database } = sceneWithTable()
+  write(database, insert(1))
+  database.endCall()
+  const transaction = begin(database, 'write')
+  const [effect] = transaction.execute([sql('UPDATE t SET x = 2')])
+  assert.deepEqual(effect, { changes: 1n, lastInsertId: 0n })
+  database.endCall()
+  assert.equal(single(database, 'SELECT x FROM t'), 1n)
+})
+
 test('a statement that finds its schema changed is prepared anew', () => {
   const { database, open } = sceneWithTable()
   write(database, insert(1))

@@ -218,6 +218,8 @@ test('an option that is wrong is named', async () => {
     ['utcOffset', { allow: [], utcOffset: 1.5 }],
     ['durability', { allow: [], durability: 'some' }],
     ['nope', { allow: [], toolsets: ['nope'] }],
+    ['settings.nope', { allow: [], settings: { nope: {} } }],
+    ['memoryDir', { allow: [], memoryDir: '/a' }],
   ]
   for (const [name, options] of wrong) {
     await assert.rejects(openMemory(options as MemoryOptions), (error) => {

@@ -32,15 +32,29 @@ test('an append syncs one file and one directory', { skip }, () => {
   ])
 })
 
-test('a backup and the change after it sync one file and one directory', { skip }, () => {
-  const repository = emptyRepository()
-  const documents = join(repository, '.github/agent-memory')
-  write(join(documents, 'a.json'), 'old')
-  assert.deepEqual(syncsOf('keep-once.ts', repository, 'old', 'new'), [
-    `fdatasync ${documents}/.a.json.agent-memory-tmp`,
-    `fsync ${documents}`,
-  ])
-})
+for (const [what, does, full, relaxed] of [
+  ['a backup and the change after it', 'backup', ['fdatasync .a.json', 'fsync '], []],
+  // What did not exist would else be an empty document after a loss of power.
+  ['a new document and a change', 'new', ['fdatasync .b.json', 'fdatasync .a.json', 'fsync '], ['fdatasync .b.json']],
+  ['a rename to a directory of its own', 'rename', ['fsync ', 'fsync b'], []],
+] as const) {
+  test(`${what} sync what has to be durable, and less where durability is relaxed`, { skip }, () => {
+    for (const [durability, expected] of [
+      ['full', full],
+      ['relaxed', relaxed],
+    ] as const) {
+      const repository = emptyRepository()
+      const documents = join(repository, '.github/agent-memory')
+      write(join(documents, 'a.json'), 'old')
+      const syncs = syncsOf('commit-once.ts', repository, does, durability)
+      const short = syncs.map((sync) => {
+        const [call, path = ''] = sync.split(' ')
+        return `${call} ${path.slice(documents.length + 1).replace('.agent-memory-tmp', '')}`
+      })
+      assert.deepEqual(short, expected)
+    }
+  })
+}
 
 test('a transaction that is committed syncs the log of the database, unless durability is relaxed', { skip }, () => {
   const directory = join(emptyDirectory(), 'memories')
