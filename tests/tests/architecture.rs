@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agent_memory_conformance::core_runner::tools;
 use agent_memory_conformance::workspace::{repository_root, source, variants};
+use agent_memory_core::toolbox;
 use agent_memory_tests::product::component;
 use serde_json::Value;
 use wasmparser::{Parser, Payload};
@@ -29,9 +29,9 @@ const INERT: [&str; 13] = [
 ];
 
 const OURS: [&str; 3] = [
-    "agent-memory:core/database",
-    "agent-memory:core/documents",
-    "agent-memory:core/storage-types",
+    "agent-memory:storage/database",
+    "agent-memory:storage/documents",
+    "agent-memory:storage/types",
 ];
 
 /// The names of what the component imports and exports, without versions.
@@ -64,14 +64,14 @@ fn the_component_imports_storage_and_what_is_inert() {
     let (imports, _) = interfaces();
     let more: Vec<_> = imports.difference(&allowed).collect();
     assert!(more.is_empty(), "the component imports {more:?}");
-    let documents = "agent-memory:core/documents".to_owned();
+    let documents = "agent-memory:storage/documents".to_owned();
     assert!(imports.contains(&documents), "the list of imports is not found: {imports:?}");
 }
 
 #[test]
 fn the_component_exports_the_toolbox_alone() {
     let (_, exports) = interfaces();
-    assert_eq!(exports.into_iter().collect::<Vec<_>>(), ["agent-memory:core/toolbox"]);
+    assert_eq!(exports.into_iter().collect::<Vec<_>>(), ["agent-memory:toolbox/toolbox"]);
 }
 
 /// The names in the dependency tables of a package.
@@ -213,7 +213,7 @@ fn one_module_of_the_native_host_knows_mcp() {
     let words = ["rmcp", "jsonrpc", "JSON-RPC", "modelcontextprotocol", "\"tools/", "initialize\""];
     let exceptions = [
         ("host-native/src/mcp/", "it is the module"),
-        ("host-native/src/cli/demo.rs", "it plays a client"),
+        ("host-native/src/cli/toolsets/sessions/demo.rs", "it plays a client"),
         ("host-native/src/cli/logging.rs", "it makes the protocol's library less talkative"),
     ];
     assert_eq!(misplaced(&SOURCES, &words, &exceptions), [""; 0]);
@@ -234,60 +234,82 @@ fn only_the_command_line_knows_its_options() {
     assert_eq!(misplaced(&libraries, &["`--"], &exceptions), [""; 0]);
 }
 
-#[test]
-fn no_host_knows_what_a_memory_means() {
-    let hosts = ["host-native/src", "host-node/src"];
-    let demo = ("host-native/src/cli/demo.rs", "it plays an agent");
+/// Commands for people that are more than a call of a tool, which have a folder a toolset.
+const COMMANDS: [Exception; 2] = [
+    ("host-native/src/cli/toolsets/", "commands of toolsets have their folders there"),
+    ("host-native/src/cli/mod.rs", "it lists those commands"),
+];
 
-    // The names of tools, of what they take and return, and of the documents that they keep.
-    let tools = tools();
-    let mut names: BTreeSet<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-    for schema in tools.iter().flat_map(|tool| [&tool["inputSchema"], &tool["outputSchema"]]) {
-        let properties = schema["properties"].as_object().expect("properties");
-        // One word, as `content`, says nothing about who means it.
-        names.extend(properties.keys().map(String::as_str).filter(|name| name.contains('_')));
+/// What the component describes: hosts have it from there, and from nowhere else.
+#[test]
+fn no_host_knows_a_toolset() {
+    let hosts = ["host-native/src", "host-node/src"];
+    let in_quotes = |name: &str| ['"', '\'', '`'].map(|quote| format!("{quote}{name}{quote}"));
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    let toolsets = described["toolsets"].as_array().expect("toolsets");
+    let list = |of: &Value, field: &str| of[field].as_array().expect("a list").clone();
+    let name = |of: &Value, field: &str| of[field].as_str().expect("a name").to_owned();
+
+    let mut names = BTreeSet::new();
+    for toolset in toolsets {
+        for tool in list(toolset, "tools") {
+            names.insert(name(&tool, "qualified_name"));
+            // One word, as `content`, says nothing about who means it.
+            let own = [name(&tool, "name")].into_iter();
+            let schemas = [&tool["inputSchema"], &tool["outputSchema"]].into_iter();
+            let fields = schemas.flat_map(|of| of["properties"].as_object().expect("properties"));
+            let own = own.chain(fields.map(|(field, _)| field.clone()));
+            names.extend(own.filter(|name| name.contains('_')));
+        }
+        for setting in list(toolset, "settings") {
+            names.insert(name(&setting, "flag"));
+            let variables = list(&setting, "environment");
+            let variables = variables.iter().map(|variable| variable.as_str().expect("a name"));
+            names.extend(variables.flat_map(in_quotes));
+        }
+        for place in list(toolset, "places") {
+            names.extend(in_quotes(&name(&place, "label")));
+            names.extend(list(&place, "databases").iter().map(|database| name(database, "name")));
+        }
+        // Names of what is made for it.
+        let toolset = name(toolset, "name");
+        let capital = toolset[..1].to_uppercase() + &toolset[1..];
+        names.extend([toolset, capital]);
     }
     // A method of Rust's slices.
     names.remove("sort_by");
-    assert!(names.contains("append_entry") && names.contains("agent_name"), "{names:?}");
-    names.extend(["_schema.md", "_summary.md", "logs/", "Session ID"]);
+    for known in ["append_entry", "agent_name", "memory-dir", "memories.db", "Records"] {
+        assert!(names.contains(known), "{names:?}");
+    }
+    let documents = ["_schema.md", "_summary.md", "logs/", "Session ID"].map(str::to_owned);
+    names.extend(documents);
     let schema = source("tests/conformance/documents/schema-v1.md");
     let sections = schema.lines().filter_map(|line| line.strip_prefix("## "));
     // The context of a call and the header of a file are no sections of a log.
-    names.extend(sections.filter(|section| !["Context", "Header"].contains(section)));
-    assert!(names.contains("Decisions"), "{names:?}");
-    let names: Vec<&str> = names.into_iter().collect();
-    let exceptions = [
-        demo,
-        ("host-native/src/cli/mod.rs", "a command for people has the name of its tool"),
-        ("host-native/src/cli/validate.rs", "it is that command"),
-        ("host-native/src/cli/records/", "commands for people, of which each calls its tool"),
-    ];
-    assert_eq!(misplaced(&hosts, &names, &exceptions), [""; 0]);
+    let sections = sections.filter(|section| !["Context", "Header"].contains(section));
+    names.extend(sections.map(str::to_owned));
+    for (file, spelled) in [
+        ("core-component/src/sessions/error.rs", str::to_owned as fn(&str) -> String),
+        ("core-component/src/records/error.rs", screaming),
+    ] {
+        let codes = variants(file, "enum Code {");
+        assert!(codes.contains(&"StorageError".to_owned()), "{file}: no list of codes");
+        names.extend(codes.iter().flat_map(|code| in_quotes(&spelled(code))));
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert_eq!(misplaced(&hosts, &names, &COMMANDS), [""; 0]);
+}
 
-    let in_quotes = |name: &str| [format!("\"{name}\""), format!("'{name}'")];
-    let planned = ["sessions", "records", "layers", "stores"];
-    let toolsets: Vec<String> = planned.iter().flat_map(|name| in_quotes(name)).collect();
-    let toolsets: Vec<&str> = toolsets.iter().map(String::as_str).collect();
-    let exceptions = [
-        ("host-native/src/builder.rs", "the toolset of a host without settings"),
-        ("host-native/src/cli/settings.rs", "the same, of a command without options"),
-        ("host-node/src/options.ts", "the same, in Node"),
-        ("host-native/src/cli/records/", "what they count"),
-        ("host-native/src/storage/database/", "the name of the database that is granted"),
-        ("host-node/src/worker/call.ts", "the same, and the kind of place in the WIT"),
-    ];
-    assert_eq!(misplaced(&hosts, &toolsets, &exceptions), [""; 0]);
-
-    let codes = variants("core-component/src/sessions/error.rs", "enum Code {");
-    assert!(codes.contains(&"MalformedLog".to_owned()), "the list of codes is not found");
-    let codes: Vec<String> = codes.iter().flat_map(|code| in_quotes(code)).collect();
-    let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
-    let exceptions = [
-        ("host-native/src/cli/failure.rs", "the exit status tells errors of storage from others"),
-        ("host-native/src/mcp/answer.rs", "a call that was ended answers in a tool's place"),
-    ];
-    assert_eq!(misplaced(&hosts, &codes, &exceptions), [""; 0]);
+/// `NotFound` as `NOT_FOUND`.
+fn screaming(name: &str) -> String {
+    let mut spelled = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !spelled.is_empty() {
+            spelled.push('_');
+        }
+        spelled.push(letter.to_ascii_uppercase());
+    }
+    spelled
 }
 
 const PAGE: &str = "ARCHITECTURE.md";

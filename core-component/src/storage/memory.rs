@@ -536,31 +536,6 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_excludes_itself_and_the_whole_place_alone() {
-        let place = Place::repository("/repo");
-        let storage = MemoryStorage::new();
-        storage.grant(place.clone());
-        let tree = storage.open(&place).unwrap();
-        let ada = tree.lock(Some("ada")).unwrap();
-        let bob = storage.another();
-        drop(bob.lock_for_transaction(&place, Some("bob")).unwrap());
-        for scope in [Some("ada"), None] {
-            let other = storage.another();
-            let place = place.clone();
-            let waits = std::thread::spawn(move || {
-                other.lock_for_transaction(&place, scope).map(drop).unwrap();
-            });
-            std::thread::sleep(Duration::from_millis(20));
-            assert!(!waits.is_finished(), "{scope:?}");
-            if scope.is_none() {
-                drop(ada);
-                waits.join().unwrap();
-                break;
-            }
-        }
-    }
-
-    #[test]
     fn a_call_locks_one_place_and_its_transaction_goes_on_under_its_writer() {
         let [one, other] = ["/one", "/other"].map(Place::repository);
         let storage = MemoryStorage::new();

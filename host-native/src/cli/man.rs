@@ -38,7 +38,7 @@ fn write_all(program: Command, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut commands = vec![program];
     while let Some(command) = commands.pop() {
-        commands.extend(command.get_subcommands().cloned());
+        commands.extend(command.get_subcommands().filter(|own| !own.is_hide_set()).cloned());
         let name = command.get_display_name().unwrap_or(super::NAME);
         let file = directory.join(format!("{name}.1"));
         fs::write(file, page(command)?)?;

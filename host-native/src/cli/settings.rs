@@ -1,7 +1,7 @@
 use super::options::{Choice, Every, ToolsetOptions, Writing};
 use super::setting::{Setting, Suggested, is_set, path_of};
 use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, UTC_OFFSET};
-use super::{Failure, builder, logging};
+use super::{Failure, builder, description, logging};
 use crate::starting::repository_around;
 use crate::{Builder, Memory};
 use clap::{Args, ValueHint};
@@ -12,12 +12,23 @@ use tracing::level_filters::LevelFilter;
 // Which tools there are. (Doc comments of these two would become the help of each command.)
 #[derive(Debug, Args)]
 pub(super) struct Mounting {
-    /// Toolset to mount
-    ///
-    /// May be given several times, or as a comma list; `all` mounts every one. [env:
-    /// AGENT_MEMORY_TOOLSET]
-    #[arg(long = "toolset", value_name = "NAME", help_heading = "Memory")]
+    #[arg(
+        long = "toolset",
+        value_name = "NAME",
+        help = toolset_help(),
+        long_help = format!(
+            "{}\n\nMay be given several times, or as a comma list; `all` mounts every one. [env: \
+             AGENT_MEMORY_TOOLSET]",
+            toolset_help()
+        ),
+        help_heading = "Memory"
+    )]
     toolsets: Vec<OsString>,
+}
+
+fn toolset_help() -> String {
+    let defaults: Vec<_> = description().default_toolsets().collect();
+    format!("Toolset to mount [default: {}]", defaults.join(","))
 }
 
 // Which tools there are, what they may reach, and how they keep it.

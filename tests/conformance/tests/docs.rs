@@ -7,6 +7,7 @@ use agent_memory_conformance::case::{Case, load_all};
 use agent_memory_conformance::core_runner::tools_of;
 use agent_memory_conformance::runner::error_code;
 use agent_memory_conformance::workspace::repository_root;
+use agent_memory_core::toolbox;
 use serde_json::Value;
 
 const TOOLSETS: [&str; 2] = ["sessions", "records"];
@@ -36,6 +37,55 @@ fn page(cases: &[Case]) -> String {
         }
     }
     page
+}
+
+/// The table of the README between its marks.
+#[test]
+fn the_readme_has_the_settings_that_the_toolsets_describe() {
+    const BEGIN: &str = "<!-- from the component's description -->\n";
+    const END: &str = "<!-- end -->\n";
+    let file = repository_root().join("README.md");
+    let readme = fs::read_to_string(&file).expect("the README");
+    let (before, rest) = readme.split_once(BEGIN).expect("the first mark");
+    let (_, after) = rest.split_once(END).expect("the second mark");
+    let written = format!("{before}{BEGIN}{}{END}{after}", settings());
+    if env::var_os("BLESS").is_some() {
+        fs::write(&file, written).expect("the README is writable");
+        return;
+    }
+    let command = "`BLESS=1 cargo test -p agent-memory-conformance --test docs`";
+    assert!(written == readme, "README.md is not up to date: run {command}");
+}
+
+fn settings() -> String {
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    let mut table =
+        "| toolset | option | variable | meaning | default |\n|---|---|---|---|---|\n".to_owned();
+    for toolset in described["toolsets"].as_array().expect("toolsets") {
+        for setting in toolset["settings"].as_array().expect("settings") {
+            let flag = text(setting, "flag");
+            let variable = format!("AGENT_MEMORY_{}", flag.to_uppercase().replace('-', "_"));
+            let others = setting["environment"].as_array().expect("variables").iter();
+            let others = others.filter_map(Value::as_str).map(str::to_owned);
+            let variables: Vec<_> = [variable].into_iter().chain(others).collect();
+            table += &format!(
+                "| `{}` | `--{flag}` | `{}` | {}{} | {} |\n",
+                text(toolset, "name"),
+                variables.join("`, `"),
+                text(setting, "help"),
+                words(setting),
+                text(setting, "default_text"),
+            );
+        }
+    }
+    table
+}
+
+/// The words that a setting takes.
+fn words(setting: &Value) -> String {
+    let words = setting["schema"]["enum"].as_array().into_iter().flatten();
+    let words: Vec<_> = words.filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
+    if words.is_empty() { String::new() } else { format!(": {}", words.join(" or ")) }
 }
 
 fn of_tool(toolset: &str, tool: &Value, cases: &[Case]) -> String {

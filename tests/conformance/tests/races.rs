@@ -2,10 +2,12 @@
 //! relies on and changes is within its scope.
 
 use std::thread;
+use std::time::Duration;
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;
 use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_core::storage::memory::MemoryStorage;
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
@@ -60,6 +62,28 @@ fn at_once<T: Send>(
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("it ends")).collect()
     })
+}
+
+#[test]
+fn a_scope_excludes_itself_and_the_whole_place_alone() {
+    let place = Place::repository("/project");
+    let storage = MemoryStorage::new();
+    storage.grant(place.clone());
+    let ada = storage.lock_for_transaction(&place, Some("ada")).expect("the lock");
+    drop(storage.another().lock_for_transaction(&place, Some("bob")).expect("the lock"));
+    let waiting: Vec<_> = [Some("ada"), None]
+        .into_iter()
+        .map(|scope| {
+            let (other, place) = (storage.another(), place.clone());
+            thread::spawn(move || other.lock_for_transaction(&place, scope).map(drop))
+        })
+        .collect();
+    thread::sleep(Duration::from_millis(50));
+    assert!(waiting.iter().all(|thread| !thread.is_finished()));
+    drop(ada);
+    for thread in waiting {
+        thread.join().expect("it ends").expect("the lock");
+    }
 }
 
 #[test]

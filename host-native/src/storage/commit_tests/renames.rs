@@ -44,7 +44,7 @@ fn a_rename_replaces_nothing() {
     repository.write("a.md", "text");
     repository.write("b.md", "text");
     repository.write("directory/c.md", "");
-    symlink("nowhere", repository.at("link")).unwrap();
+    symlink("b.md", repository.at("link")).unwrap();
     for to in ["b.md", "directory", "link"] {
         let failed = repository.refuses(&[put("first.md", "", None), rename("a.md", to, "text")]);
         assert_eq!((failed.error.code, failed.change), (ErrorCode::AlreadyExists, Some(1)));
