@@ -106,6 +106,7 @@ pub struct Tool {
     /// The name under which it is listed.
     pub name: String,
     /// The name that calls it whatever else is mounted.
+    #[serde(skip_serializing)]
     pub qualified_name: String,
     /// Its name for people.
     pub title: String,

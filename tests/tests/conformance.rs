@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread::{self, ScopedJoinHandle};
 
 use agent_memory_conformance::case::{Case, load_all};
-use agent_memory_conformance::core_runner::{CoreSession, tools};
+use agent_memory_conformance::core_runner::{CoreSession, listed, tools};
 use agent_memory_conformance::expectations::Expectations;
 use agent_memory_conformance::report::{CaseReport, Report, Table, differences, write_overview};
 use agent_memory_conformance::runner::{Session, run};
@@ -95,7 +95,7 @@ fn for_people() -> Vec<String> {
 
 /// What a host lists that is not the core's list. Text tells more than values do: the order of keys.
 fn other_tools(report: &Report) -> Option<String> {
-    let core = Value::from(tools()).to_string();
+    let core = Value::from(listed(tools())).to_string();
     let listed = Value::from(report.tools.clone()).to_string();
     (listed != core).then(|| format!("{}: lists other tools: {listed}", report.runner))
 }

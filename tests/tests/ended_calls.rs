@@ -91,8 +91,8 @@ async fn a_call_that_is_ended_is_a_result_with_its_reason_and_no_error_of_the_pr
             assert_eq!(result.get("structuredContent"), None, "`{tool}`: {answer}");
             let text = result["content"][0]["text"].as_str().expect("a text");
             let error: Value = serde_json::from_str(text).expect("the error is JSON");
-            assert_eq!(error["error"], "Internal", "`{tool}`: {error}");
-            let message = error["message"].as_str().expect("a message");
+            assert_eq!(error["error"]["code"], "CALL_ENDED", "`{tool}`: {error}");
+            let message = error["error"]["message"].as_str().expect("a message");
             assert!(message.contains(why), "`{tool}`: {message}");
 
             let answer = client.call("append", &arguments).await;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use agent_memory_conformance::core_runner::{tools, tools_of};
+use agent_memory_conformance::core_runner::{listed, tools, tools_of};
 use agent_memory_conformance::workspace::source;
 use agent_memory_host::Memory;
 use agent_memory_tests::product::program;
@@ -129,20 +129,12 @@ fn as_listed(tool: &Value) -> Value {
     listed.into()
 }
 
-/// As a host gives a program the tools: who shares a name decides under which name it is listed.
-fn without_sharing(mut tools: Vec<Value>) -> Vec<Value> {
-    for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
-        tool.shift_remove("shared_with");
-    }
-    tools
-}
-
 /// Compared as text, which has an order of keys. The list of the Node host is in the report of its
 /// conformance runner, and compared with that.
 #[test]
 fn every_way_to_list_the_tools_gives_the_same() {
     let written = |tools: &[Value]| json!(tools).to_string();
-    let core = without_sharing(tools_of("sessions"));
+    let core = listed(tools_of("sessions"));
     let embedded = Memory::builder().build().expect("the memory opens");
     let embedded = serde_json::to_string(embedded.tools()).expect("JSON");
     assert_eq!(embedded, written(&core), "the embedding library");

@@ -94,6 +94,16 @@ pub fn tools_of(toolset: &str) -> Vec<Value> {
     tools
 }
 
+/// Tools as a host lists them: without what decides under which name that is.
+pub fn listed(mut tools: Vec<Value>) -> Vec<Value> {
+    for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
+        for name in ["qualified_name", "shared_with"] {
+            tool.shift_remove(name);
+        }
+    }
+    tools
+}
+
 /// A context from its JSON.
 ///
 /// # Panics
