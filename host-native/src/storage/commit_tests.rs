@@ -102,9 +102,10 @@ fn snapshot(directory: &Path) -> BTreeMap<PathBuf, Option<String>> {
 }
 
 /// What a test that is run by this one syncs, in order; none where that cannot be seen.
+#[track_caller]
 fn syncs(repository: &Repository, test: &str) -> Option<Vec<PathBuf>> {
     if Command::new("strace").arg("-V").output().is_err() {
-        eprintln!("skipped: `strace` is not installed");
+        crate::skip::skip("`strace` is not installed");
         return None;
     }
     let trace = tempfile::NamedTempFile::new().unwrap();

@@ -172,9 +172,6 @@ fn a_backup_that_is_one_file_with_the_document_since_a_crash_is_parted_from_it()
 
 #[test]
 fn a_backup_and_the_change_after_it_sync_one_file_and_one_directory() {
-    if Command::new("strace").arg("-V").output().is_err() {
-        return crate::skip::skip("`strace` is not installed");
-    }
     let repository = Repository::new();
     repository.write("a.json", "old");
     repository.write("a.json.backup", "older");
