@@ -62,7 +62,7 @@ export class Scratch implements Disposable {
     if (!existsSync(this.memoryDir)) return []
     const below = readdirSync(this.memoryDir, { recursive: true, encoding: 'utf8' })
     return ['.', ...below]
-      .map((name) => ({ name, mode: lstatSync(join(this.memoryDir, name)).mode & 0o777 }))
+      .map((name) => ({ name, mode: modeOf(join(this.memoryDir, name)) }))
       .filter(({ mode }) => (mode & 0o077) !== 0)
       .map(({ name, mode }) => `memories/${name} (${mode.toString(8)})`)
   }
@@ -74,6 +74,11 @@ export class Scratch implements Disposable {
   get #tree(): string {
     return this.#ofRecords ? this.memoryDir : join(this.places.repo, '.github/agent-memory')
   }
+}
+
+/** The permission bits; none of what SQLite has just removed, as it does when a thread ends. */
+function modeOf(path: string): number {
+  return (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777
 }
 
 function write(
