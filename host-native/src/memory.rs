@@ -4,7 +4,7 @@ use crate::arrival::{Arrival, Arrivals};
 use crate::builder::Builder;
 use crate::capability::toolbox;
 use crate::changes::{Changes, Teller};
-use crate::description::{Resource, ResourceTemplate, Tool};
+use crate::description::{Audience, Resource, ResourceTemplate, Tool};
 use crate::engine::{Call, Engine, Waiting};
 use crate::outcome::{CallError, Outcome};
 use crate::storage::Storage;
@@ -106,8 +106,7 @@ impl Memory {
     /// runs each by [`call_as`](Memory::call_as) wherever it likes: writers change a tree in the
     /// order of their arrival.
     pub fn arrive(&self, tool: &str) -> Arrival {
-        let listed = self.0.tools.iter().find(|listed| listed.is_called(tool));
-        let writes = listed.is_none_or(|tool| !tool.annotations.read_only_hint);
+        let writes = self.tool(tool).is_none_or(|tool| !tool.annotations.read_only_hint);
         self.0.arrivals.receive(writes)
     }
 
@@ -146,8 +145,9 @@ impl Memory {
         arguments: &str,
         roots: Option<Arc<dyn Roots>>,
     ) -> Result<Outcome, CallError> {
+        let audience = self.tool(tool).map_or(Audience::Model, |tool| tool.audience);
         let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
-        self.on_a_thread(arrival, roots, move |engine, call, context| {
+        self.on_a_thread(arrival, audience, roots, move |engine, call, context| {
             engine.call_tool(call, &tool, &arguments, context)
         })
         .await
@@ -170,16 +170,21 @@ impl Memory {
         roots: Option<Arc<dyn Roots>>,
     ) -> Result<Outcome, CallError> {
         let (arrival, uri) = (self.0.arrivals.receive(false), uri.to_owned());
-        self.on_a_thread(arrival, roots, move |engine, call, context| {
+        self.on_a_thread(arrival, Audience::Model, roots, move |engine, call, context| {
             engine.read_resource(call, &uri, context)
         })
         .await
+    }
+
+    fn tool(&self, name: &str) -> Option<&Tool> {
+        self.0.tools.iter().find(|tool| tool.is_called(name))
     }
 
     /// Runs a call on a thread that may block, until it ends or nobody waits for it any more.
     async fn on_a_thread(
         &self,
         arrival: Arrival,
+        audience: Audience,
         roots: Option<Arc<dyn Roots>>,
         run: impl FnOnce(&Engine, Call, &toolbox::Context) -> Result<toolbox::Outcome, CallError>
         + Send
@@ -193,7 +198,8 @@ impl Memory {
             // Kept until the call has ended: the caller may have given up by then.
             let _place = arrival.call_place;
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
-            let call = Call::new(storage, limits, arrival.writer_place, roots, Some(waiting));
+            let (place, waiting) = (arrival.writer_place, Some(waiting));
+            let call = Call::new(storage, limits, audience, place, roots, waiting);
             let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;
             // Here, since a call that is given up may have changed something.
             memory.teller.tell(&outcome.changed);

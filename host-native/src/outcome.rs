@@ -1,7 +1,6 @@
 //! What a call answers.
 
 use crate::capability::toolbox;
-use serde_json::json;
 
 /// What a tool answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +114,7 @@ impl CallError {
     /// What a model is told of a call that was ended, whatever toolset its tool is of.
     #[cfg(feature = "mcp")]
     pub(crate) fn ended_json(message: &str) -> String {
-        json!({ "error": { "code": "CALL_ENDED", "message": message } }).to_string()
+        serde_json::json!({ "error": { "code": "CALL_ENDED", "message": message } }).to_string()
     }
 }
 

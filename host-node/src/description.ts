@@ -124,11 +124,16 @@ export function listsOf(mounted: readonly Toolset[]): Lists {
 
 /** The names under which tools that only read can be called. */
 export function readingToolsOf(mounted: readonly Toolset[]): Set<string> {
-  const names = (tools: readonly Tool[]) => tools.filter(reads).map(({ name }) => name)
-  const qualified = mounted.flatMap(({ tools }) => tools.filter(reads).map((tool) => tool.qualified_name))
-  return new Set([...names(listsOf(mounted).tools), ...qualified])
+  return namesOf(mounted, ({ annotations }) => annotations.readOnlyHint)
 }
 
-function reads({ annotations }: Tool): boolean {
-  return annotations.readOnlyHint
+/** The names under which tools for people can be called. */
+export function toolsForPeopleOf(mounted: readonly Toolset[]): Set<string> {
+  return namesOf(mounted, ({ audience }) => audience === 'person')
+}
+
+function namesOf(mounted: readonly Toolset[], isWanted: (tool: Tool) => boolean): Set<string> {
+  const listed = listsOf(mounted).tools.filter(isWanted)
+  const described = mounted.flatMap(({ tools }) => tools.filter(isWanted))
+  return new Set([...listed.map(({ name }) => name), ...described.map((tool) => tool.qualified_name)])
 }

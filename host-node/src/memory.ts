@@ -7,6 +7,7 @@ import {
   type Resource,
   type ResourceTemplate,
   type Tool,
+  toolsForPeopleOf,
 } from './description.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
 import type { Category, Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
@@ -91,13 +92,13 @@ export async function openComponent(directory: URL, options: ComponentOptions): 
     return JSON.parse(await readFile(new URL('description.json', directory), 'utf8'))
   })
   const settings = settle(description, options)
-  const { grants, places, durability, patience, storageCalls, guestTime, statementTime } = settings
+  const { grants, places, durability, patience, storageCalls, statementTime } = settings
   const component = new URL('component.js', directory).href
   const modules = await loaded(() => compileModules(directory, settings.memoryLimit))
   const pool = new WorkerPool(
     { component, modules, grants, places, durability, patience, storageCalls },
     settings.workers,
-    { guestTime, statementTime },
+    statementTime,
   )
   return new OpenMemory(settings, pool)
 }
@@ -116,6 +117,7 @@ class OpenMemory implements Memory {
   readonly #pool: WorkerPool
   readonly #order: WriterOrder
   readonly #reading: ReadonlySet<string>
+  readonly #forPeople: ReadonlySet<string>
   readonly #pending = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
@@ -128,19 +130,26 @@ class OpenMemory implements Memory {
     this.#pool = pool
     this.#order = new WriterOrder(settings.patience.inAll)
     this.#reading = readingToolsOf(settings.mounted)
+    this.#forPeople = toolsForPeopleOf(settings.mounted)
   }
 
   async call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>> {
     const outcome = await this.#receive(() => {
       const request = { kind: 'call-tool' as const, name: checked(name, 'name of a tool'), arguments: textOf(input) }
-      return this.#run((context, askedAt) => ({ ...request, context, askedAt }), this.#reading.has(name))
+      const { guestTime, guestTimeForPeople } = this.#settings
+      return this.#run((context, askedAt) => ({ ...request, context, askedAt }), {
+        guestTime: this.#forPeople.has(name) ? guestTimeForPeople : guestTime,
+        onlyReads: this.#reading.has(name),
+      })
     })
     return outcome as Outcome<Output<Name>>
   }
 
   async readResource(uri: string): Promise<Outcome<ResourceContents[]>> {
     const request = { kind: 'read-resource' as const, uri: checked(uri, 'URI of a resource') }
-    const outcome = await this.#receive(() => this.#run((context) => ({ ...request, context }), true))
+    const { guestTime } = this.#settings
+    const read = () => this.#run((context) => ({ ...request, context }), { guestTime, onlyReads: true })
+    const outcome = await this.#receive(read)
     return outcome as Outcome<ResourceContents[]>
   }
 
@@ -168,14 +177,18 @@ class OpenMemory implements Memory {
   }
 
   /** Up to the first `await` this is the call's arrival: its number, its clock and its place are taken in order. */
-  async #run(requestWith: (context: Context, askedAt?: number) => Request, onlyReads: boolean): Promise<Answer> {
+  async #run(
+    requestWith: (context: Context, askedAt?: number) => Request,
+    { guestTime, onlyReads }: { guestTime: number; onlyReads: boolean },
+  ): Promise<Answer> {
     const context = this.#settings.arrive()
     let ticket: Ticket | undefined = onlyReads ? undefined : this.#order.enter()
     // A tool that says it only reads has no place, and gets the last one should it want a lock after all.
     const onAsk = (lock: string) => this.#order.ask((ticket ??= this.#order.enter()), lock)
     try {
       for (let first = false; ; first = true) {
-        const answer = await this.#pool.run({ request: requestWith(context, ticket?.askedAt), onAsk, first })
+        const request = requestWith(context, ticket?.askedAt)
+        const answer = await this.#pool.run({ request, guestTime, onAsk, first })
         if (answer.kind !== 'deferred') return answer
         await this.#order.turn(ticket!)
       }

@@ -44,6 +44,8 @@ export interface ComponentOptions {
     readonly memory?: number
     /** Milliseconds that the component itself may run in a call; waiting for a lock or a disk does not count. Default 2,000. */
     readonly guestTime?: number
+    /** The same for a tool for people, which may convert the longest file of memories. Default 60,000. */
+    readonly guestTimeForPeople?: number
     /** How often a call may ask storage. Default 100,000. */
     readonly storageCalls?: number
     /** Milliseconds that one statement on a database may run. Default 30,000. */
@@ -61,6 +63,7 @@ export interface Settings {
   readonly workers: number
   readonly memoryLimit: number
   readonly guestTime: number
+  readonly guestTimeForPeople: number
   readonly storageCalls: number
   readonly statementTime: number
   /** The next call's context. */
@@ -87,6 +90,7 @@ const known: Record<keyof ComponentOptions, true> = {
 const knownLimits: Record<keyof NonNullable<ComponentOptions['limits']>, true> = {
   memory: true,
   guestTime: true,
+  guestTimeForPeople: true,
   storageCalls: true,
   statementTime: true,
 }
@@ -111,6 +115,7 @@ export function settle(description: Description, options: ComponentOptions): Set
     workers: whole('workers', workers, 1),
     memoryLimit: whole('limits.memory', limits.memory ?? 256 * 1024 * 1024, 1),
     guestTime: whole('limits.guestTime', limits.guestTime ?? 2_000, 1),
+    guestTimeForPeople: whole('limits.guestTimeForPeople', limits.guestTimeForPeople ?? 60_000, 1),
     storageCalls: whole('limits.storageCalls', limits.storageCalls ?? 100_000, 1),
     statementTime: whole('limits.statementTime', limits.statementTime ?? 30_000, 1),
     arrive: arrivals({ toolsets: mounted.map(({ name }) => name), ofToolsets }, options),

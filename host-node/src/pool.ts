@@ -8,6 +8,8 @@ export type Answer = Exclude<Report, { kind: 'asks' } | { kind: 'waits' }>
 
 export interface Job {
   readonly request: Request
+  /** How long the component itself may run, in milliseconds. */
+  readonly guestTime: number
   /** Answers a worker that wants a lock. */
   readonly onAsk: (lock: string) => Turn
   /** Before everything that waits: a call whose turn has come. */
@@ -17,14 +19,6 @@ export interface Job {
 interface Queued extends Job {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: MemoryCallError) => void
-}
-
-/** How long a call may keep a thread busy, in milliseconds. */
-export interface Bounds {
-  /** The component itself, in all. */
-  readonly guestTime: number
-  /** One statement on a database. */
-  readonly statementTime: number
 }
 
 /** Workers that wait do not count toward the size, up to this many times the size. */
@@ -39,14 +33,15 @@ const mostFurther = 4
 export class WorkerPool {
   readonly #settings: Omit<WorkerSettings, 'control'>
   readonly #size: number
-  readonly #bounds: Bounds
+  readonly #statementTime: number
   readonly #waiting: Queued[] = []
   readonly #members = new Set<Member>()
 
-  constructor(settings: Omit<WorkerSettings, 'control'>, size: number, bounds: Bounds) {
+  /** `statementTime` is how many milliseconds one statement on a database may run. */
+  constructor(settings: Omit<WorkerSettings, 'control'>, size: number, statementTime: number) {
     this.#settings = settings
     this.#size = size
-    this.#bounds = bounds
+    this.#statementTime = statementTime
   }
 
   run(job: Job): Promise<Answer> {
@@ -74,7 +69,7 @@ export class WorkerPool {
   }
 
   #start(): Member {
-    const member = new Member(this.#settings, this.#bounds, {
+    const member = new Member(this.#settings, this.#statementTime, {
       changed: () => this.#assign(),
       ended: () => {
         this.#members.delete(member)
@@ -99,14 +94,14 @@ class Member {
   waits = false
   readonly #control = new Control()
   readonly #worker: Worker
-  readonly #bounds: Bounds
+  readonly #statementTime: number
   readonly #pool: Pool
   #job: Queued | undefined
   #deadline: NodeJS.Timeout | undefined
   #ending: MemoryCallError | undefined
 
-  constructor(settings: Omit<WorkerSettings, 'control'>, bounds: Bounds, pool: Pool) {
-    this.#bounds = bounds
+  constructor(settings: Omit<WorkerSettings, 'control'>, statementTime: number, pool: Pool) {
+    this.#statementTime = statementTime
     this.#pool = pool
     // `.ts` where the sources themselves are run, as the build does.
     const entry = new URL(
@@ -136,7 +131,7 @@ class Member {
     this.#control.reset()
     this.#worker.ref()
     this.#worker.postMessage(job.request)
-    this.#watch(Math.min(this.#bounds.guestTime, this.#bounds.statementTime))
+    this.#watch(Math.min(job.guestTime, this.#statementTime))
   }
 
   async end(): Promise<void> {
@@ -150,9 +145,11 @@ class Member {
   }
 
   async #judge(): Promise<void> {
-    const { guestTime, statementTime } = this.#bounds
-    if (this.#control.statementTime() >= statementTime) return this.#abandon()
     const job = this.#job
+    if (job === undefined) return
+    const { guestTime } = job
+    const statementTime = this.#statementTime
+    if (this.#control.statementTime() >= statementTime) return this.#abandon()
     let used = this.#control.guestTime()
     // On a busy machine time passes without a processor, for which the guest is not to blame.
     if (used >= guestTime) {
@@ -176,7 +173,7 @@ class Member {
   #abandon(): void {
     this.#ending = new MemoryCallError(
       'deadline',
-      `a statement on a database ran for more than ${this.#bounds.statementTime} ms; it was given up`,
+      `a statement on a database ran for more than ${this.#statementTime} ms; it was given up`,
     )
     void this.#worker.terminate()
     this.#exit()

@@ -42,22 +42,24 @@ const granted = (options?: Partial<ComponentOptions>) =>
 const own = (settings: object) => settled({ settings }).arrive().settings.ofToolsets
 
 test('the defaults are those that the README tells', () => {
-  const { durability, patience, workers, memoryLimit, guestTime, storageCalls, statementTime } = settled()
+  const { durability, patience, workers, memoryLimit, storageCalls, statementTime } = settled()
+  const { guestTime, guestTimeForPeople } = settled()
   assert.deepEqual(
-    { durability, patience, workers, memoryLimit, guestTime, storageCalls, statementTime },
+    { durability, patience, workers, memoryLimit, guestTime, guestTimeForPeople, storageCalls, statementTime },
     {
       durability: 'full',
       patience: { atHead: 5_000, inAll: 30_000 },
       workers: 4,
       memoryLimit: 256 * 1024 * 1024,
       guestTime: 2_000,
+      guestTimeForPeople: 60_000,
       storageCalls: 100_000,
       statementTime: 30_000,
     },
   )
   assert.deepEqual(settled({ lockWait: 60_000 }).patience, { atHead: 60_000, inAll: 60_000 })
   const readme = readFileSync(beside('../README.md'), 'utf8')
-  assert.match(readme, /256 MiB, 2,000, 100,000, 30,000 \|/)
+  assert.match(readme, /256 MiB, 2,000, 60,000, 100,000, 30,000 \|/)
   assert.match(readme, /`lockWait` .*waits 30,000, .*\| 5,000 \|/)
   assert.match(readme, /`workers` .*four times as many.*\| 4 \|/)
 })

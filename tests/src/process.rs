@@ -77,8 +77,8 @@ impl Granted<'_> {
         match self {
             Self::Repository(root) => json!({"allow": [root], "limits": limits, "lockWait": wait}),
             Self::Records(directory, format) => json!({
-                "allow": [], "toolsets": ["records"], "memoryDir": directory,
-                "recordsFormat": format.name(), "limits": limits, "lockWait": wait,
+                "allow": [], "toolsets": ["records"], "limits": limits, "lockWait": wait,
+                "settings": {"records": {"directory": directory, "format": format.name()}},
             }),
         }
     }

@@ -4,7 +4,7 @@ use super::setting::{Setting, Suggested};
 use super::value::{self, DURABILITY, LOCK_WAIT};
 use super::{Failure, description};
 use crate::{Builder, Toolset, ToolsetSetting};
-use clap::builder::{IntoResettable, ValueParser};
+use clap::builder::ValueParser;
 use clap::error::Result as ClapResult;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
 use serde_json::Value;
@@ -104,9 +104,9 @@ fn option(setting: &'static ToolsetSetting) -> Arg {
     if setting.is_path { option.value_hint(ValueHint::DirPath) } else { option }
 }
 
-fn parser(setting: &'static ToolsetSetting) -> impl IntoResettable<ValueParser> {
+fn parser(setting: &'static ToolsetSetting) -> ValueParser {
     if setting.values.is_empty() {
-        return value_parser!(OsString).into();
+        return value_parser!(OsString);
     }
     let lines = setting.values.iter();
     let lines = lines.map(|(value, help)| (value.as_str(), help.as_str().unwrap_or_default()));

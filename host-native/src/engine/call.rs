@@ -2,11 +2,11 @@
 
 use super::guest_time::GuestTime;
 use super::limits::{Exceeded, Size};
-use crate::Limits;
 use crate::capability::{DatabaseKey, LockRules};
 use crate::memory::Roots;
 use crate::queue;
 use crate::storage::{Database, Storage};
+use crate::{Audience, Limits};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -110,6 +110,7 @@ impl Call {
     pub(crate) fn new(
         storage: Storage,
         limits: &Limits,
+        audience: Audience,
         writer_place: Option<queue::Place>,
         roots: Option<Arc<dyn Roots>>,
         waiting: Option<Waiting>,
@@ -131,7 +132,7 @@ impl Call {
             printed: Vec::new(),
             waiting,
             time: GuestTime::new(),
-            time_limit: limits.guest_time,
+            time_limit: limits.guest_time_for(audience),
             storage_calls: 0,
             storage_calls_limit: limits.storage_calls,
         }

@@ -1,5 +1,6 @@
 //! Every bound on what a call may use, and the one error that ends a call at any of them.
 
+use crate::Audience;
 use std::time::Duration;
 use wasmtime::{ResourceLimiter, Result};
 
@@ -16,6 +17,8 @@ pub struct Limits {
     /// How long its own code may run. Waiting for a lock, for the disk or for other calls does not
     /// count. 2 s, told in steps of [`TICK`](Limits::TICK).
     pub guest_time: Duration,
+    /// The same for a tool for people, which may convert the longest file of memories. 60 s.
+    pub guest_time_for_people: Duration,
     /// How often it may ask storage. 100,000 times.
     pub storage_calls: u32,
     /// How long one SQL statement may run, which does not count as its own time. 30 s.
@@ -48,11 +51,21 @@ impl Limits {
     pub(crate) const PRINTED: usize = 4 << 10;
 }
 
+impl Limits {
+    pub(crate) fn guest_time_for(&self, audience: Audience) -> Duration {
+        match audience {
+            Audience::Model => self.guest_time,
+            Audience::Person => self.guest_time_for_people,
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
             memory: 256 << 20,
             guest_time: Duration::from_secs(2),
+            guest_time_for_people: Duration::from_mins(1),
             storage_calls: 100_000,
             statement_time: Duration::from_secs(30),
         }

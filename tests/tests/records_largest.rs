@@ -1,0 +1,81 @@
+//! The longest file of memories becomes a database by one call, on both hosts, and memories of other
+//! agents are added meanwhile.
+
+use agent_memory_conformance::case::Format;
+use agent_memory_conformance::runner::Answer;
+use agent_memory_tests::PATIENCE;
+use agent_memory_tests::kept_records::tasks;
+use agent_memory_tests::process::{Call, Host, Process};
+use serde_json::{Value, json};
+use std::fs;
+use std::thread;
+use std::time::Instant;
+
+/// The longest file that is read.
+const LONGEST: usize = 16 << 20;
+/// The most memories that a file takes.
+const MEMORIES: usize = 100_000;
+const AGENT: &str = "default.json";
+
+#[test]
+fn the_longest_file_converts_while_other_agents_are_written() {
+    let file = longest_file();
+    for host in Host::all() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("memories");
+        fs::create_dir(&path).expect("it is made");
+        fs::write(path.join(AGENT), &file).expect("it is written");
+
+        let mut converting = Process::start_on_records(*host, &path, Format::Sqlite);
+        // On a slow machine a writer waits for longer than it does by default.
+        let patient = ["env", "AGENT_MEMORY_LOCK_WAIT=5m"];
+        let mut writing = Process::start_on_records_by(&patient, *host, &path, Format::Json);
+        let began = Instant::now();
+        let converting = thread::spawn(move || {
+            let result = called(&mut converting, "convert_records", json!({"to": "sqlite"}));
+            (result, began.elapsed())
+        });
+        let mut added = 0;
+        while !converting.is_finished() {
+            assert!(began.elapsed() < PATIENCE, "{host:?}: the conversion does not end");
+            let task = json!({"agent_id": "other", "content": format!("task {added}")});
+            called(&mut writing, "add_recent_task", task);
+            added += 1;
+        }
+        let (result, took) = converting.join().expect("it converts");
+        println!("{host:?}: {MEMORIES} memories in {took:.1?}, {added} adds of another agent");
+        assert_eq!(result["converted"], true, "{result}");
+        assert_eq!(result["records"], MEMORIES, "{host:?}");
+        assert!(!path.join(AGENT).exists(), "{host:?}: the file is still there");
+        assert_eq!(tasks(&path, Format::Sqlite).len(), MEMORIES, "{host:?}");
+    }
+}
+
+/// As many memories as a file takes, in as many bytes.
+fn longest_file() -> String {
+    let mut file = String::from("{\"core_memories\":[],\"learnings\":[],\"tasks\":[");
+    let each = (LONGEST - file.len()) / MEMORIES - 1;
+    for number in 0..MEMORIES {
+        let begin = format!(
+            "{{\"id\":\"aaaaaaaa-0000-4000-8000-{number:012}\",\
+             \"created_at\":\"2025-01-01T07:00:00\",\"content\":\"task {number} "
+        );
+        let room = each - begin.len() - "\"}".len();
+        file.extend([
+            if number == 0 { "" } else { "," },
+            &begin,
+            &"word ".repeat(room)[..room],
+            "\"}",
+        ]);
+    }
+    file.push_str("]}");
+    assert!((LONGEST - MEMORIES..=LONGEST).contains(&file.len()), "{} bytes", file.len());
+    file
+}
+
+fn called(process: &mut Process, tool: &'static str, arguments: Value) -> Value {
+    match process.call(&Call { tool, arguments }) {
+        Answer::Result(result) => result,
+        answer => panic!("{tool}: {answer:?}"),
+    }
+}
