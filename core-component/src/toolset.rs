@@ -147,8 +147,10 @@ pub(crate) struct Resources {
     /// Their `uri` is a template (RFC 6570).
     pub templates: &'static [Resource],
     /// What a resource holds, as JSON; none where the URI is none of its.
-    pub read: fn(&Call<'_>, uri: &str) -> Option<Result<Value, Box<dyn ToolError>>>,
+    pub read: fn(&Call<'_>, uri: &str) -> Option<ReadResult>,
 }
+
+pub(crate) type ReadResult = Result<Value, Box<dyn ToolError>>;
 
 /// One resource, or a template of some. All hold JSON.
 pub(crate) struct Resource {

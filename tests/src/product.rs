@@ -118,7 +118,7 @@ mod tests {
         let list = format!("{}: {} {escaped}\n", product.display(), below.display());
         fs::write(product.with_extension("d"), list).expect("a file");
         let sources = sources(&product);
-        assert_eq!(sources, [source.clone()]);
+        assert_eq!(sources, std::slice::from_ref(&source));
         assert_eq!(stale(&product, &sources), None);
         let later = SystemTime::now() + Duration::from_secs(60);
         let file = fs::File::options().write(true).open(&source).expect("a file");

@@ -41,7 +41,7 @@ impl Host {
         self.storage.begin_call();
         let (arguments, context) = (arguments.to_string(), context_of(&context));
         let outcome = toolbox::call_tool(&self.storage, tool, &arguments, &context);
-        serde_json::from_str(&outcome.expect(tool).json()).expect("a result is JSON")
+        serde_json::from_str(outcome.expect(tool).json()).expect("a result is JSON")
     }
 }
 

@@ -10,7 +10,7 @@ use super::input::DEFAULT_AGENT;
 use super::query::Query;
 use crate::names::AgentName;
 use crate::tool::{Call, ToolError};
-use crate::toolset::{Resource, Resources};
+use crate::toolset::{ReadResult, Resource, Resources};
 
 /// How many memories `memory://recent` gives.
 const RECENT: u32 = 20;
@@ -50,7 +50,7 @@ pub(crate) const RESOURCES: Resources = Resources {
 };
 
 /// What a resource of this toolset holds, or the error; none where the URI is none of them.
-fn read(call: &Call<'_>, uri: &str) -> Option<Result<Value, Box<dyn ToolError>>> {
+fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let path = uri.strip_prefix(SCHEME)?;
     let (agent, what) = path.split_once('/').unwrap_or((DEFAULT_AGENT, path));
     let agent = AgentName::parse(agent)?;
