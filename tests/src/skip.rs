@@ -25,11 +25,11 @@ pub fn skip(reason: &str) {
     println!("{line}");
 }
 
-/// Says that the test at hand is one that runs only when a variable asks for it.
+/// Says that the test at hand is one that runs only when a variable such as `NAME=1` asks for it.
 #[track_caller]
 #[allow(dead_code, reason = "the native host has no such test")]
-pub fn not_asked_for(variable: &str) {
-    println!("{}", line(Location::caller(), &format!("it runs only with `{variable}=1`")));
+pub fn not_asked_for(setting: &str) {
+    println!("{}", line(Location::caller(), &format!("it runs only with `{setting}`")));
 }
 
 /// `skipped: <file>::<test>: <reason>`.

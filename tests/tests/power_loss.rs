@@ -49,7 +49,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 fn what_is_acknowledged_outlives_a_loss_of_power() {
     const TEST: &str = "what_is_acknowledged_outlives_a_loss_of_power";
     if !is_asked_for() {
-        return not_asked_for(ASKED);
+        return not_asked_for(&format!("{ASKED}=1"));
     }
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     as_root_with_mounts(TEST, || {
@@ -74,7 +74,7 @@ fn what_is_acknowledged_outlives_a_loss_of_power() {
 fn with_relaxed_durability_a_loss_of_power_is_seen_to_lose() {
     const TEST: &str = "with_relaxed_durability_a_loss_of_power_is_seen_to_lose";
     if !is_asked_for() {
-        return not_asked_for(ASKED);
+        return not_asked_for(&format!("{ASKED}=1"));
     }
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     as_root_with_mounts(TEST, || {

@@ -6,8 +6,11 @@ use agent_memory_conformance::runner::Answer;
 use agent_memory_tests::PATIENCE;
 use agent_memory_tests::kept_records::tasks;
 use agent_memory_tests::process::{Call, Host, Process};
+use agent_memory_tests::product::program;
 use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
@@ -26,15 +29,12 @@ fn the_longest_file_converts_while_other_agents_are_written() {
         fs::create_dir(&path).expect("it is made");
         fs::write(path.join(AGENT), &file).expect("it is written");
 
-        let mut converting = Process::start_on_records(*host, &path, Format::Sqlite);
-        // On a slow machine a writer waits for longer than it does by default.
-        let patient = ["env", "AGENT_MEMORY_LOCK_WAIT=5m"];
-        let mut writing = Process::start_on_records_by(&patient, *host, &path, Format::Json);
+        let mut writing = Process::start_on_records(*host, &path, Format::Json);
         let began = Instant::now();
-        let converting = thread::spawn(move || {
-            let result = called(&mut converting, "convert_records", json!({"to": "sqlite"}));
-            (result, began.elapsed())
-        });
+        let converting = {
+            let (host, path) = (*host, path.clone());
+            thread::spawn(move || (convert(host, &path), began.elapsed()))
+        };
         let mut added = 0;
         while !converting.is_finished() {
             assert!(began.elapsed() < PATIENCE, "{host:?}: the conversion does not end");
@@ -49,6 +49,22 @@ fn the_longest_file_converts_while_other_agents_are_written() {
         assert!(!path.join(AGENT).exists(), "{host:?}: the file is still there");
         assert_eq!(tasks(&path, Format::Sqlite).len(), MEMORIES, "{host:?}");
     }
+}
+
+/// A person's command, which the MCP server does not serve.
+fn convert(host: Host, directory: &Path) -> Value {
+    if host == Host::Node {
+        let mut process = Process::start_on_records(host, directory, Format::Sqlite);
+        return called(&mut process, "convert_records", json!({"to": "sqlite"}));
+    }
+    let output = Command::new(program("agent-memory"))
+        .args(["call", "--toolset=records", "convert_records", r#"{"to": "sqlite"}"#])
+        .args(["--lock-wait=5m", "--memory-dir"])
+        .arg(directory)
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a result is JSON")
 }
 
 /// As many memories as a file takes, in as many bytes.
