@@ -1,5 +1,6 @@
 export { MemoryCallError, type MemoryCallErrorCode, MemoryOpenError } from './errors.ts'
 export type { Resource, ResourceTemplate, Tool } from './description.ts'
+export type { Category } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 export {
   type Input,
   type Memory,
