@@ -306,7 +306,10 @@ test('a commit to a database that was moved away is no commit', () => {
   assert.equal(code, 'io')
   assert.match(message, /was moved away while it was open/)
   renameSync(at('away.db'), at('memories.db'))
-  assert.equal(count(open()), 0n)
+  assert.match(refusal(() => transaction.commit()).message, /begin again/)
+  const next = open({ patience: { atHead: 0, inAll: 0 } })
+  write(next, insert(2))
+  assert.equal(count(next), 1n)
 })
 
 test('a connection forgets the call before, and keeps its statements', () => {
