@@ -24,15 +24,16 @@ const open = (settings: object) =>
 test('a toolset that the host does not know runs with its settings', async () => {
   const directory = join(emptyDirectory(), 'notes')
   await using memory = await open({ directory, mark: 'star' })
+  const call = (name: string, input: object) => memory.call(name, input)
   assert.deepEqual(
     memory.tools.map(({ name }) => name),
     ['keep_note', 'read_notes', 'count_notes'],
   )
-  const kept = await memory.call('keep_note', { text: 'one' })
+  const kept = await call('keep_note', { text: 'one' })
   assert.deepEqual([kept.isError, kept.result, kept.changed], [false, { count: 1 }, ['notes://all']])
-  assert.deepEqual((await memory.call('notes_keep_note', { text: 'two' })).result, { count: 2 })
+  assert.deepEqual((await call('notes_keep_note', { text: 'two' })).result, { count: 2 })
   assert.equal(readFileSync(join(directory, 'notes.md'), 'utf8'), '* one\n* two\n')
-  const refused = await memory.call('keep_note', {})
+  const refused = await call('keep_note', {})
   assert.ok(refused.isError)
   assert.deepEqual([refused.error.category, refused.error.code], ['invalid', 'NO_TEXT'])
   const [read] = (await memory.readResource('notes://all')).result as { text: string }[]
@@ -52,7 +53,7 @@ test('a toolset that the host does not know has types', async () => {
     const file = join(directory, 'program.ts')
     write(file, `import type { Tools, ToolsetSettings } from './toolsets.ts'\n${program}\n`)
     const tsc = beside('../node_modules/typescript/bin/tsc')
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', '--types', '']
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', '--ignoreConfig']
     return spawnSync(process.execPath, [tsc, ...options, file], { encoding: 'utf8' })
   }
   const right = compiles(`export const input: Tools['keep_note']['input'] = { text: 'x' }

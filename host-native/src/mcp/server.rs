@@ -92,8 +92,8 @@ fn identity() -> Implementation {
 fn instructions(tools: &[model::Tool]) -> String {
     let names = tools.iter().map(|tool| format!("`{}`", tool.name));
     format!(
-        "Memory that outlives this conversation, in files that people can read. Read what earlier \
-         sessions left before you begin, and write down what later ones will need while you work. \
+        "Memory that outlives this conversation, in files that people can read. Read what was \
+         left before you begin, and write down what is needed later while you work. \
          Nothing is remembered by itself. The tools are {}. A result with `isError` \
          says what to do instead; unless it failed midway, it has changed nothing.",
         names.collect::<Vec<_>>().join(", ")

@@ -64,7 +64,7 @@ export class CallStorage {
     this.#since = since
   }
 
-  /** The seam: the guest's clock stands still, and only plain records are thrown back into it. */
+  /** The seam: the guest's clock stands still, and only a plain object is thrown back into it. */
   run<T>(work: () => T): T {
     this.#control.leaveGuest()
     try {
