@@ -92,7 +92,9 @@ pub enum CallError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Its own code ran for longer than [`Limits::guest_time`](crate::Limits::guest_time).
+    /// Its own code ran for longer than [`Limits::guest_time`](crate::Limits::guest_time), or, of a
+    /// tool for people, than
+    /// [`Limits::guest_time_for_people`](crate::Limits::guest_time_for_people).
     Deadline,
     /// It needed more than [`Limits::memory`](crate::Limits::memory).
     Memory,

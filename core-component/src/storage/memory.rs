@@ -2,16 +2,19 @@
 //! suite. It keeps the rules of `wit/storage` that the core can observe, and locks by scope, as a
 //! server for many agents would.
 
+mod commit;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use self::commit::commit;
 use super::database::{Connection, Kind};
 use super::{
-    Area, Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES,
-    Place, Splice, Status, Storage, Tree, Writer,
+    Area, Change, CommitError, Document, Entry, EntryKind, Error, ErrorCode, Place, Status,
+    Storage, Tree, Writer,
 };
 
 type Documents = BTreeMap<(Area, String), Vec<u8>>;
@@ -283,130 +286,8 @@ impl Drop for MemoryWriter<'_> {
 
 impl Writer for MemoryWriter<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
-        self.tree.with(|documents| {
-            let mut effects = Vec::new();
-            for (index, change) in changes.iter().enumerate() {
-                let checked = check_consistent(changes, index);
-                let effect = checked.and_then(|()| effect(documents, change));
-                effects.push(effect.map_err(|error| CommitError {
-                    error,
-                    change: Some(index as u32),
-                    applied: 0,
-                })?);
-            }
-            Ok(effects.into_iter().map(|effect| apply(documents, effect)).collect())
-        })
+        self.tree.with(|documents| commit(documents, changes))
     }
-}
-
-/// Refuses a change of a path that another one changes too, or below one that another writes.
-fn check_consistent(changes: &[Change], index: usize) -> Result<(), Error> {
-    for (area, path, _) in targets(&changes[index]) {
-        for (other, change) in changes.iter().enumerate() {
-            for (of, at, is_written) in targets(change) {
-                let is_twice = other < index && at == path;
-                let is_below =
-                    is_written && path.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'));
-                if of == area && (is_twice || is_below) {
-                    let message =
-                        format!("`{path}` and `{at}` cannot both be changed in one commit");
-                    return Err(Error::new(ErrorCode::InvalidPath, message));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The paths that a change writes or deletes, each with whether it is written.
-fn targets(change: &Change) -> Vec<(Area, &str, bool)> {
-    match change {
-        Change::Put { area, path, .. } | Change::Edit { area, path, .. } => {
-            vec![(*area, path, true)]
-        }
-        Change::Delete { area, path, .. } => vec![(*area, path, false)],
-        Change::Copy { area, to, .. } => vec![(*area, to, true)],
-        Change::Rename { area, from, to, .. } => vec![(*area, from, false), (*area, to, true)],
-    }
-}
-
-/// What a change leaves at its path: contents, or none; and the path that it empties besides.
-struct Effect {
-    area: Area,
-    path: String,
-    contents: Option<Vec<u8>>,
-    emptied: Option<String>,
-}
-
-/// Checks a change against the documents before the commit.
-fn effect(documents: &Documents, change: &Change) -> Result<Effect, Error> {
-    let (area, path, checked, expects) = match change {
-        Change::Put { area, path, expects, .. } => (area, path, path, expects.as_ref()),
-        Change::Edit { area, path, expects, .. } | Change::Delete { area, path, expects } => {
-            (area, path, path, Some(expects))
-        }
-        Change::Copy { area, from, to, expects } | Change::Rename { area, from, to, expects } => {
-            (area, to, from, Some(expects))
-        }
-    };
-    check_path(path)?;
-    check_path(checked)?;
-    let before = documents.get(&(*area, checked.clone()));
-    let mismatch = || {
-        let message = format!("`{checked}` is not at the version that was read");
-        Error::new(ErrorCode::VersionMismatch, message)
-    };
-    let fits = |contents: Option<&Vec<u8>>| match contents {
-        Some(contents) if contents.len() as u64 > MAX_DOCUMENT_BYTES => {
-            let message = format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes");
-            Err(Error::new(ErrorCode::TooLarge, message))
-        }
-        _ => Ok(()),
-    };
-    match change {
-        Change::Put { contents, .. } => fits(Some(contents))?,
-        Change::Edit { .. } | Change::Copy { .. } => fits(before)?,
-        Change::Delete { .. } | Change::Rename { .. } => {}
-    }
-    if before.map(|contents| version_of(contents)).as_ref() != expects {
-        return Err(mismatch());
-    }
-    let mut emptied = None;
-    let contents = match change {
-        Change::Put { contents, .. } => Some(contents.clone()),
-        Change::Edit { splices, .. } => {
-            let before = before.ok_or_else(mismatch)?;
-            Some(Splice::all(splices, before).ok_or_else(mismatch)?)
-        }
-        Change::Delete { .. } => None,
-        Change::Copy { .. } => before.cloned(),
-        Change::Rename { .. } => {
-            if documents.contains_key(&(*area, path.clone())) {
-                let message = format!("`{path}` is there already: move it away");
-                return Err(Error::new(ErrorCode::AlreadyExists, message));
-            }
-            emptied = Some(checked.clone());
-            before.cloned()
-        }
-    };
-    if emptied.is_none() {
-        fits(contents.as_ref())?;
-    }
-    Ok(Effect { area: *area, path: path.clone(), contents, emptied })
-}
-
-fn apply(documents: &mut Documents, effect: Effect) -> Option<String> {
-    if let Some(emptied) = effect.emptied {
-        documents.remove(&(effect.area, emptied));
-    }
-    let document = (effect.area, effect.path);
-    let Some(contents) = effect.contents else {
-        documents.remove(&document);
-        return None;
-    };
-    let version = version_of(&contents);
-    documents.insert(document, contents);
-    Some(version)
 }
 
 fn check_path(path: &str) -> Result<(), Error> {
@@ -419,6 +300,7 @@ fn check_path(path: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Splice;
     use super::*;
     use std::ops::Range;
 

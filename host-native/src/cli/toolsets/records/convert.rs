@@ -8,8 +8,8 @@ use serde_json::json;
 /// Take an agent's records from JSON to SQLite, or back.
 ///
 /// Nothing is lost either way, nor what other programs keep in the file. Until it is done the
-/// records stay where they are, and one that was stopped can be run again. The file becomes
-/// `NAME.json.converted`.
+/// records stay where they are, and one that was stopped can be run again, unless the file was
+/// changed since. The file becomes `NAME.json.converted`.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
     include_str!("help/convert.txt"),
