@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use agent_memory_core::context::Context;
-use agent_memory_core::storage::memory::MemoryStorage;
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
+use agent_memory_storage_memory::MemoryStorage;
 use serde_json::{Value, json};
 
 pub const AGENT: &str = "ada";

@@ -7,7 +7,7 @@ use talc::wasm::WasmBinning;
 use crate::allocator::SizeClasses;
 use crate::context::{Context, Settings};
 use crate::pages::Pages;
-use crate::storage::{self, Storage, Tree, Writer, database as sql};
+use crate::storage::{self, Documents, Storage, Tree, Writer, database as sql};
 use crate::time::Timestamp;
 use crate::toolbox;
 
@@ -264,7 +264,7 @@ fn rows(rows: database::Rows) -> sql::Rows {
     }
 }
 
-impl Tree for documents::Tree {
+impl Documents for documents::Tree {
     fn stat(
         &self,
         area: storage::Area,
@@ -294,7 +294,9 @@ impl Tree for documents::Tree {
         let entries = Self::list(self, self::area(area), directory).map_err(error)?;
         Ok(entries.map(|entries| entries.into_iter().map(entry).collect()))
     }
+}
 
+impl Tree for documents::Tree {
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
         Self::lock(self, scope).map(|writer| Box::new(writer) as Box<dyn Writer>).map_err(error)
     }
@@ -387,23 +389,13 @@ fn change<'a>(
 }
 
 fn error(error: types::Error) -> storage::Error {
-    use storage::ErrorCode as To;
-    use types::ErrorCode as From;
-    let code = match error.code {
-        From::NotFound => To::NotFound,
-        From::AlreadyExists => To::AlreadyExists,
-        From::VersionMismatch => To::VersionMismatch,
-        From::NotGranted => To::NotGranted,
-        From::NoSpace => To::NoSpace,
-        From::ReadOnly => To::ReadOnly,
-        From::Permission => To::Permission,
-        From::TooLarge => To::TooLarge,
-        From::InvalidPath => To::InvalidPath,
-        From::Busy => To::Busy,
-        From::Nested => To::Nested,
-        From::Cancelled => To::Cancelled,
-        From::Corrupted => To::Corrupted,
-        From::Io => To::Io,
-    };
+    macro_rules! same_name {
+        ($($name:ident)+) => {
+            match error.code {
+                $(types::ErrorCode::$name => storage::ErrorCode::$name,)+
+            }
+        };
+    }
+    let code = storage::with_error_codes!(same_name!());
     storage::Error { code, message: error.message, detail: error.detail }
 }

@@ -6,7 +6,8 @@
 //! `wit/`; compiled natively it is a plain library, which the tests use.
 //!
 //! ```
-//! use agent_memory_core::{context::Context, storage::{Place, memory::MemoryStorage}, toolbox};
+//! use agent_memory_core::{context::Context, storage::Place, toolbox};
+//! use agent_memory_storage_memory::MemoryStorage;
 //!
 //! let storage = MemoryStorage::new();
 //! storage.grant(Place::repository("/project"));
@@ -32,9 +33,10 @@ mod names;
 mod pages;
 mod records;
 mod sessions;
-pub mod storage;
 mod text;
 pub mod time;
 mod tool;
 pub mod toolbox;
 mod toolset;
+
+pub use agent_memory_storage as storage;

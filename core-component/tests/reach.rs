@@ -1,8 +1,9 @@
 //! What a caller may reach is enforced by the core.
 
 use agent_memory_core::context::Context;
-use agent_memory_core::storage::{Area, Place, memory::MemoryStorage};
+use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
+use agent_memory_storage_memory::MemoryStorage;
 use serde_json::{Value, json};
 
 #[test]
@@ -29,7 +30,7 @@ fn a_caller_that_may_reach_two_agents_reaches_no_third() {
 #[test]
 fn a_caller_of_one_agent_reaches_no_memories_of_another() {
     let storage = MemoryStorage::new();
-    storage.grant(Place::labelled("records"));
+    storage.grant(Place::named("records"));
     let context = |agents: Value| {
         let context = json!({
             "settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z",
@@ -65,5 +66,5 @@ fn a_caller_of_one_agent_reaches_no_memories_of_another() {
         let outcome = toolbox::read_resource(&storage, uri, &context(json!(["ada"])));
         assert!(outcome.expect("an outcome").answer.is_err(), "{uri}");
     }
-    assert!(storage.documents(&Place::labelled("records"), Area::Documents).is_empty());
+    assert!(storage.documents(&Place::named("records"), Area::Documents).is_empty());
 }

@@ -5,11 +5,12 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use agent_memory_core::storage::database::{Connection, Kind};
-use agent_memory_core::storage::memory::MemoryStorage;
 use agent_memory_core::storage::{
-    Area, Change, CommitError, Document, Entry, Error, Place, Status, Storage, Tree, Writer,
+    Area, Change, CommitError, Document, Documents, Entry, Error, Place, Status, Storage, Tree,
+    Writer,
 };
 use agent_memory_core::toolbox;
+use agent_memory_storage_memory::MemoryStorage;
 use serde_json::{Value, json};
 
 const ROOT: &str = "/project";
@@ -39,7 +40,7 @@ impl Storage for Counted {
     }
 }
 
-impl Tree for CountedTree<'_> {
+impl Documents for CountedTree<'_> {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
         self.0.stat(area, path)
     }
@@ -51,7 +52,9 @@ impl Tree for CountedTree<'_> {
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
         self.0.list(area, directory)
     }
+}
 
+impl Tree for CountedTree<'_> {
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         Ok(Box::new(CountedWriter(self.0.lock(scope)?, Rc::clone(&self.1))))
     }

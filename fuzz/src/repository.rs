@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use agent_memory_core::context::Context;
-use agent_memory_core::storage::{Area, Place, memory::MemoryStorage};
+use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox::{self, Failure};
+use agent_memory_storage_memory::MemoryStorage;
 use serde_json::{Value, json};
 
 use crate::document::line_count;
@@ -79,7 +80,7 @@ impl Repository {
 
     /// The directory of records instead, with one file.
     pub fn with_records(file: &str, contents: &[u8]) -> Self {
-        Self::at(Place::labelled("records"), &[(file, contents)])
+        Self::at(Place::named("records"), &[(file, contents)])
     }
 
     fn at(place: Place, documents: &[(&str, &[u8])]) -> Self {

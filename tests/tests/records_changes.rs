@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// says that it changed.
 fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<String>> {
     let storage = FullStorage::new();
-    storage.grant(Place::labelled("records"));
+    storage.grant(Place::named("records"));
     let mut id = Value::Null;
     let mut all = Vec::new();
     for (seed, (tool, arguments)) in calls.iter().enumerate() {

@@ -14,7 +14,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 fn call(file: &[u8], tool: &str, arguments: &Value) -> (Value, Files) {
     let storage = FullStorage::new();
-    storage.put(&Place::labelled("records"), Area::Documents, FILE, file);
+    storage.put(&Place::named("records"), Area::Documents, FILE, file);
     let context = json!({
         "settings": {"toolsets": ["records"]},
         "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
@@ -22,7 +22,7 @@ fn call(file: &[u8], tool: &str, arguments: &Value) -> (Value, Files) {
     let (arguments, context) = (arguments.to_string(), context_of(&context));
     let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);
     let answer = serde_json::from_str(outcome.json()).expect("a result is JSON");
-    (answer, storage.documents(&Place::labelled("records"), Area::Documents))
+    (answer, storage.documents(&Place::named("records"), Area::Documents))
 }
 
 fn calls() -> [(&'static str, Value); 7] {

@@ -24,7 +24,7 @@ struct Host {
 impl Host {
     fn of(format: Format) -> Self {
         let storage = FullStorage::new();
-        storage.grant(Place::labelled("records"));
+        storage.grant(Place::named("records"));
         Self { storage, format, calls: 0 }
     }
 
@@ -69,7 +69,7 @@ fn both_formats_answer_the_same_calls_alike() {
         }
         let [json, sqlite] = hosts.map(|host| host.storage);
         assert!(json.image().is_none() && sqlite.image().is_some());
-        assert!(sqlite.documents(&Place::labelled("records"), Area::Documents).is_empty());
+        assert!(sqlite.documents(&Place::named("records"), Area::Documents).is_empty());
     }
 }
 

@@ -3,8 +3,9 @@
 
 use agent_memory_conformance::core_runner::context_of;
 use agent_memory_conformance::{case, workspace};
-use agent_memory_core::storage::{Area, Place, memory::MemoryStorage};
+use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox::{self, Outcome};
+use agent_memory_storage_memory::MemoryStorage;
 use agent_memory_tests::markdown::{Target, damage};
 use agent_memory_tests::mixture::mixture;
 use agent_memory_tests::random::{Random, replay, seed_or};

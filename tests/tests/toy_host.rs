@@ -141,7 +141,7 @@ impl documents::Host for Host {
     }
 
     fn version_of(&mut self, contents: Vec<u8>) -> Result<String> {
-        Ok(storage::memory::version_of(&contents))
+        Ok(storage::version_of(&contents))
     }
 }
 
@@ -404,7 +404,7 @@ impl Imports {
 fn another_host_over_storage_in_memory_runs_the_component() {
     let storage: &'static FullStorage = Box::leak(Box::default());
     storage.grant(storage::Place::repository("/project"));
-    storage.grant(storage::Place::labelled("records"));
+    storage.grant(storage::Place::named("records"));
     let call = |tool: &str, arguments: Value| call(storage, tool, arguments).expect(tool);
 
     let session = json!({"agent_name": "ada", "repo_root": "/project"});
@@ -422,6 +422,6 @@ fn another_host_over_storage_in_memory_runs_the_component() {
     let refused = call("delete_memory", json!({"id": "00000000-0000-4000-8000-000000000000"}));
     assert_eq!(refused["error"]["code"], "NOT_FOUND");
     assert_eq!(call("convert_records", json!({"to": "json"}))["converted"], true);
-    let files = storage.documents(&storage::Place::labelled("records"), storage::Area::Documents);
+    let files = storage.documents(&storage::Place::named("records"), storage::Area::Documents);
     assert!(files.contains_key("default.json"));
 }

@@ -3,9 +3,10 @@
 
 use std::{io, process};
 
-use agent_memory_core::storage::memory::{MemoryStorage, version_of};
+use agent_memory_core::storage::version_of;
 use agent_memory_core::storage::{self, Storage};
 use agent_memory_host::Image;
+use agent_memory_storage_memory::MemoryStorage;
 use wasmtime::component::{self, HasSelf, Linker, Resource};
 use wasmtime::{Engine, Store};
 

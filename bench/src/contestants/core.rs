@@ -3,8 +3,8 @@
 use std::io;
 use std::process;
 
-use agent_memory_core::storage::memory::MemoryStorage;
 use agent_memory_core::toolbox;
+use agent_memory_storage_memory::MemoryStorage;
 
 use super::refused;
 use crate::comparison::{Contestant, Cost};

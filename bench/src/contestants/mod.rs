@@ -104,8 +104,8 @@ pub fn refused(tool: &str, answer: &str) -> io::Error {
 mod tests {
     use std::fs;
 
-    use agent_memory_core::storage::memory::MemoryStorage;
     use agent_memory_core::storage::{Area, Place};
+    use agent_memory_storage_memory::MemoryStorage;
 
     use super::*;
 

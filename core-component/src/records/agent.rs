@@ -63,7 +63,7 @@ impl<'a> Agent<'a> {
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
         let name = checked(name)?;
         check_reach(call, name)?;
-        let place = Place::labelled(PLACE);
+        let place = Place::named(PLACE);
         let tree = call.storage.open(&place)?;
         Ok(Self { name, call, tree, place, database: OnceCell::new() })
     }

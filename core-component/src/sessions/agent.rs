@@ -270,7 +270,7 @@ mod tests {
 
     use super::super::schema::DEFAULT;
     use super::*;
-    use crate::storage::{Entry, Status};
+    use crate::storage::{Documents, Entry, Status};
 
     /// A tree in which another writer begins the first session after our first look.
     #[derive(Default)]
@@ -278,7 +278,7 @@ mod tests {
         has_begun: Cell<bool>,
     }
 
-    impl Tree for Beginning {
+    impl Documents for Beginning {
         fn read(&self, _: Area, path: &str, _: u64) -> Result<Option<Document>, storage::Error> {
             assert_eq!(path, "ada/_schema.md");
             let document = Document { contents: DEFAULT.into(), version: "1".into() };
@@ -296,7 +296,9 @@ mod tests {
         fn stat(&self, _: Area, _: &str) -> Result<Option<Status>, storage::Error> {
             unreachable!("it only reads")
         }
+    }
 
+    impl Tree for Beginning {
         fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
             unreachable!("it only reads")
         }

@@ -226,13 +226,13 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::storage::{Document, Status, Writer};
+    use crate::storage::{Document, Documents, Status, Writer};
 
     /// A tree in which another writer begins the first session after our first look.
     #[derive(Default)]
     struct Beginning(Cell<bool>);
 
-    impl Tree for Beginning {
+    impl Documents for Beginning {
         fn read(&self, _: Area, _: &str, _: u64) -> Result<Option<Document>, storage::Error> {
             unreachable!("it only lists")
         }
@@ -250,7 +250,9 @@ mod tests {
         fn stat(&self, _: Area, _: &str) -> Result<Option<Status>, storage::Error> {
             unreachable!("it only lists")
         }
+    }
 
+    impl Tree for Beginning {
         fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
             unreachable!("it only reads")
         }

@@ -8,6 +8,7 @@ use super::imports::database::{
 use super::imports::types::Error;
 use crate::engine::Call;
 use crate::storage;
+use crate::storage::api::database::Transaction as _;
 use std::path::Path;
 use wasmtime::Result;
 use wasmtime::component::Resource;
@@ -76,13 +77,13 @@ impl HostConnection for Call {
         self.asked(|call| {
             let database = call.opened.get(&connection)?;
             let mode = storage::Mode::from(mode);
-            let lock = database.lock_key().filter(|_| mode == storage::Mode::Write);
+            let lock = database.lock_key().filter(|_| mode.is_write());
             let lock = lock.map(Path::to_owned);
             if let Err(error) = call.lock_rules.check_begin(lock.as_deref()) {
                 return Ok(Err(error.into()));
             }
             // Who cannot write learns it at once.
-            if mode == storage::Mode::Write
+            if mode.is_write()
                 && let Err(error) = database.check_writable()
             {
                 return Ok(Err(error.into()));
@@ -159,12 +160,12 @@ impl From<Kind> for storage::DatabaseKind {
     }
 }
 
-impl From<Mode> for storage::Mode {
+impl From<Mode> for storage::Mode<'static> {
     /// The whole place is locked, whatever the scope.
-    fn from(mode: Mode) -> storage::Mode {
+    fn from(mode: Mode) -> storage::Mode<'static> {
         match mode {
             Mode::Read => storage::Mode::Read,
-            Mode::Write(_) => storage::Mode::Write,
+            Mode::Write(_) => storage::Mode::Write(None),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::imports::documents::{
 use super::imports::types::{Error, ErrorCode};
 use crate::engine::Call;
 use crate::queue;
-use crate::storage;
+use crate::storage::{self, Documents as _};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -155,11 +155,7 @@ impl HostWriter for Call {
     ) -> Answer<Vec<Option<String>>, CommitError> {
         self.asked(|call| {
             let changes: Vec<_> = changes.into_iter().map(storage::Change::from).collect();
-            let writer = call.opened.get(&writer)?;
-            let committed = writer.commit(&changes);
-            if let Ok(versions) = &committed {
-                writer.keep(changes, versions);
-            }
+            let committed = call.opened.get(&writer)?.commit_and_cache(changes);
             Ok(committed.map_err(CommitError::from))
         })
     }
@@ -226,8 +222,11 @@ impl From<Change> for storage::Change {
 }
 
 impl From<Splice> for storage::Splice {
+    /// A range beyond every document stays beyond every document.
     fn from(splice: Splice) -> storage::Splice {
-        storage::Splice { at: splice.at, removes: splice.removes, inserts: splice.inserts }
+        let start = usize::try_from(splice.at).unwrap_or(usize::MAX);
+        let removes = usize::try_from(splice.removes).unwrap_or(usize::MAX);
+        storage::Splice { range: start..start.saturating_add(removes), inserts: splice.inserts }
     }
 }
 
@@ -276,6 +275,4 @@ macro_rules! same_names {
 
 same_names!(Area => storage::Area: Documents Bookkeeping);
 same_names!(storage::EntryKind => EntryKind: File Directory Other);
-same_names!(storage::ErrorCode => ErrorCode:
-    NotFound AlreadyExists VersionMismatch NotGranted NoSpace ReadOnly Permission TooLarge
-    InvalidPath Busy Nested Cancelled Corrupted Io);
+storage::api::with_error_codes!(same_names!(storage::ErrorCode => ErrorCode:));

@@ -5,6 +5,7 @@ mod renames;
 mod status;
 
 use super::*;
+use agent_memory_storage::Writer as _;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,6 +1,7 @@
 //! Runs `tests/layouts.json` and `tests/paths.json`, which tell how they are to be read.
 
 use super::*;
+use agent_memory_storage::Writer as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,5 @@
 use super::*;
+use agent_memory_storage::Writer as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;

@@ -1,5 +1,6 @@
-//! Documents on a file system and databases, without WebAssembly: the native side of
-//! `wit/storage/storage.wit`.
+//! Places that are granted, with their documents and databases: the native side of `wit/storage`,
+//! without WebAssembly. Here are grants, wait queues and timeouts; the crates below `storage/` do the
+//! rest.
 //!
 //! A [`Storage`] holds what was granted. It [opens](Storage::open) a [`Place`] as a [`Tree`], which
 //! can be read; only the [`Writer`] that [`Tree::lock`] gives can change it. A tree also opens the
@@ -9,6 +10,7 @@
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use agent_memory_host::storage::api::{Documents, Writer};
 //! use agent_memory_host::storage::{Area, Change, LockTimeout, Place, Storage, StorageOptions};
 //!
 //! # let repository = tempfile::tempdir()?;
@@ -32,70 +34,48 @@
 //! # }
 //! ```
 
-mod change;
-mod commit;
 #[cfg(test)]
 mod commit_tests;
 mod database;
-mod directory;
-mod error;
-mod git_config;
-mod kept;
+#[cfg(test)]
+mod database_tests;
 #[cfg(test)]
 mod layout_tests;
 mod lock;
-mod lock_file;
 #[cfg(test)]
 mod lock_tests;
 mod named;
-mod path;
-mod repository;
 mod timeout;
 mod tree;
 
-pub use change::{Change, CommitError, Splice};
-pub use database::{
-    Database, DatabaseKind, Effect, MAX_ROWS_BYTES, Mode, Rows, Statement, Transaction, Value,
+pub use agent_memory_storage as api;
+pub use agent_memory_storage::database::{
+    Effect, Kind as DatabaseKind, Mode, Rows, Statement, Value,
 };
-pub use error::{Error, ErrorCode};
+pub use agent_memory_storage::{
+    Area, Change, CommitError, Document, Documents, Entry, EntryKind, Error, ErrorCode,
+    MAX_CHANGES, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Place, Splice, Status, version_of,
+};
+pub use agent_memory_storage_files::Durability;
+pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
+pub use database::Database;
 pub use lock::Writer;
 pub use named::NamedPlace;
 pub use timeout::LockTimeout;
-pub use tree::{Area, Document, Entry, EntryKind, Status, Tree};
+pub use tree::Tree;
 
-use kept::Kept;
+use agent_memory_storage_files::{Cache, Grant, Layout, Repository};
+use agent_memory_storage_lock::IdleLocks;
+use agent_memory_storage_sqlite::IdleConnections;
 use lock::WaitQueues;
-use lock_file::Connections;
 use named::GrantedPlace;
-use repository::{Grant, Repository};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// The longest document, in bytes: 16 MiB.
-pub const MAX_DOCUMENT_BYTES: u64 = 16 * 1024 * 1024;
-
-/// The most changes that one commit makes.
-pub const MAX_CHANGES: usize = 1_000;
-
-/// The most entries that a listing gives.
-pub const MAX_ENTRIES: usize = 100_000;
-
 /// The longest that a writer waits at the head of the queue: 1 h.
 pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
-
-/// What a commit survives once it was acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// A loss of power: every file and every directory that a commit touches is synced.
-    #[default]
-    Full,
-    /// The end of the process. A loss of power may take the last moments; a document that was new
-    /// has its bytes synced, and is not left empty.
-    Relaxed,
-}
 
 /// How a [`Storage`] works.
 #[derive(Clone, Debug)]
@@ -119,32 +99,6 @@ impl Default for StorageOptions {
     }
 }
 
-/// What is to be opened.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// The agent memory of the source repository whose top level has this absolute path.
-    Repository(String),
-    /// A directory that the component asks for by a label.
-    Named {
-        /// Under which the component describes it.
-        label: String,
-        /// Empty: no place of this host is one of a family.
-        name: String,
-    },
-}
-
-impl Place {
-    /// The repository with this top level.
-    pub fn repository(top_level: impl Into<String>) -> Self {
-        Place::Repository(top_level.into())
-    }
-
-    /// The place with this label.
-    pub fn named(label: impl Into<String>) -> Self {
-        Place::Named { label: label.into(), name: String::new() }
-    }
-}
-
 /// Which places a list names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
@@ -165,9 +119,9 @@ struct Shared {
     options: StorageOptions,
     grants: RwLock<Vec<Grant>>,
     places: RwLock<BTreeMap<String, KnownPlace>>,
-    connections: Connections,
-    databases: database::Idle,
-    kept: Kept,
+    locks: Arc<IdleLocks>,
+    databases: Arc<IdleConnections>,
+    cache: Arc<Cache>,
     wait_queues: WaitQueues,
 }
 
@@ -186,9 +140,9 @@ impl Storage {
             options,
             grants: RwLock::default(),
             places: RwLock::default(),
-            connections: Connections::default(),
-            databases: database::Idle::default(),
-            kept: Kept::default(),
+            locks: Arc::default(),
+            databases: Arc::default(),
+            cache: Arc::default(),
             wait_queues: WaitQueues::default(),
         }))
     }
@@ -251,7 +205,8 @@ impl Storage {
             Place::Repository(name) => {
                 let mut grants = self.grants();
                 grants.extend(more_roots.iter().filter_map(|root| Grant::new(root).ok()));
-                Tree::of_repository(self, Repository::resolve(name, &grants)?)
+                let layout = Layout::of_repository(Repository::resolve(name, &grants)?)?;
+                Ok(Tree::new(&self.0, layout, None))
             }
             Place::Named { label, name } => {
                 let granted = self.granted(label)?;
@@ -259,7 +214,8 @@ impl Storage {
                     let message = format!("the place `{label}` has no name: leave it empty");
                     return Err(Error::new(ErrorCode::InvalidPath, message));
                 }
-                granted.tree(&self.0)
+                let layout = granted.layout()?;
+                Ok(Tree::new(&self.0, layout, Some(granted)))
             }
         }
     }
@@ -277,7 +233,7 @@ impl Storage {
         let grants = self.grants();
         let mut names: Vec<String> = grants
             .iter()
-            .filter_map(|grant| grant.canonical.to_str())
+            .filter_map(|grant| grant.path().to_str())
             .filter(|name| Repository::resolve(name, &grants).is_ok())
             .map(str::to_owned)
             .collect();
@@ -328,14 +284,4 @@ impl Storage {
         let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
         grants.clone()
     }
-}
-
-/// The version of a document with these contents: their SHA-256 in lower-case hexadecimal.
-pub fn version_of(contents: &[u8]) -> String {
-    hexadecimal(Sha256::digest(contents))
-}
-
-fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
-    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
-    digest.as_ref().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -1,18 +1,9 @@
 //! Named places: directories that need not exist until something is kept in them.
 
-use super::directory::Directory;
-use super::lock::LockDirectory;
-use super::tree::{Base, Tree, TreeParts};
-use super::{Error, ErrorCode, Shared};
+use super::{Error, ErrorCode};
+use agent_memory_storage_files::{Layout, io_error};
 use std::io::ErrorKind;
 use std::path::{Component, PathBuf};
-use std::sync::Arc;
-
-/// The host's own directory in it: the lock, bookkeeping and derived databases.
-const OWN: &str = ".agent-memory";
-
-/// What SQLite puts beside the file of a database.
-pub(super) const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// A directory to be granted under a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +37,7 @@ impl GrantedPlace {
             let message = format!("cannot keep {label} in `{shown}`: {reason}");
             Error::new(ErrorCode::InvalidPath, message)
         };
-        let failed = |error| Error::from_io(&error, &format!("keep {label} in `{shown}`"));
+        let failed = |error| io_error(&error, &format!("keep {label} in `{shown}`"));
         let Some(location) = directory.to_str().filter(|path| !path.contains('\0')) else {
             return Err(refused("its path is not UTF-8, or has a NUL character"));
         };
@@ -75,36 +66,9 @@ impl GrantedPlace {
         Err(refused("there is no directory above it"))
     }
 
-    pub fn tree(self: &Arc<Self>, storage: &Arc<Shared>) -> Result<Tree, Error> {
-        let failed = |errno| Error::from_errno(errno, &format!("open `{}`", self.location));
-        let (directory, names) = Directory::open_nearest(&self.path).map_err(failed)?;
-        let names: Vec<&str> = names.into_iter().filter_map(|name| name.to_str()).collect();
-        let root = Base::of(directory).below(&names);
-        let own = root.below(&[OWN]);
-        Ok(Tree(Arc::new(TreeParts {
-            documents: root,
-            bookkeeping: own.below(&["bookkeeping"]),
-            lock: Arc::new(LockDirectory {
-                base: own,
-                path: self.path.join(OWN),
-                hide: !self.is_private,
-                private: self.is_private,
-            }),
-            location: self.location.clone(),
-            storage: storage.clone(),
-            named: Some(self.clone()),
-        })))
-    }
-
-    /// Whether no path of a document begins with this name, in any case. A file of a database must
-    /// not be opened beside SQLite: closing it would let go of SQLite's locks.
-    pub fn owns(&self, name: &str) -> bool {
-        let name = name.to_ascii_lowercase();
-        let is_of = |database: &String| {
-            let suffix = name.strip_prefix(&database.to_ascii_lowercase());
-            suffix.is_some_and(|suffix| suffix.is_empty() || BESIDE_DATABASE.contains(&suffix))
-        };
-        name == OWN || self.databases.iter().any(is_of)
+    /// Where its parts are.
+    pub fn layout(&self) -> Result<Layout, Error> {
+        Layout::of_directory(&self.path, &self.location, self.is_private, &self.databases)
     }
 }
 

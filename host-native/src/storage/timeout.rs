@@ -39,6 +39,11 @@ impl LockTimeout {
         tokio::time::timeout_at(self.deadline().into(), wait).await.map_err(|_| self.passed())
     }
 
+    /// How long it waits at the head of the queue.
+    pub(super) fn lock_wait(&self) -> Duration {
+        self.lock_wait
+    }
+
     pub(super) fn waited(&self) -> Duration {
         self.asked.elapsed()
     }

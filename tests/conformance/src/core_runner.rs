@@ -116,7 +116,7 @@ pub fn context_of(json: &Value) -> Context {
 /// Where the documents of a case are.
 pub fn place_of(case: &Case) -> Place {
     match case.format {
-        Some(_) => Place::labelled("records"),
+        Some(_) => Place::named("records"),
         None => Place::repository(REPOSITORY),
     }
 }

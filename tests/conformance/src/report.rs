@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
-use agent_memory_core::storage::memory::version_of;
+use agent_memory_core::storage::version_of;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Whatever fails in storage, wherever in a call: nothing that was acknowledged is lost, nothing is
 //! half done, and the call can be made again.
 
-use agent_memory_conformance::faults::{Call, ERRORS, Found, State, Sweep};
+use agent_memory_conformance::faults::{Call, Found, State, Sweep};
 use agent_memory_conformance::in_memory::FullStorage;
 use agent_memory_conformance::runner::Answer;
 use agent_memory_conformance::workspace::variants;
@@ -37,7 +37,8 @@ fn no_fault_of_storage_harms_what_the_tools_of_records_keep() {
 #[test]
 fn every_error_of_the_interface_is_injected() {
     let errors = variants("wit/storage/storage.wit", "enum error-code {");
-    assert_eq!(ERRORS.map(|(name, _)| name.to_owned()).to_vec(), errors);
+    let injected: Vec<String> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
+    assert_eq!(injected, errors);
 }
 
 /// What a careless tool gets wrong.

@@ -17,7 +17,7 @@ const CALLS: u64 = 25;
 
 fn storage() -> FullStorage {
     let storage = FullStorage::new();
-    storage.grant(Place::labelled("records"));
+    storage.grant(Place::named("records"));
     storage.grant(Place::repository("/project"));
     storage
 }

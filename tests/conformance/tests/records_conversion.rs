@@ -50,7 +50,7 @@ const GOLDEN: &str = r#"{
 
 /// The directory of records.
 fn place() -> Place {
-    Place::labelled("records")
+    Place::named("records")
 }
 
 /// What a tool answers, as JSON.

@@ -23,35 +23,12 @@ pub use sweep::Sweep;
 
 use agent_memory_core::storage::ErrorCode;
 
-/// Every storage error, by its name in `wit/storage`; a test holds the two together.
-pub const ERRORS: [(&str, ErrorCode); 14] = [
-    ("not-found", ErrorCode::NotFound),
-    ("already-exists", ErrorCode::AlreadyExists),
-    ("version-mismatch", ErrorCode::VersionMismatch),
-    ("not-granted", ErrorCode::NotGranted),
-    ("no-space", ErrorCode::NoSpace),
-    ("read-only", ErrorCode::ReadOnly),
-    ("permission", ErrorCode::Permission),
-    ("too-large", ErrorCode::TooLarge),
-    ("invalid-path", ErrorCode::InvalidPath),
-    ("busy", ErrorCode::Busy),
-    ("nested", ErrorCode::Nested),
-    ("cancelled", ErrorCode::Cancelled),
-    ("corrupted", ErrorCode::Corrupted),
-    ("io", ErrorCode::Io),
-];
-
 /// The error code of a name.
 ///
 /// # Panics
 ///
 /// Where the name is none of `wit/storage`.
 pub fn code(name: &str) -> ErrorCode {
-    let found = ERRORS.iter().find(|(known, _)| *known == name);
-    found.unwrap_or_else(|| panic!("`{name}` is no storage error")).1
-}
-
-/// The name of an error code.
-pub fn name(code: ErrorCode) -> &'static str {
-    ERRORS.iter().find(|(_, known)| *known == code).expect("every code has a name").0
+    let found = ErrorCode::ALL.iter().find(|code| code.name() == name);
+    *found.unwrap_or_else(|| panic!("`{name}` is no storage error"))
 }

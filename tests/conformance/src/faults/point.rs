@@ -5,7 +5,6 @@ use std::fmt;
 
 use agent_memory_core::storage::ErrorCode;
 
-use super::name;
 use super::storage::{Event, Moment, Plan};
 use crate::case::Operation;
 
@@ -44,7 +43,7 @@ impl Fault {
         let mut faults = Vec::new();
         for applied in 0..=moment.changes.len() {
             faults.push(Self { how: How::Death, applied });
-            for (_, code) in super::ERRORS {
+            for &code in ErrorCode::ALL {
                 // After any other error a transaction is rolled back.
                 let may_stand =
                     moment.operation != Operation::CommitTransaction || code == ErrorCode::Io;
@@ -79,8 +78,8 @@ impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.at)?;
         match self.fault.how {
-            How::Once(code) => write!(f, "{}:once", name(code))?,
-            How::ForEver(code) => write!(f, "{}:for-ever", name(code))?,
+            How::Once(code) => write!(f, "{code}:once")?,
+            How::ForEver(code) => write!(f, "{code}:for-ever")?,
             How::Death => write!(f, "death")?,
         }
         match self.fault.applied {

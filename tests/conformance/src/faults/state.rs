@@ -65,7 +65,7 @@ impl State {
                     state.documents.insert((area, path), contents);
                 }
                 Alteration::Document(Change::Edit { area, path, splices, .. }) => {
-                    let before = &self.documents[&(area, path.clone())];
+                    let before = self.documents[&(area, path.clone())].clone();
                     let contents = Splice::all(&splices, before).expect("splices that fit");
                     state.documents.insert((area, path), contents);
                 }

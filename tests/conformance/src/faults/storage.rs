@@ -6,8 +6,8 @@ use agent_memory_core::storage::database::{
     Connection, Effect, Kind, Mode, Rows, Statement, Transaction,
 };
 use agent_memory_core::storage::{
-    Area, Change, CommitError, Document, Entry, Error, ErrorCode, Place, Status, Storage, Tree,
-    Writer,
+    Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Place, Status,
+    Storage, Tree, Writer,
 };
 
 use super::state::Alteration;
@@ -112,7 +112,7 @@ struct FaultyTree<'a, P> {
     storage: &'a FaultyStorage<P>,
 }
 
-impl<P: Plan> Tree for FaultyTree<'_, P> {
+impl<P: Plan> Documents for FaultyTree<'_, P> {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
         self.storage.check(Operation::Stat, None)?;
         self.tree.stat(area, path)
@@ -127,7 +127,9 @@ impl<P: Plan> Tree for FaultyTree<'_, P> {
         self.storage.check(Operation::List, None)?;
         self.tree.list(area, directory)
     }
+}
 
+impl<P: Plan> Tree for FaultyTree<'_, P> {
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         self.storage.check(Operation::Lock, None)?;
         Ok(Box::new(FaultyWriter { writer: self.tree.lock(scope)?, plan: &self.storage.plan }))

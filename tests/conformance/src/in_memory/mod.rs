@@ -1,9 +1,6 @@
 //! The core over storage in memory.
 
-mod database;
 mod repository;
-mod storage;
 
-pub use database::{Image, SqlDatabase};
+pub use agent_memory_storage_memory::{FullStorage, Image, MemoryStorage, SqlDatabase};
 pub use repository::InMemory;
-pub use storage::FullStorage;

@@ -1,7 +1,8 @@
 //! The core over storage in memory: what the same calls do where nothing goes wrong.
 
-use agent_memory_core::storage::{Area, Place, memory::MemoryStorage};
+use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
+use agent_memory_storage_memory::MemoryStorage;
 use serde_json::{Value, json};
 
 use crate::case::Documents;

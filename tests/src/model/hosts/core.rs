@@ -3,9 +3,10 @@
 use agent_memory_conformance::case::{Documents, Places};
 use agent_memory_conformance::core_runner::{REPOSITORY, answer, context_of};
 use agent_memory_conformance::runner::Answer;
-use agent_memory_core::storage::memory::{MemoryStorage, version_of};
+use agent_memory_core::storage::version_of;
 use agent_memory_core::storage::{Area, Change, Place, Storage};
 use agent_memory_core::toolbox;
+use agent_memory_storage_memory::MemoryStorage;
 use serde_json::{Value, json};
 
 use super::{Circumstances, Host};

@@ -1,0 +1,153 @@
+//! Databases of a place, whose writers wait for the place's lock.
+
+use super::lock::Lock;
+use super::{
+    DatabaseKind, Error, ErrorCode, LockTimeout, Mode, Rows, Shared, Statement, Transaction, Tree,
+    Writer,
+};
+use agent_memory_storage_sqlite::{self as sqlite, Held, Options};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The time between two attempts at SQLite's own lock.
+const POLL: Duration = Duration::from_millis(1);
+
+/// An open database. A clone is the same one.
+#[derive(Clone, Debug)]
+pub struct Database {
+    sqlite: sqlite::Database,
+    storage: Arc<Shared>,
+}
+
+impl Database {
+    pub(super) fn open(
+        tree: &Tree,
+        name: &str,
+        kind: DatabaseKind,
+        create: bool,
+    ) -> Result<Self, Error> {
+        let storage = &tree.storage;
+        let options = Options {
+            durability: storage.options.durability,
+            statement_time: storage.options.statement_time,
+            busy_wait: LockTimeout::new(storage.options.lock_wait).lock_wait(),
+        };
+        let (layout, idle) = (tree.files.layout(), &storage.databases);
+        let sqlite = sqlite::Database::open(layout, name, kind, create, options, idle)?;
+        Ok(Database { sqlite, storage: storage.clone() })
+    }
+
+    /// Runs one statement that reads, outside a transaction, and gives at most `max_rows` rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`sqlite::Database::query`].
+    pub fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        self.sqlite.query(statement, max_rows)
+    }
+
+    /// Begins a transaction, of which there is at most one at a time.
+    ///
+    /// To write to a kept database, takes the last place in the queue for the lock of its place,
+    /// now, and waits for that lock and for SQLite's own when polled; dropping the future gives up
+    /// the wait. Under a `writer` of that place it shares the lock, which then ends with the last of
+    /// the two.
+    ///
+    /// # Errors
+    ///
+    /// `nested`, also under a writer of another place; `busy` where the timeout passes; `read-only`;
+    /// `no-space`, `io`.
+    ///
+    /// # Panics
+    ///
+    /// When polled outside a tokio runtime with time.
+    pub fn begin(
+        &self,
+        mode: Mode<'_>,
+        writer: Option<&Writer>,
+        timeout: LockTimeout,
+    ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
+        let (mode, database) = (mode.unscoped(), self.sqlite.clone());
+        let timeout = match database.kind() {
+            DatabaseKind::Kept => timeout,
+            // Nobody waits for a derived database.
+            DatabaseKind::Derived => LockTimeout::new(Duration::ZERO),
+        };
+        let checked = self.check_begin(mode, writer);
+        let locks = mode.is_write() && self.lock_key().is_some() && checked.is_ok();
+        let shared = writer.filter(|_| locks).map(|writer| writer.lock.clone());
+        let acquiring = (locks && shared.is_none())
+            .then(|| Lock::acquire(database.layout(), &self.storage, timeout));
+        async move {
+            checked?;
+            let mut until = timeout.at_the_head();
+            let lock = match acquiring {
+                Some(acquiring) => {
+                    let lock = acquiring.await?;
+                    until = lock.at_the_head;
+                    Some(Arc::new(lock))
+                }
+                None => shared,
+            };
+            let held = lock.map(|lock| lock as Held);
+            if mode.is_write() && database.is_new()? {
+                create_journal(&database, until).await?;
+            }
+            loop {
+                if let Some(transaction) = database.try_begin(mode, held.clone())? {
+                    return Ok(transaction);
+                }
+                if Instant::now() >= until {
+                    return Err(database.busy(timeout.waited()));
+                }
+                tokio::time::sleep(POLL).await;
+            }
+        }
+    }
+
+    /// The lock that its writers hold, as [`Tree::lock_key`]; none for a derived database.
+    pub fn lock_key(&self) -> Option<&Path> {
+        let is_kept = self.sqlite.kind() == DatabaseKind::Kept;
+        is_kept.then(|| self.sqlite.layout().lock_path())
+    }
+
+    /// Whether a transaction that writes can be begun at all.
+    ///
+    /// # Errors
+    ///
+    /// `read-only`.
+    pub fn check_writable(&self) -> Result<(), Error> {
+        self.sqlite.check_writable()
+    }
+
+    /// Where it is, for messages only.
+    pub fn location(&self) -> &str {
+        self.sqlite.location()
+    }
+
+    /// Ends the statement that runs now, if any, and every later one: nobody waits for them. A
+    /// commit goes on to its end.
+    pub fn give_up(&self) {
+        self.sqlite.give_up();
+    }
+
+    /// Refuses what cannot begin before it waits for anybody.
+    fn check_begin(&self, mode: Mode<'_>, writer: Option<&Writer>) -> Result<(), Error> {
+        if !mode.is_write() {
+            return Ok(());
+        }
+        let is_elsewhere = |(lock, writer): (&Path, &Writer)| lock != writer.lock_key();
+        if self.lock_key().zip(writer).is_some_and(is_elsewhere) {
+            let message = "the call has locked another place: a call locks one place alone";
+            return Err(Error::new(ErrorCode::Nested, message));
+        }
+        self.check_writable()
+    }
+}
+
+async fn create_journal(database: &sqlite::Database, until: Instant) -> Result<(), Error> {
+    let database = database.clone();
+    let created = tokio::task::spawn_blocking(move || database.create_journal(until));
+    created.await.map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))?
+}

@@ -1,0 +1,260 @@
+//! Changes of documents, and why a commit of them fails.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+
+use super::{Area, Error, ErrorCode};
+
+/// The most changes of one commit.
+pub const MAX_CHANGES: usize = 1_000;
+
+/// The end of an error's message where something was changed in spite of the error.
+pub const MAY_STAND: &str = "; the change may have been made: read before trying again";
+
+/// One change of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Writes a document whole.
+    Put {
+        /// The area of the tree.
+        area: Area,
+        /// The path in that area.
+        path: String,
+        /// The new contents.
+        contents: Vec<u8>,
+        /// The version that the document must be at; none where it must not exist.
+        expects: Option<String>,
+    },
+    /// Changes parts of a document.
+    Edit {
+        /// The area of the tree.
+        area: Area,
+        /// The path in that area.
+        path: String,
+        /// In order; none overlaps another.
+        splices: Vec<Splice>,
+        /// The version that the document must be at.
+        expects: String,
+    },
+    /// Removes a document.
+    Delete {
+        /// The area of the tree.
+        area: Area,
+        /// The path in that area.
+        path: String,
+        /// The version that the document must be at.
+        expects: String,
+    },
+    /// Keeps a document as it is before the commit under another path as well, whatever document
+    /// stood there: a backup.
+    Copy {
+        /// The area of the tree.
+        area: Area,
+        /// The path of the document in that area.
+        from: String,
+        /// The path of the backup in that area. It gets the permission bits of the document.
+        to: String,
+        /// The version that the document at `from` must be at.
+        expects: String,
+    },
+    /// Gives a document another path, where nothing stands.
+    Rename {
+        /// The area of the tree.
+        area: Area,
+        /// The path of the document in that area.
+        from: String,
+        /// Its new path in that area.
+        to: String,
+        /// The version that it must be at.
+        expects: String,
+    },
+}
+
+/// Other bytes in the place of a range of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Splice {
+    /// The range, in the document as it is before the commit.
+    pub range: Range<usize>,
+    /// The new bytes of the range.
+    pub inserts: Vec<u8>,
+}
+
+impl Splice {
+    /// The contents with all splices; none where they do not fit.
+    ///
+    /// The bytes before the first splice are not copied: in a long document they are nearly all.
+    pub fn all(splices: &[Splice], mut contents: Vec<u8>) -> Option<Vec<u8>> {
+        let Some(first) = splices.first() else { return Some(contents) };
+        let mut at = first.range.start;
+        if at > contents.len() {
+            return None;
+        }
+        let mut rest = &contents.split_off(at)[..];
+        for Splice { range, inserts } in splices {
+            let (before, after) = rest.split_at_checked(range.start.checked_sub(at)?)?;
+            let (removed, after) = after.split_at_checked(range.end.checked_sub(range.start)?)?;
+            contents.extend_from_slice(before);
+            contents.extend_from_slice(inserts);
+            (at, rest) = (range.start + removed.len(), after);
+        }
+        contents.extend_from_slice(rest);
+        Some(contents)
+    }
+}
+
+/// Why a commit ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitError {
+    /// What went wrong.
+    pub error: Error,
+    /// The index of the change that failed; none where no single one did.
+    pub change: Option<u32>,
+    /// How many changes stand, counted from the first.
+    pub applied: u32,
+}
+
+impl CommitError {
+    /// The error for a caller who does not know of changes. Where one stands in spite of the error,
+    /// the message says so: a blind second attempt might make it twice.
+    pub fn for_caller(self) -> Error {
+        let mut error = self.error;
+        if self.applied > 0 {
+            error.message += MAY_STAND;
+        }
+        error
+    }
+}
+
+impl fmt::Display for CommitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for CommitError {}
+
+impl Change {
+    /// The area of the tree.
+    pub fn area(&self) -> Area {
+        match self {
+            Change::Put { area, .. }
+            | Change::Edit { area, .. }
+            | Change::Delete { area, .. }
+            | Change::Copy { area, .. }
+            | Change::Rename { area, .. } => *area,
+        }
+    }
+
+    /// The path at which a document is put or removed.
+    pub fn path(&self) -> &str {
+        match self {
+            Change::Put { path, .. } | Change::Edit { path, .. } | Change::Delete { path, .. } => {
+                path
+            }
+            Change::Copy { to, .. } | Change::Rename { to, .. } => to,
+        }
+    }
+
+    /// The path whose version is checked.
+    pub fn checked_path(&self) -> &str {
+        match self {
+            Change::Put { path, .. } | Change::Edit { path, .. } | Change::Delete { path, .. } => {
+                path
+            }
+            Change::Copy { from, .. } | Change::Rename { from, .. } => from,
+        }
+    }
+
+    /// The version that must be found there; none where nothing must.
+    pub fn expects(&self) -> Option<&str> {
+        match self {
+            Change::Put { expects, .. } => expects.as_deref(),
+            Change::Edit { expects, .. }
+            | Change::Delete { expects, .. }
+            | Change::Copy { expects, .. }
+            | Change::Rename { expects, .. } => Some(expects),
+        }
+    }
+
+    /// The path at which nothing stands afterwards.
+    pub fn removed_path(&self) -> Option<&str> {
+        match self {
+            Change::Delete { path, .. } => Some(path),
+            Change::Rename { from, .. } => Some(from),
+            Change::Put { .. } | Change::Edit { .. } | Change::Copy { .. } => None,
+        }
+    }
+
+    /// Whether it removes a document.
+    pub fn is_delete(&self) -> bool {
+        matches!(self, Change::Delete { .. })
+    }
+}
+
+/// Refuses changes that contradict each other.
+///
+/// # Errors
+///
+/// `invalid-path`, with the index of a change that contradicts another.
+pub fn check_consistent(changes: &[Change]) -> Result<(), (usize, Error)> {
+    let mut seen = BTreeSet::new();
+    let mut files = BTreeSet::new();
+    for (index, change) in changes.iter().enumerate() {
+        let written = (!change.is_delete()).then_some(change.path());
+        files.extend(written.map(|path| (change.area(), path)));
+        for path in written.into_iter().chain(change.removed_path()) {
+            if !seen.insert((change.area(), path)) {
+                let message = format!("`{path}` stands twice in one commit");
+                return Err((index, Error::new(ErrorCode::InvalidPath, message)));
+            }
+        }
+    }
+    for (index, change) in changes.iter().enumerate() {
+        let path = change.path();
+        let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
+        if let Some(file) = above.find(|directory| files.contains(&(change.area(), *directory))) {
+            let message =
+                format!("`{file}` cannot be both a document and the directory of `{path}`");
+            return Err((index, Error::new(ErrorCode::InvalidPath, message)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splices_are_made_or_refused_as_a_whole() {
+        let spliced = |splices: &[(Range<usize>, &str)]| {
+            let splice = |(range, text): &(Range<usize>, &str)| Splice {
+                range: range.clone(),
+                inserts: text.as_bytes().to_vec(),
+            };
+            let splices: Vec<_> = splices.iter().map(splice).collect();
+            let spliced = Splice::all(&splices, b"0123456789".to_vec())?;
+            Some(String::from_utf8(spliced).expect("letters and digits"))
+        };
+        let fits =
+            |splices: &[_], result: &str| assert_eq!(spliced(splices).as_deref(), Some(result));
+        fits(&[], "0123456789");
+        fits(&[(0..0, "a")], "a0123456789");
+        fits(&[(0..3, ""), (4..5, "bc"), (10..10, "d")], "3bc56789d");
+        fits(&[(5..5, "a"), (5..5, "b"), (5..10, "c")], "01234abc");
+        #[expect(clippy::reversed_empty_ranges, reason = "it does not fit")]
+        let reversed = 4..3;
+        for unfit in [
+            &[(11..11, "")][..],
+            &[(5..11, "")],
+            &[(usize::MAX..usize::MAX, "")],
+            &[(1..usize::MAX, "")],
+            &[(2..4, ""), (3..4, "")],
+            &[(4..4, ""), (3..3, "")],
+            &[(reversed, "")],
+        ] {
+            assert_eq!(spliced(unfit), None, "{unfit:?}");
+        }
+    }
+}

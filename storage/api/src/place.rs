@@ -1,0 +1,27 @@
+//! Places that a host may grant.
+
+/// A place that a host may grant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// The agent memory of the source repository whose top level has this absolute path.
+    Repository(String),
+    /// A place that a toolset describes.
+    Named {
+        /// The label in the toolset's description.
+        label: String,
+        /// The name of one place of a family; empty for a place that is alone.
+        name: String,
+    },
+}
+
+impl Place {
+    /// The repository with this top level.
+    pub fn repository(top_level: impl Into<String>) -> Self {
+        Self::Repository(top_level.into())
+    }
+
+    /// The place with this label, which is alone.
+    pub fn named(label: impl Into<String>) -> Self {
+        Self::Named { label: label.into(), name: String::new() }
+    }
+}

@@ -1,0 +1,444 @@
+//! The durable commit: all is checked, written and synced before the first rename, so that a crash
+//! leaves a prefix of the changes, and a failure before it leaves nothing.
+//!
+//! A person's editor takes no lock. What it saves before the last look at a document is found by
+//! the version; what it saves between that look and the rename, a moment later, is lost.
+
+mod temporary;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use agent_memory_storage::{
+    Area, Change, CommitError, EntryKind, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES,
+    check_consistent,
+};
+use rustix::io::Errno;
+
+use super::base::obstacle;
+use super::directory::{Directory, Found, Metadata};
+use super::error::{errno_error, io_error};
+use super::tree::{Tree, not_a_document};
+use super::{Durability, path};
+
+/// So many directories are kept open during a commit: a process may not open many more files.
+const MAX_OPEN_DIRECTORIES: usize = 64;
+
+/// Makes the changes; the caller holds the lock, as long as `is_locked` says so.
+pub fn commit(
+    tree: &Tree,
+    changes: &[Change],
+    is_locked: &dyn Fn() -> bool,
+) -> Result<Vec<Option<String>>, CommitError> {
+    let mut attempt = Attempt::new(tree);
+    match attempt.run(changes, is_locked) {
+        Ok(()) => {
+            if let Some((index, contents)) = attempt.edited
+                && let Some(version) = &attempt.steps[index].version
+            {
+                tree.cache().put(contents, version);
+            }
+            Ok(attempt.steps.into_iter().map(|step| step.version).collect())
+        }
+        Err(error) => {
+            attempt.clean_up();
+            Err(CommitError {
+                error,
+                change: attempt.current.map(|index| index as u32),
+                applied: attempt.applied as u32,
+            })
+        }
+    }
+}
+
+/// A directory: an area, and the names from its base.
+type Location<'a> = (Area, Vec<&'a str>);
+
+struct Step<'a> {
+    change: &'a Change,
+    parent: Location<'a>,
+    name: &'a str,
+    /// The directory and the name of the document whose version is checked.
+    checked: (Location<'a>, &'a str),
+    temporary: String,
+    /// Whether the temporary file may be there.
+    written: bool,
+    /// Whether that is the document itself under another name.
+    linked: bool,
+    /// What the check of the version found.
+    found: Option<Metadata>,
+    /// The version that it found.
+    found_version: Option<String>,
+    /// Whether a document stands where it puts one.
+    replaces: bool,
+    /// The new version, once it is known; none for a deletion.
+    version: Option<String>,
+}
+
+struct Attempt<'a> {
+    tree: &'a Tree,
+    steps: Vec<Step<'a>>,
+    /// The change that is worked on.
+    current: Option<usize>,
+    applied: usize,
+    open: BTreeMap<Location<'a>, Directory>,
+    /// The directories made, each after the one that holds it.
+    made: Vec<Location<'a>>,
+    /// The directories to sync, in order.
+    touched: Vec<Location<'a>>,
+    /// The change that was made ready last, where it is an edit, and what it makes of its document.
+    edited: Option<(usize, Vec<u8>)>,
+}
+
+impl<'a> Attempt<'a> {
+    fn new(tree: &'a Tree) -> Self {
+        Attempt {
+            tree,
+            steps: Vec::new(),
+            current: None,
+            applied: 0,
+            open: BTreeMap::new(),
+            made: Vec::new(),
+            touched: Vec::new(),
+            edited: None,
+        }
+    }
+
+    fn run(&mut self, changes: &'a [Change], is_locked: &dyn Fn() -> bool) -> Result<(), Error> {
+        self.check_lock(is_locked)?;
+        self.plan(changes)?;
+        self.each(Self::check_version)?;
+        self.each(Self::make_directories)?;
+        self.each(Self::write_temporary)?;
+        // Writing and syncing takes long: who removed the lock meanwhile let another writer in.
+        self.check_lock(is_locked)?;
+        self.each(Self::apply)?;
+        self.current = None;
+        self.sync_directories()
+    }
+
+    fn check_lock(&mut self, is_locked: &dyn Fn() -> bool) -> Result<(), Error> {
+        if is_locked() {
+            return Ok(());
+        }
+        self.current = None;
+        let location = self.tree.layout().location();
+        Err(Error::new(
+            ErrorCode::Io,
+            format!("the lock of `{location}` was removed while it was held: try again"),
+        ))
+    }
+
+    fn each(&mut self, stage: fn(&mut Self, usize) -> Result<(), Error>) -> Result<(), Error> {
+        for index in 0..self.steps.len() {
+            self.current = Some(index);
+            stage(self, index)?;
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, changes: &'a [Change]) -> Result<(), Error> {
+        if changes.len() > MAX_CHANGES {
+            return Err(Error::new(
+                ErrorCode::TooLarge,
+                format!("a commit of more than {MAX_CHANGES} changes: split it"),
+            ));
+        }
+        for (index, change) in changes.iter().enumerate() {
+            self.current = Some(index);
+            let area = change.area();
+            let (parent, name) = self.locate(area, change.path())?;
+            let version = match change {
+                Change::Put { path, contents, .. } => {
+                    check_size(path, contents.len() as u64)?;
+                    None
+                }
+                Change::Edit { .. } | Change::Delete { .. } => None,
+                Change::Copy { expects, .. } | Change::Rename { expects, .. } => {
+                    Some(expects.clone())
+                }
+            };
+            self.steps.push(Step {
+                change,
+                parent,
+                name,
+                checked: self.locate(area, change.checked_path())?,
+                temporary: path::temporary(name),
+                written: false,
+                linked: false,
+                found: None,
+                found_version: None,
+                replaces: false,
+                version,
+            });
+        }
+        check_consistent(changes).map_err(|(index, error)| {
+            self.current = Some(index);
+            error
+        })
+    }
+
+    fn locate(&self, area: Area, path: &'a str) -> Result<(Location<'a>, &'a str), Error> {
+        let segments = self.tree.segments(area, path)?;
+        let (name, parents) = segments.split_last().expect("a path has a segment");
+        let tree = self.tree;
+        Ok(((area, tree.base(area).way_to(parents)), name))
+    }
+
+    fn check_version(&mut self, index: usize) -> Result<(), Error> {
+        let change = self.steps[index].change;
+        let version = match self.open_checked(index)? {
+            None => None,
+            Some((file, metadata)) => {
+                self.steps[index].found = Some(metadata);
+                match self.version_found(index) {
+                    Some(version) => Some(version),
+                    None => {
+                        let read = self.tree.cache().version_of_all(file);
+                        let attempt = || format!("read `{}`", change.checked_path());
+                        Some(read.map_err(|error| io_error(&error, &attempt()))?)
+                    }
+                }
+            }
+        };
+        self.steps[index].found_version.clone_from(&version);
+        if version.as_deref() != change.expects() {
+            return Err(version_mismatch(change.checked_path()));
+        }
+        self.steps[index].replaces = match change {
+            Change::Copy { .. } | Change::Rename { .. } => self.check_target(index)?,
+            Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => version.is_some(),
+        };
+        Ok(())
+    }
+
+    /// What an earlier change that looks at the same document found, as a backup and what replaces
+    /// the document do.
+    fn version_found(&self, index: usize) -> Option<String> {
+        let (earlier, rest) = self.steps.split_at(index);
+        let same =
+            |step: &&Step<'_>| step.checked == rest[0].checked && step.found == rest[0].found;
+        earlier.iter().find(same)?.found_version.clone()
+    }
+
+    /// Opens the document whose version the change expects.
+    fn open_checked(&mut self, index: usize) -> Result<Option<(File, Metadata)>, Error> {
+        let change = self.steps[index].change;
+        let path = change.checked_path();
+        let (parent, name) = self.steps[index].checked.clone();
+        let Some(parent) = self.directory(&parent)? else {
+            return Ok(None);
+        };
+        let found = parent.open_file(name);
+        match found.map_err(|errno| errno_error(errno, &format!("read `{path}`")))? {
+            Found::Nothing => Ok(None),
+            Found::SomethingElse => Err(not_a_document(path)),
+            Found::File(file, metadata) => {
+                if matches!(change, Change::Copy { .. } | Change::Edit { .. }) {
+                    check_size(change.path(), metadata.size)?;
+                }
+                Ok(Some((file, metadata)))
+            }
+        }
+    }
+
+    /// Whether a document stands at the new path: a copy replaces it whatever its version, but a
+    /// rename replaces nothing.
+    fn check_target(&mut self, index: usize) -> Result<bool, Error> {
+        let Step { change, name, .. } = self.steps[index];
+        let path = change.path();
+        let Some(parent) = self.directory(&self.steps[index].parent.clone())? else {
+            return Ok(false);
+        };
+        let found = parent.metadata(name);
+        match found.map_err(|errno| errno_error(errno, &format!("write `{path}`")))? {
+            None => Ok(false),
+            Some(_) if matches!(change, Change::Rename { .. }) => Err(already_exists(path)),
+            Some(found) if found.kind != EntryKind::File => Err(not_a_document(path)),
+            Some(_) => Ok(true),
+        }
+    }
+
+    fn make_directories(&mut self, index: usize) -> Result<(), Error> {
+        if self.steps[index].change.is_delete() {
+            return Ok(());
+        }
+        let mode = if self.tree.layout().is_private() { 0o700 } else { 0o777 };
+        let (area, way) = self.steps[index].parent.clone();
+        for depth in 0..way.len() {
+            let location = (area, way[..=depth].to_vec());
+            if self.directory(&location)?.is_some() {
+                continue;
+            }
+            let parent = (area, way[..depth].to_vec());
+            match self.existing(&parent)?.create_directory(way[depth], mode) {
+                Ok(()) => {
+                    self.made.push(location);
+                    self.touch(parent);
+                }
+                // A person made it just now.
+                Err(Errno::EXIST) => {}
+                Err(errno) => {
+                    let shown = way[..=depth].join("/");
+                    return Err(errno_error(errno, &format!("create the directory `{shown}`")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, index: usize) -> Result<(), Error> {
+        if let Change::Rename { .. } = self.steps[index].change {
+            return self.rename(index);
+        }
+        let location = self.steps[index].parent.clone();
+        let parent = self.existing(&location)?;
+        let step = &mut self.steps[index];
+        let path = step.change.path();
+        let failed = |errno| errno_error(errno, &format!("change `{path}`"));
+        // An editor that writes in place has changed what is linked.
+        let checked = match step.change {
+            Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => Some(step.name),
+            Change::Copy { .. } => step.linked.then_some(step.temporary.as_str()),
+            Change::Rename { .. } => unreachable!("renamed otherwise"),
+        };
+        if let Some(checked) = checked
+            && parent.metadata(checked).map_err(failed)? != step.found
+        {
+            return Err(version_mismatch(step.change.checked_path()));
+        }
+        // After a crash between the two, document and backup are one file. Renaming one name of a
+        // file to another does nothing.
+        let is_there = step.linked && parent.metadata(step.name).map_err(failed)? == step.found;
+        if step.change.is_delete() {
+            parent.remove_file(step.name)
+        } else if is_there {
+            parent.remove_file(&step.temporary)
+        } else {
+            parent.rename(&step.temporary, &parent, step.name)
+        }
+        .map_err(failed)?;
+        step.written = false;
+        self.applied += 1;
+        self.touch(location);
+        Ok(())
+    }
+
+    fn rename(&mut self, index: usize) -> Result<(), Error> {
+        let (target, (source, name)) =
+            (self.steps[index].parent.clone(), self.steps[index].checked.clone());
+        let (from, to) = (self.existing(&source)?, self.existing(&target)?);
+        let step = &self.steps[index];
+        let failed =
+            |errno| errno_error(errno, &format!("rename `{}`", step.change.checked_path()));
+        if from.metadata(name).map_err(failed)? != step.found {
+            return Err(version_mismatch(step.change.checked_path()));
+        }
+        if to.metadata(step.name).map_err(failed)?.is_some() {
+            return Err(already_exists(step.change.path()));
+        }
+        from.rename(name, &to, step.name).map_err(failed)?;
+        self.applied += 1;
+        self.touch(target);
+        self.touch(source);
+        Ok(())
+    }
+
+    fn sync_directories(&mut self) -> Result<(), Error> {
+        if self.tree.durability() == Durability::Relaxed {
+            return Ok(());
+        }
+        for location in std::mem::take(&mut self.touched) {
+            let shown = location.1.join("/");
+            self.existing(&location)?
+                .sync()
+                .map_err(|errno| errno_error(errno, &format!("sync the directory `{shown}`")))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what is not part of the changes that stand, and makes those survive. The error that
+    /// led here is the one to report.
+    fn clean_up(&mut self) {
+        for index in 0..self.steps.len() {
+            if self.steps[index].written
+                && let Ok(parent) = self.existing(&self.steps[index].parent.clone())
+            {
+                let _ = parent.remove_file(&self.steps[index].temporary);
+            }
+        }
+        for (area, way) in std::mem::take(&mut self.made).into_iter().rev() {
+            let (name, parents) = way.split_last().expect("a base is not made");
+            if let Ok(parent) = self.existing(&(area, parents.to_vec())) {
+                // Fails where a change that stands, or a person, put something there.
+                let _ = parent.remove_directory(name);
+            }
+        }
+        if self.applied > 0 {
+            let _ = self.sync_directories();
+        }
+    }
+
+    fn touch(&mut self, location: Location<'a>) {
+        if !self.touched.contains(&location) {
+            self.touched.push(location);
+        }
+    }
+
+    /// None where it, or one on the way, is missing.
+    fn directory(&mut self, location: &Location<'a>) -> Result<Option<Directory>, Error> {
+        let (area, way) = location;
+        let Some((name, parents)) = way.split_last() else {
+            return Ok(Some(self.tree.base(*area).directory.clone()));
+        };
+        if let Some(open) = self.open.get(location) {
+            return Ok(Some(open.clone()));
+        }
+        let Some(parent) = self.directory(&(*area, parents.to_vec()))? else {
+            return Ok(None);
+        };
+        match parent.child(*name) {
+            Ok(directory) => {
+                if self.open.len() >= MAX_OPEN_DIRECTORIES {
+                    self.open.clear();
+                }
+                self.open.insert(location.clone(), directory.clone());
+                Ok(Some(directory))
+            }
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(obstacle(errno, way)),
+        }
+    }
+
+    fn existing(&mut self, location: &Location<'a>) -> Result<Directory, Error> {
+        let missing = || obstacle(Errno::NOENT, &location.1);
+        self.directory(location)?.ok_or_else(missing)
+    }
+}
+
+fn check_size(path: &str, bytes: u64) -> Result<(), Error> {
+    if bytes <= MAX_DOCUMENT_BYTES {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::TooLarge,
+        format!("`{path}` is longer than {MAX_DOCUMENT_BYTES} bytes: shorten it or split it"),
+    ))
+}
+
+fn version_mismatch(path: &str) -> Error {
+    Error::new(
+        ErrorCode::VersionMismatch,
+        format!("`{path}` is not as it was when it was read: read it again"),
+    )
+}
+
+fn already_exists(path: &str) -> Error {
+    Error::new(
+        ErrorCode::AlreadyExists,
+        format!("something stands at `{path}`: choose another path, or remove it"),
+    )
+}
+
+#[cfg(test)]
+mod between_stages;

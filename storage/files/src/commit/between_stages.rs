@@ -1,0 +1,162 @@
+//! What others do between the stages of a commit.
+
+use super::*;
+use std::path::{Path, PathBuf};
+
+use agent_memory_storage::{Splice, version_of};
+
+use crate::{Grant, Layout, Repository};
+
+/// A repository with the document `a.md`, and where that is.
+fn scene() -> (tempfile::TempDir, Tree, PathBuf) {
+    let repository = tempfile::tempdir().unwrap();
+    let grant = Grant::new(repository.path()).unwrap();
+    let found = Repository::resolve(repository.path().to_str().unwrap(), &[grant]).unwrap();
+    let tree = Tree::new(Layout::of_repository(found).unwrap(), Durability::Full);
+    let document = repository.path().join(".github/agent-memory/a.md");
+    std::fs::create_dir_all(document.parent().unwrap()).unwrap();
+    std::fs::write(&document, "old").unwrap();
+    (repository, tree, document)
+}
+
+fn put_ours() -> Change {
+    Change::Put {
+        area: Area::Documents,
+        path: "a.md".into(),
+        contents: b"ours".to_vec(),
+        expects: Some(version_of(b"old")),
+    }
+}
+
+fn edit_ours() -> Change {
+    Change::Edit {
+        area: Area::Documents,
+        path: "a.md".into(),
+        splices: vec![Splice { range: 0..3, inserts: b"ours".to_vec() }],
+        expects: version_of(b"old"),
+    }
+}
+
+/// Only the document is there, and as the editor saved it.
+fn assert_saved(document: &Path) {
+    assert_eq!(std::fs::read_to_string(document).unwrap(), "the editor's");
+    assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_an_editor_saves_after_the_check_is_seen_before_the_rename() {
+    for ours in [put_ours(), edit_ours()] {
+        let (_repository, tree, document) = scene();
+        let changes = [ours];
+        let mut attempt = Attempt::new(&tree);
+        attempt.plan(&changes).unwrap();
+        attempt.each(Attempt::check_version).unwrap();
+        attempt.each(Attempt::write_temporary).unwrap();
+        std::fs::write(&document, "the editor's").unwrap();
+        let refused = attempt.each(Attempt::apply).unwrap_err();
+        attempt.clean_up();
+        assert_eq!(refused.code, ErrorCode::VersionMismatch);
+        assert_saved(&document);
+    }
+}
+
+#[test]
+fn a_lock_that_is_removed_during_a_commit_stops_it_before_the_first_rename() {
+    let (_repository, tree, document) = scene();
+    let changes = [put_ours()];
+    let temporary = document.with_file_name(path::temporary("a.md"));
+    let failed = commit(&tree, &changes, &|| !temporary.exists()).unwrap_err();
+    assert_eq!((failed.error.code, failed.change, failed.applied), (ErrorCode::Io, None, 0));
+    assert_eq!(std::fs::read_to_string(&document).unwrap(), "old");
+    assert!(!temporary.exists());
+}
+
+#[test]
+fn what_an_editor_saves_after_the_check_is_not_kept_or_edited_as_what_was_checked() {
+    let copy = Change::Copy {
+        area: Area::Documents,
+        from: "a.md".into(),
+        to: "b.md".into(),
+        expects: version_of(b"old"),
+    };
+    for ours in [copy, edit_ours()] {
+        let (_repository, tree, document) = scene();
+        let changes = [ours];
+        let mut attempt = Attempt::new(&tree);
+        attempt.plan(&changes).unwrap();
+        attempt.each(Attempt::check_version).unwrap();
+        std::fs::write(&document, "the editor's").unwrap();
+        let refused = attempt.each(Attempt::write_temporary).unwrap_err();
+        attempt.clean_up();
+        assert_eq!(refused.code, ErrorCode::VersionMismatch);
+        assert_saved(&document);
+    }
+}
+
+#[test]
+fn what_an_editor_writes_into_the_file_that_becomes_the_backup_stops_the_commit() {
+    let (_repository, tree, document) = scene();
+    let keep = Change::Copy {
+        area: Area::Documents,
+        from: "a.md".into(),
+        to: "b.md".into(),
+        expects: version_of(b"old"),
+    };
+    let changes = [keep, put_ours()];
+    let mut attempt = Attempt::new(&tree);
+    attempt.plan(&changes).unwrap();
+    attempt.each(Attempt::check_version).unwrap();
+    attempt.each(Attempt::write_temporary).unwrap();
+    std::fs::write(&document, "the editor's").unwrap();
+    let refused = attempt.each(Attempt::apply).unwrap_err();
+    attempt.clean_up();
+    assert_eq!((refused.code, attempt.applied), (ErrorCode::VersionMismatch, 0));
+    assert_saved(&document);
+}
+
+/// A cached document is never taken for the one that an editor saved.
+#[test]
+fn edits_of_a_long_document_go_on_from_what_stands_in_the_file() {
+    let (_repository, tree, document) = scene();
+    let edit = |before: &str, splices: &[(usize, usize, &str)]| {
+        let splice = |&(at, removes, text): &(usize, usize, &str)| Splice {
+            range: at..at + removes,
+            inserts: text.into(),
+        };
+        [Change::Edit {
+            area: Area::Documents,
+            path: "a.md".into(),
+            splices: splices.iter().map(splice).collect(),
+            expects: version_of(before.as_bytes()),
+        }]
+    };
+    let commit = |changes: &[Change]| tree.commit(changes, &|| true);
+    let refuses = |changes: &[Change]| {
+        let failed = commit(changes).unwrap_err();
+        assert_eq!((failed.error.code, failed.applied), (ErrorCode::VersionMismatch, 0));
+    };
+    let mut text = "0".repeat(3 << 20);
+    std::fs::write(&document, &text).unwrap();
+    for round in 0..6 {
+        let end = text.len();
+        // The cache loses a document whose edit was refused or that an editor saved.
+        if round == 3 {
+            refuses(&edit(&text, &[(end + 1, 0, "")]));
+        }
+        let is_cached = tree.cache().holds(&version_of(text.as_bytes()));
+        assert_eq!(is_cached, [2, 5].contains(&round), "round {round}");
+        let letter = char::from(b'a' + round).to_string();
+        let edited = edit(&text, &[(1 << 20, 1, ""), (end, 0, &letter)]);
+        text.remove(1 << 20);
+        text.push_str(&letter);
+        let versions = commit(&edited).unwrap();
+        assert_eq!(versions, [Some(version_of(text.as_bytes()))]);
+        assert!(std::fs::read_to_string(&document).unwrap() == text);
+        if round % 3 == 0 {
+            let before = text.clone();
+            text.replace_range(10..11, &letter);
+            std::fs::write(&document, &text).unwrap();
+            refuses(&edit(&before, &[(0, 1, "")]));
+        }
+    }
+}

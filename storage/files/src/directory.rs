@@ -1,0 +1,284 @@
+//! An open directory, in which everything is done by a single name. A name has no separator and is
+//! not followed where it is a symbolic link, so no sequence of steps leads out of a granted root.
+//! This is the one module that knows the system's calls.
+
+use agent_memory_storage::{EntryKind, Status};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+/// Enough to look up names in a directory without the right to list it, where the system knows
+/// such a thing.
+#[cfg(target_os = "linux")]
+const SEARCH: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const SEARCH: OFlags = OFlags::RDONLY;
+
+/// Does not wait for the other end of a FIFO, nor take a terminal.
+const FILE: OFlags =
+    OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// The facts that tell whether a file is still the one that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// Its kind.
+    pub kind: EntryKind,
+    /// Bytes.
+    pub size: u64,
+    /// The permission bits.
+    pub mode: u32,
+    inode: u64,
+    modified: (i64, i64),
+}
+
+impl Metadata {
+    #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+    fn of(stat: &Stat) -> Self {
+        Metadata {
+            kind: match FileType::from_raw_mode(stat.st_mode) {
+                FileType::RegularFile => EntryKind::File,
+                FileType::Directory => EntryKind::Directory,
+                _ => EntryKind::Other,
+            },
+            size: stat.st_size as u64,
+            mode: stat.st_mode as u32 & 0o777,
+            inode: stat.st_ino as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        }
+    }
+}
+
+/// The result of opening a file to read it.
+pub(crate) enum Found {
+    Nothing,
+    File(File, Metadata),
+    /// A directory, a symbolic link, a device, a FIFO, a socket.
+    SomethingElse,
+}
+
+/// An open directory. A clone is the same handle.
+///
+/// Every function returns the operating system's error.
+#[derive(Clone, Debug)]
+pub struct Directory(Arc<OwnedFd>);
+
+impl Directory {
+    /// Opens a canonical path; refuses one that a symbolic link came to stand on since.
+    pub fn open(path: &Path) -> Result<Self, Errno> {
+        if let Some(directory) = Directory::open_at_once(path) {
+            return Ok(directory);
+        }
+        let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut directory = Directory(Arc::new(rustix::fs::open("/", flags, Mode::empty())?));
+        for component in path.components() {
+            match component {
+                Component::RootDir => {}
+                Component::Normal(name) => directory = directory.child(name)?,
+                _ => return Err(Errno::INVAL),
+            }
+        }
+        Ok(directory)
+    }
+
+    /// As `open`, where the system can refuse links on the way (Linux 5.6); none where that fails,
+    /// for whatever reason.
+    fn open_at_once(path: &Path) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{CWD, ResolveFlags, openat2};
+            let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+            opened.ok().map(|opened| Directory(Arc::new(opened)))
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// Opens the nearest directory that exists at or above a canonical path, and gives the names
+    /// from there to it.
+    pub fn open_nearest(path: &Path) -> Result<(Self, Vec<&OsStr>), Errno> {
+        if let Some(directory) = Directory::open_at_once(path) {
+            return Ok((directory, Vec::new()));
+        }
+        let mut directory = Directory::open(Path::new("/"))?;
+        let mut names = path.components().filter_map(|component| match component {
+            Component::Normal(name) => Some(name),
+            _ => None,
+        });
+        while let Some(name) = names.next() {
+            match directory.child(name) {
+                Ok(child) => directory = child,
+                Err(Errno::NOENT) => {
+                    return Ok((directory, std::iter::once(name).chain(names).collect()));
+                }
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok((directory, Vec::new()))
+    }
+
+    /// Opens a directory in it: `NOTDIR` or `LOOP` where anything but a directory stands there.
+    pub fn child(&self, name: impl rustix::path::Arg) -> Result<Self, Errno> {
+        let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&*self.0, name, flags, Mode::empty())?;
+        Ok(Directory(Arc::new(opened)))
+    }
+
+    /// What stands at a name, or none.
+    pub fn metadata(&self, name: &str) -> Result<Option<Metadata>, Errno> {
+        Ok(self.stat(name)?.as_ref().map(Metadata::of))
+    }
+
+    /// What stands at a name, or none, as a tree tells of it.
+    pub fn status(&self, name: &str) -> Result<Option<Status>, Errno> {
+        Ok(self.stat(name)?.as_ref().map(status_of))
+    }
+
+    fn stat(&self, name: &str) -> Result<Option<Stat>, Errno> {
+        match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    pub(crate) fn open_file(&self, name: &str) -> Result<Found, Errno> {
+        // Opening a device can have effects: look first.
+        match self.metadata(name)? {
+            None => return Ok(Found::Nothing),
+            Some(found) if found.kind != EntryKind::File => return Ok(Found::SomethingElse),
+            Some(_) => {}
+        }
+        match rustix::fs::openat(&*self.0, name, OFlags::RDONLY | FILE, Mode::empty()) {
+            Ok(file) => {
+                // What was looked at may have been replaced.
+                let metadata = Metadata::of(&rustix::fs::fstat(&file)?);
+                Ok(match metadata.kind {
+                    EntryKind::File => Found::File(File::from(file), metadata),
+                    _ => Found::SomethingElse,
+                })
+            }
+            Err(Errno::NOENT) => Ok(Found::Nothing),
+            Err(Errno::LOOP | Errno::NXIO) => Ok(Found::SomethingElse),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Creates a file: `EXIST` where anything stands there.
+    pub fn create_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | FILE;
+        rustix::fs::openat(&*self.0, name, flags, mode_bits(mode)).map(File::from)
+    }
+
+    /// Opens a file to write over it, and creates it where it is missing.
+    pub fn overwrite_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | FILE;
+        rustix::fs::openat(&*self.0, name, flags, mode_bits(mode)).map(File::from)
+    }
+
+    /// Creates a directory: `EXIST` where anything stands there.
+    pub fn create_directory(&self, name: &str, mode: u32) -> Result<(), Errno> {
+        rustix::fs::mkdirat(&*self.0, name, mode_bits(mode))
+    }
+
+    /// Gives a file another name as well; `EXIST` where anything stands there.
+    pub fn link(&self, from: &str, to: &str) -> Result<(), Errno> {
+        rustix::fs::linkat(&*self.0, from, &*self.0, to, AtFlags::empty())
+    }
+
+    /// Gives a file another name, in another directory, as well.
+    pub fn link_into(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
+        rustix::fs::linkat(&*self.0, from, &*other.0, to, AtFlags::empty())
+    }
+
+    /// Gives a file another name, in another directory, whatever file has that name.
+    pub fn rename(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
+        rustix::fs::renameat(&*self.0, from, &*other.0, to)
+    }
+
+    /// Removes a file.
+    pub fn remove_file(&self, name: &str) -> Result<(), Errno> {
+        rustix::fs::unlinkat(&*self.0, name, AtFlags::empty())
+    }
+
+    /// Removes an empty directory.
+    pub fn remove_directory(&self, name: &str) -> Result<(), Errno> {
+        rustix::fs::unlinkat(&*self.0, name, AtFlags::REMOVEDIR)
+    }
+
+    /// Makes what was created, renamed and removed in it survive a loss of power.
+    pub fn sync(&self) -> Result<(), Errno> {
+        let synced = File::from(self.readable()?).sync_all();
+        synced.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    }
+
+    /// The names in it, in no order, but for those that are not UTF-8: no path can name them.
+    pub fn names(&self) -> Result<impl Iterator<Item = Result<String, Errno>>, Errno> {
+        let entries = Dir::new(self.readable()?)?;
+        Ok(entries.filter_map(|entry| match entry {
+            Ok(entry) => {
+                let name = entry.file_name().to_str().ok()?;
+                (name != "." && name != "..").then(|| Ok(name.to_owned()))
+            }
+            Err(errno) => Some(Err(errno)),
+        }))
+    }
+
+    /// Sets the permission bits of a file without opening it.
+    pub fn set_file_mode(&self, name: &str, mode: u32) -> Result<(), Errno> {
+        rustix::fs::chmodat(&*self.0, name, mode_bits(mode), AtFlags::empty())
+    }
+
+    /// Whether this process may read a file in it.
+    pub fn readable_file(&self, name: &str) -> Result<(), Errno> {
+        rustix::fs::accessat(&*self.0, name, rustix::fs::Access::READ_OK, AtFlags::EACCESS)
+    }
+
+    /// Whether this process may create a file in it.
+    pub fn writable(&self) -> Result<(), Errno> {
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        rustix::fs::accessat(&*self.0, ".", access, AtFlags::EACCESS)
+    }
+
+    /// Whether this process may read and write a file in it.
+    pub fn may_use(&self, name: &str) -> Result<(), Errno> {
+        let access = rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK;
+        rustix::fs::accessat(&*self.0, name, access, AtFlags::EACCESS)
+    }
+
+    fn readable(&self) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(&*self.0, ".", flags, Mode::empty())
+    }
+}
+
+/// The stamp has the same form in every host.
+#[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+fn status_of(stat: &Stat) -> Status {
+    let Metadata { kind, size, .. } = Metadata::of(stat);
+    if kind != EntryKind::File {
+        return Status { kind, size: 0, stamp: String::new() };
+    }
+    let nanoseconds = |seconds: i64, rest: i64| seconds as i128 * 1_000_000_000 + rest as i128;
+    let modified = nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64);
+    let changed = nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64);
+    let stamp = format!("{size}-{modified}-{changed}-{}", stat.st_ino);
+    Status { kind, size, stamp }
+}
+
+/// Sets exactly these permission bits, whatever the umask, where they differ.
+pub(crate) fn set_mode(file: &File, mode: u32) -> Result<(), Errno> {
+    if Metadata::of(&rustix::fs::fstat(file)?).mode == mode {
+        return Ok(());
+    }
+    rustix::fs::fchmod(file, mode_bits(mode))
+}
+
+fn mode_bits(mode: u32) -> Mode {
+    #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+    Mode::from_raw_mode(mode as rustix::fs::RawMode)
+}

@@ -1,0 +1,147 @@
+//! As much of Git's configuration files as tells where a submodule's work tree is, in Git's own
+//! form: a host must not understand `core.worktree` differently from Git.
+
+use std::collections::BTreeMap;
+use std::str::Chars;
+
+/// Settings by `section.name`, both in lower case, or `section.subsection.name`: none where one
+/// stands without `=`.
+pub type Settings = BTreeMap<String, Option<String>>;
+
+/// Of several settings of one name the last counts. None where the text is not in Git's form.
+pub fn parse(text: &str) -> Option<Settings> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let mut rest = text.chars();
+    let mut section = String::new();
+    let mut settings = Settings::new();
+    while let Some(c) = rest.next() {
+        match c {
+            c if is_space(c) => {}
+            '#' | ';' => skip_line(&mut rest),
+            '[' => section = header(&mut rest)?,
+            c if c.is_ascii_alphabetic() => {
+                let (name, value) = setting(c, &mut rest)?;
+                settings.insert(format!("{section}.{name}"), value);
+            }
+            _ => return None,
+        }
+    }
+    Some(settings)
+}
+
+/// Whether a setting is switched on. Git's other spellings of numbers, such as `0x1`, are not known.
+pub fn is_true(value: Option<&str>) -> bool {
+    let Some(value) = value else { return true };
+    let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    ["true", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word))
+        || (is_number && digits.bytes().any(|byte| byte != b'0'))
+}
+
+/// The end of the text ends its last line.
+fn next(rest: &mut Chars) -> char {
+    rest.next().unwrap_or('\n')
+}
+
+fn skip_line(rest: &mut Chars) {
+    while next(rest) != '\n' {}
+}
+
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r' | '\n')
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-'
+}
+
+/// What stands between the brackets.
+fn header(rest: &mut Chars) -> Option<String> {
+    let mut name = String::new();
+    loop {
+        match next(rest) {
+            ']' => return (!name.is_empty()).then_some(name),
+            '\n' => return None,
+            c if is_space(c) => return Some(format!("{name}.{}", subsection(rest)?)),
+            c if is_of_name(c) || c == '.' => name.push(c.to_ascii_lowercase()),
+            _ => return None,
+        }
+    }
+}
+
+/// In quotes, up to the closing bracket.
+fn subsection(rest: &mut Chars) -> Option<String> {
+    let mut name = String::new();
+    loop {
+        match next(rest) {
+            '"' => break,
+            c if is_space(c) && c != '\n' => {}
+            _ => return None,
+        }
+    }
+    loop {
+        match next(rest) {
+            '"' => return (next(rest) == ']').then_some(name),
+            '\n' => return None,
+            '\\' => match next(rest) {
+                '\n' => return None,
+                c => name.push(c),
+            },
+            c => name.push(c),
+        }
+    }
+}
+
+fn setting(first: char, rest: &mut Chars) -> Option<(String, Option<String>)> {
+    let mut name = String::new();
+    let mut c = first;
+    while is_of_name(c) {
+        name.push(c.to_ascii_lowercase());
+        c = next(rest);
+    }
+    while matches!(c, ' ' | '\t') {
+        c = next(rest);
+    }
+    match c {
+        '\n' => Some((name, None)),
+        '=' => Some((name, Some(value(rest)?))),
+        _ => None,
+    }
+}
+
+/// Up to the end of the line, which may be continued: white space around it goes, unless it is
+/// quoted.
+fn value(rest: &mut Chars) -> Option<String> {
+    let mut value = String::new();
+    let mut kept = 0;
+    let mut quoted = false;
+    loop {
+        match next(rest) {
+            '\n' if quoted => return None,
+            '\n' => break,
+            '#' | ';' if !quoted => {
+                skip_line(rest);
+                break;
+            }
+            c if is_space(c) && !quoted => {
+                if !value.is_empty() {
+                    value.push(c);
+                }
+                continue;
+            }
+            '"' => quoted = !quoted,
+            '\\' => match next(rest) {
+                '\n' => {}
+                'n' => value.push('\n'),
+                't' => value.push('\t'),
+                'b' => value.push('\u{8}'),
+                c @ ('\\' | '"') => value.push(c),
+                _ => return None,
+            },
+            c => value.push(c),
+        }
+        kept = value.len();
+    }
+    value.truncate(kept);
+    Some(value)
+}

@@ -1,0 +1,152 @@
+//! Where the parts of a place are on the file system.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use agent_memory_storage::{Area, EntryKind, Error};
+use rustix::io::Errno;
+
+use super::base::Base;
+use super::directory::{Directory, Metadata};
+use super::error::errno_error;
+use super::repository::Repository;
+
+/// The directory of a place that the host keeps for itself: lock, bookkeeping, derived databases.
+const OWN: &str = ".agent-memory";
+
+/// The suffixes of the files that SQLite keeps beside a database.
+pub const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Where the parts of a place are. Directories need not exist until something is kept in them.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    documents: Base,
+    lock: Base,
+    /// The canonical path of the documents.
+    path: PathBuf,
+    /// The canonical path of the lock directory.
+    lock_path: PathBuf,
+    /// For messages: the place as its caller named it.
+    location: String,
+    is_private: bool,
+    /// Whether the lock directory hides itself from Git.
+    hides_lock: bool,
+    /// The names at the root that are the host's, in lower case.
+    reserved: Vec<String>,
+}
+
+impl Layout {
+    /// The parts of a repository.
+    ///
+    /// # Errors
+    ///
+    /// `permission`, `io`.
+    pub fn of_repository(repository: Repository) -> Result<Self, Error> {
+        let open = |path: &Path| {
+            Directory::open(path)
+                .map_err(|errno| errno_error(errno, &format!("open `{}`", repository.named)))
+        };
+        let top_level = Base::of(open(&repository.top_level)?);
+        Ok(Layout {
+            documents: top_level.below(&[".github", "agent-memory"]),
+            lock: Base::of(open(&repository.lock_parent)?).below(&[repository.lock_name]),
+            path: repository.top_level.join(".github/agent-memory"),
+            lock_path: repository.lock_directory(),
+            location: format!("{}/.github/agent-memory", repository.named.trim_end_matches('/')),
+            is_private: false,
+            hides_lock: repository.hides_lock,
+            reserved: Vec::new(),
+        })
+    }
+
+    /// The parts of a directory, given by its canonical path, with the names of its databases.
+    ///
+    /// # Errors
+    ///
+    /// `permission`, `io`.
+    pub fn of_directory(
+        path: &Path,
+        location: &str,
+        is_private: bool,
+        databases: &[String],
+    ) -> Result<Self, Error> {
+        let failed = |errno| errno_error(errno, &format!("open `{location}`"));
+        let (directory, names) = Directory::open_nearest(path).map_err(failed)?;
+        let names: Vec<&str> = names.into_iter().filter_map(|name| name.to_str()).collect();
+        let documents = Base::of(directory).below(&names);
+        // A file of a database must not be opened beside SQLite: closing it would drop SQLite's locks.
+        let mut reserved = vec![OWN.to_owned()];
+        for database in databases {
+            let database = database.to_ascii_lowercase();
+            reserved.extend(BESIDE_DATABASE.map(|suffix| format!("{database}{suffix}")));
+            reserved.push(database);
+        }
+        Ok(Layout {
+            lock: documents.below(&[OWN]),
+            path: path.to_owned(),
+            lock_path: path.join(OWN),
+            documents,
+            location: location.to_owned(),
+            is_private,
+            hides_lock: !is_private,
+            reserved,
+        })
+    }
+
+    /// The canonical path of a name at the root of the documents.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The root of an area.
+    pub fn area(&self, area: Area) -> Base {
+        match area {
+            Area::Documents => self.documents.clone(),
+            Area::Bookkeeping => self.lock.below(&["bookkeeping"]),
+        }
+    }
+
+    /// The lock directory.
+    pub fn lock(&self) -> &Base {
+        &self.lock
+    }
+
+    /// The canonical path of the lock directory: places with the same one share one lock.
+    pub fn lock_path(&self) -> &Path {
+        &self.lock_path
+    }
+
+    /// The place as its caller named it, for messages only.
+    pub fn location(&self) -> &str {
+        &self.location
+    }
+
+    /// Whether everything in it is for its owner alone (modes 700 and 600). Otherwise modes follow
+    /// the umask.
+    pub fn is_private(&self) -> bool {
+        self.is_private
+    }
+
+    /// Whether the host keeps this name at the root of the documents for itself, in any case.
+    pub fn is_reserved(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.reserved.iter().any(|reserved| *reserved == name)
+    }
+
+    /// The lock directory itself, hidden from Git; creates what is missing.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's.
+    pub fn create_lock_directory(&self, durable: bool) -> Result<Directory, Errno> {
+        let directory = self.lock.create(self.is_private, durable)?;
+        // A person's own `.gitignore` stays.
+        let is_empty = |found: Metadata| found.kind == EntryKind::File && found.size == 0;
+        if self.hides_lock && directory.metadata(".gitignore")?.is_none_or(is_empty) {
+            let mut file = directory.overwrite_file(".gitignore", 0o666)?;
+            file.write_all(b"*\n")
+                .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        }
+        Ok(directory)
+    }
+}

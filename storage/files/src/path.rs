@@ -1,0 +1,92 @@
+//! The paths that a tree can hold: the rules of `resource tree` in `wit/storage/storage.wit`, with the cases
+//! of `tests/paths.json`.
+
+use agent_memory_storage::{Error, ErrorCode, version_of};
+
+const MAX_SEGMENTS: usize = 16;
+const MAX_SEGMENT_BYTES: usize = 255;
+const TEMPORARY_SUFFIX: &str = ".agent-memory-tmp";
+
+/// The segments of a document's path.
+///
+/// # Errors
+///
+/// `invalid-path`.
+pub fn document(path: &str) -> Result<Vec<&str>, Error> {
+    let segments: Vec<&str> = path.split('/').collect();
+    if segments.len() > MAX_SEGMENTS {
+        return Err(refused(path, "has more than 16 segments"));
+    }
+    for segment in &segments {
+        if let Some(reason) = objection(segment) {
+            return Err(refused(path, reason));
+        }
+    }
+    Ok(segments)
+}
+
+/// The segments of a directory's path: none for the root.
+pub(crate) fn directory(path: &str) -> Result<Vec<&str>, Error> {
+    if path.is_empty() {
+        return Ok(Vec::new());
+    }
+    document(path)
+}
+
+/// The name of the temporary file beside a document of this name.
+pub(crate) fn temporary(name: &str) -> String {
+    let temporary = format!(".{name}{TEMPORARY_SUFFIX}");
+    if temporary.len() <= MAX_SEGMENT_BYTES {
+        return temporary;
+    }
+    format!(".{}{TEMPORARY_SUFFIX}", version_of(name.as_bytes()))
+}
+
+/// Whether a name is that of a temporary file.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.len() > TEMPORARY_SUFFIX.len() && name.ends_with(TEMPORARY_SUFFIX)
+}
+
+fn objection(segment: &str) -> Option<&'static str> {
+    if segment.is_empty() {
+        return Some("has an empty segment");
+    }
+    if segment.len() > MAX_SEGMENT_BYTES {
+        return Some("has a segment of more than 255 bytes");
+    }
+    if segment.ends_with(['.', ' ']) {
+        return Some("has a segment that ends in a dot or a space");
+    }
+    if segment.contains(|c: char| c.is_control() || c == '\\' || c == ':') {
+        return Some("has a control character, `\\` or `:`");
+    }
+    if segment.eq_ignore_ascii_case(".git") {
+        return Some("has a segment that is Git's own");
+    }
+    if is_device(segment) {
+        return Some("has a segment that names a device on Windows");
+    }
+    if is_temporary(segment) {
+        return Some("has a segment that names a temporary file");
+    }
+    None
+}
+
+/// Windows takes a name for a device whatever its case and its extension.
+fn is_device(segment: &str) -> bool {
+    let stem = segment.split('.').next().unwrap_or_default();
+    let stem = stem.trim_end_matches(' ').to_ascii_uppercase();
+    if let Some(digit) = stem.strip_prefix("COM").or(stem.strip_prefix("LPT")) {
+        let mut digits = digit.chars();
+        return matches!(digits.next(), Some('1'..='9' | '¹' | '²' | '³'))
+            && digits.next().is_none();
+    }
+    matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
+}
+
+pub(crate) fn refused(path: &str, reason: &str) -> Error {
+    Error::new(
+        ErrorCode::InvalidPath,
+        format!("`{}` is not a path of a tree: it {reason}", path.escape_debug()),
+    )
+}

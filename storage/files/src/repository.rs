@@ -1,0 +1,330 @@
+//! Which directory is a repository that was granted, and where its lock is: the rules that
+//! `tests/layouts.json` holds for every host. They depend on the file system alone, so that no two
+//! processes ever use two locks for one repository.
+
+use std::fs::Metadata;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use agent_memory_storage::{Error, ErrorCode};
+use rustix::io::Errno;
+
+use super::directory::{Directory, Found};
+use super::error::{errno_error, io_error};
+use super::git_config;
+
+/// No `.git` file, pointer or configuration that is longer is read.
+const MAX_GIT_FILE_BYTES: u64 = 1024 * 1024;
+
+/// A granted directory.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    canonical: PathBuf,
+}
+
+impl Grant {
+    /// Grants a directory and everything below it. Symbolic links in its name are followed now:
+    /// where they lead later does not matter.
+    ///
+    /// # Errors
+    ///
+    /// `not-found`, `permission`, or `invalid-path` where it is no directory.
+    pub fn new(directory: &Path) -> Result<Self, Error> {
+        let attempt = format!("grant `{}`", directory.display());
+        let canonical = directory.canonicalize().map_err(|error| unresolved(&error, &attempt))?;
+        let found = canonical.metadata().map_err(|error| unresolved(&error, &attempt))?;
+        if !found.is_dir() {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("cannot {attempt}: it is not a directory"),
+            ));
+        }
+        Ok(Grant { canonical })
+    }
+
+    /// The directory's canonical path.
+    pub fn path(&self) -> &Path {
+        &self.canonical
+    }
+}
+
+/// A repository that is granted.
+#[derive(Debug)]
+pub struct Repository {
+    /// The canonical path of its top level.
+    pub top_level: PathBuf,
+    /// As the caller named it.
+    pub named: String,
+    /// The directory that holds the lock directory: the verified git directory, or the top level
+    /// where there is no Git.
+    pub lock_parent: PathBuf,
+    /// The name of the lock directory.
+    pub lock_name: &'static str,
+    /// Whether the lock directory is seen by a Git that comes later, and hides itself from it.
+    pub hides_lock: bool,
+}
+
+impl Repository {
+    /// The repository whose top level has this absolute path.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` where no grant covers it (the message says how to grant it), where it is not
+    /// the top level of its repository (the message names the top level), and where its `.git`
+    /// cannot be trusted with the lock; `not-found`, `permission`, `invalid-path`.
+    pub fn resolve(name: &str, grants: &[Grant]) -> Result<Self, Error> {
+        let path = Path::new(name);
+        if name.contains('\0') {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("`{}` contains a NUL character: leave it out", name.escape_debug()),
+            ));
+        }
+        if !path.is_absolute() {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("`{name}` is not an absolute path: name the repository's top level"),
+            ));
+        }
+        let top_level = path.canonicalize().map_err(|error| {
+            // What is there outside the grants is nobody's business.
+            match path.ancestors().find_map(|above| above.canonicalize().ok()) {
+                Some(above) if covers(grants, &above) => {
+                    unresolved(&error, &format!("open `{name}`"))
+                }
+                _ => not_granted(name),
+            }
+        })?;
+        if !covers(grants, &top_level) {
+            return Err(not_granted(name));
+        }
+        if top_level.to_str().is_none() {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("`{name}` leads to a path that is not UTF-8"),
+            ));
+        }
+        let found =
+            top_level.metadata().map_err(|error| unresolved(&error, &format!("open `{name}`")))?;
+        if !found.is_dir() {
+            return Err(Error::new(
+                ErrorCode::InvalidPath,
+                format!("`{name}` is not a directory: name the repository's top level"),
+            ));
+        }
+        let repository = match dot_git(&top_level, name)? {
+            Some(kind) => {
+                let lock_parent = git_directory(&top_level, kind, name)?;
+                Repository {
+                    top_level,
+                    named: name.to_owned(),
+                    lock_parent,
+                    lock_name: "agent-memory",
+                    hides_lock: false,
+                }
+            }
+            None => {
+                refuse_below_a_repository(&top_level, name)?;
+                Repository {
+                    lock_parent: top_level.clone(),
+                    top_level,
+                    named: name.to_owned(),
+                    lock_name: ".agent-memory",
+                    hides_lock: true,
+                }
+            }
+        };
+        match repository.lock_directory().symlink_metadata() {
+            Ok(metadata) if !metadata.is_dir() => Err(refused(
+                name,
+                "something other than a directory stands where its lock directory belongs: remove it",
+            )),
+            _ => Ok(repository),
+        }
+    }
+
+    /// The canonical path of the lock directory.
+    pub fn lock_directory(&self) -> PathBuf {
+        self.lock_parent.join(self.lock_name)
+    }
+}
+
+fn covers(grants: &[Grant], canonical: &Path) -> bool {
+    grants.iter().any(|grant| canonical.starts_with(&grant.canonical))
+}
+
+fn dot_git(directory: &Path, name: &str) -> Result<Option<std::fs::FileType>, Error> {
+    match directory.join(".git").symlink_metadata() {
+        Ok(metadata) => Ok(Some(metadata.file_type())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io_error(&error, &format!("open `{name}`"))),
+    }
+}
+
+/// The git directory that a `.git` leads to, if it can be trusted to be this repository's.
+fn git_directory(top_level: &Path, kind: std::fs::FileType, name: &str) -> Result<PathBuf, Error> {
+    let dot_git = top_level.join(".git");
+    let failed = |errno| errno_error(errno, &format!("read the `.git` of `{name}`"));
+    if kind.is_dir() {
+        if has_head(&dot_git).map_err(failed)? {
+            return Ok(dot_git);
+        }
+        return Err(refused(name, "its `.git` has no `HEAD`: repair or remove it"));
+    }
+    if !kind.is_file() {
+        return Err(refused(
+            name,
+            "its `.git` is neither a directory nor a file, and is not followed",
+        ));
+    }
+    let Some(target) = pointed_at(top_level).map_err(failed)? else {
+        return Err(refused(
+            name,
+            "its `.git` file leads to no git directory: repair it (`git worktree repair`)",
+        ));
+    };
+    if !points_back(&target, top_level, &dot_git).map_err(failed)? {
+        return Err(refused(
+            name,
+            "its `.git` file leads to a git directory that does not point back: \
+             repair it (`git worktree repair`, or `git config core.worktree` for a submodule)",
+        ));
+    }
+    Ok(target)
+}
+
+/// The git directory that a `.git` file names.
+fn pointed_at(top_level: &Path) -> Result<Option<PathBuf>, Errno> {
+    let text = read_small(top_level, ".git")?;
+    let Some(target) = text.as_deref().and_then(|text| text.strip_prefix("gitdir: ")) else {
+        return Ok(None);
+    };
+    let target = resolve_pointer(top_level, target)?;
+    let has_head = target.as_deref().map_or(Ok(false), has_head)?;
+    Ok(target.filter(|_| has_head))
+}
+
+/// A worktree's git directory names the `.git` file; a submodule's configuration names the top
+/// level.
+fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> Result<bool, Errno> {
+    if metadata(git_directory, "gitdir")?.is_some() {
+        let Some(pointer) = read_small(git_directory, "gitdir")? else { return Ok(false) };
+        return Ok(resolve_pointer(git_directory, &pointer)?.as_deref() == Some(dot_git));
+    }
+    let Some(worktree) = configured_worktree(git_directory)? else { return Ok(false) };
+    let worktree = there(git_directory.join(worktree).canonicalize())?;
+    Ok(worktree.as_deref() == Some(top_level))
+}
+
+/// `core.worktree`, as Git reads it: `config.worktree` counts only where an extension says so.
+fn configured_worktree(git_directory: &Path) -> Result<Option<String>, Errno> {
+    let settings = |name| {
+        let text = read_small(git_directory, name)?;
+        Ok(text.as_deref().and_then(git_config::parse))
+    };
+    let Some(mut shared) = settings("config")? else { return Ok(None) };
+    let has_own = shared
+        .get("extensions.worktreeconfig")
+        .is_some_and(|value| git_config::is_true(value.as_deref()));
+    if has_own && metadata(git_directory, "config.worktree")?.is_some() {
+        let Some(own) = settings("config.worktree")? else { return Ok(None) };
+        shared.extend(own);
+    }
+    Ok(shared.remove("core.worktree").flatten().filter(|worktree| !worktree.is_empty()))
+}
+
+/// The one line of a pointer's file, relative to where the file is.
+fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno> {
+    let pointer = pointer.trim_end_matches(['\r', '\n']);
+    if pointer.is_empty() || pointer.contains(['\n', '\0']) {
+        return Ok(None);
+    }
+    let path = there(base.join(pointer).canonicalize())?;
+    Ok(path.filter(|path| path.to_str().is_some()))
+}
+
+/// None for whatever is no regular file of moderate size.
+fn read_small(directory: &Path, name: &str) -> Result<Option<String>, Errno> {
+    let file = match Directory::open(directory)?.open_file(name)? {
+        Found::File(file, found) if found.size <= MAX_GIT_FILE_BYTES => file,
+        _ => return Ok(None),
+    };
+    let mut bytes = Vec::new();
+    let read = there(file.take(MAX_GIT_FILE_BYTES).read_to_end(&mut bytes))?;
+    // A comment may be in any encoding.
+    Ok(read.map(|_| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// `HEAD` may be a symbolic link, as old versions of Git made it, and may dangle.
+fn has_head(git_directory: &Path) -> Result<bool, Errno> {
+    let head = metadata(git_directory, "HEAD")?;
+    Ok(head.is_some_and(|head| head.is_file() || head.is_symlink()))
+}
+
+fn is_bare(directory: &Path) -> Result<bool, Errno> {
+    let has_directory = |name| directory.join(name).is_dir();
+    Ok(has_head(directory)? && has_directory("objects") && has_directory("refs"))
+}
+
+fn metadata(directory: &Path, name: &str) -> Result<Option<Metadata>, Errno> {
+    there(directory.join(name).symlink_metadata())
+}
+
+/// None where a path leads nowhere. That the system does not let us look says nothing about what is
+/// there, and is passed on.
+fn there<T>(found: io::Result<T>) -> Result<Option<T>, Errno> {
+    // Only a path that is none, with a NUL in it, gets no answer of the system.
+    match found.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::NOENT)) {
+        Ok(found) => Ok(Some(found)),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn refuse_below_a_repository(top_level: &Path, name: &str) -> Result<(), Error> {
+    let failed = |errno| errno_error(errno, &format!("open `{name}`"));
+    for directory in top_level.ancestors() {
+        if is_bare(directory).map_err(failed)? {
+            return Err(refused(
+                name,
+                "it is in a bare repository, which has no work tree: name a worktree of it",
+            ));
+        }
+        if directory != top_level && dot_git(directory, name)?.is_some() {
+            return Err(refused(
+                name,
+                &format!(
+                    "it is not the top level of its repository: name `{}`",
+                    directory.display()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn refused(name: &str, reason: &str) -> Error {
+    Error::new(ErrorCode::NotGranted, format!("cannot open `{name}`: {reason}"))
+}
+
+fn not_granted(name: &str) -> Error {
+    Error::new(
+        ErrorCode::NotGranted,
+        format!(
+            "`{name}` is not granted: start the server with `--allow {name}`, \
+             or allow it in the program that embeds this host"
+        ),
+    )
+}
+
+fn unresolved(error: &std::io::Error, attempt: &str) -> Error {
+    let errno = Errno::from_io_error(error);
+    if matches!(errno, Some(Errno::NOENT | Errno::NOTDIR)) {
+        return Error {
+            code: ErrorCode::NotFound,
+            message: format!("cannot {attempt}: there is no such directory"),
+            detail: None,
+        };
+    }
+    io_error(error, attempt)
+}

@@ -1,0 +1,162 @@
+//! Asking for the lock of a place.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent_memory_storage::{EntryKind, Error, ErrorCode};
+use agent_memory_storage_files::{Directory, Layout, errno_error, obstacle};
+use rustix::io::Errno;
+
+use super::lock_file::{IdleLocks, LockFile, cannot_write, connect, lock_error};
+
+const QUEUE: &str = "queue.sqlite";
+const LOCK: &str = "turn.sqlite";
+
+/// A request for the lock of a place. It never waits: its caller decides how often and how long it
+/// asks. Dropping it gives up whatever it holds.
+#[derive(Debug)]
+pub struct Request {
+    queue: LockFile,
+    lock: LockFile,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    New,
+    Queued,
+    AtHead,
+}
+
+/// How far a request is.
+#[derive(Debug)]
+pub enum Progress {
+    /// It holds the lock.
+    Locked(PlaceLock),
+    /// Others wait before it.
+    Queued(Request),
+    /// It is at the head of the wait queue, and another writer holds the lock.
+    AtHead(Request),
+    /// The lock directory was removed, and perhaps made anew: a new request is needed.
+    Removed,
+}
+
+impl Request {
+    /// A request without any access to the file system, where both files are open already.
+    pub fn reopen(layout: &Layout, idle: &Arc<IdleLocks>) -> Option<Self> {
+        let (queue, lock) = (idle_file(layout, idle, QUEUE)?, idle_file(layout, idle, LOCK)?);
+        Some(Request { queue, lock, state: State::New })
+    }
+
+    /// A request; opens both files and creates what is missing.
+    ///
+    /// # Errors
+    ///
+    /// `read-only` where the lock cannot be written; `no-space`; `invalid-path` where something else
+    /// stands in place of its files; `io`.
+    pub fn open(layout: &Layout, idle: &Arc<IdleLocks>, durable: bool) -> Result<Self, Error> {
+        let failed = |errno| match errno {
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(errno_error(errno, "")),
+            errno => obstacle(errno, &[layout.lock().names.last().map_or("", String::as_str)]),
+        };
+        let directory = layout.create_lock_directory(durable).map_err(failed)?;
+        let open = |file| open_file(layout, idle, &directory, file, failed);
+        Ok(Request { queue: open(QUEUE)?, lock: open(LOCK)?, state: State::New })
+    }
+
+    /// Asks once.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Request::open).
+    pub fn ask(mut self) -> Result<Progress, Error> {
+        if self.state == State::New {
+            // Nobody waits, so nobody is overtaken, except a writer that is just between two of its
+            // attempts at the queue: it meets the next writer there.
+            if self.queue.is_free() && self.lock.try_take()? && self.lock.is_in_place() {
+                return Ok(Progress::Locked(PlaceLock::of(self.lock)));
+            }
+            self.lock.let_go();
+            self.state = State::Queued;
+        }
+        if self.state == State::Queued {
+            if !self.queue.try_take()? {
+                return Ok(Progress::Queued(self));
+            }
+            self.state = State::AtHead;
+        }
+        Ok(match self.lock.try_take()? {
+            false => Progress::AtHead(self),
+            true if self.lock.is_in_place() => Progress::Locked(PlaceLock::of(self.lock)),
+            true => Progress::Removed,
+        })
+    }
+}
+
+/// The lock of a place, held until this is dropped or the process dies.
+#[derive(Debug)]
+pub struct PlaceLock(Mutex<LockFile>);
+
+impl PlaceLock {
+    fn of(file: LockFile) -> Self {
+        PlaceLock(Mutex::new(file))
+    }
+
+    /// Whether its file is still in place. Where it is not, another writer may hold a new lock.
+    pub fn is_in_place(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_in_place()
+    }
+}
+
+fn idle_file(layout: &Layout, idle: &Arc<IdleLocks>, name: &str) -> Option<LockFile> {
+    let path = layout.lock_path().join(name);
+    let connection = idle.take(&path)?;
+    Some(LockFile { idle: idle.clone(), path, connection: Some(connection) })
+}
+
+fn open_file(
+    layout: &Layout,
+    idle: &Arc<IdleLocks>,
+    directory: &Directory,
+    file: &str,
+    failed: impl Fn(Errno) -> Error,
+) -> Result<LockFile, Error> {
+    if let Some(file) = idle_file(layout, idle, file) {
+        return Ok(file);
+    }
+    let path = layout.lock_path().join(file);
+    let before = directory.metadata(file).map_err(&failed)?;
+    if before.is_some_and(|found| found.kind != EntryKind::File) {
+        return Err(Error::new(
+            ErrorCode::InvalidPath,
+            format!(
+                "something other than a file stands in place of the lock's `{file}`: remove it"
+            ),
+        ));
+    }
+    // SQLite does not say why it cannot open a file.
+    let may_use = || {
+        if before.is_some() {
+            directory.may_use(file)?;
+        }
+        directory.writable()
+    };
+    let connection = connect(&path).map_err(|error| match may_use() {
+        Err(errno) => failed(errno),
+        Ok(()) => lock_error(&error),
+    })?;
+    // SQLite falls back to reading a file that it may not write. `BEGIN IMMEDIATE` would then
+    // succeed without a lock.
+    if connection.is_readonly("main").map_err(|error| lock_error(&error))? {
+        return Err(failed(directory.writable().err().unwrap_or(Errno::ACCESS)));
+    }
+    if before.is_none() {
+        // SQLite's own choice shuts out a group that may use the directory.
+        let mode = if layout.is_private() {
+            Some(0o600)
+        } else {
+            directory.metadata(".").ok().flatten().map(|found| found.mode & 0o666)
+        };
+        let _ = mode.map(|mode| directory.set_file_mode(file, mode));
+    }
+    Ok(LockFile { idle: idle.clone(), path, connection: Some(connection) })
+}

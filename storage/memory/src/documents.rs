@@ -1,0 +1,431 @@
+//! Documents in memory. They keep the rules of `wit/storage` that the core can observe, and lock by
+//! scope, as a server for many agents would.
+
+mod commit;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use agent_memory_storage::database::{Connection, Kind};
+use agent_memory_storage::{
+    Area, Change, CommitError, Document, Documents, Entry, EntryKind, Error, ErrorCode, Place,
+    Status, Storage, Tree, Writer, version_of,
+};
+
+use self::commit::commit;
+use super::locked;
+
+/// The contents of the documents of a place.
+type Contents = BTreeMap<(Area, String), Vec<u8>>;
+
+/// How long a call waits for a lock before it is `busy`.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Trees of documents that live as long as the value, as one call after the other sees them.
+#[derive(Debug, Default)]
+pub struct MemoryStorage {
+    shared: Arc<Shared>,
+    call: Mutex<Call>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    places: Mutex<BTreeMap<Place, Contents>>,
+    locks: Mutex<Vec<(Place, Option<String>)>>,
+    unlocked: Condvar,
+}
+
+/// What a call has locked.
+#[derive(Debug, Default)]
+struct Call {
+    /// The one place that it locks in its life.
+    place: Option<Place>,
+    lock: Weak<Lock>,
+    has_writer: bool,
+}
+
+/// The lock of a place, or of a scope of it, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    shared: Arc<Shared>,
+    held: (Place, Option<String>),
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let mut locks = locked(&self.shared.locks);
+        let at = locks.iter().position(|held| *held == self.held);
+        locks.swap_remove(at.expect("held until now"));
+        self.shared.unlocked.notify_all();
+    }
+}
+
+impl MemoryStorage {
+    /// Storage that grants nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same storage as a call sees it that goes on beside those of this value.
+    pub fn another(&self) -> Self {
+        Self { shared: self.shared.clone(), call: Mutex::default() }
+    }
+
+    /// Says that what follows is another call.
+    pub fn begin_call(&self) {
+        *locked(&self.call) = Call::default();
+    }
+
+    /// Grants a place, empty where it was not granted before.
+    pub fn grant(&self, place: Place) {
+        locked(&self.shared.places).entry(place).or_default();
+    }
+
+    /// Puts a document without any check, as a person with an editor would; grants the place.
+    pub fn put(&self, place: &Place, area: Area, path: &str, contents: impl Into<Vec<u8>>) {
+        let mut places = locked(&self.shared.places);
+        places.entry(place.clone()).or_default().insert((area, path.into()), contents.into());
+    }
+
+    /// The documents of one area of a place, by path.
+    pub fn documents(&self, place: &Place, area: Area) -> BTreeMap<String, Vec<u8>> {
+        let places = locked(&self.shared.places);
+        let documents = places.get(place).into_iter().flatten();
+        documents
+            .filter(|((of, _), _)| *of == area)
+            .map(|((_, path), contents)| (path.clone(), contents.clone()))
+            .collect()
+    }
+
+    /// The lock for a write transaction in a place: that of the call's writer, or one of its own.
+    ///
+    /// # Errors
+    ///
+    /// `nested` where the call has locked another place, `busy`.
+    pub fn lock_for_transaction(
+        &self,
+        place: &Place,
+        scope: Option<&str>,
+    ) -> Result<Arc<Lock>, Error> {
+        let mut call = locked(&self.call);
+        check_place(&call, place)?;
+        match call.lock.upgrade() {
+            Some(lock) => Ok(lock),
+            None => self.acquire(&mut call, place, scope),
+        }
+    }
+
+    fn lock_for_writer(&self, place: &Place, scope: Option<&str>) -> Result<Arc<Lock>, Error> {
+        let mut call = locked(&self.call);
+        check_place(&call, place)?;
+        if call.lock.upgrade().is_some() {
+            let message = match call.has_writer {
+                true => "the call holds a writer already: a call takes at most one",
+                false => "the call has a write transaction: it takes its writer before",
+            };
+            return Err(Error::new(ErrorCode::Nested, message));
+        }
+        let lock = self.acquire(&mut call, place, scope)?;
+        call.has_writer = true;
+        Ok(lock)
+    }
+
+    fn acquire(
+        &self,
+        call: &mut Call,
+        place: &Place,
+        scope: Option<&str>,
+    ) -> Result<Arc<Lock>, Error> {
+        let wanted = (place.clone(), scope.map(str::to_owned));
+        let excludes = |(of, scope): &(Place, Option<String>)| {
+            *of == wanted.0 && (scope.is_none() || wanted.1.is_none() || *scope == wanted.1)
+        };
+        let locks = locked(&self.shared.locks);
+        let waited = self
+            .shared
+            .unlocked
+            .wait_timeout_while(locks, TIMEOUT, |locks| locks.iter().any(excludes));
+        let (mut locks, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            return Err(Error::new(ErrorCode::Busy, "other writers kept the lock: try again"));
+        }
+        locks.push(wanted.clone());
+        drop(locks);
+        let lock = Arc::new(Lock { shared: self.shared.clone(), held: wanted });
+        (call.place, call.lock) = (Some(place.clone()), Arc::downgrade(&lock));
+        Ok(lock)
+    }
+}
+
+fn check_place(call: &Call, place: &Place) -> Result<(), Error> {
+    match &call.place {
+        Some(locked) if locked != place => {
+            let message = "the call has locked another place: a call locks one";
+            Err(Error::new(ErrorCode::Nested, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Storage for MemoryStorage {
+    fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        if !locked(&self.shared.places).contains_key(place) {
+            let (Place::Repository(name) | Place::Named { label: name, .. }) = place;
+            return Err(Error::new(ErrorCode::NotGranted, format!("`{name}` is not granted")));
+        }
+        Ok(Box::new(MemoryTree { storage: self, place: place.clone() }))
+    }
+
+    fn open_database(
+        &self,
+        _: &Place,
+        name: &str,
+        _: Kind,
+        _: bool,
+    ) -> Result<Box<dyn Connection + '_>, Error> {
+        let message = format!("the database `{name}` is not granted: this storage keeps none");
+        Err(Error::new(ErrorCode::NotGranted, message))
+    }
+}
+
+struct MemoryTree<'a> {
+    storage: &'a MemoryStorage,
+    place: Place,
+}
+
+impl MemoryTree<'_> {
+    fn with<T>(&self, act: impl FnOnce(&mut Contents) -> T) -> T {
+        let mut places = locked(&self.storage.shared.places);
+        act(places.get_mut(&self.place).expect("granted when opened"))
+    }
+}
+
+impl Documents for MemoryTree<'_> {
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        check_path(path)?;
+        self.with(|documents| {
+            if let Some(contents) = documents.get(&(area, path.into())) {
+                return Ok(Some(status_of(contents)));
+            }
+            let below = format!("{path}/");
+            let mut paths = documents.keys();
+            let is_directory = paths.any(|(of, path)| *of == area && path.starts_with(&below));
+            Ok(is_directory.then_some(DIRECTORY))
+        })
+    }
+
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        check_path(path)?;
+        self.with(|documents| {
+            let Some(contents) = documents.get(&(area, path.into())) else {
+                return Ok(None);
+            };
+            if contents.len() as u64 > max_bytes {
+                let message = format!("`{path}` is longer than {max_bytes} bytes");
+                return Err(Error::new(ErrorCode::TooLarge, message));
+            }
+            Ok(Some(Document { contents: contents.clone(), version: version_of(contents) }))
+        })
+    }
+
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+        self.with(|documents| {
+            let mut names = BTreeSet::new();
+            let mut entries = Vec::new();
+            for ((of, path), contents) in documents.iter() {
+                let Some(rest) = path.strip_prefix(&prefix).filter(|_| *of == area) else {
+                    continue;
+                };
+                let (name, status) = match rest.split_once('/') {
+                    Some((name, _)) => (name, DIRECTORY),
+                    None => (rest, status_of(contents)),
+                };
+                if names.insert(name.to_owned()) {
+                    entries.push(Entry { name: name.into(), status });
+                }
+            }
+            entries.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok((!entries.is_empty()).then_some(entries))
+        })
+    }
+}
+
+impl Tree for MemoryTree<'_> {
+    fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
+        let lock = self.storage.lock_for_writer(&self.place, scope)?;
+        Ok(Box::new(MemoryWriter { tree: self, _lock: lock }))
+    }
+}
+
+const DIRECTORY: Status = Status { kind: EntryKind::Directory, size: 0, stamp: String::new() };
+
+fn status_of(contents: &[u8]) -> Status {
+    Status { kind: EntryKind::File, size: contents.len() as u64, stamp: version_of(contents) }
+}
+
+struct MemoryWriter<'a> {
+    tree: &'a MemoryTree<'a>,
+    _lock: Arc<Lock>,
+}
+
+impl Drop for MemoryWriter<'_> {
+    fn drop(&mut self) {
+        locked(&self.tree.storage.call).has_writer = false;
+    }
+}
+
+impl Writer for MemoryWriter<'_> {
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
+        self.tree.with(|documents| commit(documents, changes))
+    }
+}
+
+fn check_path(path: &str) -> Result<(), Error> {
+    let sound = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains('\\');
+    if path.split('/').all(sound) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::InvalidPath, format!("`{path}` is not a path of a document")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_memory_storage::Splice;
+    use std::ops::Range;
+
+    #[test]
+    fn a_path_that_is_changed_twice_or_below_a_written_one_is_refused() {
+        let put = |path: &str| Change::Put {
+            area: Area::Documents,
+            path: path.into(),
+            contents: b"new".to_vec(),
+            expects: None,
+        };
+        let place = Place::repository("/repo");
+        let storage = MemoryStorage::new();
+        storage.grant(place.clone());
+        let tree = storage.open(&place).unwrap();
+        let writer = tree.lock(None).unwrap();
+        for (changes, refused) in
+            [([put("a"), put("a")], 1), ([put("a"), put("a/b")], 1), ([put("a/b/c"), put("a")], 0)]
+        {
+            let failed = writer.commit(&changes).unwrap_err();
+            assert_eq!(failed.error.code, ErrorCode::InvalidPath);
+            assert_eq!((failed.change, failed.applied), (Some(refused), 0));
+            assert!(storage.documents(&place, Area::Documents).is_empty());
+        }
+        writer.commit(&[put("a/b"), put("a/bc")]).unwrap();
+    }
+
+    #[test]
+    fn an_edit_changes_what_its_splices_say_and_refuses_those_that_do_not_fit() {
+        let place = Place::repository("/repo");
+        let edited = |splices: &[(Range<usize>, &str)]| {
+            let storage = MemoryStorage::new();
+            storage.put(&place, Area::Documents, "a", "0123456789");
+            let splice = |(range, text): &(Range<usize>, &str)| Splice {
+                range: range.clone(),
+                inserts: text.as_bytes().to_vec(),
+            };
+            let edit = Change::Edit {
+                area: Area::Documents,
+                path: "a".into(),
+                splices: splices.iter().map(splice).collect(),
+                expects: version_of(b"0123456789"),
+            };
+            let committed = storage.open(&place).unwrap().lock(None).unwrap().commit(&[edit]);
+            let after = storage.documents(&place, Area::Documents).remove("a").unwrap();
+            committed.map(|_| String::from_utf8(after).unwrap()).map_err(|failed| failed.error.code)
+        };
+        assert_eq!(edited(&[]).as_deref(), Ok("0123456789"));
+        assert_eq!(
+            edited(&[(0..0, "a"), (0..3, ""), (4..5, "bc"), (10..10, "d")]).as_deref(),
+            Ok("a3bc56789d")
+        );
+        #[allow(clippy::reversed_empty_ranges, reason = "they have to be refused")]
+        for unfit in [
+            vec![(5..11, "")],
+            vec![(2..4, ""), (3..5, "")],
+            vec![(4..4, ""), (3..3, "")],
+            vec![(4..3, "")],
+        ] {
+            assert_eq!(edited(&unfit), Err(ErrorCode::VersionMismatch));
+        }
+    }
+
+    #[test]
+    fn a_backup_is_what_stood_there_before_the_commit_wherever_in_it_the_copy_stands() {
+        let place = Place::repository("/repo");
+        let copy = || Change::Copy {
+            area: Area::Documents,
+            from: "a.json".into(),
+            to: "a.json.backup".into(),
+            expects: version_of(b"old"),
+        };
+        let put = || Change::Put {
+            area: Area::Documents,
+            path: "a.json".into(),
+            contents: b"new".to_vec(),
+            expects: Some(version_of(b"old")),
+        };
+        for changes in [[copy(), put()], [put(), copy()]] {
+            let storage = MemoryStorage::new();
+            storage.put(&place, Area::Documents, "a.json", "old");
+            storage.put(&place, Area::Documents, "a.json.backup", "older");
+            let tree = storage.open(&place).unwrap();
+            let writer = tree.lock(None).unwrap();
+            writer.commit(&changes).unwrap();
+            let documents = storage.documents(&place, Area::Documents);
+            assert_eq!(documents["a.json"], b"new");
+            assert_eq!(documents["a.json.backup"], b"old");
+            let failed = writer.commit(&changes).unwrap_err();
+            assert_eq!(failed.error.code, ErrorCode::VersionMismatch);
+        }
+    }
+
+    #[test]
+    fn a_rename_takes_a_document_to_a_path_where_nothing_stands() {
+        let place = Place::repository("/repo");
+        let storage = MemoryStorage::new();
+        storage.put(&place, Area::Documents, "a", "a");
+        storage.put(&place, Area::Documents, "b", "b");
+        let rename = |to: &str| Change::Rename {
+            area: Area::Documents,
+            from: "a".into(),
+            to: to.into(),
+            expects: version_of(b"a"),
+        };
+        let tree = storage.open(&place).unwrap();
+        let writer = tree.lock(None).unwrap();
+        let refused = writer.commit(&[rename("b")]).unwrap_err();
+        assert_eq!(refused.error.code, ErrorCode::AlreadyExists);
+        assert_eq!(writer.commit(&[rename("c/a")]).unwrap(), [Some(version_of(b"a"))]);
+        let documents = storage.documents(&place, Area::Documents);
+        assert_eq!(documents.keys().collect::<Vec<_>>(), ["b", "c/a"]);
+        let refused = writer.commit(&[rename("d")]).unwrap_err();
+        assert_eq!(refused.error.code, ErrorCode::VersionMismatch);
+    }
+
+    #[test]
+    fn a_call_locks_one_place_and_its_transaction_goes_on_under_its_writer() {
+        let [one, other] = ["/one", "/other"].map(Place::repository);
+        let storage = MemoryStorage::new();
+        for place in [&one, &other] {
+            storage.grant(place.clone());
+        }
+        let code = |tree: &dyn Tree| tree.lock(None).err().map(|error| error.code);
+        let (first, second) = (storage.open(&one).unwrap(), storage.open(&other).unwrap());
+        let writer = first.lock(None).unwrap();
+        assert_eq!(code(&*first), Some(ErrorCode::Nested));
+        let transaction = storage.lock_for_transaction(&one, None).unwrap();
+        drop(writer);
+        assert_eq!(code(&*first), Some(ErrorCode::Nested), "a transaction holds the lock");
+        drop(transaction);
+        assert_eq!(code(&*first), None);
+        assert_eq!(code(&*second), Some(ErrorCode::Nested), "another place");
+        assert_eq!(code(&*storage.another().open(&other).unwrap()), None);
+    }
+}

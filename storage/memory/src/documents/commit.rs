@@ -1,0 +1,95 @@
+//! A commit in memory: every change is checked before the first is made.
+
+use agent_memory_storage::{
+    Area, Change, CommitError, Error, ErrorCode, MAX_DOCUMENT_BYTES, Splice, check_consistent,
+    version_of,
+};
+
+use super::{Contents, check_path};
+
+/// Makes all changes, or none; the version of each document that is there afterwards.
+pub(super) fn commit(
+    documents: &mut Contents,
+    changes: &[Change],
+) -> Result<Vec<Option<String>>, CommitError> {
+    let refused =
+        |index: usize, error| CommitError { error, change: Some(index as u32), applied: 0 };
+    check_consistent(changes).map_err(|(index, error)| refused(index, error))?;
+    let mut effects = Vec::new();
+    for (index, change) in changes.iter().enumerate() {
+        effects.push(effect(documents, change).map_err(|error| refused(index, error))?);
+    }
+    Ok(effects.into_iter().map(|effect| apply(documents, effect)).collect())
+}
+
+/// A change that was checked: the contents that it leaves at its path, or none, and the path that it
+/// empties besides.
+struct Effect {
+    area: Area,
+    path: String,
+    contents: Option<Vec<u8>>,
+    emptied: Option<String>,
+}
+
+/// Checks a change against the documents before the commit.
+fn effect(documents: &Contents, change: &Change) -> Result<Effect, Error> {
+    let (area, path, checked) = (change.area(), change.path(), change.checked_path());
+    check_path(path)?;
+    check_path(checked)?;
+    let before = documents.get(&(area, checked.to_owned()));
+    let mismatch = || {
+        let message = format!("`{checked}` is not at the version that was read");
+        Error::new(ErrorCode::VersionMismatch, message)
+    };
+    let fits = |contents: Option<&Vec<u8>>| match contents {
+        Some(contents) if contents.len() as u64 > MAX_DOCUMENT_BYTES => {
+            let message = format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes");
+            Err(Error::new(ErrorCode::TooLarge, message))
+        }
+        _ => Ok(()),
+    };
+    match change {
+        Change::Put { contents, .. } => fits(Some(contents))?,
+        Change::Edit { .. } | Change::Copy { .. } => fits(before)?,
+        Change::Delete { .. } | Change::Rename { .. } => {}
+    }
+    if before.map(|contents| version_of(contents)).as_deref() != change.expects() {
+        return Err(mismatch());
+    }
+    let mut emptied = None;
+    let contents = match change {
+        Change::Put { contents, .. } => Some(contents.clone()),
+        Change::Edit { splices, .. } => {
+            let before = before.ok_or_else(mismatch)?;
+            Some(Splice::all(splices, before.clone()).ok_or_else(mismatch)?)
+        }
+        Change::Delete { .. } => None,
+        Change::Copy { .. } => before.cloned(),
+        Change::Rename { .. } => {
+            if documents.contains_key(&(area, path.to_owned())) {
+                let message = format!("`{path}` is there already: move it away");
+                return Err(Error::new(ErrorCode::AlreadyExists, message));
+            }
+            emptied = Some(checked.to_owned());
+            before.cloned()
+        }
+    };
+    if emptied.is_none() {
+        fits(contents.as_ref())?;
+    }
+    Ok(Effect { area, path: path.to_owned(), contents, emptied })
+}
+
+fn apply(documents: &mut Contents, effect: Effect) -> Option<String> {
+    if let Some(emptied) = effect.emptied {
+        documents.remove(&(effect.area, emptied));
+    }
+    let document = (effect.area, effect.path);
+    let Some(contents) = effect.contents else {
+        documents.remove(&document);
+        return None;
+    };
+    let version = version_of(&contents);
+    documents.insert(document, contents);
+    Some(version)
+}

@@ -1,0 +1,93 @@
+//! Storage in memory, for tests: documents alone, or documents and SQL databases. It keeps the rules
+//! of `wit/storage` that a call can observe.
+
+mod database;
+mod documents;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use agent_memory_storage::database::{Connection, Kind};
+use agent_memory_storage::{Area, Error, Place, Storage, Tree};
+
+pub use self::database::{Image, SqlDatabase};
+pub use self::documents::{Lock, MemoryStorage};
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Documents and databases that live as long as the value, as one call after the other sees them.
+#[derive(Debug, Default)]
+pub struct FullStorage {
+    documents: MemoryStorage,
+    kept: SqlDatabase,
+    derived: SqlDatabase,
+}
+
+impl FullStorage {
+    /// Storage that grants no place yet, and databases that nobody has created.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same storage as a call sees it that goes on beside those of this value, on another
+    /// thread.
+    pub fn another(&self) -> Self {
+        Self {
+            documents: self.documents.another(),
+            kept: self.kept.another(),
+            derived: self.derived.another(),
+        }
+    }
+
+    /// Says that what follows is another call.
+    pub fn begin_call(&self) {
+        self.documents.begin_call();
+    }
+
+    /// As [`MemoryStorage::grant`].
+    pub fn grant(&self, place: Place) {
+        self.documents.grant(place);
+    }
+
+    /// As [`MemoryStorage::put`].
+    pub fn put(&self, place: &Place, area: Area, path: &str, contents: impl Into<Vec<u8>>) {
+        self.documents.put(place, area, path, contents);
+    }
+
+    /// As [`MemoryStorage::documents`].
+    pub fn documents(&self, place: &Place, area: Area) -> BTreeMap<String, Vec<u8>> {
+        self.documents.documents(place, area)
+    }
+
+    /// What the kept database holds, also what an open transaction has changed; none where nobody
+    /// has created it.
+    pub fn image(&self) -> Option<Image> {
+        self.kept.image()
+    }
+
+    /// Puts a database in the place of the one there is.
+    pub fn restore(&self, image: &Image) {
+        self.kept.restore(image);
+    }
+}
+
+impl Storage for FullStorage {
+    fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        self.documents.open(place)
+    }
+
+    fn open_database(
+        &self,
+        place: &Place,
+        _: &str,
+        kind: Kind,
+        create: bool,
+    ) -> Result<Box<dyn Connection + '_>, Error> {
+        match kind {
+            Kind::Kept => self.kept.open(create, Some((&self.documents, place.clone()))),
+            Kind::Derived => self.derived.open(create, None),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Which statements a call may run: none that reaches beyond the database or outlives the call.
+
+use rusqlite::Connection;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Pragmas that read, and one that a transaction may also set.
+const PRAGMAS: [&str; 13] = [
+    "data_version", // FTS5 asks for it
+    "foreign_key_check",
+    "freelist_count",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "integrity_check",
+    "page_count",
+    "page_size",
+    "quick_check",
+    "table_info",
+    "table_list",
+    "table_xinfo",
+];
+
+/// Of those, the ones that have no argument: it would set something.
+const WITHOUT_ARGUMENT: [&str; 4] = ["data_version", "freelist_count", "page_count", "page_size"];
+
+/// Answers SQLite before it prepares a statement.
+#[derive(Debug)]
+pub(super) struct Authoriser {
+    is_host: Arc<AtomicBool>,
+    /// SQLite's own error does not always tell.
+    has_denied: Arc<AtomicBool>,
+}
+
+impl Authoriser {
+    /// Installs one.
+    pub fn of(connection: &mut Connection) -> rusqlite::Result<Self> {
+        let is_host = Arc::new(AtomicBool::new(false));
+        let has_denied = Arc::new(AtomicBool::new(false));
+        let (asks, denies) = (is_host.clone(), has_denied.clone());
+        connection.authorizer(Some(move |asked: AuthContext<'_>| {
+            if asks.load(Ordering::Relaxed) || is_granted(&asked) {
+                Authorization::Allow
+            } else {
+                denies.store(true, Ordering::Relaxed);
+                Authorization::Deny
+            }
+        }))?;
+        Ok(Authoriser { is_host, has_denied })
+    }
+
+    /// Whether it has denied anything since the last `forget`.
+    pub fn has_denied(&self) -> bool {
+        self.has_denied.load(Ordering::Relaxed)
+    }
+
+    pub fn forget(&self) {
+        self.has_denied.store(false, Ordering::Relaxed);
+    }
+
+    /// Runs work of the host, which may do anything.
+    pub fn as_host<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.is_host.store(true, Ordering::Relaxed);
+        let done = work();
+        self.is_host.store(false, Ordering::Relaxed);
+        done
+    }
+}
+
+fn is_granted(asked: &AuthContext<'_>) -> bool {
+    match &asked.action {
+        AuthAction::Attach { .. }
+        | AuthAction::Detach { .. }
+        | AuthAction::Transaction { .. }
+        | AuthAction::Savepoint { .. }
+        | AuthAction::CreateTempIndex { .. }
+        | AuthAction::CreateTempTable { .. }
+        | AuthAction::CreateTempTrigger { .. }
+        | AuthAction::CreateTempView { .. }
+        | AuthAction::DropTempIndex { .. }
+        | AuthAction::DropTempTable { .. }
+        | AuthAction::DropTempTrigger { .. }
+        | AuthAction::DropTempView { .. }
+        | AuthAction::Unknown { .. } => false,
+        // Whatever is made in `temp` gets a row there; `temp.name` alone is not asked for as
+        // temporary.
+        AuthAction::Insert { .. } => asked.database_name != Some("temp"),
+        AuthAction::Function { function_name } => {
+            !["load_extension", "fts3_tokenizer"].contains(function_name)
+        }
+        AuthAction::Pragma { pragma_name, pragma_value } => {
+            let name = pragma_name.to_ascii_lowercase();
+            let is_read = PRAGMAS.contains(&name.as_str())
+                && (pragma_value.is_none() || !WITHOUT_ARGUMENT.contains(&name.as_str()));
+            is_read || name == "user_version"
+        }
+        _ => true,
+    }
+}

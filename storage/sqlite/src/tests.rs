@@ -1,0 +1,123 @@
+use std::path::Path;
+
+use agent_memory_storage::database::{Rows, Transaction as _, Value};
+use agent_memory_storage_files::Layout;
+
+use super::*;
+
+const NAME: &str = "things.db";
+
+/// A directory for databases, and the connections that idle.
+struct Scene {
+    base: tempfile::TempDir,
+    idle: Arc<IdleConnections>,
+    options: Options,
+}
+
+impl Scene {
+    fn with(durability: Durability) -> Self {
+        let seconds = Duration::from_secs(30);
+        let options = Options { durability, statement_time: seconds, busy_wait: seconds };
+        Scene { base: tempfile::tempdir().unwrap(), idle: Arc::default(), options }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.base.path().canonicalize().unwrap().join("things")
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::of_directory(&self.path(), "things", true, &[NAME.to_owned()]).unwrap()
+    }
+
+    fn open(&self, kind: Kind, create: bool) -> Result<Database, Error> {
+        Database::open(&self.layout(), NAME, kind, create, self.options, &self.idle)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.idle.take(&self.path().join(NAME)).is_some()
+    }
+}
+
+fn sql(text: &str) -> Statement {
+    Statement { sql: text.to_owned(), parameters: Vec::new() }
+}
+
+fn write(database: &Database, text: &str) {
+    if database.is_new().unwrap() {
+        database.create_journal(Instant::now()).unwrap();
+    }
+    let transaction = database.try_begin(Mode::Write(None), None).unwrap().expect("it is free");
+    transaction.execute(&[sql(text)]).unwrap();
+    transaction.commit().unwrap();
+}
+
+fn count(database: &Database) -> i64 {
+    let Rows { rows, .. } = database.query(&sql("SELECT count(*) FROM t"), 1).unwrap();
+    let Value::Integer(count) = rows[0][0] else { panic!("{rows:?}") };
+    count
+}
+
+#[test]
+fn the_deadline_of_a_statement_is_not_that_of_the_commit_after_it() {
+    let scene = Scene::with(Durability::Full);
+    let database = scene.open(Kind::Kept, true).unwrap();
+    write(&database, "CREATE TABLE t (x)");
+    // SQLite counts the steps of the one COMMIT over all its runs.
+    for _ in 0..600 {
+        let transaction = database.try_begin(Mode::Write(None), None).unwrap().unwrap();
+        transaction.execute(&[sql("INSERT INTO t VALUES (1)")]).unwrap();
+        database.0.interrupt.end_now();
+        transaction.commit().unwrap();
+    }
+}
+
+#[test]
+fn a_new_database_has_a_journal_that_this_sqlite_is_sound_with() {
+    assert_eq!(connection::journal_mode(3_051_002), "DELETE");
+    assert_eq!(connection::journal_mode(3_051_003), "WAL");
+    let scene = Scene::with(Durability::Full);
+    write(&scene.open(Kind::Kept, true).unwrap(), "CREATE TABLE t (x)");
+    let mode = |path: &Path| -> String {
+        let connection = rusqlite::Connection::open(path).unwrap();
+        connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap()
+    };
+    let expected = connection::journal_mode(rusqlite::version_number()).to_lowercase();
+    assert_eq!(mode(&scene.path().join(NAME)), expected);
+}
+
+#[test]
+fn connections_stay_open_with_their_statements_and_forget_the_call_before() {
+    let scene = Scene::with(Durability::Full);
+    let database = scene.open(Kind::Kept, true).unwrap();
+    write(&database, "CREATE TABLE t (x)");
+    database.give_up();
+    drop(database);
+    let again = scene.open(Kind::Kept, false).unwrap();
+    assert!(!scene.is_idle(), "it is in use");
+    write(&again, "INSERT INTO t VALUES (1)");
+    drop(again);
+
+    // A database that was removed and made anew is opened anew.
+    std::fs::remove_dir_all(scene.path()).unwrap();
+    assert!(!scene.is_idle());
+    let missing = scene.open(Kind::Kept, false).unwrap_err();
+    assert_eq!(missing.code, ErrorCode::NotFound, "{missing}");
+    write(&scene.open(Kind::Kept, true).unwrap(), "CREATE TABLE t (x)");
+    assert_eq!(count(&scene.open(Kind::Kept, false).unwrap()), 0);
+}
+
+#[test]
+fn a_kept_database_is_synced_as_its_durability_says_and_a_derived_one_is_not() {
+    for (durability, kind, synchronous) in [
+        (Durability::Full, Kind::Kept, 2),
+        (Durability::Relaxed, Kind::Kept, 1),
+        (Durability::Full, Kind::Derived, 0),
+        (Durability::Relaxed, Kind::Derived, 0),
+    ] {
+        let database = Scene::with(durability).open(kind, true).unwrap();
+        let connection = database.0.connection().unwrap();
+        let read = || connection.sqlite.pragma_query_value(None, "synchronous", |row| row.get(0));
+        let set: i64 = connection.as_host(read).unwrap();
+        assert_eq!(set, synchronous, "{durability:?} {kind:?}");
+    }
+}
