@@ -47,7 +47,7 @@ impl Metadata {
             size: stat.st_size as u64,
             mode: stat.st_mode as u32 & 0o777,
             inode: stat.st_ino as u64,
-            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            modified: modified(stat),
         }
     }
 }
@@ -95,7 +95,10 @@ impl Directory {
             opened.ok().map(|opened| Directory(Arc::new(opened)))
         }
         #[cfg(not(target_os = "linux"))]
-        None
+        {
+            let _ = path;
+            None
+        }
     }
 
     /// Opens the nearest directory that exists at or above a canonical path, and gives the names
@@ -228,8 +231,14 @@ impl Directory {
         }))
     }
 
-    /// Sets the permission bits of a file without opening it.
+    /// Sets the permission bits of a file without opening it. WASI has none.
     pub fn set_file_mode(&self, name: &str, mode: u32) -> Result<(), Errno> {
+        #[cfg(target_os = "wasi")]
+        {
+            let _ = (name, mode);
+            Ok(())
+        }
+        #[cfg(not(target_os = "wasi"))]
         rustix::fs::chmodat(&*self.0, name, mode_bits(mode), AtFlags::empty())
     }
 
@@ -263,11 +272,34 @@ fn status_of(stat: &Stat) -> Status {
     if kind != EntryKind::File {
         return Status { kind, size: 0, stamp: String::new() };
     }
-    let nanoseconds = |seconds: i64, rest: i64| seconds as i128 * 1_000_000_000 + rest as i128;
-    let modified = nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64);
-    let changed = nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64);
+    let nanoseconds = |(seconds, rest)| seconds as i128 * 1_000_000_000 + rest as i128;
+    let (modified, changed) = (nanoseconds(modified(stat)), nanoseconds(changed(stat)));
     let stamp = format!("{size}-{modified}-{changed}-{}", stat.st_ino);
     Status { kind, size, stamp }
+}
+
+/// When its bytes changed last: seconds and nanoseconds.
+#[cfg(not(target_os = "wasi"))]
+#[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+fn modified(stat: &Stat) -> (i64, i64) {
+    (stat.st_mtime as i64, stat.st_mtime_nsec as i64)
+}
+
+/// When anything about it changed last: seconds and nanoseconds.
+#[cfg(not(target_os = "wasi"))]
+#[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+fn changed(stat: &Stat) -> (i64, i64) {
+    (stat.st_ctime as i64, stat.st_ctime_nsec as i64)
+}
+
+#[cfg(target_os = "wasi")]
+fn modified(stat: &Stat) -> (i64, i64) {
+    (stat.st_mtim.tv_sec, stat.st_mtim.tv_nsec.into())
+}
+
+#[cfg(target_os = "wasi")]
+fn changed(stat: &Stat) -> (i64, i64) {
+    (stat.st_ctim.tv_sec, stat.st_ctim.tv_nsec.into())
 }
 
 /// Sets exactly these permission bits, whatever the umask, where they differ.
@@ -275,6 +307,9 @@ pub(crate) fn set_mode(file: &File, mode: u32) -> Result<(), Errno> {
     if Metadata::of(&rustix::fs::fstat(file)?).mode == mode {
         return Ok(());
     }
+    #[cfg(target_os = "wasi")]
+    return Ok(());
+    #[cfg(not(target_os = "wasi"))]
     rustix::fs::fchmod(file, mode_bits(mode))
 }
 
