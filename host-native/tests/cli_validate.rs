@@ -283,7 +283,7 @@ fn with_path(program: &str, directory: &Path) -> Command {
 
 #[cfg(unix)]
 #[test]
-fn the_hook_of_the_page_stops_a_commit_that_breaks_a_log() {
+fn the_hook_of_the_readme_stops_a_commit_that_breaks_a_log() {
     let hook = example("#!/bin/sh");
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path().canonicalize().expect("it is there");
