@@ -258,11 +258,11 @@ fn storage_that_fails_exits_with_3() {
     assert!(stderr(&output).contains("not a directory"), "{output:?}");
 }
 
-/// What an example in the README holds that begins with this line.
+/// The rest of the example in `docs/hooks-and-ci.md` that begins with this line.
 fn example(first: &str) -> String {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let readme = fs::read_to_string(readme).expect("the README");
-    let (_, rest) = readme.split_once(&format!("\n{first}\n")).expect("the example");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/hooks-and-ci.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let (_, rest) = page.split_once(&format!("\n{first}\n")).expect("the example");
     rest.split("\n```").next().expect("its end").to_owned()
 }
 

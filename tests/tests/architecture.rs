@@ -347,51 +347,62 @@ fn paths(text: &str) -> Vec<String> {
     quoted(text).filter(is_path).flat_map(spelled_out).collect()
 }
 
+/// The folders and files of the code map, in the first cells of its tables.
+fn mapped() -> Vec<String> {
+    let map = part("Code map");
+    map.lines().filter_map(|line| line.split('|').nth(1)).flat_map(paths).collect()
+}
+
 #[test]
 fn every_path_of_the_code_map_exists() {
     let root = repository_root();
-    let (mut top, mut known, mut missing) = (root.clone(), Vec::new(), Vec::new());
-    let map = part("Code map");
-    for line in map.lines() {
+    let mapped = mapped();
+    assert!(mapped.len() > 30, "the tables of the code map are not found: {mapped:?}");
+    let mut missing: Vec<String> =
+        mapped.iter().filter(|path| !root.join(path).exists()).cloned().collect();
+    for line in part("Code map").lines() {
         let cells: Vec<&str> = line.split('|').collect();
-        let [_, place, about, _] = cells.as_slice() else {
-            // A table's paths are relative to what the line above it names.
-            let base = paths(line).into_iter().next().unwrap_or_default();
-            top = if line.is_empty() { top } else { root.join(base) };
-            continue;
-        };
-        let places: Vec<PathBuf> = paths(place).iter().map(|path| top.join(path)).collect();
-        let beside = places.iter().flat_map(|place| [Some(place.as_path()), place.parent()]);
-        let beside: Vec<&Path> = beside.flatten().chain([root.as_path()]).collect();
-        for path in paths(about) {
-            let is_there = beside.iter().any(|directory| directory.join(&path).exists());
-            let is_known = known.iter().any(|known: &PathBuf| known.ends_with(&path));
-            if !is_there && !is_known {
-                missing.push(path);
-            }
-        }
-        missing.extend(
-            places.iter().filter(|place| !place.exists()).map(|place| place.display().to_string()),
-        );
-        known.extend(places);
+        let [_, place, about, _] = cells.as_slice() else { continue };
+        let places = paths(place).into_iter().map(|place| root.join(place));
+        let bases: Vec<PathBuf> = places.chain([root.clone()]).collect();
+        let is_there = |path: &String| bases.iter().any(|base| base.join(path).exists());
+        missing.extend(paths(about).into_iter().filter(|path| !is_there(path)));
     }
-    assert!(known.len() > 30, "the tables of the code map are not found: {known:?}");
     assert!(missing.is_empty(), "{PAGE} names what is not there: {missing:?}");
 }
 
 #[test]
-fn every_path_that_the_page_names_from_the_top_level_exists() {
+fn every_source_is_below_a_folder_of_the_code_map() {
+    let mapped = mapped();
+    let is_mapped = |file: &str| mapped.iter().any(|folder| file.starts_with(folder.as_str()));
+    let is_source = |file: &str| file.ends_with(".rs") || file.ends_with(".ts");
+    let sources = files("").into_iter().filter(|file| is_source(file));
+    let unmapped: Vec<_> =
+        sources.filter(|file| !is_mapped(file) && !file.ends_with("/build.rs")).collect();
+    assert!(unmapped.is_empty(), "the code map of {PAGE} has no folder for {unmapped:?}");
+}
+
+#[test]
+fn every_path_that_a_page_names_from_the_top_level_exists() {
     let root = repository_root();
     let begins = |path: &String| {
         let (first, rest) = path.split_once('/').unwrap_or_default();
         !rest.is_empty() && root.join(first).is_dir()
     };
-    // The code map has bases of its own.
-    let page = source(PAGE).replace(&part("Code map"), "");
-    let named: Vec<_> = paths(&page).into_iter().filter(begins).collect();
-    assert!(!named.is_empty(), "no path is found");
-    let missing: Vec<_> = named.iter().filter(|path| !root.join(path).exists()).collect();
-    assert!(missing.is_empty(), "{PAGE} names what is not there: {missing:?}");
+    // The code map has a test of its own.
+    let (page, map) = (source(PAGE), part("Code map"));
+    let mut pages = vec![(PAGE.to_owned(), page.replace(&map, ""))];
+    let others = files("docs").into_iter().filter(|file| file.ends_with(".md"));
+    let others = others.chain(["README.md".into(), "CONTRIBUTING.md".into()]);
+    pages.extend(others.map(|file| (file.clone(), source(&file))));
+    let mut missing = Vec::new();
+    for (page, text) in pages {
+        let named: Vec<_> = paths(&text).into_iter().filter(begins).collect();
+        assert!(page != PAGE || !named.is_empty(), "no path is found");
+        let gone = named.into_iter().filter(|path| !root.join(path).exists());
+        missing.extend(gone.map(|path| format!("{page}: {path}")));
+    }
+    assert!(missing.is_empty(), "pages name what is not there: {missing:?}");
 }
 
 #[test]

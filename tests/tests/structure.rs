@@ -41,7 +41,7 @@ impl Log {
         self.text.starts_with("# Agent Memory Session")
     }
 
-    /// Where an entry to the section has to stand, in the words of ARCHITECTURE.md.
+    /// Where an entry to the section has to stand, in the words of `docs/decisions/sections.md`.
     fn target(&self, section: &str) -> Target {
         let heading = format!("## {section}");
         if self.has(section) {

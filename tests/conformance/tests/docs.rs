@@ -1,12 +1,14 @@
-//! `docs/tools.md` says what the component and the cases say. `BLESS=1` writes it.
+//! The pages: generated parts say what the component and the cases say (`BLESS=1` writes them), links
+//! lead somewhere, and the pages that everybody reads stay short.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use agent_memory_conformance::case::{Case, load_all};
 use agent_memory_conformance::core_runner::tools_of;
 use agent_memory_conformance::runner::error_code;
-use agent_memory_conformance::workspace::repository_root;
+use agent_memory_conformance::workspace::{repository_root, source};
 use agent_memory_core::toolbox;
 use serde_json::Value;
 
@@ -39,22 +41,23 @@ fn page(cases: &[Case]) -> String {
     page
 }
 
-/// The table of the README between its marks.
+/// The table of the page between its marks.
 #[test]
-fn the_readme_has_the_settings_that_the_toolsets_describe() {
+fn the_page_of_the_command_line_has_the_settings_that_the_toolsets_describe() {
+    const PAGE: &str = "docs/command-line.md";
     const BEGIN: &str = "<!-- from the component's description -->\n";
     const END: &str = "<!-- end -->\n";
-    let file = repository_root().join("README.md");
-    let readme = fs::read_to_string(&file).expect("the README");
-    let (before, rest) = readme.split_once(BEGIN).expect("the first mark");
+    let file = repository_root().join(PAGE);
+    let page = fs::read_to_string(&file).expect("the page");
+    let (before, rest) = page.split_once(BEGIN).expect("the first mark");
     let (_, after) = rest.split_once(END).expect("the second mark");
     let written = format!("{before}{BEGIN}{}{END}{after}", settings());
     if env::var_os("BLESS").is_some() {
-        fs::write(&file, written).expect("the README is writable");
+        fs::write(&file, written).expect("the page is writable");
         return;
     }
     let command = "`BLESS=1 cargo test -p agent-memory-conformance --test docs`";
-    assert!(written == readme, "README.md is not up to date: run {command}");
+    assert!(written == page, "{PAGE} is not up to date: run {command}");
 }
 
 fn settings() -> String {
@@ -221,4 +224,94 @@ fn errors(toolset: &str, tool: &str, cases: &[Case]) -> String {
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_else(|| panic!("no text `{field}` in {value}"))
+}
+
+/// What `wc -w` counts.
+#[test]
+fn the_pages_that_everybody_reads_are_short() {
+    for (page, most) in [("README.md", 900), ("ARCHITECTURE.md", 2_500)] {
+        let words = source(page).split_whitespace().count();
+        assert!(words <= most, "{page} has {words} words, of at most {most}");
+    }
+}
+
+#[test]
+fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
+    let root = repository_root();
+    let mut pages: Vec<PathBuf> =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+            .map(PathBuf::from)
+            .into();
+    pages.extend(pages_below(&root, Path::new("docs")));
+    let readmes = ["bench", "fuzz", "host-node", "tests/clients", "tests/conformance"];
+    let readmes = readmes.map(|folder| Path::new(folder).join("README.md"));
+    pages.extend(readmes.into_iter().filter(|readme| root.join(readme).exists()));
+
+    let (mut found, mut dead) = (0, Vec::new());
+    for page in &pages {
+        for link in links(&source(page.to_str().expect("UTF-8"))) {
+            found += 1;
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let folder = root.join(page.parent().expect("a folder"));
+            let target = if path.is_empty() { root.join(page) } else { folder.join(path) };
+            let has_heading = || {
+                let text = fs::read_to_string(&target).unwrap_or_default();
+                anchor.is_empty() || headings(&text).iter().any(|heading| heading == anchor)
+            };
+            if !target.exists() || !has_heading() {
+                dead.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(found > 50, "the links are not found: {found}");
+    assert!(dead.is_empty(), "links that lead nowhere:\n{}", dead.join("\n"));
+}
+
+fn pages_below(root: &Path, folder: &Path) -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(root.join(folder)).expect("a folder of pages") {
+        let entry = entry.expect("an entry");
+        let path = folder.join(entry.file_name());
+        if entry.path().is_dir() {
+            pages.extend(pages_below(root, &path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
+    pages
+}
+
+/// The lines that are not in a fence.
+fn prose(page: &str) -> impl Iterator<Item = &str> {
+    let mut in_fence = false;
+    page.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        in_fence ^= is_fence;
+        !in_fence && !is_fence
+    })
+}
+
+/// Where the links lead that stay in the repository.
+fn links(page: &str) -> Vec<String> {
+    let targets = prose(page).flat_map(|line| line.split("](").skip(1));
+    let targets = targets.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    targets.filter(|target| !target.contains("://")).map(str::to_owned).collect()
+}
+
+/// The anchors of a page's headings, as GitHub makes them.
+fn headings(page: &str) -> Vec<String> {
+    let headings = prose(page).filter_map(|line| {
+        let text = line.trim_start_matches('#');
+        (text.len() < line.len()).then(|| text.strip_prefix(' ')).flatten()
+    });
+    let kept = |sign: &char| sign.is_alphanumeric() || ['-', '_', ' '].contains(sign);
+    let anchor = |text: &str| text.to_lowercase().chars().filter(kept).collect::<String>();
+    headings.map(|text| anchor(text).replace(' ', "-")).collect()
+}
+
+#[test]
+fn links_and_anchors_are_found() {
+    let page = "# One `two`: 3\n\n[a](b.md#c) and [d](#e), [f](https://g.h)\n```sh\n# no [i](j)\n```\n## K l\n";
+    assert_eq!(links(page), ["b.md#c", "#e"]);
+    assert_eq!(headings(page), ["one-two-3", "k-l"]);
 }

@@ -143,6 +143,17 @@ fn every_rule_is_held_and_every_case_holds_a_rule() {
 }
 
 #[test]
+fn every_invariant_of_the_architecture_is_held_by_tests_that_exist() {
+    let page = source("ARCHITECTURE.md");
+    let (_, invariants) = page.split_once("\n## Invariants\n").expect("the heading");
+    let invariants = invariants.split("\n## ").next().expect("the part");
+    let rules = rules(invariants);
+    assert!(rules.len() > 10, "the list of invariants is not found: {rules:?}");
+    let found = complaints(&rules, &BTreeSet::new(), &tests());
+    assert!(found.is_empty(), "ARCHITECTURE.md, Invariants:\n{}", found.join("\n"));
+}
+
+#[test]
 fn a_rule_that_nothing_holds_and_a_name_of_nothing_are_found() {
     let page = "# Rules\n\n- one\n  Held by `a/x`, `a/y-*`\n- two\n  in two lines\n\
                 \n  Held by `it_works`\n- three\n\nHeld by `a/x`\n";
