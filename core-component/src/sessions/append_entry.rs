@@ -82,7 +82,7 @@ fn append(
     if text.len() as u64 > MAX_PARSED_BYTES {
         return Err(too_long(owner).into());
     }
-    let warnings = log.notices();
+    let warnings = log.all_warnings();
     let put = Change::Put {
         area: Area::Documents,
         path: path.clone(),
