@@ -15,7 +15,7 @@ pub(crate) struct AgentName(
 
 /// What a name has to fulfil in addition to its pattern, in words.
 pub(crate) const NAME_ACCEPTED: &str =
-    "a name without `..`, not ending in a dot, that is no device on Windows";
+    "a name without `..` that does not end in a dot and is no device name of Windows";
 
 impl AgentName {
     /// The name, or none if the text does not match the pattern.

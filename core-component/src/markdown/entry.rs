@@ -92,8 +92,8 @@ fn first_error(parser: Parser<'_>, text: &str) -> Option<ContentError> {
 fn error_of(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static str> {
     match tag {
         Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. } => Some(
-            "is a heading of level 1 or 2, which only the document itself has: use level 3 or \
-             deeper, or a blank line before `---`",
+            "is a heading of level 1 or 2: use level 3 or deeper, or put a blank line before \
+             `---`",
         ),
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) if open::is_open_fence(source, in_container) => {
             Some("opens a code fence that is not closed: close it")
@@ -106,7 +106,7 @@ fn error_of(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static 
             let text = &source.trim_start()[1..];
             first_error(Parser::new(text), text).map(|_| {
                 "begins HTML in which some readers find a heading of level 1 or 2 or a block that \
-                 is not closed: take those out"
+                 is not closed: remove them"
             })
         }
         _ => None,

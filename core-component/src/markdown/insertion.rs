@@ -109,8 +109,8 @@ fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
     if !ends_apart {
         return Some(ContentError::new(
             entry.outline.source.lines().count(),
-            "ends in a block that would take in what follows: end with a paragraph that is not \
-             indented",
+            "ends in a block that would include the text after it: end with a paragraph that is \
+             not indented",
         ));
     }
     None

@@ -205,7 +205,7 @@ pub(super) fn parse_log<'a>(
 /// `MalformedLog` for a document that a person has to fix.
 pub(super) fn malformed(path: &str, Finding { line, what }: &Finding) -> Error {
     let path = in_repository(path);
-    let message = format!("`{path}` line {line}: {what}; mend the file, which was left as it is");
+    let message = format!("`{path}` line {line}: {what}; fix the file, which was not changed");
     Error::new(Code::MalformedLog, message)
 }
 

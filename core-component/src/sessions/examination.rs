@@ -53,7 +53,7 @@ pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>,
             subjects.push(Subject { path: name.clone(), size: 0, kind });
         };
         if entry.status.kind == EntryKind::Other {
-            report(Severity::Warning, "neither a directory nor a file: no tool follows it".into());
+            report(Severity::Warning, "neither a directory nor a file: no tool reads it".into());
         } else if let Some(what) = name_error(&name) {
             report(Severity::Warning, format!("no agent can have this name: it {what}"));
         } else {
@@ -111,7 +111,7 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
                 add(path, entry.status.size, Kind::Log { agent: agent.to_owned(), date });
             }
             None => {
-                let what = "not a session log: its name is no date, as in `2025-01-20.md`";
+                let what = "not a session log: its name has to be a date, such as `2025-01-20.md`";
                 add(path, 0, Kind::Problem(Severity::Warning, what.into()));
             }
         }
@@ -209,7 +209,7 @@ fn read(tree: &dyn Tree, path: &str) -> Result<Result<Option<Vec<u8>>, Finding>,
     let what = match tree.read(Area::Documents, path, MAX_PARSED_BYTES) {
         Ok(document) => return Ok(Ok(document.map(|document| document.contents))),
         Err(error) if error.code == ErrorCode::TooLarge => {
-            format!("longer than {MAX_PARSED_BYTES} bytes, which no tool changes")
+            format!("longer than {MAX_PARSED_BYTES} bytes: no tool can change it")
         }
         Err(error) => unreadable(&error).ok_or(error)?,
     };

@@ -17,7 +17,7 @@ pub(super) fn conflict(text: &str) -> Option<Finding> {
     let before = lines.by_ref().take_while(|line| !line.starts_with("<<<<<<< ")).count();
     let is_whole =
         lines.any(|line| line == "=======") && lines.any(|line| line.starts_with(">>>>>>> "));
-    let what = "a conflict of a merge begins here: keep what both sides wrote, without the markers";
+    let what = "a merge conflict begins here: keep the text of both sides and remove the markers";
     is_whole.then(|| Finding { line: before + 1, what: what.into() })
 }
 

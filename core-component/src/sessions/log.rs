@@ -168,7 +168,7 @@ impl<'a> Log<'a> {
                 let hidden = missing.iter().find(|missing| Some(missing.as_str()) == name);
                 if let Some(section) = hidden {
                     let what = format!(
-                        "{} that begins here is still open where section `{section}` stands",
+                        "{} that begins here is still open at section `{section}`",
                         what(block)
                     );
                     return Err(self.finding(block.range.start, what));
@@ -183,7 +183,7 @@ impl<'a> Log<'a> {
         for name in names {
             let twice = self.sections.iter().filter(|section| section.name == name).nth(1);
             if let Some(second) = twice {
-                let what = format!("section `{name}` stands a second time");
+                let what = format!("section `{name}` appears a second time");
                 return Err(self.finding(second.range.start, what));
             }
         }
@@ -212,7 +212,7 @@ impl<'a> Log<'a> {
             let (at, what) = match value {
                 Some(field) if field.value == wanted => continue,
                 Some(Field { value, at }) => {
-                    (*at, format!("the header's `{field}` is `{value}`, its path's `{wanted}`"))
+                    (*at, format!("the header's `{field}` is `{value}`, but the path has `{wanted}`"))
                 }
                 None => (range.start, format!("the header has no `{field}`")),
             };

@@ -109,7 +109,7 @@ impl Schema {
     pub fn warning(&self) -> Option<Finding> {
         let what = format!(
             "schema version v{} is not known (known: v{KNOWN_VERSION}): its sections are used as \
-             they stand",
+             they are",
             self.version
         );
         (self.version != KNOWN_VERSION).then_some(Finding { line: self.title_line, what })
@@ -119,7 +119,7 @@ impl Schema {
 /// Checks the name of a section that follows the sections `known`.
 fn check_section(name: &str, known: &[String]) -> Result<(), String> {
     if name == HEADER || known.iter().any(|known| known == name) {
-        return Err(format!("section `{name}` stands twice"));
+        return Err(format!("section `{name}` appears twice"));
     }
     if name.is_empty() || name.chars().count() > MAX_SECTION_CHARACTERS {
         return Err(format!("the name of a section has 1 to {MAX_SECTION_CHARACTERS} characters"));

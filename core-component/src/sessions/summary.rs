@@ -77,7 +77,7 @@ impl<'a> Summary<'a> {
         let twice = twice.take(MAX_FINDINGS).map(|group| {
             let lines = self.lines_of(group[0]);
             let what = format!(
-                "section `{}` stands a second time (first in line {}): rename or merge one of them",
+                "section `{}` appears a second time (first in line {}): rename or merge one of them",
                 group[0], lines[0]
             );
             Finding { line: lines[1], what }
@@ -145,8 +145,8 @@ impl<'a> Summary<'a> {
         if cleared.blocks.iter().all(is_same) && others.next().is_none() {
             return Ok(());
         }
-        let what = "cannot replace the section: other parts of the summary are read differently \
-                    without what stands there, such as a link that it defines";
+        let what = "cannot replace the section: without its old text, Markdown would read other \
+                    parts of the summary differently, such as links that it defines";
         Err(EditError::Content(ContentError::new(1, what)))
     }
 

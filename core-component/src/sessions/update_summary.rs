@@ -120,18 +120,18 @@ fn check_section(summary: &Summary<'_>, section: &str, path: &str) -> Result<boo
         [] => {
             let section = section.escape_debug();
             let message = format!(
-                "`{section}` cannot be the heading of a new section, as Markdown would read it \
-                 otherwise: use plain words on one line"
+                "`{section}` cannot be the heading of a new section, because Markdown would read \
+                 it differently: use plain words on one line"
             );
             refused(message, "plain words on one line, without blanks at either end")
         }
         [first, second, ..] => {
             let path = in_repository(path);
             let message = format!(
-                "section `{section}` stands twice in `{path}`, in lines {first} and {second}: \
+                "section `{section}` appears twice in `{path}`, in lines {first} and {second}: \
                  rename or merge one of them"
             );
-            refused(message, "a section that stands once")
+            refused(message, "a section that appears once")
         }
     }
 }
