@@ -142,13 +142,13 @@ mod tests {
     use super::*;
 
     /// A block that is in use, and the byte it is filled with.
-    struct Held {
+    struct UsedBlock {
         block: *mut u8,
         layout: Layout,
         byte: u8,
     }
 
-    impl Held {
+    impl UsedBlock {
         fn fill(&mut self, byte: u8) {
             self.byte = byte;
             // SAFETY: the block has the size of its layout.
@@ -176,7 +176,7 @@ mod tests {
     fn blocks_never_overlap_after_random_allocations_frees_and_resizes() {
         let allocator = SizeClasses::over(System);
         let mut number = numbers(1);
-        let mut held: Vec<Held> = Vec::new();
+        let mut used: Vec<UsedBlock> = Vec::new();
         for step in 0..100_000 {
             let most = [40, 1100, 70_000][number(3)];
             let size = 1 + number(most);
@@ -185,12 +185,12 @@ mod tests {
                 0 | 1 => {
                     // SAFETY: the size of the layout is not 0.
                     let block = unsafe { allocator.alloc(layout) };
-                    held.push(Held { block, layout, byte: 0 });
-                    held.last_mut().unwrap().fill(step as u8);
+                    used.push(UsedBlock { block, layout, byte: 0 });
+                    used.last_mut().unwrap().fill(step as u8);
                 }
-                2 if !held.is_empty() => {
-                    let at = number(held.len());
-                    let one = &mut held[at];
+                2 if !used.is_empty() => {
+                    let at = number(used.len());
+                    let one = &mut used[at];
                     let (old, kept) = (one.layout, one.layout.size().min(size));
                     // SAFETY: the block has this layout.
                     one.block = unsafe { allocator.realloc(one.block, old, size) };
@@ -198,8 +198,8 @@ mod tests {
                     one.assert_holds(kept);
                     one.fill(step as u8);
                 }
-                _ if !held.is_empty() => {
-                    let one = held.swap_remove(number(held.len()));
+                _ if !used.is_empty() => {
+                    let one = used.swap_remove(number(used.len()));
                     one.assert_holds(one.layout.size());
                     // SAFETY: the block has this layout, and is not used again.
                     unsafe { allocator.dealloc(one.block, one.layout) };
@@ -207,7 +207,7 @@ mod tests {
                 _ => {}
             }
         }
-        for one in held {
+        for one in used {
             one.assert_holds(one.layout.size());
             // SAFETY: as above.
             unsafe { allocator.dealloc(one.block, one.layout) };

@@ -79,11 +79,14 @@ struct Insertion<'a> {
 /// entry begins with.
 fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
     let Insertion { before, after, entry, .. } = insertion;
-    let head = before.blocks.partition_point(|block| block.range.start < insertion.added.start);
-    let tail = before.blocks.len() - head;
-    let joined = usize::from(insertion.joins(head));
+    // How many blocks are before the insertion, after it, and headings in it.
+    let at = insertion.added.start;
+    let preceding = before.blocks.partition_point(|block| block.range.start < at);
+    let following = before.blocks.len() - preceding;
+    let headings = usize::from(insertion.heading.is_some());
+    // A list that joins the list before it is no block of its own.
+    let joined = usize::from(insertion.joins(preceding));
     let own = &entry.outline.blocks[joined..];
-    let heading = usize::from(insertion.heading.is_some());
 
     let is_same = |(was, is): (&Block, &Block)| {
         was.kind == is.kind && (insertion.is_unmoved(was, is) || before.text(was) == after.text(is))
@@ -91,21 +94,20 @@ fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
     let is_own = |(own, is): (&Block, &Block)| {
         entry.outline.text(own) == after.text(is) && own.kind == is.kind
     };
-    let kept = head - joined;
-    let begins_apart = after.blocks.len() >= head + heading
-        && before.blocks[..kept].iter().zip(&after.blocks).all(is_same)
-        && after.blocks[head..].iter().take(heading).all(|block| insertion.is_heading(block))
-        && own.iter().zip(&after.blocks[head + heading..]).take(1).all(is_own);
+    let begins_apart = after.blocks.len() >= preceding + headings
+        && before.blocks[..preceding - joined].iter().zip(&after.blocks).all(is_same)
+        && after.blocks[preceding..].iter().take(headings).all(|block| insertion.is_heading(block))
+        && own.iter().zip(&after.blocks[preceding + headings..]).take(1).all(is_own);
     if !begins_apart {
         return Some(ContentError::new(
             1,
             "would become a part of the block before it: begin with a line that is not indented",
         ));
     }
-    let added = &after.blocks[head + heading..];
-    let ends_apart = added.len() == own.len() + tail
+    let added = &after.blocks[preceding + headings..];
+    let ends_apart = added.len() == own.len() + following
         && own.iter().zip(added).all(is_own)
-        && before.blocks[head..].iter().zip(&added[own.len()..]).all(is_same);
+        && before.blocks[preceding..].iter().zip(&added[own.len()..]).all(is_same);
     if !ends_apart {
         return Some(ContentError::new(
             entry.outline.source.lines().count(),
@@ -122,20 +124,17 @@ impl Insertion<'_> {
     fn is_unmoved(&self, was: &Block, is: &Block) -> bool {
         let Range { start, end } = was.range;
         let at = self.added.start;
-        match () {
-            () if end <= at => is.range == was.range,
-            () if start >= at => is.range == (start + self.added.len()..end + self.added.len()),
-            () => false,
-        }
+        let shift = if end <= at { 0 } else { self.added.len() };
+        (end <= at || start >= at) && is.range == (start + shift..end + shift)
     }
 
     /// Whether the entry begins with a list whose items were added to the list before it, which is
-    /// the last of the `head` blocks before the insertion. The old items of that list are
+    /// the last of the `preceding` blocks before the insertion. The old items of that list are
     /// unchanged.
-    fn joins(&self, head: usize) -> bool {
+    fn joins(&self, preceding: usize) -> bool {
         let (Some(was), Some(is), Some(own)) = (
-            self.before.blocks[..head].last(),
-            self.after.blocks[..head.min(self.after.blocks.len())].last(),
+            self.before.blocks[..preceding].last(),
+            self.after.blocks[..preceding.min(self.after.blocks.len())].last(),
             self.entry.outline.blocks.first(),
         ) else {
             return false;

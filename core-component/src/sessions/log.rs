@@ -211,9 +211,10 @@ impl<'a> Log<'a> {
         {
             let (at, what) = match value {
                 Some(field) if field.value == wanted => continue,
-                Some(Field { value, at }) => {
-                    (*at, format!("the header's `{field}` is `{value}`, but the path has `{wanted}`"))
-                }
+                Some(Field { value, at }) => (
+                    *at,
+                    format!("the header's `{field}` is `{value}`, but the path has `{wanted}`"),
+                ),
                 None => (range.start, format!("the header has no `{field}`")),
             };
             return Err(self.finding(at, what));
