@@ -67,9 +67,7 @@ impl Timestamp {
         let offset = Offset::from_seconds(offset_minutes.saturating_mul(60)).unwrap_or(Offset::UTC);
         Date(offset.to_datetime(self.0).date())
     }
-}
 
-impl Timestamp {
     /// Parses a timestamp that another program stored. It may have any fraction of a second, which
     /// is cut to milliseconds. Without an offset it is in UTC. None outside the years 0000 to 9999.
     pub fn parse_stored(text: &str) -> Option<Self> {

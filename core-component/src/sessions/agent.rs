@@ -20,8 +20,8 @@ const TREE: &str = ".github/agent-memory";
 /// to stay within the time and memory limits of a call for any content.
 pub(super) const MAX_PARSED_BYTES: u64 = 2 << 20;
 
-/// How often a change is tried. It fails if a program that takes no lock changes the document
-/// between our read and our commit.
+/// How often a change is tried. An attempt fails if a program that takes no lock changes the
+/// document between our read and our commit.
 const MAX_ATTEMPTS: usize = 4;
 
 /// The documents of one agent.

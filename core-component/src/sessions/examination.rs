@@ -1,11 +1,12 @@
-//! The examination of a repository for `validate`, file by file. An error makes a tool refuse to
-//! work. A warning does not: a tool gives it as well, or it is about a file that no tool uses.
+//! The examination of a repository for `validate`, file by file. An error is a problem that makes a
+//! tool refuse to work. A warning is one that a tool also returns as a warning, or a file that no
+//! tool uses.
 
 use std::collections::BTreeMap;
 
 use super::agent::{MAX_PARSED_BYTES, log_date};
 use super::error::Error;
-use super::finding::{Finding, conflict, utf8};
+use super::finding::{Finding, merge_conflict, utf8};
 use super::log::{Log, Owner};
 use super::schema::Schema;
 use super::summary::Summary;
@@ -186,7 +187,7 @@ impl<'a> Examination<'a> {
             },
         };
         let errors = errors.into_iter().map(|finding| (Severity::Error, finding));
-        let warnings = warnings.into_iter().chain(conflict(text));
+        let warnings = warnings.into_iter().chain(merge_conflict(text));
         let warnings = warnings.map(|finding| (Severity::Warning, finding));
         let mut findings: Findings = errors.chain(warnings).collect();
         findings.sort_by_key(|(_, finding)| finding.line);

@@ -12,7 +12,7 @@ pub(super) struct Finding {
 }
 
 /// The first merge conflict, found by the markers that Git writes, in their order.
-pub(super) fn conflict(text: &str) -> Option<Finding> {
+pub(super) fn merge_conflict(text: &str) -> Option<Finding> {
     let mut lines = lines(text).map(|(_, line)| line);
     let before = lines.by_ref().take_while(|line| !line.starts_with("<<<<<<< ")).count();
     let is_whole =
