@@ -3,7 +3,7 @@
 
 use super::error::{Code, Error};
 use super::finding::{Finding, utf8};
-use super::log::{Log, Owner};
+use super::log::{Log, LogId};
 use super::repo_root::{ROOT_ACCEPTED, check_root};
 use super::schema::Schema;
 use crate::names::{AgentName, NAME_ACCEPTED};
@@ -196,10 +196,10 @@ pub(super) fn log_date(file_name: &str) -> Option<Date> {
 pub(super) fn parse_log<'a>(
     text: &'a str,
     schema: &'a Schema,
-    owner: Owner<'_>,
+    id: LogId<'_>,
     path: &str,
 ) -> Result<Log<'a>, Error> {
-    Log::parse(text, schema, owner).map_err(|finding| malformed(path, &finding))
+    Log::parse(text, schema, id).map_err(|finding| malformed(path, &finding))
 }
 
 /// `MalformedLog` for a document that a person has to fix.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::agent::{MAX_PARSED_BYTES, log_date};
 use super::error::Error;
 use super::finding::{Finding, merge_conflict, utf8};
-use super::log::{Log, Owner};
+use super::log::{Log, LogId};
 use super::schema::Schema;
 use super::summary::Summary;
 use super::validate::Severity;
@@ -177,7 +177,7 @@ impl<'a> Examination<'a> {
             },
             Kind::Log { agent, date } => match &self.schema {
                 Some((_, Some(schema))) => {
-                    match Log::parse(text, schema, Owner { agent, date: *date }) {
+                    match Log::parse(text, schema, LogId { agent, date: *date }) {
                         Ok(log) => (Vec::new(), log.warnings()),
                         Err(finding) => (vec![finding], Vec::new()),
                     }

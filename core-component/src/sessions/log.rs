@@ -18,7 +18,7 @@ const MAX_UNKNOWN_SECTIONS: usize = 20;
 
 /// The agent and the day of a log, as its path gives them.
 #[derive(Clone, Copy)]
-pub(super) struct Owner<'a> {
+pub(super) struct LogId<'a> {
     pub agent: &'a str,
     pub date: Date,
 }
@@ -32,12 +32,12 @@ pub(super) struct Log<'a> {
 }
 
 /// The text of a new log: title, header, and every section of the schema, empty.
-pub(super) fn new_log(owner: Owner<'_>, schema: &Schema) -> String {
-    let Owner { agent, date } = owner;
+pub(super) fn new_log(id: LogId<'_>, schema: &Schema) -> String {
+    let LogId { agent, date } = id;
     let mut text = format!(
         "# {agent} — {date}\n\n## {HEADER}\n\n- Agent Name: {agent}\n- Date: {date}\n\
          - Session ID: {}\n- Schema: v{}\n",
-        default_session_id(owner),
+        default_session_id(id),
         schema.version
     );
     for section in &schema.sections {
@@ -47,8 +47,8 @@ pub(super) fn new_log(owner: Owner<'_>, schema: &Schema) -> String {
 }
 
 /// The session id of a log whose header has none.
-pub(super) fn default_session_id(owner: Owner<'_>) -> String {
-    format!("{}-{}", owner.agent, owner.date)
+pub(super) fn default_session_id(id: LogId<'_>) -> String {
+    format!("{}-{}", id.agent, id.date)
 }
 
 impl<'a> Log<'a> {
@@ -58,16 +58,16 @@ impl<'a> Log<'a> {
     ///
     /// Why the log is malformed: no header; a header of another agent or date; a section of the
     /// schema twice; a block that is open at the end, or that hides a section.
-    pub fn parse(text: &'a str, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Finding> {
-        Self::read(Outline::of(text), schema, owner)
+    pub fn parse(text: &'a str, schema: &'a Schema, id: LogId<'_>) -> Result<Self, Finding> {
+        Self::read(Outline::of(text), schema, id)
     }
 
-    fn read(outline: Outline<'a>, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Finding> {
+    fn read(outline: Outline<'a>, schema: &'a Schema, id: LogId<'_>) -> Result<Self, Finding> {
         let sections = Section::all(&outline);
         let log = Self { header: Header::default(), outline, schema, sections };
         log.check_open_blocks()?;
         log.check_sections()?;
-        let header = log.read_header(owner)?;
+        let header = log.read_header(id)?;
         Ok(Self { header, ..log })
     }
 
@@ -116,19 +116,14 @@ impl<'a> Log<'a> {
     /// # Errors
     ///
     /// The part of the entry that would change the structure of the log.
-    pub fn append(
-        &self,
-        section: &str,
-        text: &str,
-        owner: Owner<'_>,
-    ) -> Result<String, ContentError> {
+    pub fn append(&self, section: &str, text: &str, id: LogId<'_>) -> Result<String, ContentError> {
         let source = self.outline.source;
         let (at, heading) = match self.section(section) {
             Some(found) => (content_end(source, &found.range), None),
             None => (content_end(source, &self.predecessor(section)), Some(section)),
         };
         insert(&self.outline, at, heading, text, |after| {
-            let read = Log::read(after, self.schema, owner);
+            let read = Log::read(after, self.schema, id);
             read.map(drop).map_err(|error| {
                 ContentError::new(1, format!("would make the log malformed: {}", error.what))
             })
@@ -190,7 +185,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    fn read_header(&self, owner: Owner<'_>) -> Result<Header, Finding> {
+    fn read_header(&self, id: LogId<'_>) -> Result<Header, Finding> {
         let source = self.outline.source;
         let title = self.outline.blocks.first().map(|block| &block.kind);
         let is_of_first_program = matches!(
@@ -205,9 +200,9 @@ impl<'a> Log<'a> {
             None => return Err(self.finding(0, format!("no section `{HEADER}`"))),
         };
         let header = Header::read(source, range.clone());
-        let date = owner.date.to_string();
+        let date = id.date.to_string();
         for (field, value, wanted) in
-            [("Agent Name", &header.agent, owner.agent), ("Date", &header.date, &date)]
+            [("Agent Name", &header.agent, id.agent), ("Date", &header.date, &date)]
         {
             let (at, what) = match value {
                 Some(field) if field.value == wanted => continue,
@@ -231,28 +226,28 @@ impl<'a> Log<'a> {
 mod tests {
     use super::*;
 
-    fn owner() -> Owner<'static> {
-        Owner { agent: "ada", date: Date::parse("2025-01-20").expect("a date") }
+    fn id() -> LogId<'static> {
+        LogId { agent: "ada", date: Date::parse("2025-01-20").expect("a date") }
     }
 
     fn append(text: &str, section: &str, entry: &str) -> Result<String, ContentError> {
         let schema = Schema::default();
-        let log = Log::parse(text, &schema, owner()).expect("a log");
-        log.append(section, entry, owner())
+        let log = Log::parse(text, &schema, id()).expect("a log");
+        log.append(section, entry, id())
     }
 
     #[test]
     fn a_new_log_is_well_formed_and_has_no_warnings() {
         let schema = Schema::default();
-        let text = new_log(owner(), &schema);
-        let log = Log::parse(&text, &schema, owner()).expect("a log");
+        let text = new_log(id(), &schema);
+        let log = Log::parse(&text, &schema, id()).expect("a log");
         assert_eq!(log.session_id(), Some("ada-2025-01-20"));
         assert_eq!(log.warnings(), []);
     }
 
     #[test]
     fn entries_are_added_at_the_end_of_their_section_with_a_blank_line_around_them() {
-        let text = new_log(owner(), &Schema::default());
+        let text = new_log(id(), &Schema::default());
         let text = append(&text, "Decisions", "- one").expect("appended");
         let text = append(&text, "Decisions", "- two\n\nand text").expect("appended");
         assert!(text.contains("\n## Decisions\n\n- one\n\n- two\n\nand text\n\n## Open Q"));
@@ -323,10 +318,10 @@ mod tests {
             (format!("{head}## Context\n\n<!--\n## Decisions\n-->\n"), 10),
             (format!("{head}## Context\n\n<!-- open\n"), 10),
         ] {
-            let error = Log::parse(&text, &schema, owner()).err();
+            let error = Log::parse(&text, &schema, id()).err();
             assert_eq!(error.map(|error| error.line), Some(line), "{text}");
         }
         let quoted = format!("{head}## Context\n\n```\n## Decisions\n```\n\n## Decisions\n");
-        assert!(Log::parse(&quoted, &schema, owner()).is_ok());
+        assert!(Log::parse(&quoted, &schema, id()).is_ok());
     }
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, in_repository, parse_log};
 use super::error::Error;
-use super::log::{Owner, default_session_id, new_log};
+use super::log::{LogId, default_session_id, new_log};
 use super::schema;
 use super::summary;
 use crate::names::AgentName;
@@ -73,7 +73,7 @@ struct State {
 
 impl State {
     fn read(agent: &Agent<'_>, date: Date) -> Result<Self, Error> {
-        let owner = Owner { agent: agent.name, date };
+        let id = LogId { agent: agent.name, date };
         let effective = agent.schema()?;
         let path = agent.log_path(date);
         let mut missing = Vec::new();
@@ -89,12 +89,12 @@ impl State {
         }
         let log = agent.log(date)?;
         let created = log.is_none();
-        let text = log.map_or_else(|| new_log(owner, &effective.schema), |log| log.text);
+        let text = log.map_or_else(|| new_log(id, &effective.schema), |log| log.text);
         if created {
             create(path.clone(), &text);
         }
-        let log = parse_log(&text, &effective.schema, owner, &path)?;
-        let session_id = log.session_id().map_or_else(|| default_session_id(owner), str::to_owned);
+        let log = parse_log(&text, &effective.schema, id, &path)?;
+        let session_id = log.session_id().map_or_else(|| default_session_id(id), str::to_owned);
         let warnings = log.all_warnings();
         let session_file = in_repository(&path);
         Ok(Self { output: Output { session_file, created, session_id, warnings }, missing })
