@@ -91,12 +91,13 @@ fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
     let is_same = |(was, is): (&Block, &Block)| {
         was.kind == is.kind && (insertion.is_unmoved(was, is) || before.text(was) == after.text(is))
     };
+    let is_heading = |(block, name): (&Block, &str)| block.is_section_heading(name);
     let is_own = |(own, is): (&Block, &Block)| {
         entry.outline.text(own) == after.text(is) && own.kind == is.kind
     };
     let begins_apart = after.blocks.len() >= preceding + headings
         && before.blocks[..preceding - joined].iter().zip(&after.blocks).all(is_same)
-        && after.blocks[preceding..].iter().take(headings).all(|block| insertion.is_heading(block))
+        && after.blocks[preceding..].iter().zip(insertion.heading).all(is_heading)
         && own.iter().zip(&after.blocks[preceding + headings..]).take(1).all(is_own);
     if !begins_apart {
         return Some(ContentError::new(
@@ -152,9 +153,5 @@ impl Insertion<'_> {
             && *after == before + added
             && is.starts_with(was)
             && is.ends_with(self.entry.outline.text(own))
-    }
-
-    fn is_heading(&self, block: &Block) -> bool {
-        matches!(&block.kind, BlockKind::Heading { level: 2, text } if Some(&**text) == self.heading)
     }
 }

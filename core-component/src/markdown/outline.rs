@@ -155,6 +155,11 @@ impl Block {
         Self { range: self.range.start + by..self.range.end + by, ..self }
     }
 
+    /// Whether the block is a heading of level 2 with this text.
+    pub fn is_section_heading(&self, name: &str) -> bool {
+        matches!(&self.kind, BlockKind::Heading { level: 2, text } if text == name)
+    }
+
     /// The level of a heading.
     fn level(&self) -> Option<u8> {
         match self.kind {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::outline::{line_end, line_start};
-use super::{Block, BlockKind, Outline};
+use super::{BlockKind, Outline};
 
 /// A heading of level 2 and its body.
 pub(crate) struct Section {
@@ -56,7 +56,5 @@ pub(crate) fn content_end(source: &str, range: &Range<usize>) -> usize {
 /// Whether Markdown reads `## name` as a heading with exactly this text.
 pub(crate) fn is_heading_text(name: &str) -> bool {
     let heading = format!("## {name}");
-    let blocks = Outline::of(&heading).blocks;
-    let is_read = |block: &Block| matches!(&block.kind, BlockKind::Heading { level: 2, text } if text == name);
-    blocks.len() == 1 && blocks.iter().all(is_read)
+    matches!(&Outline::of(&heading).blocks[..], [block] if block.is_section_heading(name))
 }

@@ -77,7 +77,8 @@ impl<'a> Summary<'a> {
         let twice = twice.take(MAX_FINDINGS).map(|group| {
             let lines = self.lines_of(group[0]);
             let what = format!(
-                "section `{}` appears a second time (first in line {}): rename or merge one of them",
+                "section `{}` appears a second time (first in line {}): rename or merge one of \
+                 them",
                 group[0], lines[0]
             );
             Finding { line: lines[1], what }
