@@ -1,5 +1,5 @@
-//! Satisfies the standard library's import of a random hash seed with a constant, so that the
-//! component imports no randomness and every map iterates in the same order everywhere.
+//! Replaces the standard library's import of a random hash seed with a constant. So the component
+//! imports no randomness, and every map iterates in the same order on every host.
 
 fn main() {
     println!("cargo::rerun-if-changed=hash-seed.wat");

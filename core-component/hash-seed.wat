@@ -1,5 +1,5 @@
-;; Answers the one random number that the standard library's HashMap asks for with a constant.
-;; The linker joins it to the component in place of the import `wasi:random/insecure-seed`.
+;; A constant seed for the standard library's HashMap.
+;; The linker uses this module in place of the import `wasi:random/insecure-seed`.
 (module
   (import "env" "memory" (memory 0))
   (func (export "insecure-seed") (param $result i32)

@@ -1,33 +1,34 @@
-//! The component's allocator: size classes for what is small, another allocator for the rest.
+//! The component's allocator: size classes for small blocks, another allocator for large ones.
 //!
-//! A call makes some thousands of small allocations and is over soon after. So a block that is
-//! freed is kept for the next one of its class, never joined with its neighbours: what a call holds
-//! is at most the sum of the most that it ever held of each class.
+//! A call makes thousands of small allocations and ends soon after. So a freed block goes to a free
+//! list of its class and is never joined with its neighbours. In the worst case a call occupies the
+//! sum of the peaks of all classes.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::ptr;
 
-/// Blocks are multiples of this, and aligned to it.
-const GRAIN: usize = 16;
+/// The size of a block is a multiple of this, and so is its address. In bytes.
+const UNIT: usize = 16;
 
-/// The classes, of one grain to so many.
+/// The number of size classes. Their blocks have 1 to `CLASSES` units.
 const CLASSES: usize = 64;
 
-/// What blocks are cut from.
+/// The memory that small blocks are taken from, 32 KiB at a time.
 #[repr(align(16))]
 struct Chunk(#[expect(dead_code, reason = "for its size")] [u8; 32 << 10]);
 
-/// An allocator that takes chunks for small blocks, and all larger ones, from another.
+/// An allocator with size classes. `large` provides the chunks and all larger blocks.
 pub struct SizeClasses<A> {
     large: A,
     small: UnsafeCell<Small>,
 }
 
 struct Small {
-    /// The block that was freed last, by class; it points to the one freed before it.
+    /// For each class, the block that was freed last. It holds a pointer to the one freed before
+    /// it.
     free: [*mut u8; CLASSES],
-    /// What is left of the chunk.
+    /// The unused end of the current chunk: its address and its bytes.
     next: *mut u8,
     left: usize,
 }
@@ -43,34 +44,34 @@ impl<A> SizeClasses<A> {
     }
 }
 
-/// The class of a layout; none where it is not small.
+/// The class of a layout, or none if it is too large or needs a larger alignment.
 #[inline(always)]
 fn class_of(layout: Layout) -> Option<usize> {
     // No layout that reaches a global allocator has size 0.
-    let class = layout.size().wrapping_sub(1) / GRAIN;
-    (class < CLASSES && layout.align() <= GRAIN).then_some(class)
+    let class = layout.size().wrapping_sub(1) / UNIT;
+    (class < CLASSES && layout.align() <= UNIT).then_some(class)
 }
 
 const fn bytes_of(class: usize) -> usize {
-    (class + 1) * GRAIN
+    (class + 1) * UNIT
 }
 
-// SAFETY: a block of a class is as large and as aligned as any layout of the class, comes from a
-// chunk that is never given back, and is either free, then in the list of its class alone, or not.
+// SAFETY: a block has the size and the alignment of every layout of its class. Its chunk is never
+// freed. A free block is in the free list of its class and in no other; a used block is in none.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for SizeClasses<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(class) = class_of(layout) else {
-            // SAFETY: the caller keeps this method's contract, which is the same.
+            // SAFETY: the caller keeps the contract of `alloc`, which is the same for `large`.
             return unsafe { self.large.alloc(layout) };
         };
-        // SAFETY: one thread, and nothing that is called here allocates through `self`.
+        // SAFETY: there is one thread, and nothing called here allocates through `self`.
         let small = unsafe { &mut *self.small.get() };
         let block = small.free[class];
         if block.is_null() {
-            return small.cut(class, &self.large);
+            return small.take_from_chunk(class, &self.large);
         }
-        // SAFETY: a free block holds the one that was freed before it.
+        // SAFETY: a free block holds a pointer to the one that was freed before it.
         small.free[class] = unsafe { block.cast::<*mut u8>().read() };
         block
     }
@@ -78,12 +79,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for SizeClasses<A> {
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         let Some(class) = class_of(layout) else {
-            // SAFETY: the block came from there, as its layout is not small.
+            // SAFETY: the layout is not small, so the block came from `large`.
             return unsafe { self.large.dealloc(block, layout) };
         };
         // SAFETY: as in `alloc`.
         let small = unsafe { &mut *self.small.get() };
-        // SAFETY: the block is the caller's no more, large enough for a pointer, and aligned.
+        // SAFETY: the caller gave the block up. It is large enough for a pointer, and aligned.
         unsafe { block.cast::<*mut u8>().write(small.free[class]) };
         small.free[class] = block;
     }
@@ -92,11 +93,11 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for SizeClasses<A> {
         // SAFETY: the caller promises that the size does not overflow with the alignment.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (class_of(layout), class_of(new)) {
-            // SAFETY: the block came from there, and stays there.
+            // SAFETY: neither layout is small, so the block came from `large`.
             (None, None) => unsafe { self.large.realloc(block, layout, size) },
             (old, new) if old == new => block,
             _ => {
-                // SAFETY: the new layout is valid; the old block is as large as its layout says.
+                // SAFETY: the new layout is valid, and the old block has the size of its layout.
                 unsafe {
                     let moved = self.alloc(new);
                     if !moved.is_null() {
@@ -111,22 +112,22 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for SizeClasses<A> {
 }
 
 impl Small {
-    /// A block that was never used; null where there is no memory for it.
+    /// Takes a new block from a chunk. Null if there is no memory for it.
     #[cold]
-    fn cut(&mut self, class: usize, large: &impl GlobalAlloc) -> *mut u8 {
+    fn take_from_chunk(&mut self, class: usize, large: &impl GlobalAlloc) -> *mut u8 {
         let bytes = bytes_of(class);
         if self.left < bytes {
             let layout = Layout::new::<Chunk>();
-            // SAFETY: the layout has a size.
+            // SAFETY: the size of the layout is not 0.
             let chunk = unsafe { large.alloc(layout) };
             if chunk.is_null() {
                 return chunk;
             }
-            // What is left of the chunk before is less than a block of the largest class.
+            // The rest of the old chunk is lost: less than one block of the largest class.
             (self.next, self.left) = (chunk, layout.size());
         }
         let block = self.next;
-        // SAFETY: so many bytes are left.
+        // SAFETY: the chunk has at least `bytes` bytes left.
         self.next = unsafe { block.add(bytes) };
         self.left -= bytes;
         block
@@ -140,29 +141,29 @@ mod tests {
 
     use super::*;
 
-    /// A block, and the byte that all of it holds.
-    struct Held {
+    /// A block that is in use, and the byte it is filled with.
+    struct UsedBlock {
         block: *mut u8,
         layout: Layout,
         byte: u8,
     }
 
-    impl Held {
+    impl UsedBlock {
         fn fill(&mut self, byte: u8) {
             self.byte = byte;
-            // SAFETY: the block is as large as its layout.
+            // SAFETY: the block has the size of its layout.
             unsafe { self.block.write_bytes(byte, self.layout.size()) };
         }
 
         fn assert_holds(&self, bytes: usize) {
-            // SAFETY: `fill` wrote all of it.
+            // SAFETY: `fill` wrote the whole block.
             let found = unsafe { slice::from_raw_parts(self.block, bytes) };
             assert!(found.iter().all(|byte| *byte == self.byte), "another block wrote here");
             assert_eq!(self.block.addr() % self.layout.align(), 0);
         }
     }
 
-    /// Numbers that look random (a linear congruential generator).
+    /// Pseudorandom numbers below a bound (a linear congruential generator).
     fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
         let mut state = seed;
         move |below| {
@@ -172,24 +173,24 @@ mod tests {
     }
 
     #[test]
-    fn no_block_is_anothers_whatever_is_allocated_freed_and_resized() {
+    fn blocks_never_overlap_after_random_allocations_frees_and_resizes() {
         let allocator = SizeClasses::over(System);
         let mut number = numbers(1);
-        let mut held: Vec<Held> = Vec::new();
+        let mut used: Vec<UsedBlock> = Vec::new();
         for step in 0..100_000 {
             let most = [40, 1100, 70_000][number(3)];
             let size = 1 + number(most);
             let layout = Layout::from_size_align(size, 1 << number(6)).unwrap();
             match number(5) {
                 0 | 1 => {
-                    // SAFETY: the layout has a size.
+                    // SAFETY: the size of the layout is not 0.
                     let block = unsafe { allocator.alloc(layout) };
-                    held.push(Held { block, layout, byte: 0 });
-                    held.last_mut().unwrap().fill(step as u8);
+                    used.push(UsedBlock { block, layout, byte: 0 });
+                    used.last_mut().unwrap().fill(step as u8);
                 }
-                2 if !held.is_empty() => {
-                    let at = number(held.len());
-                    let one = &mut held[at];
+                2 if !used.is_empty() => {
+                    let at = number(used.len());
+                    let one = &mut used[at];
                     let (old, kept) = (one.layout, one.layout.size().min(size));
                     // SAFETY: the block has this layout.
                     one.block = unsafe { allocator.realloc(one.block, old, size) };
@@ -197,8 +198,8 @@ mod tests {
                     one.assert_holds(kept);
                     one.fill(step as u8);
                 }
-                _ if !held.is_empty() => {
-                    let one = held.swap_remove(number(held.len()));
+                _ if !used.is_empty() => {
+                    let one = used.swap_remove(number(used.len()));
                     one.assert_holds(one.layout.size());
                     // SAFETY: the block has this layout, and is not used again.
                     unsafe { allocator.dealloc(one.block, one.layout) };
@@ -206,7 +207,7 @@ mod tests {
                 _ => {}
             }
         }
-        for one in held {
+        for one in used {
             one.assert_holds(one.layout.size());
             // SAFETY: as above.
             unsafe { allocator.dealloc(one.block, one.layout) };
@@ -214,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_was_freed_serves_the_next_layout_of_its_class() {
+    fn a_freed_block_is_used_again_for_the_next_layout_of_its_class() {
         let allocator = SizeClasses::over(System);
         let layout = |size| Layout::from_size_align(size, 8).unwrap();
-        // SAFETY: each block is freed with a layout of its class, and used by nobody.
+        // SAFETY: each block is freed with a layout of its class, and nothing is written to it.
         unsafe {
             let first = allocator.alloc(layout(17));
             allocator.dealloc(first, layout(17));

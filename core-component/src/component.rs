@@ -1,5 +1,5 @@
-//! The component: joins the bindings of `wit/` to the plain functions of this crate. Nothing else
-//! here knows them.
+//! The component: connects the bindings generated from `wit/` to the plain functions of this crate.
+//! No other module uses the bindings.
 
 use talc::cell::TalcSyncCell;
 use talc::wasm::WasmBinning;
@@ -16,7 +16,7 @@ mod bindings {
     wit_bindgen::generate!({
         path: ["../wit/storage", "../wit/toolbox"],
         world: "agent-memory:toolbox/memory",
-        // What is handed to the host is not copied for it.
+        // Arguments for the host are borrowed, not copied.
         ownership: Borrowing { duplicate_if_necessary: true },
         generate_all,
     });
@@ -44,7 +44,7 @@ impl exported::Guest for Component {
         context: exported::Context,
     ) -> Result<exported::Outcome, exported::Failure> {
         let context = self::context(context)?;
-        toolbox::call_tool(&Granted, &name, &arguments, &context).map(outcome).map_err(failure)
+        toolbox::call_tool(&HostStorage, &name, &arguments, &context).map(outcome).map_err(failure)
     }
 
     fn read_resource(
@@ -52,7 +52,7 @@ impl exported::Guest for Component {
         context: exported::Context,
     ) -> Result<exported::Outcome, exported::Failure> {
         let context = self::context(context)?;
-        toolbox::read_resource(&Granted, &uri, &context).map(outcome).map_err(failure)
+        toolbox::read_resource(&HostStorage, &uri, &context).map(outcome).map_err(failure)
     }
 
     fn get_prompt(
@@ -60,7 +60,7 @@ impl exported::Guest for Component {
         _arguments: String,
         _context: exported::Context,
     ) -> Result<String, exported::Failure> {
-        Err(nothing("prompt", &name))
+        Err(not_mounted("prompt", &name))
     }
 
     fn complete(
@@ -70,8 +70,8 @@ impl exported::Guest for Component {
         _context: exported::Context,
     ) -> Result<Vec<String>, exported::Failure> {
         Err(match &reference {
-            exported::Reference::Prompt(name) => nothing("prompt", name),
-            exported::Reference::ResourceTemplate(uri) => nothing("resource template", uri),
+            exported::Reference::Prompt(name) => not_mounted("prompt", name),
+            exported::Reference::ResourceTemplate(uri) => not_mounted("resource template", uri),
         })
     }
 
@@ -84,7 +84,7 @@ impl exported::Guest for Component {
         _lease_seconds: u32,
         _context: exported::Context,
     ) -> Result<bool, exported::Failure> {
-        Err(nothing("follow-up", &id))
+        Err(not_mounted("follow-up", &id))
     }
 
     fn answer(
@@ -92,15 +92,15 @@ impl exported::Guest for Component {
         _payload: String,
         _context: exported::Context,
     ) -> Result<exported::Outcome, exported::Failure> {
-        Err(nothing("follow-up", &id))
+        Err(not_mounted("follow-up", &id))
     }
 
     fn parse_registry(_text: String) -> Result<String, exported::Failure> {
-        Err(nothing("toolset", "stores"))
+        Err(not_mounted("toolset", "stores"))
     }
 
     fn edit_registry(_text: String, _change: String) -> Result<String, exported::Failure> {
-        Err(nothing("toolset", "stores"))
+        Err(not_mounted("toolset", "stores"))
     }
 }
 
@@ -117,7 +117,7 @@ fn context(given: exported::Context) -> Result<Context, exported::Failure> {
     Ok(Context {
         settings: Settings { toolsets: given.settings.toolsets, own },
         now: Timestamp::from_milliseconds(given.now).ok_or_else(|| {
-            invalid(format!("`now` is {}: no moment of four-digit years", given.now))
+            invalid(format!("`now` is `{}`: it has to be in the years 0000 to 9999", given.now))
         })?,
         utc_offset_minutes: given.utc_offset_minutes,
         agents: given.agents,
@@ -158,15 +158,15 @@ fn failure(failure: toolbox::Failure) -> exported::Failure {
     exported::Failure { code, message: failure.message }
 }
 
-fn nothing(what: &str, name: &str) -> exported::Failure {
+fn not_mounted(what: &str, name: &str) -> exported::Failure {
     let message = format!("no {what} `{name}` is mounted");
     exported::Failure { code: exported::FailureCode::NotFound, message }
 }
 
-/// The storage that this component's host lends.
-struct Granted;
+/// The storage that the component imports from its host.
+struct HostStorage;
 
-impl Storage for Granted {
+impl Storage for HostStorage {
     fn open(&self, place: &storage::Place) -> Result<Box<dyn Tree + '_>, storage::Error> {
         documents::open(self::place(place))
             .map(|tree| Box::new(tree) as Box<dyn Tree>)
@@ -193,7 +193,7 @@ impl Storage for Granted {
 impl sql::Connection for database::Connection {
     fn query(&self, statement: &sql::Statement, max: u32) -> Result<sql::Rows, storage::Error> {
         let parameters = parameters(statement);
-        Self::query(self, lent(statement, &parameters), max).map(rows).map_err(error)
+        Self::query(self, borrowed(statement, &parameters), max).map(rows).map_err(error)
     }
 
     fn begin(&self, mode: sql::Mode<'_>) -> Result<Box<dyn sql::Transaction + '_>, storage::Error> {
@@ -210,13 +210,13 @@ impl sql::Connection for database::Connection {
 impl sql::Transaction for database::Transaction {
     fn query(&self, statement: &sql::Statement, max: u32) -> Result<sql::Rows, storage::Error> {
         let parameters = parameters(statement);
-        Self::query(self, lent(statement, &parameters), max).map(rows).map_err(error)
+        Self::query(self, borrowed(statement, &parameters), max).map(rows).map_err(error)
     }
 
     fn execute(&self, statements: &[sql::Statement]) -> Result<Vec<sql::Effect>, storage::Error> {
         let parameters: Vec<_> = statements.iter().map(parameters).collect();
         let with = statements.iter().zip(&parameters);
-        let statements: Vec<_> = with.map(|(statement, with)| lent(statement, with)).collect();
+        let statements: Vec<_> = with.map(|(statement, with)| borrowed(statement, with)).collect();
         let effects = Self::execute(self, &statements).map_err(error)?;
         let effect = |effect: database::Effect| sql::Effect {
             changes: effect.changes,
@@ -241,7 +241,7 @@ fn parameters(statement: &sql::Statement) -> Vec<database::ValueParam<'_>> {
     statement.parameters.iter().map(parameter).collect()
 }
 
-fn lent<'a>(
+fn borrowed<'a>(
     statement: &'a sql::Statement,
     parameters: &'a [database::ValueParam<'a>],
 ) -> database::Statement<'a> {

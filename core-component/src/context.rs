@@ -1,4 +1,4 @@
-//! What a host says about a call: never a model.
+//! The context of a call, which the host gives. A model cannot set it.
 
 use std::collections::BTreeMap;
 
@@ -8,53 +8,53 @@ use serde_json::{Map, Value};
 
 use crate::time::{Date, Timestamp};
 
-/// Which toolsets are mounted, and how.
+/// The mounted toolsets and their settings.
 ///
 /// As JSON: `{"toolsets": ["sessions"], "records": {"format": "sqlite"}}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Settings {
-    /// The mounted toolsets by name; `all` stands for every one.
+    /// The names of the mounted toolsets; `all` mounts every one.
     pub toolsets: Vec<String>,
-    /// What was set of each toolset's own settings, by its name.
+    /// The settings of each toolset, by the toolset's name. Settings left out have their default.
     #[serde(flatten)]
     pub own: BTreeMap<String, Map<String, Value>>,
 }
 
 impl Settings {
-    /// A toolset's own settings.
+    /// The settings of one toolset.
     ///
     /// # Errors
     ///
-    /// Where a value is not what the setting takes.
+    /// If a setting has a value that it does not accept.
     pub(crate) fn of<T: DeserializeOwned>(&self, toolset: &str) -> Result<T, serde_json::Error> {
         let own = self.own.get(toolset).cloned().unwrap_or_default();
         T::deserialize(Value::Object(own))
     }
 }
 
-/// The circumstances of one call.
+/// The context of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Context {
     /// The settings of the host.
     pub settings: Settings,
     /// When the call arrived.
     pub now: Timestamp,
-    /// The local zone's offset from UTC at that moment, in minutes, east positive.
+    /// The offset of the local time zone from UTC at that moment, in minutes, positive to the east.
     pub utc_offset_minutes: i32,
-    /// The agents that the caller may reach; all where it is absent.
+    /// The agents that the caller may use, or all if it is none.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// A number that is new for each call, from which all of the call's randomness comes.
+    /// The random seed, a new one for each call. All randomness of the call comes from it.
     pub seed: u64,
 }
 
 impl Context {
-    /// Whether the caller may reach an agent.
+    /// Whether the caller may use an agent.
     pub(crate) fn reaches(&self, agent: &str) -> bool {
         self.agents.as_ref().is_none_or(|agents| agents.iter().any(|one| one == agent))
     }
 
-    /// The date that the machine's local calendar shows at the moment of the call.
+    /// The date of the call in the local time zone.
     pub(crate) fn today(&self) -> Date {
         self.now.date_at(self.utc_offset_minutes)
     }

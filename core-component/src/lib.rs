@@ -1,9 +1,8 @@
-//! The logic of `agent-memory`: what its tools are and what they do, over a storage that a host
-//! lends.
+//! The logic of `agent-memory`: its tools, which work on storage that a host provides.
 //!
-//! The crate knows no clock, no file, no SQL driver and no protocol. Time, randomness and grants
-//! come with each call. Compiled to `wasm32-wasip2` it is a component of the world `memory` in
-//! `wit/`; compiled natively it is a plain library, which the tests use.
+//! The crate knows no clock, no file, no SQL driver and no protocol. Each call brings the time, a
+//! random seed and its grants. Compiled to `wasm32-wasip2` it is a component of the world `memory`
+//! in `wit/`; compiled natively it is a plain library, which the tests use.
 //!
 //! ```
 //! use agent_memory_core::{context::Context, storage::Place, toolbox};

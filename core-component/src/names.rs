@@ -1,5 +1,5 @@
-//! The names of agents, the same rule in every toolset: they become names of files, which travel
-//! between file systems.
+//! The rule for names of agents, the same in every toolset. Names become file names, so they have
+//! to be valid on every file system.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,12 +13,12 @@ pub(crate) struct AgentName(
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))] String,
 );
 
-/// What a name has to be beyond its pattern, in words.
+/// What a name has to fulfil in addition to its pattern, in words.
 pub(crate) const NAME_ACCEPTED: &str =
-    "a name without `..`, not ending in a dot, that is no device on Windows";
+    "a name without `..` that does not end in a dot and is no device name of Windows";
 
 impl AgentName {
-    /// A name; none where the text does not match the pattern.
+    /// The name, or none if the text does not match the pattern.
     pub fn parse(name: &str) -> Option<Self> {
         is_name(name).then(|| Self(name.into()))
     }
@@ -27,22 +27,22 @@ impl AgentName {
     ///
     /// # Errors
     ///
-    /// The name, and what is wrong with it beyond what the pattern says.
+    /// The name and the rule that it breaks, one that the pattern cannot express.
     pub fn checked(&self) -> Result<&str, (&str, &'static str)> {
-        fault_beyond_pattern(&self.0).map_or(Ok(&self.0), |what| Err((&self.0, what)))
+        error_beyond_pattern(&self.0).map_or(Ok(&self.0), |what| Err((&self.0, what)))
     }
 }
 
-/// Why no agent can have a name; none where one can.
-pub(crate) fn name_fault(name: &str) -> Option<&'static str> {
+/// Why a name is invalid, to follow the name; none if it is valid.
+pub(crate) fn name_error(name: &str) -> Option<&'static str> {
     if is_name(name) {
-        return fault_beyond_pattern(name);
+        return error_beyond_pattern(name);
     }
     Some("is not 1 to 64 letters, digits, `.`, `_` and `-`, the first a letter or digit")
 }
 
-/// What the pattern of the name cannot say.
-fn fault_beyond_pattern(name: &str) -> Option<&'static str> {
+/// The broken rule, if any, among those that the pattern cannot express.
+fn error_beyond_pattern(name: &str) -> Option<&'static str> {
     let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
     let numbered = |device: &str| {
         stem.strip_prefix(device)

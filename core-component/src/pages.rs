@@ -1,4 +1,4 @@
-//! Where the component's allocator has its memory from.
+//! The source of memory for the component's allocator: an initial heap, then WebAssembly pages.
 
 use core::alloc::Layout;
 use core::arch::wasm32::memory_grow;
@@ -9,22 +9,22 @@ use talc::base::Talc;
 use talc::base::binning::Binning;
 use talc::source::Source;
 
-/// Enough for most calls: growing costs a host some system calls, each time.
-const FIRST: usize = 1 << 20;
+/// The bytes of the initial heap, enough for most calls. Growing costs system calls of the host.
+const INITIAL: usize = 1 << 20;
 
 const PAGE: usize = 64 << 10;
 
-/// What `talc` needs beside an allocation, at most.
-const BESIDE: usize = 4 << 10;
+/// The bytes that `talc` needs in addition to an allocation, at most.
+const OVERHEAD: usize = 4 << 10;
 
-static mut FIRST_HEAP: MaybeUninit<[u8; FIRST]> = MaybeUninit::uninit();
+static mut INITIAL_HEAP: MaybeUninit<[u8; INITIAL]> = MaybeUninit::uninit();
 
-/// Memory that an instance begins with, then as many pages as are asked for.
+/// The state of the heap.
 #[derive(Debug)]
 pub enum Pages {
-    /// Nothing was asked for yet.
+    /// Nothing has been allocated yet.
     Untouched,
-    /// Where the heap ends that was grown last; none where there is none.
+    /// The initial heap is in use. The end of the last heap that was grown, if any.
     Grown(Option<NonNull<u8>>),
 }
 
@@ -34,13 +34,13 @@ unsafe impl Source for Pages {
         let end = match talc.source {
             Self::Untouched => {
                 talc.source = Self::Grown(None);
-                // SAFETY: nobody else uses it.
-                unsafe { talc.claim((&raw mut FIRST_HEAP).cast(), FIRST) };
+                // SAFETY: nothing else uses the initial heap.
+                unsafe { talc.claim((&raw mut INITIAL_HEAP).cast(), INITIAL) };
                 return Ok(());
             }
             Self::Grown(end) => end,
         };
-        let pages = (layout.size() + layout.align() + BESIDE).div_ceil(PAGE);
+        let pages = (layout.size() + layout.align() + OVERHEAD).div_ceil(PAGE);
         let before = memory_grow::<0>(pages);
         if before == usize::MAX {
             return Err(());
@@ -48,11 +48,11 @@ unsafe impl Source for Pages {
         let base = (before * PAGE) as *mut u8;
         let bytes = pages * PAGE;
         talc.source = Self::Grown(match end {
-            // SAFETY: the new pages are nobody's, and follow those that the heap has.
+            // SAFETY: nothing else uses the new pages, and they directly follow the heap.
             Some(end) if end.as_ptr() == base => {
                 Some(unsafe { talc.extend(end, base.wrapping_add(bytes)) })
             }
-            // SAFETY: the new pages are nobody's.
+            // SAFETY: nothing else uses the new pages.
             _ => unsafe { talc.claim(base, bytes) },
         });
         Ok(())

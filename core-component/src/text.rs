@@ -1,20 +1,20 @@
-//! Text as it is stored: UTF-8 with line feeds, without control characters.
+//! The form in which text is stored: UTF-8, lines end with LF, no control characters.
 
-/// A character that stored text does not hold.
+/// A character that stored text must not contain.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Forbidden {
+pub(crate) struct ForbiddenCharacter {
     pub character: char,
     /// Counted from 1.
     pub line: usize,
 }
 
-/// The text with CRLF and CR as LF.
+/// The text with every CRLF and CR replaced by LF.
 ///
 /// # Errors
 ///
-/// The first control character other than tab and line feed. U+2028, U+2029 and the byte order
-/// mark count as such: some readers break lines at them, or lose them.
-pub(crate) fn normalise(text: &str) -> Result<String, Forbidden> {
+/// The first control character other than tab and line feed. U+2028, U+2029 and the byte order mark
+/// count as control characters: some programs break lines at them, or drop them.
+pub(crate) fn normalise(text: &str) -> Result<String, ForbiddenCharacter> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let allowed = |c: char| match c {
         '\t' | '\n' => true,
@@ -23,11 +23,11 @@ pub(crate) fn normalise(text: &str) -> Result<String, Forbidden> {
     };
     match text.char_indices().find(|(_, c)| !allowed(*c)) {
         None => Ok(text),
-        Some((at, character)) => Err(Forbidden { character, line: line_of(&text, at) }),
+        Some((at, character)) => Err(ForbiddenCharacter { character, line: line_of(&text, at) }),
     }
 }
 
-/// The line that holds the byte at `at`, counted from 1.
+/// The line that contains the byte at `at`, counted from 1.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     let before = &text.as_bytes()[..at];
     let ends = |(i, byte): (usize, &u8)| match byte {
@@ -38,7 +38,7 @@ pub(crate) fn line_of(text: &str, at: usize) -> usize {
     1 + before.iter().enumerate().filter(|(i, byte)| ends((*i, byte))).count()
 }
 
-/// The lines of a text with the offset of each, without their ends (LF, CRLF or CR).
+/// The lines of a text, each with its offset and without its line end (LF, CRLF or CR).
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -57,7 +57,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether a line holds nothing but spaces and tabs.
+/// Whether a line contains only spaces and tabs, or nothing.
 pub(crate) fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
 }
@@ -78,7 +78,7 @@ mod tests {
             .chain(['\u{2028}', '\u{2029}', '\u{feff}'])
         {
             let text = format!("one\ntwo {character}");
-            assert_eq!(normalise(&text), Err(Forbidden { character, line: 2 }));
+            assert_eq!(normalise(&text), Err(ForbiddenCharacter { character, line: 2 }));
         }
         assert!(normalise("tab\tand é and 𝒳").is_ok());
     }

@@ -1,4 +1,4 @@
-//! Dates and timestamps: parsed strictly, with one spelling each.
+//! Dates and timestamps. Each is written in exactly one form.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,12 +8,12 @@ use jiff::tz::Offset;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A day of the Gregorian calendar, spelled `YYYY-MM-DD`.
+/// A day of the Gregorian calendar, written `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date(civil::Date);
 
 impl Date {
-    /// Reads `YYYY-MM-DD`; none where the spelling is another or the day does not exist.
+    /// Parses `YYYY-MM-DD`. None if the text has another form or the day does not exist.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = |range: std::ops::Range<usize>| {
             let digits = text.get(range)?;
@@ -57,42 +57,39 @@ impl JsonSchema for Date {
 pub struct Timestamp(jiff::Timestamp);
 
 impl Timestamp {
-    /// Reads RFC 3339 with any offset.
+    /// Parses an RFC 3339 timestamp with any offset.
     pub fn parse(text: &str) -> Option<Self> {
         text.parse().ok().map(Self)
     }
 
-    /// The date in a zone that is so many minutes east of UTC; an offset beyond ±25:59
-    /// counts as UTC.
+    /// The date in a time zone `offset_minutes` east of UTC. An offset beyond ±25:59 counts as UTC.
     pub fn date_at(&self, offset_minutes: i32) -> Date {
         let offset = Offset::from_seconds(offset_minutes.saturating_mul(60)).unwrap_or(Offset::UTC);
         Date(offset.to_datetime(self.0).date())
     }
-}
 
-impl Timestamp {
-    /// Reads what a file of another program holds: any fraction of a second, and no offset, which
-    /// means UTC. Cut to milliseconds; none outside the years 0000 to 9999.
+    /// Parses a timestamp that another program stored. It may have any fraction of a second, which
+    /// is cut to milliseconds. Without an offset it is in UTC. None outside the years 0000 to 9999.
     pub fn parse_stored(text: &str) -> Option<Self> {
         let with_offset = text.parse::<jiff::Timestamp>().ok();
         let moment = with_offset.or_else(|| {
-            // A date alone would be read, too.
+            // `parse` would accept a date without a time, too.
             let has_time = text.contains(['T', 't', ' ']);
             let civil: civil::DateTime = has_time.then(|| text.parse().ok()).flatten()?;
             Offset::UTC.to_timestamp(civil).ok()
         })?;
-        // Before 1970 what is cut off is cut off all the same, not added.
+        // `div_euclid` rounds down before 1970, too, so that the fraction is cut off.
         let milliseconds = moment.as_nanosecond().div_euclid(1_000_000);
         Self::from_milliseconds(i64::try_from(milliseconds).ok()?)
     }
 
-    /// The moment so many milliseconds after the beginning of 1970; none outside the years 0000 to
+    /// The moment this many milliseconds after 1970-01-01T00:00:00Z. None outside the years 0000 to
     /// 9999.
     pub fn from_milliseconds(milliseconds: i64) -> Option<Self> {
         jiff::Timestamp::from_millisecond(milliseconds).ok().and_then(Self::in_range)
     }
 
-    /// Milliseconds since the beginning of 1970.
+    /// The milliseconds since 1970-01-01T00:00:00Z.
     pub fn milliseconds(&self) -> i64 {
         self.0.as_millisecond()
     }
@@ -103,7 +100,7 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC with milliseconds: the spelling sorts as the moments do.
+/// RFC 3339 in UTC with milliseconds. The texts sort in the order of the moments.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.3}", self.0)
@@ -161,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_programs_stored_is_cut_to_milliseconds_in_utc() {
+    fn a_timestamp_of_another_program_is_cut_to_milliseconds_in_utc() {
         for (stored, read) in [
             ("2025-01-20T10:00:00.123456", "2025-01-20T10:00:00.123Z"),
             ("2025-01-20T10:00:00.999999Z", "2025-01-20T10:00:00.999Z"),

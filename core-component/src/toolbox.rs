@@ -1,5 +1,5 @@
-//! What the component offers: the exports of `wit/toolbox` as plain functions of their arguments
-//! and of storage.
+//! The exports of `wit/toolbox` as plain functions: each depends only on its arguments and on the
+//! storage.
 
 use serde_json::{Map, Value, json};
 
@@ -12,21 +12,21 @@ use crate::{records, sessions};
 
 const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET];
 
-/// Why a request could not be understood.
+/// The kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureCode {
-    /// The arguments of the function, not those of a tool, are malformed.
+    /// The request itself is malformed. Invalid arguments of a tool are a [`Refusal`].
     InvalidRequest,
-    /// Nothing of that name is mounted.
+    /// No tool or resource with this name is mounted.
     NotFound,
 }
 
-/// A request that names nothing or cannot be understood.
+/// Why a request reached no tool and no resource. `wit/toolbox` has the same record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The kind.
     pub code: FailureCode,
-    /// What was wrong, and what would be right.
+    /// What was wrong, and what would be accepted.
     pub message: String,
 }
 
@@ -40,10 +40,10 @@ impl Failure {
     }
 }
 
-/// What came of a call.
+/// The outcome of a call that reached its tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The tool's output as JSON, or why there is none.
+    /// The tool's output as JSON, or the reason why there is none.
     pub answer: Result<String, Refusal>,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
@@ -56,18 +56,18 @@ impl Outcome {
     }
 }
 
-/// All that there is, mounted or not, as `wit/toolbox` has it.
+/// Describes every toolset, mounted or not, as JSON in the form that `wit/toolbox` gives.
 pub fn describe() -> String {
     let toolsets: Vec<_> = TOOLSETS.iter().map(|toolset| toolset.describe(TOOLSETS)).collect();
     json!({ "toolsets": toolsets }).to_string()
 }
 
-/// Runs one tool with a JSON object of arguments; empty text counts as `{}`.
+/// Runs one tool. `arguments` is a JSON object; empty text counts as `{}`.
 ///
 /// # Errors
 ///
-/// `NotFound` for a tool that is not mounted, `InvalidRequest` for arguments that are no JSON object
-/// and for settings that no toolset takes. What a tool refuses is an outcome.
+/// `NotFound` for a tool that is not mounted. `InvalidRequest` if the arguments are no JSON object
+/// or a toolset does not accept the settings. An error of the tool is an outcome, not a failure.
 pub fn call_tool(
     storage: &dyn Storage,
     name: &str,
@@ -87,11 +87,12 @@ pub fn call_tool(
     Ok(Outcome { answer, changed: call.changed.into_inner() })
 }
 
-/// Reads a resource: the answer is a JSON array of `{"uri", "mimeType", "text"}`.
+/// Reads a resource. The answer is a JSON array of `{"uri", "mimeType", "text"}`.
 ///
 /// # Errors
 ///
-/// `NotFound` for a URI that is none, `InvalidRequest` for settings that no toolset takes.
+/// `NotFound` if no resource has the URI. `InvalidRequest` if a toolset does not accept the
+/// settings.
 pub fn read_resource(
     storage: &dyn Storage,
     uri: &str,
@@ -100,10 +101,10 @@ pub fn read_resource(
     let toolsets = mounted(&context.settings)?;
     let call = Call::new(storage, context);
     let mut resources = toolsets.iter().filter_map(|toolset| toolset.resources);
-    let Some(held) = resources.find_map(|resources| (resources.read)(&call, uri)) else {
+    let Some(contents) = resources.find_map(|resources| (resources.read)(&call, uri)) else {
         return Err(Failure::not_found(format!("no resource `{uri}` is mounted")));
     };
-    let answer = held.map_err(|error| error.refusal()).map(|value| {
+    let answer = contents.map_err(|error| error.refusal()).map(|value| {
         json!([{ "uri": uri, "mimeType": MIME_TYPE, "text": value.to_string() }]).to_string()
     });
     Ok(Outcome { answer, changed: Vec::new() })
@@ -113,7 +114,7 @@ pub fn read_resource(
 ///
 /// # Errors
 ///
-/// `InvalidRequest` for settings that no toolset takes.
+/// `InvalidRequest` if there is no toolset of a name, or a toolset does not accept its settings.
 pub(crate) fn mounted(settings: &Settings) -> Result<Vec<&'static Toolset>, Failure> {
     for name in &settings.toolsets {
         if name != "all" && !TOOLSETS.iter().any(|toolset| toolset.name == name) {
@@ -134,11 +135,11 @@ pub(crate) fn mounted(settings: &Settings) -> Result<Vec<&'static Toolset>, Fail
     Ok(mounted)
 }
 
-/// A mounted tool by its name or its qualified name.
+/// Finds a mounted tool by its name or its qualified name.
 ///
 /// # Errors
 ///
-/// `NotFound` where none has it, and for a name that two toolsets share.
+/// `NotFound` if no tool has the name, or if tools of several toolsets have it.
 fn find(toolsets: &[&'static Toolset], name: &str) -> Result<&'static ErasedTool, Failure> {
     let named = |toolset: &&'static Toolset| {
         let tools = toolset.tools;

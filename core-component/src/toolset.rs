@@ -1,4 +1,4 @@
-//! What a toolset is, and how it describes itself to hosts.
+//! Toolsets, and the description of a toolset that hosts get.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use crate::context::Settings;
 use crate::tool::{Call, ErasedTool, ToolError};
 
-/// Tools that belong together: they share a domain, an error shape and a place in storage.
+/// A group of tools that share a domain, a form of errors and a place in storage.
 pub(crate) struct Toolset {
     pub name: &'static str,
     pub title: &'static str,
-    /// For a person who chooses what to mount.
+    /// For a person who chooses which toolsets to mount.
     pub description: &'static str,
-    /// Whether it is mounted where nobody says what is.
+    /// Whether it is mounted by default.
     pub is_default: bool,
     pub settings: &'static [Setting],
-    /// Whether values of its settings are what they take.
+    /// Checks the values of its settings.
     pub check: fn(&Settings) -> Result<(), serde_json::Error>,
     pub places: &'static [PlaceDescription],
     /// In the order in which an agent uses them.
@@ -24,17 +24,18 @@ pub(crate) struct Toolset {
 }
 
 impl Toolset {
-    /// Whether it has a tool of that name, mounted or not.
+    /// Whether it has a tool of this name.
     pub fn has(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
     }
 
-    /// The name that always calls one of its tools.
+    /// The qualified name of a tool, which can always be called.
     pub fn qualified(&self, tool: &str) -> String {
         format!("{}_{tool}", self.name)
     }
 
-    /// As `describe` in `wit/toolbox` has it; `all` are the toolsets that may be mounted with it.
+    /// The description that `describe` in `wit/toolbox` gives. `all` has every toolset, to find
+    /// tools with the same name.
     pub fn describe(&self, all: &[&Toolset]) -> Value {
         let tools = self.tools.iter().map(|tool| {
             let others = all.iter().filter(|other| other.name != self.name && other.has(tool.name));
@@ -60,26 +61,26 @@ impl Toolset {
     }
 }
 
-/// A toolset's own setting.
+/// One setting of a toolset.
 pub(crate) struct Setting {
-    /// Of the setting in the toolset.
+    /// The name, unique in the toolset.
     pub name: &'static str,
     pub takes: Takes,
-    /// In words, where leaving it out means more than a value says.
+    /// The default in words, if a value alone does not explain it; otherwise empty.
     pub default_text: &'static str,
-    /// One line for a person.
+    /// One line of help for a person.
     pub help: &'static str,
     /// The command-line option, without the dashes.
     pub flag: &'static str,
-    /// Environment variables of other programs that mean the same.
+    /// Environment variables of other programs with the same meaning.
     pub environment: &'static [&'static str],
 }
 
-/// What a setting takes.
+/// The values that a setting accepts.
 pub(crate) enum Takes {
     /// The path of a directory.
     Directory,
-    /// A whole number above 0.
+    /// An integer of at least 1.
     Count,
     /// One of these words, each with a line of help; the first is the default.
     OneOf(&'static [(&'static str, &'static str)]),
@@ -109,50 +110,50 @@ impl Setting {
     }
 }
 
-/// A place that a toolset keeps something in, beside repositories.
+/// A place in storage, other than a repository, where a toolset keeps its data.
 #[derive(Serialize)]
 pub(crate) struct PlaceDescription {
     pub label: &'static str,
     pub title: &'static str,
     pub kind: PlaceKind,
-    /// Whether it is for its owner alone.
+    /// Whether only the owner of its files may read them.
     pub is_private: bool,
-    /// The setting that says where it is.
+    /// The name of the setting that gives its path.
     pub setting: &'static str,
-    /// Where it is otherwise: below the home directory after `~/`.
+    /// Its path if that setting is not set; `~/` is the home directory.
     pub default: &'static str,
     pub databases: &'static [DatabaseDescription],
-    /// What a person is told where none is granted.
+    /// The message for a person if the host grants no such place.
     pub missing: &'static str,
 }
 
-/// What a place is on a host's file system.
+/// What a place is on the file system of a host.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PlaceKind {
     Directory,
 }
 
-/// A database that is kept in a place.
+/// A database that a place may contain.
 #[derive(Serialize)]
 pub(crate) struct DatabaseDescription {
     pub name: &'static str,
-    /// The kinds of SQL that the component has statements for.
+    /// The SQL dialects that the component has statements for.
     pub dialects: &'static [&'static str],
 }
 
-/// What a toolset offers to be read.
+/// The resources of a toolset.
 pub(crate) struct Resources {
     pub list: &'static [Resource],
-    /// Their `uri` is a template (RFC 6570).
+    /// Resource templates: their `uri` is a URI template (RFC 6570).
     pub templates: &'static [Resource],
-    /// What a resource holds, as JSON; none where the URI is none of its.
+    /// Reads a resource as JSON. None if the toolset has no resource with the URI.
     pub read: fn(&Call<'_>, uri: &str) -> Option<ReadResult>,
 }
 
 pub(crate) type ReadResult = Result<Value, Box<dyn ToolError>>;
 
-/// One resource, or a template of some. All hold JSON.
+/// A resource or a resource template. All contents are JSON.
 pub(crate) struct Resource {
     pub uri: &'static str,
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! What a caller may reach is enforced by the core.
+//! The core enforces which agents a caller may use.
 
 use agent_memory_core::context::Context;
 use agent_memory_core::storage::{Area, Place};
@@ -7,7 +7,7 @@ use agent_memory_storage_memory::MemoryStorage;
 use serde_json::{Value, json};
 
 #[test]
-fn a_caller_that_may_reach_two_agents_reaches_no_third() {
+fn a_caller_with_access_to_two_agents_has_none_to_a_third() {
     let storage = MemoryStorage::new();
     storage.grant(Place::repository("/project"));
     let call = |agent: &str, tool: &str| {
@@ -28,7 +28,7 @@ fn a_caller_that_may_reach_two_agents_reaches_no_third() {
 }
 
 #[test]
-fn a_caller_of_one_agent_reaches_no_memories_of_another() {
+fn a_caller_with_access_to_one_agent_has_none_to_memories_of_another() {
     let storage = MemoryStorage::new();
     storage.grant(Place::named("records"));
     let context = |agents: Value| {

@@ -1,5 +1,5 @@
-//! What no case of the conformance suite can say: how often something is written, and what takes
-//! more documents than a case can give.
+//! Tests that cannot be cases of the conformance suite: they count writes, or need more documents
+//! than fit in a case.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,18 +15,18 @@ use serde_json::{Value, json};
 
 const ROOT: &str = "/project";
 
-/// Storage in memory that counts the changes.
-struct Counted {
+/// Storage in memory that counts the committed changes.
+struct CountingStorage {
     memory: MemoryStorage,
     changes: Rc<Cell<usize>>,
 }
 
-struct CountedTree<'a>(Box<dyn Tree + 'a>, Rc<Cell<usize>>);
-struct CountedWriter<'a>(Box<dyn Writer + 'a>, Rc<Cell<usize>>);
+struct CountingTree<'a>(Box<dyn Tree + 'a>, Rc<Cell<usize>>);
+struct CountingWriter<'a>(Box<dyn Writer + 'a>, Rc<Cell<usize>>);
 
-impl Storage for Counted {
+impl Storage for CountingStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        Ok(Box::new(CountedTree(self.memory.open(place)?, Rc::clone(&self.changes))))
+        Ok(Box::new(CountingTree(self.memory.open(place)?, Rc::clone(&self.changes))))
     }
 
     fn open_database(
@@ -40,7 +40,7 @@ impl Storage for Counted {
     }
 }
 
-impl Documents for CountedTree<'_> {
+impl Documents for CountingTree<'_> {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
         self.0.stat(area, path)
     }
@@ -54,31 +54,31 @@ impl Documents for CountedTree<'_> {
     }
 }
 
-impl Tree for CountedTree<'_> {
+impl Tree for CountingTree<'_> {
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
-        Ok(Box::new(CountedWriter(self.0.lock(scope)?, Rc::clone(&self.1))))
+        Ok(Box::new(CountingWriter(self.0.lock(scope)?, Rc::clone(&self.1))))
     }
 }
 
-impl Writer for CountedWriter<'_> {
+impl Writer for CountingWriter<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
         self.1.set(self.1.get() + changes.len());
         self.0.commit(changes)
     }
 }
 
-fn repository() -> Counted {
+fn repository() -> CountingStorage {
     let memory = MemoryStorage::new();
     memory.grant(Place::repository(ROOT));
-    Counted { memory, changes: Rc::default() }
+    CountingStorage { memory, changes: Rc::default() }
 }
 
-impl Counted {
+impl CountingStorage {
     fn put(&self, path: &str, text: &str) {
         self.memory.put(&Place::repository(ROOT), Area::Documents, path, text);
     }
 
-    /// Makes a call as of the given agents, all where there is none.
+    /// Makes a call as a caller who may use these agents, or all if it is none.
     fn call_as(&self, agents: Option<&[&str]>, tool: &str, mut arguments: Value) -> Value {
         let mut context = json!({
             "settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
@@ -97,7 +97,8 @@ impl Counted {
         self.call_as(None, tool, arguments)
     }
 
-    /// All pages of `validate`: the findings' files, and how far each page came.
+    /// Runs `validate` to its last page. Returns the files of all findings, and `done` of each
+    /// page.
     fn validate(&self) -> (Vec<String>, Vec<u64>) {
         let (mut files, mut done) = (Vec::new(), Vec::new());
         let mut arguments = json!({});
@@ -140,7 +141,7 @@ fn an_update_that_changes_nothing_writes_nothing() {
 }
 
 #[test]
-fn a_session_that_is_there_is_opened_without_a_change() {
+fn an_existing_session_is_opened_without_a_change() {
     let repository = repository();
     let start = || repository.call("start_session", json!({"agent_name": "ada"}));
     assert_eq!(start()["created"], true);
@@ -150,7 +151,7 @@ fn a_session_that_is_there_is_opened_without_a_change() {
 }
 
 #[test]
-fn a_reading_tool_changes_nothing_whatever_it_finds() {
+fn a_reading_tool_never_writes() {
     for (path, text) in [("ada/notes.md", "x"), ("ada/logs/2025-01-20.md", ""), ("ada", "x")] {
         let repository = repository();
         repository.put(path, text);
@@ -184,7 +185,7 @@ fn every_document_of_many_is_examined_once_and_in_order() {
 }
 
 #[test]
-fn documents_that_are_long_are_examined_few_at_a_time() {
+fn a_page_has_few_documents_if_they_are_long() {
     let repository = repository();
     repository.put("ada/_schema.md", "# Agent Memory Schema v1\n\n## A\n");
     for day in 1..=9 {
@@ -196,7 +197,7 @@ fn documents_that_are_long_are_examined_few_at_a_time() {
 }
 
 #[test]
-fn what_is_removed_between_two_pages_is_passed_over() {
+fn a_file_that_is_removed_between_two_pages_is_skipped() {
     let repository = repository();
     repository.put("ada/_summary.md", "");
     for cursor in ["ada/_schema.md", "ada/_summary.md", "ada/logs/2025-01-20.md"] {
@@ -207,7 +208,7 @@ fn what_is_removed_between_two_pages_is_passed_over() {
 }
 
 #[test]
-fn a_caller_of_one_agent_learns_nothing_of_another() {
+fn a_caller_with_access_to_one_agent_learns_nothing_of_another() {
     let repository = repository();
     for agent in ["ada", "plato"] {
         repository.put(&format!("{agent}/logs/2025-01-20.md"), "");
@@ -223,7 +224,7 @@ fn a_caller_of_one_agent_learns_nothing_of_another() {
     assert_eq!(repository.changes.get(), 0);
 }
 
-/// By design the toolset has nothing that deletes.
+/// The toolset deletes nothing, by design.
 #[test]
 fn no_tool_of_sessions_deletes() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/sessions");

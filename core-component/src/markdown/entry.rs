@@ -1,5 +1,5 @@
-//! Text that is to become a part of a document, looked at by itself: what of it could change the
-//! document around it, wherever it is put.
+//! Checks a text before it is inserted into a document: nothing in it may change the blocks around
+//! it, wherever it is inserted.
 
 use std::ops::Range;
 
@@ -8,23 +8,23 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
 use super::{Outline, open};
 use crate::text::line_of;
 
-/// A text and its own outline.
+/// A text to insert, and its own outline.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub outline: Outline<'a>,
     defines_links: bool,
 }
 
-/// What a text holds that no document takes in.
+/// Why a text cannot be inserted into a document.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Offence {
+pub(crate) struct ContentError {
     /// Counted from 1, in the text.
     pub line: usize,
     /// Lower case, to follow `line N`.
     pub what: String,
 }
 
-impl Offence {
+impl ContentError {
     pub fn new(line: usize, what: impl Into<String>) -> Self {
         Self { line, what: what.into() }
     }
@@ -34,19 +34,19 @@ impl<'a> Entry<'a> {
     /// # Errors
     ///
     /// The first heading of level 1 or 2, at any depth, or the first fence, comment or HTML block
-    /// that is still open at its end.
-    pub fn of(text: &'a str) -> Result<Self, Offence> {
+    /// that is not closed.
+    pub fn of(text: &'a str) -> Result<Self, ContentError> {
         let parser = Parser::new(text);
         let defines_links = parser.reference_definitions().iter().next().is_some();
-        match first_offence(parser, text) {
-            Some(offence) => Err(offence),
+        match first_error(parser, text) {
+            Some(error) => Err(error),
             None => Ok(Self { outline: Outline::of(text), defines_links }),
         }
     }
 
-    /// A link definition of this text that would give a meaning to another part of the document,
-    /// or take its meaning from there: its label is used or defined in the document.
-    pub fn meddling_definition(&self, document: &str) -> Option<Offence> {
+    /// The first link definition of this text whose label the document uses or defines: it would
+    /// change a link of the document, or the document would change a link of this text.
+    pub fn conflicting_definition(&self, document: &str) -> Option<ContentError> {
         if !self.defines_links {
             return None;
         }
@@ -66,7 +66,7 @@ impl<'a> Entry<'a> {
         let spans = defined.iter().chain(&used).filter_map(|label| ours.get(label));
         let at = spans.map(|definition| definition.span.start).min()?;
         let line = line_of(self.outline.source, at);
-        Some(Offence::new(
+        Some(ContentError::new(
             line,
             "defines a link label that the document uses or defines elsewhere: choose another \
              label or write the link in place",
@@ -74,12 +74,12 @@ impl<'a> Entry<'a> {
     }
 }
 
-fn first_offence(parser: Parser<'_>, text: &str) -> Option<Offence> {
+fn first_error(parser: Parser<'_>, text: &str) -> Option<ContentError> {
     let mut depth = 0;
     for (event, range) in parser.into_offset_iter() {
         if let Event::Start(tag) = &event {
-            if let Some(what) = offence(tag, &text[range.clone()], depth > 0) {
-                return Some(Offence::new(first_line(text, range), what));
+            if let Some(what) = error_of(tag, &text[range.clone()], depth > 0) {
+                return Some(ContentError::new(first_line(text, range), what));
             }
             depth += 1;
         } else if let Event::End(_) = event {
@@ -89,11 +89,11 @@ fn first_offence(parser: Parser<'_>, text: &str) -> Option<Offence> {
     None
 }
 
-fn offence(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static str> {
+fn error_of(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static str> {
     match tag {
         Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. } => Some(
-            "is a heading of level 1 or 2, which only the document itself has: use level 3 or \
-             deeper, or a blank line before `---`",
+            "is a heading of level 1 or 2: use level 3 or deeper, or put a blank line before \
+             `---`",
         ),
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) if open::is_open_fence(source, in_container) => {
             Some("opens a code fence that is not closed: close it")
@@ -101,12 +101,12 @@ fn offence(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static s
         Tag::HtmlBlock if open::is_open_html(source) => {
             Some("opens a comment or HTML block that is not closed: close it")
         }
-        Tag::HtmlBlock if !open::is_settled_html(source) => {
-            // As a reader sees it for whom the tag begins no block.
+        Tag::HtmlBlock if !open::is_html_in_every_version(source) => {
+            // Some readers do not know the tag: for them the block is ordinary Markdown.
             let text = &source.trim_start()[1..];
-            first_offence(Parser::new(text), text).map(|_| {
+            first_error(Parser::new(text), text).map(|_| {
                 "begins HTML in which some readers find a heading of level 1 or 2 or a block that \
-                 is not closed: take those out"
+                 is not closed: remove them"
             })
         }
         _ => None,
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_reach_beyond_the_text_is_an_offence() {
+    fn a_text_that_could_change_the_blocks_around_it_is_refused() {
         for (text, line) in [
             ("fine\n\n# one", 3),
             ("two\n---", 1),
@@ -138,7 +138,7 @@ mod tests {
             ("<search\n```", 1),
             ("<textarea>\n\n## two\n</textarea>", 1),
         ] {
-            assert_eq!(Entry::of(text).err().map(|offence| offence.line), Some(line), "{text}");
+            assert_eq!(Entry::of(text).err().map(|error| error.line), Some(line), "{text}");
         }
         for text in [
             "### three",
@@ -153,12 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_may_not_touch_labels_of_the_document() {
-        let entry = Entry::of("see [it]\n\n[it]: /a").expect("no offence");
-        assert_eq!(entry.meddling_definition("a [link](/b) and `[it]`"), None);
+    fn a_link_definition_may_not_use_a_label_of_the_document() {
+        let entry = Entry::of("see [it]\n\n[it]: /a").expect("an entry");
+        assert_eq!(entry.conflicting_definition("a [link](/b) and `[it]`"), None);
         for document in ["a use of [It]", "[IT]: /other", "- deep\n  - [text][it]"] {
-            let offence = entry.meddling_definition(document);
-            assert_eq!(offence.map(|offence| offence.line), Some(3), "{document}");
+            let error = entry.conflicting_definition(document);
+            assert_eq!(error.map(|error| error.line), Some(3), "{document}");
         }
     }
 }

@@ -1,48 +1,48 @@
-//! Putting text into a document so that the document keeps its structure.
+//! Inserts text into a document without changing the document's structure.
 
 use std::ops::Range;
 
-use super::{Block, BlockKind, Entry, Offence, Outline};
+use super::{Block, BlockKind, ContentError, Entry, Outline};
 use crate::text::{is_blank, lines};
 
-/// The document with a text at `at`, the beginning or end of a line, under a heading of level 2
-/// of its own where one is given; a blank line on both sides of each. Every block that was in the
-/// document is in it as it was, and all of its bytes are.
+/// Inserts a text at `at`, the beginning or end of a line, with a blank line before and after it.
+/// If `heading` is given, it is added above the text as a heading of level 2. Every block and every
+/// byte of the document stays as it was.
 ///
-/// `sound` has the last word about the new outline.
+/// `check` accepts or refuses the new outline at the end.
 ///
 /// # Errors
 ///
-/// What in the text would change the structure of the document.
+/// The part of the text that would change the structure of the document.
 pub(crate) fn insert(
     before: &Outline<'_>,
     at: usize,
     heading: Option<&str>,
     text: &str,
-    sound: impl FnOnce(Outline<'_>) -> Result<(), Offence>,
-) -> Result<String, Offence> {
+    check: impl FnOnce(Outline<'_>) -> Result<(), ContentError>,
+) -> Result<String, ContentError> {
     let entry = Entry::of(text)?;
     let source = before.source;
-    if let Some(offence) = entry.meddling_definition(source) {
-        return Err(offence);
+    if let Some(error) = entry.conflicting_definition(source) {
+        return Err(error);
     }
-    let added = separated(&source[..at], heading, text, &source[at..]);
+    let added = with_blank_lines(&source[..at], heading, text, &source[at..]);
     let with = [&source[..at], &added, &source[at..]].concat();
-    let after = before.after_insertion(&with, at, added.len());
+    let after = before.with_insertion(&with, at, added.len());
     let added = at..at + added.len();
     let insertion = Insertion { before, after: &after, added, heading, entry: &entry };
-    if let Some(offence) = disturbance(&insertion) {
-        return Err(offence);
+    if let Some(error) = structure_error(&insertion) {
+        return Err(error);
     }
-    sound(after)?;
+    check(after)?;
     Ok(with)
 }
 
-/// What is inserted between two parts of a document: the text and its heading, each with a blank
-/// line on both sides.
-fn separated(before: &str, heading: Option<&str>, text: &str, after: &str) -> String {
+/// The bytes to insert between two parts of a document: the heading and the text, with blank lines
+/// around both.
+fn with_blank_lines(before: &str, heading: Option<&str>, text: &str, after: &str) -> String {
     let mut added = String::new();
-    // A line that ends in CR alone gets the LF that makes it a CRLF.
+    // If the line ends in a lone CR, this LF makes it a CRLF.
     if !before.is_empty() && !before.ends_with('\n') {
         added.push('\n');
     }
@@ -63,79 +63,79 @@ fn separated(before: &str, heading: Option<&str>, text: &str, after: &str) -> St
     added
 }
 
-/// Text that was put into a document.
+/// A document before and after an insertion.
 struct Insertion<'a> {
-    /// The document without it and with it.
     before: &'a Outline<'a>,
     after: &'a Outline<'a>,
-    /// Where all that was added stands in `after`.
+    /// The range of the inserted bytes in `after`.
     added: Range<usize>,
     /// The heading that was added above the entry.
     heading: Option<&'a str>,
     entry: &'a Entry<'a>,
 }
 
-/// What the insertion does to the document beyond adding the blocks of the entry: none where every
-/// block before and after it is the same, in kind and source, as it was. A list may gain the items
-/// of an entry that begins with a list.
-fn disturbance(insertion: &Insertion<'_>) -> Option<Offence> {
+/// How the insertion changes the document's other blocks; none if each of them keeps its kind and
+/// its source. One change is allowed: a list before the entry may gain the items of a list that the
+/// entry begins with.
+fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
     let Insertion { before, after, entry, .. } = insertion;
-    let head = before.blocks.partition_point(|block| block.range.start < insertion.added.start);
-    let tail = before.blocks.len() - head;
-    let joined = usize::from(insertion.joins(head));
+    // How many blocks are before the insertion, after it, and headings in it.
+    let at = insertion.added.start;
+    let preceding = before.blocks.partition_point(|block| block.range.start < at);
+    let following = before.blocks.len() - preceding;
+    let headings = usize::from(insertion.heading.is_some());
+    // A list that joins the list before it is no block of its own.
+    let joined = usize::from(insertion.joins(preceding));
     let own = &entry.outline.blocks[joined..];
-    let heading = usize::from(insertion.heading.is_some());
 
     let is_same = |(was, is): (&Block, &Block)| {
-        was.kind == is.kind && (insertion.leaves(was, is) || before.text(was) == after.text(is))
+        was.kind == is.kind && (insertion.is_unmoved(was, is) || before.text(was) == after.text(is))
     };
+    let is_heading = |(block, name): (&Block, &str)| block.is_section_heading(name);
     let is_own = |(own, is): (&Block, &Block)| {
         entry.outline.text(own) == after.text(is) && own.kind == is.kind
     };
-    let kept = head - joined;
-    let begins_apart = after.blocks.len() >= head + heading
-        && before.blocks[..kept].iter().zip(&after.blocks).all(is_same)
-        && after.blocks[head..].iter().take(heading).all(|block| insertion.is_heading(block))
-        && own.iter().zip(&after.blocks[head + heading..]).take(1).all(is_own);
+    let begins_apart = after.blocks.len() >= preceding + headings
+        && before.blocks[..preceding - joined].iter().zip(&after.blocks).all(is_same)
+        && after.blocks[preceding..].iter().zip(insertion.heading).all(is_heading)
+        && own.iter().zip(&after.blocks[preceding + headings..]).take(1).all(is_own);
     if !begins_apart {
-        return Some(Offence::new(
+        return Some(ContentError::new(
             1,
             "would become a part of the block before it: begin with a line that is not indented",
         ));
     }
-    let added = &after.blocks[head + heading..];
-    let ends_apart = added.len() == own.len() + tail
+    let added = &after.blocks[preceding + headings..];
+    let ends_apart = added.len() == own.len() + following
         && own.iter().zip(added).all(is_own)
-        && before.blocks[head..].iter().zip(&added[own.len()..]).all(is_same);
+        && before.blocks[preceding..].iter().zip(&added[own.len()..]).all(is_same);
     if !ends_apart {
-        return Some(Offence::new(
+        return Some(ContentError::new(
             entry.outline.source.lines().count(),
-            "ends in a block that would take in what follows: end with a paragraph that is not \
-             indented",
+            "ends in a block that would include the text after it: end with a paragraph that is \
+             not indented",
         ));
     }
     None
 }
 
 impl Insertion<'_> {
-    /// Whether a block stands where it stood, or so much further on as was added before it: its
-    /// text is the same then, and a long document need not be compared.
-    fn leaves(&self, was: &Block, is: &Block) -> bool {
+    /// Whether a block is at its old position, shifted by the insertion if it comes after it. Then
+    /// its text is the same, and no text of a long document has to be compared.
+    fn is_unmoved(&self, was: &Block, is: &Block) -> bool {
         let Range { start, end } = was.range;
         let at = self.added.start;
-        match () {
-            () if end <= at => is.range == was.range,
-            () if start >= at => is.range == (start + self.added.len()..end + self.added.len()),
-            () => false,
-        }
+        let shift = if end <= at { 0 } else { self.added.len() };
+        (end <= at || start >= at) && is.range == (start + shift..end + shift)
     }
 
-    /// Whether the entry begins with a list that has become a part of the list before it: the one
-    /// that `head` blocks end with. That list is then as it was, with the entry's items after it.
-    fn joins(&self, head: usize) -> bool {
+    /// Whether the entry begins with a list whose items were added to the list before it, which is
+    /// the last of the `preceding` blocks before the insertion. The old items of that list are
+    /// unchanged.
+    fn joins(&self, preceding: usize) -> bool {
         let (Some(was), Some(is), Some(own)) = (
-            self.before.blocks[..head].last(),
-            self.after.blocks[..head.min(self.after.blocks.len())].last(),
+            self.before.blocks[..preceding].last(),
+            self.after.blocks[..preceding.min(self.after.blocks.len())].last(),
             self.entry.outline.blocks.first(),
         ) else {
             return false;
@@ -153,9 +153,5 @@ impl Insertion<'_> {
             && *after == before + added
             && is.starts_with(was)
             && is.ends_with(self.entry.outline.text(own))
-    }
-
-    fn is_heading(&self, block: &Block) -> bool {
-        matches!(&block.kind, BlockKind::Heading { level: 2, text } if Some(&**text) == self.heading)
     }
 }

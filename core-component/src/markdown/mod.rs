@@ -1,5 +1,5 @@
-//! Markdown as structure: which blocks a document is made of, and whether text that is put into
-//! it leaves them as they are. CommonMark decides; nothing here renders.
+//! The structure of Markdown documents: their blocks, and whether inserted text leaves the blocks
+//! unchanged. Blocks are those of CommonMark. Nothing here renders.
 
 mod entry;
 mod insertion;
@@ -7,7 +7,7 @@ mod open;
 mod outline;
 mod section;
 
-pub(crate) use entry::{Entry, Offence};
+pub(crate) use entry::{ContentError, Entry};
 pub(crate) use insertion::insert;
 pub(crate) use outline::{Block, BlockKind, Outline};
 pub(crate) use section::{Section, content_end, is_heading_text};

@@ -1,4 +1,4 @@
-//! Whether a block that ends with its end mark has reached it.
+//! Whether a fenced code block or an HTML block is still open, that is, lacks its end mark.
 
 /// Whether the source of a fenced code block lacks its closing fence. In a container (a list item,
 /// a quote) the last line may begin with the container's marks.
@@ -13,7 +13,7 @@ pub(super) fn is_open_fence(source: &str, in_container: bool) -> bool {
     let last = if in_container {
         last.trim_start_matches([' ', '\t', '>'])
     } else {
-        // Four spaces or a tab would make it code.
+        // A closing fence has at most three spaces before it: with four it is code.
         let indentation = last.len() - last.trim_start_matches(' ').len();
         &last[indentation.min(3)..]
     };
@@ -21,11 +21,12 @@ pub(super) fn is_open_fence(source: &str, in_container: bool) -> bool {
     is_opener || last.len() < width || last.chars().any(|c| c != mark)
 }
 
-/// Whether an HTML block of a kind that only its end mark ends (a script, a comment, ...) lacks it.
-/// The other kinds end at a blank line (CommonMark 0.31.2, section 4.6).
+/// Whether an HTML block lacks its end mark. Only some kinds have one, such as scripts and
+/// comments; the other kinds end at a blank line (CommonMark 0.31.2, section 4.6).
 ///
-/// A script and its like end at any of four end tags for some readers, and only at their own, in
-/// lower case, for others: closed is what both see closed at the same place.
+/// Readers differ about `<script>`, `<pre>`, `<style>` and `<textarea>`: for some, any of the four
+/// end tags closes the block; for others, only its own end tag in lower case. Such a block counts
+/// as closed only if both rules close it at the same place.
 pub(super) fn is_open_html(source: &str) -> bool {
     let exact = source.trim_start();
     let source = exact.to_ascii_lowercase();
@@ -58,10 +59,10 @@ pub(super) fn is_open_html(source: &str) -> bool {
     !source.contains(end)
 }
 
-/// Whether every version of CommonMark takes the block for raw HTML up to the same end. Versions
-/// differ in which tags begin one (`<search>` since 0.31, `<textarea>` up to its end tag since
-/// 0.30) and in declarations (lower case since 0.31), and GitHub reads an old one.
-pub(super) fn is_settled_html(source: &str) -> bool {
+/// Whether the block is raw HTML, with the same end, in every version of CommonMark. Versions
+/// differ in the tags that begin a block (`<search>` since 0.31, `<textarea>` up to its end tag
+/// since 0.30) and in declarations (in lower case since 0.31). GitHub uses an older version.
+pub(super) fn is_html_in_every_version(source: &str) -> bool {
     let source = source.trim_start().to_ascii_lowercase();
     ["<script", "<pre", "<style", "<!--", "<?", "<![cdata["]
         .iter()
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fence_is_open_until_a_line_of_its_mark() {
+    fn a_fence_is_open_until_a_closing_fence_of_its_mark() {
         for open in [
             "```",
             "```rust\ncode",

@@ -18,18 +18,18 @@ pub(crate) struct Outline<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub kind: BlockKind,
-    /// Where it stands, without white space at its end.
+    /// The bytes of the block, without white space at its end.
     pub range: Range<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BlockKind {
-    /// The plain text of a heading, ATX or setext.
+    /// A heading, ATX or setext, with its plain text.
     Heading {
         level: u8,
         text: String,
     },
-    /// The number of direct items.
+    /// A list, with the number of its direct items.
     List {
         items: usize,
     },
@@ -74,30 +74,30 @@ impl<'a> Outline<'a> {
         Self { source, blocks }
     }
 
-    /// The outline of this document after `length` bytes were put in at `at`, where a line begins
-    /// or the document ends, and after which no block stands or a heading.
+    /// The outline of `with`, which is this document with `length` bytes inserted at `at`. At this
+    /// offset, a line begins or the document ends, and the next block, if any, is a heading.
     ///
-    /// What is far from there is not parsed again. CommonMark finds blocks line by line: where a
-    /// top-level block begins after a blank line, or a heading has ended, nothing before is open any
-    /// more, so that the lines that follow are read as if the document began with them.
-    pub fn after_insertion<'b>(&self, with: &'b str, at: usize, length: usize) -> Outline<'b> {
+    /// Only the blocks around the insertion are parsed again. CommonMark reads a document line by
+    /// line. After a heading, and at a top-level block after a blank line, no earlier block is
+    /// open, so the rest is parsed as if the document began there.
+    pub fn with_insertion<'b>(&self, with: &'b str, at: usize, length: usize) -> Outline<'b> {
         let head = self.blocks.partition_point(|block| block.range.start < at);
         let next = self.blocks.get(head);
-        let fresh = |index: &usize| self.begins_afresh(&self.blocks[*index]);
-        let first = (1..head).rev().find(fresh).unwrap_or(0);
+        let independent = |index: &usize| self.begins_independently(&self.blocks[*index]);
+        let first = (1..head).rev().find(independent).unwrap_or(0);
         let start = match first {
             0 => 0,
             first => line_start(with, self.blocks[first].range.start),
         };
         let end = next.map_or(with.len(), |next| line_end(with, next.range.end + length));
-        // A byte order mark counts only where a document begins.
+        // A byte order mark is one only at the beginning of a document.
         let begins_with_mark = start > 0 && with[start..].starts_with('\u{feff}');
         if begins_with_mark || next.is_some_and(|next| next.level().is_none()) {
             return Outline::of(with);
         }
         let near = Outline::of(&with[start..end]).blocks;
         let mut near: Vec<Block> = near.into_iter().map(|block| block.moved(start)).collect();
-        // A link in a heading may be defined far away.
+        // A heading may use a link that is defined outside the part that was parsed.
         for (now, was) in near.iter_mut().zip(&self.blocks[first..head]) {
             now.keep_heading(was);
         }
@@ -110,9 +110,10 @@ impl<'a> Outline<'a> {
         Outline { source: with, blocks: far_before.chain(near).chain(far_after).collect() }
     }
 
-    /// Whether a block is read as it is whatever stands before it. Definitions of links are no
-    /// blocks, and a block that follows one without a blank line may be a part of their paragraph.
-    fn begins_afresh(&self, block: &Block) -> bool {
+    /// Whether a block is parsed the same whatever precedes it: it follows a blank line, or it is
+    /// an ATX heading. Otherwise the line before may be a link definition, which is no block by
+    /// itself but could form a paragraph with this one.
+    fn begins_independently(&self, block: &Block) -> bool {
         let start = line_start(self.source, block.range.start);
         let before = &self.source[..start];
         let before = before.strip_suffix('\n').unwrap_or(before);
@@ -126,8 +127,8 @@ impl<'a> Outline<'a> {
         &self.source[block.range.clone()]
     }
 
-    /// The block that is still open at the end of the document, so that whatever is added there
-    /// would become a part of it.
+    /// The block that is still open at the end of the document: text added there would become a
+    /// part of it.
     pub fn open_at_end(&self) -> Option<&Block> {
         let last = self.blocks.last()?;
         let open = match last.kind {
@@ -135,12 +136,12 @@ impl<'a> Outline<'a> {
             BlockKind::Html => open::is_open_html(self.text(last)),
             _ => return None,
         };
-        // The parser has the last word: its ends of lines and of fences are not always ours.
-        let takes_in = || {
+        // The parser decides: it does not always end lines and fences where `open` does.
+        let absorbs = || {
             let with = format!("{}\n\nx\n", &self.source[last.range.start..]);
             Outline::of(&with).blocks.len() == 1
         };
-        (open || takes_in()).then_some(last)
+        (open || absorbs()).then_some(last)
     }
 }
 
@@ -154,6 +155,11 @@ impl Block {
         Self { range: self.range.start + by..self.range.end + by, ..self }
     }
 
+    /// Whether the block is a heading of level 2 with this text.
+    pub fn is_section_heading(&self, name: &str) -> bool {
+        matches!(&self.kind, BlockKind::Heading { level: 2, text } if text == name)
+    }
+
     /// The level of a heading.
     fn level(&self) -> Option<u8> {
         match self.kind {
@@ -162,7 +168,7 @@ impl Block {
         }
     }
 
-    /// Takes the text of the same heading as it was read in the whole document.
+    /// Takes over the text of the same heading from the outline of the whole document.
     fn keep_heading(&mut self, was: &Self) {
         if was.level().is_some() && self.level() == was.level() && self.range == was.range {
             self.kind = was.kind.clone();
@@ -170,12 +176,12 @@ impl Block {
     }
 }
 
-/// Where the line begins that `at` stands on.
+/// The offset at which the line that contains `at` begins.
 pub(super) fn line_start(source: &str, at: usize) -> usize {
     source[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
 }
 
-/// The end of the line that `at` stands on, with its line end.
+/// The offset after the line that contains `at`, including its line end.
 pub(super) fn line_end(source: &str, at: usize) -> usize {
     let mut following = lines(&source[at..]).map(|(start, _)| at + start).skip(1);
     following.next().unwrap_or(source.len())
@@ -195,7 +201,7 @@ fn kind(tag: &Tag<'_>) -> BlockKind {
     }
 }
 
-/// What an inline event adds to the plain text.
+/// The plain text of an inline event.
 fn plain<'a>(event: &'a Event<'_>) -> &'a str {
     match event {
         Event::Text(text) | Event::Code(text) => text,
@@ -208,7 +214,7 @@ fn plain<'a>(event: &'a Event<'_>) -> &'a str {
 mod tests {
     use super::*;
 
-    /// What a block is, but for the text of a heading, which may hold links.
+    /// The kind and range of a block, without the text of a heading, which may contain links.
     fn shape(block: &Block) -> (String, Range<usize>) {
         let kind = match &block.kind {
             BlockKind::Heading { level, .. } => format!("heading {level}"),
@@ -218,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_insertion_is_read_as_the_whole_document_would_be() {
+    fn parsing_around_an_insertion_gives_the_outline_of_the_whole_document() {
         let parts = [
             "text",
             "- item",
@@ -263,7 +269,7 @@ mod tests {
             let (before, added, after) = (lines(6), lines(4), lines(5));
             let next = [headings[pick(headings.len())], ""][pick(3) / 2];
             let gap = ["", "\n"][pick(2)];
-            // A line end that the insertion completes.
+            // Sometimes a lone CR, which the insertion completes to CRLF.
             let before = match (pick(8), before.strip_suffix('\n')) {
                 (0, Some(line)) => format!("{line}\r"),
                 _ => before,
@@ -274,7 +280,7 @@ mod tests {
             let outline = Outline::of(&source);
             let head = outline.blocks.partition_point(|block| block.range.start < at);
             let is_heading = |block: &Block| matches!(block.kind, BlockKind::Heading { .. });
-            // As documents are that are changed at all.
+            // Only such documents are changed: other insertions are refused before.
             let ends = outline.blocks[..head].iter().all(|block| block.range.end <= at);
             let is_at = outline.blocks.get(head).is_none_or(|next| {
                 is_heading(next) && source[at..next.range.start].trim().is_empty()
@@ -285,8 +291,8 @@ mod tests {
             let added = format!("\n{added}{gap}");
             let with = format!("{before}{added}{tail}");
             let whole = Outline::of(&with);
-            let near = outline.after_insertion(&with, at, added.len());
-            // Where the next heading is gone, whoever asked refuses, whatever follows.
+            let near = outline.with_insertion(&with, at, added.len());
+            // An insertion that changes the next heading is refused, so the rest is not compared.
             let next = outline.blocks.get(head).map(|next| next.clone().moved(added.len()));
             let survives = |of: &Outline<'_>| {
                 next.as_ref().is_none_or(|next| of.blocks.iter().any(|b| shape(b) == shape(next)))

@@ -1,11 +1,11 @@
-//! Sections: what stands under the headings of level 2.
+//! Sections: the headings of level 2 with the blocks below them.
 
 use std::ops::Range;
 
 use super::outline::{line_end, line_start};
-use super::{Block, BlockKind, Outline};
+use super::{BlockKind, Outline};
 
-/// A heading of level 2 with what stands under it.
+/// A heading of level 2 and its body.
 pub(crate) struct Section {
     pub name: String,
     /// The lines of the heading, with their ends.
@@ -38,13 +38,13 @@ impl Section {
         sections
     }
 
-    /// What stands under the heading.
+    /// The lines below the heading.
     pub fn body(&self) -> Range<usize> {
         self.heading.end..self.range.end
     }
 }
 
-/// The end of the last line of a range that is not blank, with its line end.
+/// The end of the last line in a range that is not blank, including its line end.
 pub(crate) fn content_end(source: &str, range: &Range<usize>) -> usize {
     let text = &source[range.clone()];
     match text.trim_end_matches([' ', '\t', '\n', '\r']).len() {
@@ -53,10 +53,8 @@ pub(crate) fn content_end(source: &str, range: &Range<usize>) -> usize {
     }
 }
 
-/// Whether `## name` is read as a heading of that very text.
+/// Whether Markdown reads `## name` as a heading with exactly this text.
 pub(crate) fn is_heading_text(name: &str) -> bool {
     let heading = format!("## {name}");
-    let blocks = Outline::of(&heading).blocks;
-    let is_read = |block: &Block| matches!(&block.kind, BlockKind::Heading { level: 2, text } if text == name);
-    blocks.len() == 1 && blocks.iter().all(is_read)
+    matches!(&Outline::of(&heading).blocks[..], [block] if block.is_section_heading(name))
 }

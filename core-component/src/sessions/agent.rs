@@ -1,8 +1,9 @@
-//! One agent's memory in one repository: where its documents are, and the schema that rules them.
+//! The documents of one agent in one repository: their paths, reading them, and changing them under
+//! the lock.
 
 use super::error::{Code, Error};
 use super::finding::{Finding, utf8};
-use super::log::{Log, Owner};
+use super::log::{Log, LogId};
 use super::repo_root::{ROOT_ACCEPTED, check_root};
 use super::schema::Schema;
 use crate::names::{AgentName, NAME_ACCEPTED};
@@ -12,16 +13,16 @@ use crate::storage::{
 use crate::time::Date;
 use crate::tool::Call;
 
-/// The tree's path from the top level of the repository.
+/// The path of the tree, relative to the top level of the repository.
 const TREE: &str = ".github/agent-memory";
 
-/// The longest document that is parsed: before and after a change well within the time and the
-/// memory of a call, whatever it holds.
+/// The maximum size of a document that is parsed, in bytes. A change parses it twice, and this has
+/// to stay within the time and memory limits of a call for any content.
 pub(super) const MAX_PARSED_BYTES: u64 = 2 << 20;
 
-/// How often a change is made anew because a program that takes no lock changed a document
-/// between our reading and our writing.
-const ATTEMPTS: usize = 4;
+/// How often a change is tried. An attempt fails if a program that takes no lock changes the
+/// document between our read and our commit.
+const MAX_ATTEMPTS: usize = 4;
 
 /// The documents of one agent.
 pub(super) struct Agent<'a> {
@@ -30,12 +31,12 @@ pub(super) struct Agent<'a> {
 }
 
 impl<'a> Agent<'a> {
-    /// Opens an agent's memory, which need not exist.
+    /// Opens the documents of an agent. None of them has to exist.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a path that is not absolute or leads nowhere and for a name that the
-    /// repository cannot hold; `RepositoryNotAllowed`.
+    /// `InvalidInput` if the path is not absolute or does not exist, or if the name is invalid or
+    /// differs from another agent's only in case. `RepositoryNotAllowed`. `PermissionDenied`.
     pub fn open(call: &Call<'a>, repo_root: &str, name: &'a AgentName) -> Result<Self, Error> {
         let name = checked(name)?;
         check_reach(call, name)?;
@@ -44,44 +45,46 @@ impl<'a> Agent<'a> {
         Ok(agent)
     }
 
-    /// Runs a change that reads, decides and commits, as the only writer; anew where what it had
-    /// read was changed meanwhile.
+    /// Runs `change`, which reads and commits, under the lock. Runs it again if a document was
+    /// changed between its read and its commit.
     pub fn change<T>(
         &self,
         change: impl Fn(&dyn Writer) -> Result<T, ChangeError>,
     ) -> Result<T, Error> {
         let writer = self.tree.lock(None)?;
-        // A twin may have been created since the agent was opened.
+        // An agent with a similar name may have been created since `open`.
         self.check_case()?;
         let mut attempt = 1;
         loop {
             match change(&*writer) {
-                Err(ChangeError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(ChangeError::Conflict(_)) if attempt < MAX_ATTEMPTS => attempt += 1,
                 Err(ChangeError::Conflict(error) | ChangeError::Other(error)) => return Err(error),
                 Ok(done) => return Ok(done),
             }
         }
     }
 
-    /// The paths of the documents in the tree.
+    /// The path of the schema in the tree.
     pub fn schema_path(&self) -> String {
         format!("{}/_schema.md", self.name)
     }
 
+    /// The path of the summary in the tree.
     pub fn summary_path(&self) -> String {
         format!("{}/_summary.md", self.name)
     }
 
+    /// The path of a log in the tree.
     pub fn log_path(&self, date: Date) -> String {
         format!("{}/logs/{date}.md", self.name)
     }
 
-    /// The summary's text, of at most `max_bytes`; none where there is none.
+    /// The summary, of at most `max_bytes`, or none if it does not exist.
     pub fn summary(&self, max_bytes: u64) -> Result<Option<Text>, Error> {
         self.read(&self.summary_path(), max_bytes)
     }
 
-    /// A log's text; none where there is none.
+    /// The log of a day, or none if it does not exist.
     pub fn log(&self, date: Date) -> Result<Option<Text>, Error> {
         self.read(&self.log_path(date), MAX_PARSED_BYTES)
     }
@@ -91,16 +94,17 @@ impl<'a> Agent<'a> {
         document.map(|document| Text::of(document, path)).transpose()
     }
 
-    /// Whether there is a document, whatever it holds.
+    /// Whether a document exists. Its contents are not read.
     pub fn exists(&self, path: &str) -> Result<bool, Error> {
         Ok(has_document(&*self.tree, Area::Documents, path)?)
     }
 
-    /// The schema that rules the agent's logs: its own or, where it has no log, the default.
+    /// The effective schema: the agent's own, or the default if the agent has neither schema nor
+    /// logs.
     ///
     /// # Errors
     ///
-    /// `SchemaMissing` where there are logs without it, `SchemaInvalid`.
+    /// `SchemaMissing` if there are logs but no schema. `SchemaInvalid`.
     pub fn schema(&self) -> Result<EffectiveSchema, Error> {
         let path = self.schema_path();
         let invalid = |Finding { line, what }: Finding| {
@@ -112,7 +116,8 @@ impl<'a> Agent<'a> {
             None if !self.has_logs()? => {
                 return Ok(EffectiveSchema { schema: Schema::default(), exists: false });
             }
-            // Another writer may have begun the first session just now: the schema before the log.
+            // Another writer may be starting the first session. It writes the schema before the
+            // log, so the schema is there if the log is.
             None => read()?,
             document => document,
         };
@@ -133,7 +138,7 @@ impl<'a> Agent<'a> {
         Ok(!self.sessions()?.is_empty())
     }
 
-    /// The days that have a log, the oldest first.
+    /// The days with a log, oldest first.
     pub fn sessions(&self) -> Result<Vec<Date>, Error> {
         let entries = self.tree.list(Area::Documents, &format!("{}/logs", self.name))?;
         let files =
@@ -143,8 +148,8 @@ impl<'a> Agent<'a> {
         Ok(dates)
     }
 
-    /// Version control carries these trees to file systems that would merge two names that differ
-    /// only in case.
+    /// Refuses a name that differs from another agent's only in case: on some file systems both
+    /// would be the same directory.
     fn check_case(&self) -> Result<(), Error> {
         let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
         let twin = entries
@@ -159,9 +164,9 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// Why a change was not made.
+/// Why a change failed.
 pub(super) enum ChangeError {
-    /// A document was not at the version that was read.
+    /// Another program changed the document since it was read.
     Conflict(Error),
     Other(Error),
 }
@@ -175,42 +180,42 @@ impl From<Error> for ChangeError {
 impl From<CommitError> for ChangeError {
     fn from(failed: CommitError) -> Self {
         match failed.error.code {
-            // Where a change stands already, whatever follows has to say so.
+            // If a part of the commit was applied, the error has to tell so: no second attempt.
             ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
             _ => Self::Other(failed.into()),
         }
     }
 }
 
-/// The day whose log a file of that name is; none where it is no log's name.
+/// The day of a log, from its file name. None if it is not the name of a log.
 pub(super) fn log_date(file_name: &str) -> Option<Date> {
     file_name.strip_suffix(".md").and_then(Date::parse)
 }
 
-/// A log, or `MalformedLog` with the place.
+/// Parses a log; `MalformedLog` names the path and the line.
 pub(super) fn parse_log<'a>(
     text: &'a str,
     schema: &'a Schema,
-    owner: Owner<'_>,
+    id: LogId<'_>,
     path: &str,
 ) -> Result<Log<'a>, Error> {
-    Log::parse(text, schema, owner).map_err(|finding| malformed(path, &finding))
+    Log::parse(text, schema, id).map_err(|finding| malformed(path, &finding))
 }
 
-/// `MalformedLog` for a document that a person has to mend.
+/// `MalformedLog` for a document that a person has to fix.
 pub(super) fn malformed(path: &str, Finding { line, what }: &Finding) -> Error {
     let path = in_repository(path);
-    let message = format!("`{path}` line {line}: {what}; mend the file, which was left as it is");
+    let message = format!("`{path}` line {line}: {what}; fix the file, which was not changed");
     Error::new(Code::MalformedLog, message)
 }
 
-/// The schema in force, and whether it stands in a document.
+/// The schema to use for an agent, and whether the agent has a `_schema.md`.
 pub(super) struct EffectiveSchema {
     pub schema: Schema,
     pub exists: bool,
 }
 
-/// A document that is UTF-8.
+/// A document whose contents are UTF-8.
 pub(super) struct Text {
     pub text: String,
     pub version: String,
@@ -223,16 +228,16 @@ impl Text {
     }
 }
 
-/// A path of the tree as a path from the top level of the repository.
+/// Turns a path in the tree into a path relative to the top level of the repository.
 pub(super) fn in_repository(path: &str) -> String {
     format!("{TREE}/{path}")
 }
 
-/// The documents of a repository.
+/// Opens the tree of a repository.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a path that is not absolute or leads nowhere, `RepositoryNotAllowed`.
+/// `InvalidInput` if the path is not absolute or does not exist. `RepositoryNotAllowed`.
 pub(super) fn open_tree<'a>(call: &Call<'a>, repo_root: &str) -> Result<Box<dyn Tree + 'a>, Error> {
     check_root(repo_root)?;
     call.storage.open(&Place::repository(repo_root)).map_err(not_opened)
@@ -255,7 +260,7 @@ fn checked(name: &AgentName) -> Result<&str, Error> {
     })
 }
 
-/// What the caller may reach is enforced here, for every tool.
+/// Refuses an agent that the caller may not use.
 fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
     if call.context.reaches(name) {
         return Ok(());
@@ -272,17 +277,17 @@ mod tests {
     use super::*;
     use crate::storage::{Documents, Entry, Status};
 
-    /// A tree in which another writer begins the first session after our first look.
+    /// A tree in which another writer starts the first session after our first read.
     #[derive(Default)]
-    struct Beginning {
-        has_begun: Cell<bool>,
+    struct RacingTree {
+        has_started: Cell<bool>,
     }
 
-    impl Documents for Beginning {
+    impl Documents for RacingTree {
         fn read(&self, _: Area, path: &str, _: u64) -> Result<Option<Document>, storage::Error> {
             assert_eq!(path, "ada/_schema.md");
             let document = Document { contents: DEFAULT.into(), version: "1".into() };
-            Ok(self.has_begun.replace(true).then_some(document))
+            Ok(self.has_started.replace(true).then_some(document))
         }
 
         fn list(&self, _: Area, directory: &str) -> Result<Option<Vec<Entry>>, storage::Error> {
@@ -290,7 +295,7 @@ mod tests {
             let name = "2025-01-20.md".into();
             let status = Status { kind: EntryKind::File, size: 1, stamp: "1".into() };
             let log = Entry { name, status };
-            Ok(self.has_begun.replace(true).then(|| vec![log]))
+            Ok(self.has_started.replace(true).then(|| vec![log]))
         }
 
         fn stat(&self, _: Area, _: &str) -> Result<Option<Status>, storage::Error> {
@@ -298,15 +303,15 @@ mod tests {
         }
     }
 
-    impl Tree for Beginning {
+    impl Tree for RacingTree {
         fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
             unreachable!("it only reads")
         }
     }
 
     #[test]
-    fn a_first_session_that_begins_while_the_schema_is_looked_for_is_no_missing_schema() {
-        let agent = Agent { name: "ada", tree: Box::new(Beginning::default()) };
+    fn a_first_session_that_starts_while_the_schema_is_read_is_no_missing_schema() {
+        let agent = Agent { name: "ada", tree: Box::new(RacingTree::default()) };
         let effective = agent.schema();
         assert!(effective.is_ok_and(|effective| effective.exists));
     }

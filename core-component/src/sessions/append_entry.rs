@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, ChangeError, MAX_PARSED_BYTES, in_repository, parse_log};
 use super::content::{invalid_content, stored_form};
 use super::error::{Code, Error};
-use super::log::Owner;
+use super::log::LogId;
 use super::schema::Schema;
 use crate::names::AgentName;
 use crate::storage::{Area, Change, Writer};
@@ -59,30 +59,30 @@ impl Tool for AppendEntry {
         let content = stored_form(&input.content)?;
         let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
-        let owner = Owner { agent: agent.name, date };
-        agent.change(|writer| append(&agent, writer, owner, &input.section, &content))
+        let id = LogId { agent: agent.name, date };
+        agent.change(|writer| append(&agent, writer, id, &input.section, &content))
     }
 }
 
 fn append(
     agent: &Agent<'_>,
     writer: &dyn Writer,
-    owner: Owner<'_>,
+    id: LogId<'_>,
     section: &str,
     content: &str,
 ) -> Result<Output, ChangeError> {
     let schema = agent.schema()?.schema;
     check_section(&schema, section)?;
-    let path = agent.log_path(owner.date);
-    let Some(document) = agent.log(owner.date)? else {
-        return Err(not_started(owner).into());
+    let path = agent.log_path(id.date);
+    let Some(document) = agent.log(id.date)? else {
+        return Err(not_started(id).into());
     };
-    let log = parse_log(&document.text, &schema, owner, &path)?;
-    let text = log.append(section, content, owner).map_err(invalid_content)?;
+    let log = parse_log(&document.text, &schema, id, &path)?;
+    let text = log.append(section, content, id).map_err(invalid_content)?;
     if text.len() as u64 > MAX_PARSED_BYTES {
-        return Err(too_long(owner).into());
+        return Err(too_long(id).into());
     }
-    let warnings = log.notices();
+    let warnings = log.all_warnings();
     let put = Change::Put {
         area: Area::Documents,
         path: path.clone(),
@@ -104,14 +104,14 @@ fn check_section(schema: &Schema, section: &str) -> Result<(), Error> {
     Err(Error::at(Code::InvalidSection, message, "section", format!("one of {known}")))
 }
 
-fn not_started(owner: Owner<'_>) -> Error {
-    let Owner { agent, date } = owner;
+fn not_started(id: LogId<'_>) -> Error {
+    let LogId { agent, date } = id;
     let message = format!("`{agent}` has no session log of {date}: call `start_session` first");
     Error::new(Code::SessionNotFound, message)
 }
 
-fn too_long(owner: Owner<'_>) -> Error {
-    let Owner { agent, date } = owner;
+fn too_long(id: LogId<'_>) -> Error {
+    let LogId { agent, date } = id;
     let message = format!(
         "with this entry `{agent}`'s log of {date} would be longer than {MAX_PARSED_BYTES} bytes: \
          write less, or go on in the log of another day"

@@ -1,4 +1,4 @@
-//! The errors of this toolset, in the shape that seed 000 gives.
+//! The errors of this toolset, in the form of spec 000.
 
 use serde::Serialize;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::storage::{self, ErrorCode};
 use crate::tool::{Category, Refusal, ToolError, Violation, not_accepted};
 
-/// What went wrong, by the names that callers know.
+/// The error codes, as callers see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum Code {
     InvalidInput,
@@ -54,7 +54,7 @@ impl Error {
         Self { error, message: message.into(), details: Vec::new() }
     }
 
-    /// A value of the input that the schema accepts and this state of the repository does not.
+    /// An error in one field of the input, beyond what the JSON Schema expresses.
     pub fn at(error: Code, message: impl Into<String>, field: &str, accepted: String) -> Self {
         let details = vec![Violation { pointer: format!("/{field}"), accepted }];
         Self { error, message: message.into(), details }

@@ -1,27 +1,28 @@
-//! Examining what stands in a repository, file by file: what of it the tools would refuse, and
-//! what they would warn of.
+//! The examination of a repository for `validate`, file by file. An error is a problem that makes a
+//! tool refuse to work. A warning is one that a tool also returns as a warning, or a file that no
+//! tool uses.
 
 use std::collections::BTreeMap;
 
 use super::agent::{MAX_PARSED_BYTES, log_date};
 use super::error::Error;
-use super::finding::{Finding, conflict, utf8};
-use super::log::{Log, Owner};
+use super::finding::{Finding, merge_conflict, utf8};
+use super::log::{Log, LogId};
 use super::schema::Schema;
 use super::summary::Summary;
 use super::validate::Severity;
-use crate::names::name_fault;
+use crate::names::name_error;
 use crate::storage::{self, Area, Entry, EntryKind, ErrorCode, Tree};
 use crate::time::Date;
 use crate::tool::Call;
 
 type Findings = Vec<(Severity, Finding)>;
 
-/// Something to examine.
+/// A file to examine, or a problem that the directory listing already shows.
 pub(super) struct Subject {
-    /// In the tree.
+    /// The path in the tree.
     pub path: String,
-    /// Bytes to be read.
+    /// The bytes to read.
     pub size: u64,
     kind: Kind,
 }
@@ -35,11 +36,11 @@ enum Kind {
         agent: String,
         date: Date,
     },
-    /// What is wrong is known by the name.
-    Name(Severity, String),
+    /// A problem that is known without reading the file.
+    Problem(Severity, String),
 }
 
-/// Everything that there is to examine, in the order of the paths.
+/// Everything to examine, sorted by path.
 pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>, Error> {
     let mut subjects = Vec::new();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
@@ -48,18 +49,18 @@ pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>,
         if entry.status.kind == EntryKind::File || !call.context.reaches(&name) {
             continue;
         }
-        let mut remark = |severity, what: String| {
-            let kind = Kind::Name(severity, what);
+        let mut report = |severity, what: String| {
+            let kind = Kind::Problem(severity, what);
             subjects.push(Subject { path: name.clone(), size: 0, kind });
         };
         if entry.status.kind == EntryKind::Other {
-            remark(Severity::Warning, "neither a directory nor a file: no tool follows it".into());
-        } else if let Some(what) = name_fault(&name) {
-            remark(Severity::Warning, format!("no agent can have this name: it {what}"));
+            report(Severity::Warning, "neither a directory nor a file: no tool reads it".into());
+        } else if let Some(what) = name_error(&name) {
+            report(Severity::Warning, format!("no agent can have this name: it {what}"));
         } else {
             if let Some(twin) = names.insert(name.to_ascii_lowercase(), name.clone()) {
                 let what = format!("differs from agent `{twin}` only in case: rename one of them");
-                remark(Severity::Error, what);
+                report(Severity::Error, what);
             }
             add_agent(tree, &name, &mut subjects)?;
         }
@@ -70,18 +71,19 @@ pub(super) fn subjects(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<Subject>,
 
 fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Result<(), Error> {
     let mut add = |path, size, kind| subjects.push(Subject { path, size, kind });
-    // None where no tool can list it, which is reported.
+    // None if no tool can list the directory. That is reported.
     let mut listed = |directory: &str| -> Result<Option<Vec<Entry>>, Error> {
         match tree.list(Area::Documents, directory) {
             Ok(entries) => Ok(Some(entries.unwrap_or_default())),
             Err(error) => {
-                let what = told_of(&error).ok_or(error)?;
-                add(directory.to_owned(), 0, Kind::Name(Severity::Error, what));
+                let what = unreadable(&error).ok_or(error)?;
+                add(directory.to_owned(), 0, Kind::Problem(Severity::Error, what));
                 Ok(None)
             }
         }
     };
-    // Listed first: a writer that begins the first session just now puts the schema before the log.
+    // Logs are listed first. A writer that starts the first session now writes the schema before
+    // the log, so the schema is found if the log is.
     let logs = listed(&format!("{agent}/logs"))?.unwrap_or_default();
     let entries = listed(agent)?;
     let mut has_schema = entries.is_none();
@@ -89,7 +91,7 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
         let path = format!("{agent}/{}", entry.name);
         match entry.name.as_str() {
             "_schema.md" | "_summary.md" if entry.status.kind != EntryKind::File => {
-                add(path, 0, no_file());
+                add(path, 0, not_a_file());
                 has_schema |= entry.name == "_schema.md";
             }
             "_schema.md" => {
@@ -104,14 +106,14 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
     for entry in logs {
         let path = format!("{agent}/logs/{}", entry.name);
         match log_date(&entry.name) {
-            Some(_) if entry.status.kind != EntryKind::File => add(path, 0, no_file()),
+            Some(_) if entry.status.kind != EntryKind::File => add(path, 0, not_a_file()),
             Some(date) => {
                 has_logs = true;
                 add(path, entry.status.size, Kind::Log { agent: agent.to_owned(), date });
             }
             None => {
-                let what = "not a session log: its name is no date, as in `2025-01-20.md`";
-                add(path, 0, Kind::Name(Severity::Warning, what.into()));
+                let what = "not a session log: its name has to be a date, such as `2025-01-20.md`";
+                add(path, 0, Kind::Problem(Severity::Warning, what.into()));
             }
         }
     }
@@ -120,18 +122,18 @@ fn add_agent(tree: &dyn Tree, agent: &str, subjects: &mut Vec<Subject>) -> Resul
             "missing although `{agent}` has session logs: restore it, for example from version \
              control"
         );
-        add(format!("{agent}/_schema.md"), 0, Kind::Name(Severity::Error, what));
+        add(format!("{agent}/_schema.md"), 0, Kind::Problem(Severity::Error, what));
     }
     Ok(())
 }
 
-fn no_file() -> Kind {
+fn not_a_file() -> Kind {
     let what = "not a file, so that no tool can read or write it: move it away";
-    Kind::Name(Severity::Error, what.into())
+    Kind::Problem(Severity::Error, what.into())
 }
 
-/// Examines one subject after the other. Logs are held against their agent's schema, which is read
-/// once for those that follow each other.
+/// Examines subjects one by one. A log is compared with the schema of its agent, which is cached
+/// until the next agent.
 pub(super) struct Examination<'a> {
     tree: &'a dyn Tree,
     schema: Option<(String, Option<Schema>)>,
@@ -144,9 +146,9 @@ impl<'a> Examination<'a> {
 
     /// # Errors
     ///
-    /// What storage answers, unless it is about this one file.
+    /// An error of storage that does not concern only this file.
     pub fn examine(&mut self, subject: &Subject) -> Result<Findings, Error> {
-        if let Kind::Name(severity, what) = &subject.kind {
+        if let Kind::Problem(severity, what) = &subject.kind {
             return Ok(vec![(*severity, Finding { line: 1, what: what.clone() })]);
         }
         if let Kind::Log { agent, .. } = &subject.kind {
@@ -154,7 +156,7 @@ impl<'a> Examination<'a> {
         }
         let contents = match read(self.tree, &subject.path)? {
             Ok(Some(contents)) => contents,
-            // Removed since it was listed.
+            // The file was removed after it was listed.
             Ok(None) => return Ok(Findings::new()),
             Err(finding) => return Ok(vec![(Severity::Error, finding)]),
         };
@@ -163,7 +165,7 @@ impl<'a> Examination<'a> {
             Err(finding) => return Ok(vec![(Severity::Error, finding)]),
         };
         let (errors, warnings) = match &subject.kind {
-            Kind::Name(..) => unreachable!("reported above"),
+            Kind::Problem(..) => unreachable!("reported above"),
             Kind::Summary => (Summary::of(text).findings(), Vec::new()),
             Kind::Schema { agent } => match Schema::parse(text) {
                 Ok(schema) => {
@@ -175,17 +177,17 @@ impl<'a> Examination<'a> {
             },
             Kind::Log { agent, date } => match &self.schema {
                 Some((_, Some(schema))) => {
-                    match Log::parse(text, schema, Owner { agent, date: *date }) {
+                    match Log::parse(text, schema, LogId { agent, date: *date }) {
                         Ok(log) => (Vec::new(), log.warnings()),
                         Err(finding) => (vec![finding], Vec::new()),
                     }
                 }
-                // That is reported where the schema stands.
+                // The schema is missing or invalid, which its own subject reports.
                 _ => (Vec::new(), Vec::new()),
             },
         };
         let errors = errors.into_iter().map(|finding| (Severity::Error, finding));
-        let warnings = warnings.into_iter().chain(conflict(text));
+        let warnings = warnings.into_iter().chain(merge_conflict(text));
         let warnings = warnings.map(|finding| (Severity::Warning, finding));
         let mut findings: Findings = errors.chain(warnings).collect();
         findings.sort_by_key(|(_, finding)| finding.line);
@@ -203,22 +205,22 @@ impl<'a> Examination<'a> {
     }
 }
 
-/// A document's bytes, or why this one cannot be read by any tool.
+/// Reads a document. The inner error is a finding: no tool can read this file.
 fn read(tree: &dyn Tree, path: &str) -> Result<Result<Option<Vec<u8>>, Finding>, Error> {
     let what = match tree.read(Area::Documents, path, MAX_PARSED_BYTES) {
         Ok(document) => return Ok(Ok(document.map(|document| document.contents))),
         Err(error) if error.code == ErrorCode::TooLarge => {
-            format!("longer than {MAX_PARSED_BYTES} bytes, which no tool changes")
+            format!("longer than {MAX_PARSED_BYTES} bytes: no tool can change it")
         }
-        Err(error) => told_of(&error).ok_or(error)?,
+        Err(error) => unreadable(&error).ok_or(error)?,
     };
     Ok(Err(Finding { line: 1, what }))
 }
 
-/// What is wrong with the place that storage could not read, where the error is about no other.
-fn told_of(error: &storage::Error) -> Option<String> {
-    let is_of_the_place = matches!(error.code, ErrorCode::InvalidPath | ErrorCode::Permission);
-    is_of_the_place.then(|| format!("no tool can read it: {}", error.message))
+/// The finding for an error of storage that concerns only this path; none for any other error.
+fn unreadable(error: &storage::Error) -> Option<String> {
+    let is_of_this_path = matches!(error.code, ErrorCode::InvalidPath | ErrorCode::Permission);
+    is_of_this_path.then(|| format!("no tool can read it: {}", error.message))
 }
 
 #[cfg(test)]
@@ -228,11 +230,11 @@ mod tests {
     use super::*;
     use crate::storage::{Document, Documents, Status, Writer};
 
-    /// A tree in which another writer begins the first session after our first look.
+    /// A tree in which another writer starts the first session after our first listing.
     #[derive(Default)]
-    struct Beginning(Cell<bool>);
+    struct RacingTree(Cell<bool>);
 
-    impl Documents for Beginning {
+    impl Documents for RacingTree {
         fn read(&self, _: Area, _: &str, _: u64) -> Result<Option<Document>, storage::Error> {
             unreachable!("it only lists")
         }
@@ -252,16 +254,16 @@ mod tests {
         }
     }
 
-    impl Tree for Beginning {
+    impl Tree for RacingTree {
         fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
             unreachable!("it only reads")
         }
     }
 
     #[test]
-    fn a_first_session_that_begins_meanwhile_is_no_missing_schema() {
+    fn a_first_session_that_starts_during_the_listing_is_no_missing_schema() {
         let mut subjects = Vec::new();
-        assert!(add_agent(&Beginning::default(), "ada", &mut subjects).is_ok());
-        assert!(subjects.iter().all(|subject| !matches!(subject.kind, Kind::Name(..))));
+        assert!(add_agent(&RacingTree::default(), "ada", &mut subjects).is_ok());
+        assert!(subjects.iter().all(|subject| !matches!(subject.kind, Kind::Problem(..))));
     }
 }

@@ -1,24 +1,23 @@
-//! What is to be said of a document, and where in it.
+//! Findings: errors and warnings about one line of a document.
 
 use crate::text::lines;
 
-/// A remark about one line: why a document is not what it should be, or what differs in it without
-/// stopping anyone.
+/// An error or a warning about one line of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     /// Counted from 1.
     pub line: usize,
-    /// Lower case, to follow a place.
+    /// The message in lower case, to follow the path and the line.
     pub what: String,
 }
 
-/// A conflict that a merge left: the markers that Git writes, in their order.
-pub(super) fn conflict(text: &str) -> Option<Finding> {
+/// The first merge conflict, found by the markers that Git writes, in their order.
+pub(super) fn merge_conflict(text: &str) -> Option<Finding> {
     let mut lines = lines(text).map(|(_, line)| line);
     let before = lines.by_ref().take_while(|line| !line.starts_with("<<<<<<< ")).count();
     let is_whole =
         lines.any(|line| line == "=======") && lines.any(|line| line.starts_with(">>>>>>> "));
-    let what = "a conflict of a merge begins here: keep what both sides wrote, without the markers";
+    let what = "a merge conflict begins here: keep the text of both sides and remove the markers";
     is_whole.then(|| Finding { line: before + 1, what: what.into() })
 }
 

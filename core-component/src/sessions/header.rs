@@ -1,10 +1,10 @@
-//! The header of a session log: whose it is, of which day, under which schema.
+//! The header of a session log: agent, date, session id and schema version.
 
 use std::ops::Range;
 
 use crate::text::lines;
 
-/// What a header says; a field is none where it is missing.
+/// The fields of a header; a missing field is none.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
     pub agent: Option<Field>,
@@ -17,13 +17,13 @@ pub(super) struct Header {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub value: String,
-    /// Where its line begins in the log.
+    /// The offset in the log at which its line begins.
     pub at: usize,
 }
 
 impl Header {
-    /// Reads both forms: `- Agent Name: x`, and the `**Agent Name:** x` of the seed's first
-    /// program. The first line of a name counts.
+    /// Reads both forms: `- Agent Name: x`, and `**Agent Name:** x` of the first program. If a
+    /// field appears twice, the first one counts.
     pub fn read(log: &str, range: Range<usize>) -> Self {
         let mut header = Self::default();
         for (at, line) in lines(&log[range.clone()]) {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_are_read() {
+    fn both_forms_of_a_header_are_read() {
         let field = |value: &str, at| Some(Field { value: value.into(), at });
         let ours = "\n- Agent Name: ada\r\n- Date: 2025-01-20\n- Session ID: s\n- Schema: v1\n";
         let header = Header::read(ours, 0..ours.len());

@@ -5,25 +5,25 @@ use std::ops::Range;
 use super::finding::Finding;
 use super::header::{Field, Header};
 use super::schema::{HEADER, Schema};
-use crate::markdown::{BlockKind, Offence, Outline, Section, content_end, insert};
+use crate::markdown::{BlockKind, ContentError, Outline, Section, content_end, insert};
 use crate::text::{line_of, lines};
 use crate::time::Date;
 
-/// The title of logs that the seed's first program wrote. Their header stands above the first
-/// section, and they are never converted.
-const FIRST_FORM_TITLE: &str = "Agent Memory Session";
+/// The title of logs that an earlier program wrote, which is called the first program here. Their
+/// header is above the first section. They are never converted.
+const FIRST_PROGRAM_TITLE: &str = "Agent Memory Session";
 
-/// How many sections beyond the schema are named one by one.
+/// How many unknown sections get a warning each. One more warning counts the rest.
 const MAX_UNKNOWN_SECTIONS: usize = 20;
 
-/// Whose log it is, by its path.
+/// The agent and the day of a log, as its path gives them.
 #[derive(Clone, Copy)]
-pub(super) struct Owner<'a> {
+pub(super) struct LogId<'a> {
     pub agent: &'a str,
     pub date: Date,
 }
 
-/// A log that is well formed.
+/// A parsed log, which is well formed.
 pub(super) struct Log<'a> {
     outline: Outline<'a>,
     schema: &'a Schema,
@@ -31,13 +31,13 @@ pub(super) struct Log<'a> {
     sections: Vec<Section>,
 }
 
-/// The text of a new log: the header, and every section, empty.
-pub(super) fn new_log(owner: Owner<'_>, schema: &Schema) -> String {
-    let Owner { agent, date } = owner;
+/// The text of a new log: title, header, and every section of the schema, empty.
+pub(super) fn new_log(id: LogId<'_>, schema: &Schema) -> String {
+    let LogId { agent, date } = id;
     let mut text = format!(
         "# {agent} — {date}\n\n## {HEADER}\n\n- Agent Name: {agent}\n- Date: {date}\n\
          - Session ID: {}\n- Schema: v{}\n",
-        default_session_id(owner),
+        default_session_id(id),
         schema.version
     );
     for section in &schema.sections {
@@ -47,36 +47,36 @@ pub(super) fn new_log(owner: Owner<'_>, schema: &Schema) -> String {
 }
 
 /// The session id of a log whose header has none.
-pub(super) fn default_session_id(owner: Owner<'_>) -> String {
-    format!("{}-{}", owner.agent, owner.date)
+pub(super) fn default_session_id(id: LogId<'_>) -> String {
+    format!("{}-{}", id.agent, id.date)
 }
 
 impl<'a> Log<'a> {
-    /// Reads a log, ours or one of the seed's first program.
+    /// Parses a log, in today's form or in that of the first program.
     ///
     /// # Errors
     ///
-    /// What makes it malformed: no header, a header of another agent or date, a section of the
-    /// schema twice, a block that is open at the end or where a section should stand.
-    pub fn parse(text: &'a str, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Finding> {
-        Self::read(Outline::of(text), schema, owner)
+    /// Why the log is malformed: no header; a header of another agent or date; a section of the
+    /// schema twice; a block that is open at the end, or that hides a section.
+    pub fn parse(text: &'a str, schema: &'a Schema, id: LogId<'_>) -> Result<Self, Finding> {
+        Self::read(Outline::of(text), schema, id)
     }
 
-    fn read(outline: Outline<'a>, schema: &'a Schema, owner: Owner<'_>) -> Result<Self, Finding> {
+    fn read(outline: Outline<'a>, schema: &'a Schema, id: LogId<'_>) -> Result<Self, Finding> {
         let sections = Section::all(&outline);
         let log = Self { header: Header::default(), outline, schema, sections };
         log.check_open_blocks()?;
         log.check_sections()?;
-        let header = log.read_header(owner)?;
+        let header = log.read_header(id)?;
         Ok(Self { header, ..log })
     }
 
-    /// The session id that the header gives.
+    /// The session id in the header.
     pub fn session_id(&self) -> Option<&str> {
         self.header.session_id.as_ref().map(|field| field.value.as_str())
     }
 
-    /// Where the log and the schema differ in ways that do not stop anyone.
+    /// The differences between log and schema that no tool refuses.
     pub fn warnings(&self) -> Vec<Finding> {
         let mut warnings = Vec::new();
         let current = format!("v{}", self.schema.version);
@@ -104,28 +104,28 @@ impl<'a> Log<'a> {
         warnings
     }
 
-    /// What a caller should know of the schema and of the log.
-    pub fn notices(&self) -> Vec<String> {
+    /// The texts of all warnings, about the schema and about the log.
+    pub fn all_warnings(&self) -> Vec<String> {
         let findings = self.schema.warning().into_iter().chain(self.warnings());
         findings.map(|finding| finding.what).collect()
     }
 
-    /// The log with an entry at the end of a section of the schema, which is added at its place
-    /// where the log lacks it. All that was in the log stays as it was, byte for byte.
+    /// Appends an entry to a section of the schema. If the log lacks the section, it is added in
+    /// the schema's order. Every byte of the log stays as it was.
     ///
     /// # Errors
     ///
-    /// What in the entry would change the structure of the log.
-    pub fn append(&self, section: &str, text: &str, owner: Owner<'_>) -> Result<String, Offence> {
+    /// The part of the entry that would change the structure of the log.
+    pub fn append(&self, section: &str, text: &str, id: LogId<'_>) -> Result<String, ContentError> {
         let source = self.outline.source;
         let (at, heading) = match self.section(section) {
             Some(found) => (content_end(source, &found.range), None),
-            None => (content_end(source, &self.place_of(section)), Some(section)),
+            None => (content_end(source, &self.predecessor(section)), Some(section)),
         };
         insert(&self.outline, at, heading, text, |after| {
-            let read = Log::read(after, self.schema, owner);
-            read.map(drop).map_err(|fault| {
-                Offence::new(1, format!("would make the log malformed: {}", fault.what))
+            let read = Log::read(after, self.schema, id);
+            read.map(drop).map_err(|error| {
+                ContentError::new(1, format!("would make the log malformed: {}", error.what))
             })
         })
     }
@@ -134,9 +134,9 @@ impl<'a> Log<'a> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// After what a section that the log lacks belongs: the nearest section before it in the
-    /// schema's order that the log has, or the header.
-    fn place_of(&self, name: &str) -> Range<usize> {
+    /// The range after which a missing section is added: the nearest earlier section, in the
+    /// schema's order, that the log has, or else the header.
+    fn predecessor(&self, name: &str) -> Range<usize> {
         let earlier = self.schema.sections.iter().take_while(|section| *section != name);
         let nearest = earlier.filter_map(|section| self.section(section)).last();
         match nearest.or_else(|| self.section(HEADER)) {
@@ -156,14 +156,14 @@ impl<'a> Log<'a> {
         }
         let missing: Vec<_> =
             self.schema.sections.iter().filter(|name| self.section(name).is_none()).collect();
-        let raw = |kind: &BlockKind| matches!(kind, BlockKind::Fence | BlockKind::Html);
-        for block in self.outline.blocks.iter().filter(|block| raw(&block.kind)) {
+        let is_raw = |kind: &BlockKind| matches!(kind, BlockKind::Fence | BlockKind::Html);
+        for block in self.outline.blocks.iter().filter(|block| is_raw(&block.kind)) {
             for (_, line) in lines(self.outline.text(block)) {
                 let name = line.strip_prefix("## ").map(str::trim);
-                let swallowed = missing.iter().find(|missing| Some(missing.as_str()) == name);
-                if let Some(section) = swallowed {
+                let hidden = missing.iter().find(|missing| Some(missing.as_str()) == name);
+                if let Some(section) = hidden {
                     let what = format!(
-                        "{} that begins here is still open where section `{section}` stands",
+                        "{} that begins here is still open at section `{section}`",
                         what(block)
                     );
                     return Err(self.finding(block.range.start, what));
@@ -174,41 +174,42 @@ impl<'a> Log<'a> {
     }
 
     fn check_sections(&self) -> Result<(), Finding> {
-        let ruled = self.schema.sections.iter().map(String::as_str).chain([HEADER]);
-        for name in ruled {
+        let names = self.schema.sections.iter().map(String::as_str).chain([HEADER]);
+        for name in names {
             let twice = self.sections.iter().filter(|section| section.name == name).nth(1);
             if let Some(second) = twice {
-                let what = format!("section `{name}` stands a second time");
+                let what = format!("section `{name}` appears a second time");
                 return Err(self.finding(second.range.start, what));
             }
         }
         Ok(())
     }
 
-    fn read_header(&self, owner: Owner<'_>) -> Result<Header, Finding> {
+    fn read_header(&self, id: LogId<'_>) -> Result<Header, Finding> {
         let source = self.outline.source;
         let title = self.outline.blocks.first().map(|block| &block.kind);
-        let is_first_form = matches!(
+        let is_of_first_program = matches!(
             title,
-            Some(BlockKind::Heading { level: 1, text }) if text.trim() == FIRST_FORM_TITLE
+            Some(BlockKind::Heading { level: 1, text }) if text.trim() == FIRST_PROGRAM_TITLE
         );
         let range = match self.section(HEADER) {
             Some(section) => section.range.clone(),
-            None if is_first_form => {
+            None if is_of_first_program => {
                 0..self.sections.first().map_or(source.len(), |section| section.range.start)
             }
             None => return Err(self.finding(0, format!("no section `{HEADER}`"))),
         };
         let header = Header::read(source, range.clone());
-        let date = owner.date.to_string();
+        let date = id.date.to_string();
         for (field, value, wanted) in
-            [("Agent Name", &header.agent, owner.agent), ("Date", &header.date, &date)]
+            [("Agent Name", &header.agent, id.agent), ("Date", &header.date, &date)]
         {
             let (at, what) = match value {
                 Some(field) if field.value == wanted => continue,
-                Some(Field { value, at }) => {
-                    (*at, format!("the header's `{field}` is `{value}`, its path's `{wanted}`"))
-                }
+                Some(Field { value, at }) => (
+                    *at,
+                    format!("the header's `{field}` is `{value}`, but the path has `{wanted}`"),
+                ),
                 None => (range.start, format!("the header has no `{field}`")),
             };
             return Err(self.finding(at, what));
@@ -225,28 +226,28 @@ impl<'a> Log<'a> {
 mod tests {
     use super::*;
 
-    fn owner() -> Owner<'static> {
-        Owner { agent: "ada", date: Date::parse("2025-01-20").expect("a date") }
+    fn id() -> LogId<'static> {
+        LogId { agent: "ada", date: Date::parse("2025-01-20").expect("a date") }
     }
 
-    fn append(text: &str, section: &str, entry: &str) -> Result<String, Offence> {
+    fn append(text: &str, section: &str, entry: &str) -> Result<String, ContentError> {
         let schema = Schema::default();
-        let log = Log::parse(text, &schema, owner()).expect("a log");
-        log.append(section, entry, owner())
+        let log = Log::parse(text, &schema, id()).expect("a log");
+        log.append(section, entry, id())
     }
 
     #[test]
-    fn a_new_log_is_well_formed_and_has_nothing_to_warn_of() {
+    fn a_new_log_is_well_formed_and_has_no_warnings() {
         let schema = Schema::default();
-        let text = new_log(owner(), &schema);
-        let log = Log::parse(&text, &schema, owner()).expect("a log");
+        let text = new_log(id(), &schema);
+        let log = Log::parse(&text, &schema, id()).expect("a log");
         assert_eq!(log.session_id(), Some("ada-2025-01-20"));
         assert_eq!(log.warnings(), []);
     }
 
     #[test]
-    fn entries_stand_at_the_end_of_their_section_with_a_blank_line_around_them() {
-        let text = new_log(owner(), &Schema::default());
+    fn entries_are_added_at_the_end_of_their_section_with_a_blank_line_around_them() {
+        let text = new_log(id(), &Schema::default());
         let text = append(&text, "Decisions", "- one").expect("appended");
         let text = append(&text, "Decisions", "- two\n\nand text").expect("appended");
         assert!(text.contains("\n## Decisions\n\n- one\n\n- two\n\nand text\n\n## Open Q"));
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_a_person_wrote_stays_byte_for_byte() {
+    fn every_byte_that_a_person_wrote_is_kept() {
         let text = "# t\r\n\r\n## Header\r\n- Agent Name: ada\r\n- Date: 2025-01-20\r\n\r\n\
                     ## Context \t\r\n- [ ] one  \r\n[l]: /x\r\n## Decisions\r\n\r\n\r\nlast line";
         let with = append(text, "Context", "new").expect("appended");
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_does_not_touch_the_blocks_around_it() {
+    fn an_entry_does_not_change_the_blocks_around_it() {
         let log = |context: &str, next: &str| {
             format!(
                 "# t\n\n## Header\n\n- Agent Name: ada\n- Date: 2025-01-20\n\n\
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_log_names_the_line() {
+    fn the_error_of_a_malformed_log_has_the_line() {
         let head = "# t\n\n## Header\n\n- Agent Name: ada\n- Date: 2025-01-20\n\n";
         let schema = Schema::default();
         for (text, line) in [
@@ -317,10 +318,10 @@ mod tests {
             (format!("{head}## Context\n\n<!--\n## Decisions\n-->\n"), 10),
             (format!("{head}## Context\n\n<!-- open\n"), 10),
         ] {
-            let fault = Log::parse(&text, &schema, owner()).err();
-            assert_eq!(fault.map(|fault| fault.line), Some(line), "{text}");
+            let error = Log::parse(&text, &schema, id()).err();
+            assert_eq!(error.map(|error| error.line), Some(line), "{text}");
         }
         let quoted = format!("{head}## Context\n\n```\n## Decisions\n```\n\n## Decisions\n");
-        assert!(Log::parse(&quoted, &schema, owner()).is_ok());
+        assert!(Log::parse(&quoted, &schema, id()).is_ok());
     }
 }

@@ -1,9 +1,9 @@
-//! The `sessions` toolset: an agent's session logs and its summary, in the source repository that
-//! they are about (seed 000).
+//! The `sessions` toolset (spec 000): the session logs and the summary of each agent, kept in the
+//! source repository that they are about.
 //!
 //! ```text
-//! .github/agent-memory/<agent>/_schema.md          decides which sections a log has
-//! .github/agent-memory/<agent>/_summary.md         what lasts
+//! .github/agent-memory/<agent>/_schema.md          the sections of the logs
+//! .github/agent-memory/<agent>/_summary.md         the knowledge that every session reads
 //! .github/agent-memory/<agent>/logs/YYYY-MM-DD.md  one log a day
 //! ```
 

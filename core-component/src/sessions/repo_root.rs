@@ -1,11 +1,11 @@
-//! The repository that a caller names.
+//! The `repo_root` argument of a call.
 
 use super::error::{Code, Error};
 
-/// What a path to a repository has to be, in words.
+/// What `repo_root` has to be, in words.
 pub(super) const ROOT_ACCEPTED: &str = "the absolute path of the repository's top level";
 
-/// Every host refuses the same paths, so this is not left to them.
+/// Checks the form of the path. The core does it, so that every host refuses the same paths.
 pub(super) fn check_root(path: &str) -> Result<(), Error> {
     let drive = |path: &str| {
         path.get(1..3).is_some_and(|sign| sign == ":\\" || sign == ":/")

@@ -1,10 +1,10 @@
-//! `_schema.md`: which sections the logs of an agent have.
+//! `_schema.md`: the sections that the logs of an agent have.
 
 use super::finding::Finding;
 use crate::markdown::{BlockKind, Outline, is_heading_text};
 use crate::text::line_of;
 
-/// The default of seed 000, written where an agent starts its first session.
+/// The default schema of spec 000, which the first session of an agent creates.
 pub(super) const DEFAULT: &str = "\
 # Agent Memory Schema v1
 
@@ -31,24 +31,24 @@ pub(super) const DEFAULT: &str = "\
 - Follow-up actions
 ";
 
-/// The section of a log that says whose it is. No entry goes there.
+/// The section of a log with its agent and date. It accepts no entries.
 pub(super) const HEADER: &str = "Header";
 
 const KNOWN_VERSION: u32 = 1;
 const MAX_SECTIONS: usize = 100;
 const MAX_SECTION_CHARACTERS: usize = 100;
 
-/// A schema, read.
+/// A parsed schema.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Schema {
     pub version: u32,
-    /// The line of the title, which gives the version.
+    /// The line of the title, which has the version.
     title_line: usize,
     /// The sections that accept entries, in order.
     pub sections: Vec<String>,
 }
 
-/// What [`DEFAULT`] says: it governs most calls, and is not parsed for them.
+/// The schema that [`DEFAULT`] describes. Most calls use it, so it is not parsed each time.
 impl Default for Schema {
     fn default() -> Self {
         let sections =
@@ -58,8 +58,8 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// Reads `# Agent Memory Schema vN` and the `## Section` headings below it. What stands under
-    /// a heading is for people.
+    /// Parses the title `# Agent Memory Schema vN` and the `## Section` headings below it. All
+    /// other text is for people and is ignored.
     pub fn parse(text: &str) -> Result<Self, Finding> {
         if text == DEFAULT {
             return Ok(Self::default());
@@ -69,7 +69,7 @@ impl Schema {
 
     fn parse_any(text: &str) -> Result<Self, Finding> {
         let outline = Outline::of(text);
-        let fault = |at: usize, what: String| Finding { line: line_of(text, at), what };
+        let error = |at: usize, what: String| Finding { line: line_of(text, at), what };
         let mut version = None;
         let mut sections: Vec<String> = Vec::new();
         let mut has_header = false;
@@ -80,46 +80,46 @@ impl Schema {
             let (at, name) = (block.range.start, name.trim());
             match (level, version) {
                 (1, None) => {
-                    let number = parse_title(name).map_err(|what| fault(at, what))?;
+                    let number = parse_title(name).map_err(|what| error(at, what))?;
                     version = Some((number, line_of(text, at)));
                 }
-                (1, Some(_)) => return Err(fault(at, "a second heading of level 1".into())),
-                (2, None) => return Err(fault(at, TITLE_EXPECTED.into())),
+                (1, Some(_)) => return Err(error(at, "a second heading of level 1".into())),
+                (2, None) => return Err(error(at, TITLE_EXPECTED.into())),
                 (2, Some(_)) if name == HEADER && !has_header => has_header = true,
                 (2, Some(_)) => {
-                    check_section(name, &sections).map_err(|what| fault(at, what))?;
+                    check_section(name, &sections).map_err(|what| error(at, what))?;
                     sections.push(name.to_owned());
                 }
                 _ => {}
             }
         }
         let end = text.trim_end().len();
-        let (version, title_line) = version.ok_or_else(|| fault(0, TITLE_EXPECTED.into()))?;
+        let (version, title_line) = version.ok_or_else(|| error(0, TITLE_EXPECTED.into()))?;
         if let Some(open) = outline.open_at_end() {
             let what = "a fence, comment or HTML block that is not closed";
-            return Err(fault(open.range.start, what.into()));
+            return Err(error(open.range.start, what.into()));
         }
         if sections.is_empty() {
-            return Err(fault(end, "no `## Section` that accepts entries".into()));
+            return Err(error(end, "no `## Section` that accepts entries".into()));
         }
         Ok(Self { version, title_line, sections })
     }
 
-    /// What a caller should know of a schema that is not the known one.
+    /// A warning if the version of the schema is unknown.
     pub fn warning(&self) -> Option<Finding> {
         let what = format!(
             "schema version v{} is not known (known: v{KNOWN_VERSION}): its sections are used as \
-             they stand",
+             they are",
             self.version
         );
         (self.version != KNOWN_VERSION).then_some(Finding { line: self.title_line, what })
     }
 }
 
-/// Whether a schema that has `known` sections can have another of that name.
+/// Checks the name of a section that follows the sections `known`.
 fn check_section(name: &str, known: &[String]) -> Result<(), String> {
     if name == HEADER || known.iter().any(|known| known == name) {
-        return Err(format!("section `{name}` stands twice"));
+        return Err(format!("section `{name}` appears twice"));
     }
     if name.is_empty() || name.chars().count() > MAX_SECTION_CHARACTERS {
         return Err(format!("the name of a section has 1 to {MAX_SECTION_CHARACTERS} characters"));
@@ -149,13 +149,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_is_what_its_text_says() {
+    fn the_default_schema_equals_its_parsed_text() {
         assert_eq!(Schema::parse_any(DEFAULT), Ok(Schema::default()));
         assert_eq!(Schema::default().warning(), None);
     }
 
     #[test]
-    fn a_fault_names_its_line() {
+    fn an_error_of_the_schema_has_its_line() {
         for (text, line) in [
             ("", 1),
             ("## Context\n", 1),
@@ -169,12 +169,12 @@ mod tests {
             ("# Agent Memory Schema v1\n\n## What \\*not\\* to do\n", 3),
             ("# Agent Memory Schema v1\n\n## C \\#\n", 3),
         ] {
-            assert_eq!(Schema::parse(text).err().map(|fault| fault.line), Some(line), "{text}");
+            assert_eq!(Schema::parse(text).err().map(|error| error.line), Some(line), "{text}");
         }
     }
 
     #[test]
-    fn a_team_may_write_its_own() {
+    fn a_team_may_write_its_own_schema() {
         let text =
             "\u{feff}# Agent Memory Schema v2\r\n\r\nOurs.\r\n\r\nRisks\r\n---\r\n\r\n## Next\r\n";
         let schema = Schema::parse(text).expect("a schema");

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, in_repository, parse_log};
 use super::error::Error;
-use super::log::{Owner, default_session_id, new_log};
+use super::log::{LogId, default_session_id, new_log};
 use super::schema;
 use super::summary;
 use crate::names::AgentName;
@@ -52,28 +52,28 @@ impl Tool for StartSession {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
-        let found = Found::read(&agent, date)?;
-        if found.missing.is_empty() {
-            return Ok(found.output);
+        let state = State::read(&agent, date)?;
+        if state.missing.is_empty() {
+            return Ok(state.output);
         }
-        // Others may have written since: under the lock, what is missing is looked up again.
+        // Other writers may have created documents meanwhile, so read again under the lock.
         agent.change(|writer| {
-            let found = Found::read(&agent, date)?;
-            writer.commit(&found.missing)?;
-            Ok(found.output)
+            let state = State::read(&agent, date)?;
+            writer.commit(&state.missing)?;
+            Ok(state.output)
         })
     }
 }
 
-/// What a session has, and the changes that give it what it lacks.
-struct Found {
+/// The state of a session: the output of the tool, and the changes that create missing documents.
+struct State {
     output: Output,
     missing: Vec<Change>,
 }
 
-impl Found {
+impl State {
     fn read(agent: &Agent<'_>, date: Date) -> Result<Self, Error> {
-        let owner = Owner { agent: agent.name, date };
+        let id = LogId { agent: agent.name, date };
         let effective = agent.schema()?;
         let path = agent.log_path(date);
         let mut missing = Vec::new();
@@ -89,13 +89,13 @@ impl Found {
         }
         let log = agent.log(date)?;
         let created = log.is_none();
-        let text = log.map_or_else(|| new_log(owner, &effective.schema), |log| log.text);
+        let text = log.map_or_else(|| new_log(id, &effective.schema), |log| log.text);
         if created {
             create(path.clone(), &text);
         }
-        let log = parse_log(&text, &effective.schema, owner, &path)?;
-        let session_id = log.session_id().map_or_else(|| default_session_id(owner), str::to_owned);
-        let warnings = log.notices();
+        let log = parse_log(&text, &effective.schema, id, &path)?;
+        let session_id = log.session_id().map_or_else(|| default_session_id(id), str::to_owned);
+        let warnings = log.all_warnings();
         let session_file = in_repository(&path);
         Ok(Self { output: Output { session_file, created, session_id, warnings }, missing })
     }

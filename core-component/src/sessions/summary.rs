@@ -1,12 +1,14 @@
-//! The summary: what an agent and its people want to last, in sections of their own choice.
+//! The summary of an agent: lasting knowledge, in sections of the users' own choice.
 
 use std::ops::Range;
 
 use super::finding::Finding;
-use crate::markdown::{Block, Offence, Outline, Section, content_end, insert, is_heading_text};
+use crate::markdown::{
+    Block, ContentError, Outline, Section, content_end, insert, is_heading_text,
+};
 use crate::text::{line_of, normalise};
 
-/// What a summary holds before anyone has written to it.
+/// The text of a new summary.
 pub(super) const TEMPLATE: &str = "\
 # Agent Summary
 
@@ -19,23 +21,23 @@ pub(super) const TEMPLATE: &str = "\
 ## Important Patterns
 ";
 
-/// A summary, read.
+/// A parsed summary.
 pub(super) struct Summary<'a> {
     outline: Outline<'a>,
     sections: Vec<Section>,
 }
 
 /// Why a summary was not changed.
-pub(super) enum Unchanged {
-    /// What in the content is to blame.
-    Content(Offence),
-    /// What in the document is to blame.
+pub(super) enum EditError {
+    /// The new content would change the structure.
+    Content(ContentError),
+    /// The document has a block that is not closed.
     Document(Finding),
 }
 
-impl From<Offence> for Unchanged {
-    fn from(offence: Offence) -> Self {
-        Self::Content(offence)
+impl From<ContentError> for EditError {
+    fn from(error: ContentError) -> Self {
+        Self::Content(error)
     }
 }
 
@@ -46,27 +48,28 @@ impl<'a> Summary<'a> {
         Self { outline, sections }
     }
 
-    /// The lines of the sections of that name.
+    /// The lines of all sections with this name.
     pub fn lines_of(&self, name: &str) -> Vec<usize> {
         let named = self.sections.iter().filter(|section| section.name == name);
         named.map(|section| line_of(self.outline.source, section.range.start)).collect()
     }
 
-    /// Whether a heading of that name, added at the end, is read as that very text: plain words on
-    /// one line, which no link definition of the summary gives a meaning.
-    pub fn can_have(&self, name: &str) -> bool {
+    /// Whether a new section can have this name: Markdown has to read its heading, added at the
+    /// end, as exactly this text. Link definitions of the summary can turn a part of a name into a
+    /// link.
+    pub fn accepts_section(&self, name: &str) -> bool {
         let is_plain = !name.contains(['\t', '\n']) && normalise(name).as_deref() == Ok(name);
-        is_plain && is_heading_text(name) && (!name.contains('[') || self.takes_as_text(name))
+        is_plain && is_heading_text(name) && (!name.contains('[') || self.reads_as_text(name))
     }
 
-    fn takes_as_text(&self, name: &str) -> bool {
+    fn reads_as_text(&self, name: &str) -> bool {
         let with = format!("{}\n\n## {name}", self.outline.source);
         let last = Section::all(&Outline::of(&with)).pop();
         self.outline.open_at_end().is_some() || last.is_some_and(|last| last.name == name)
     }
 
-    /// What makes the tools refuse to change it: a section that stands twice, or a block that is
-    /// open at the end.
+    /// The errors for which the tools refuse a change: a section that appears twice, or a block
+    /// that is open at the end.
     pub fn findings(&self) -> Vec<Finding> {
         let mut names: Vec<&str> = self.sections.iter().map(|s| s.name.as_str()).collect();
         names.sort_unstable();
@@ -74,7 +77,8 @@ impl<'a> Summary<'a> {
         let twice = twice.take(MAX_FINDINGS).map(|group| {
             let lines = self.lines_of(group[0]);
             let what = format!(
-                "section `{}` stands a second time (first in line {}): rename or merge one of them",
+                "section `{}` appears a second time (first in line {}): rename or merge one of \
+                 them",
                 group[0], lines[0]
             );
             Finding { line: lines[1], what }
@@ -84,13 +88,13 @@ impl<'a> Summary<'a> {
         findings
     }
 
-    /// The summary with a text at the end of a section, which is added at the end of the document
-    /// where it has none of that name. Nothing else changes.
+    /// Appends a text to a section. A missing section is added at the end of the document. Nothing
+    /// else changes.
     ///
     /// # Errors
     ///
-    /// What would change the structure of the document.
-    pub fn append(&self, section: &str, text: &str) -> Result<String, Unchanged> {
+    /// The part of the text that would change the structure of the document.
+    pub fn append(&self, section: &str, text: &str) -> Result<String, EditError> {
         self.check_closed(&self.outline)?;
         let source = self.outline.source;
         let (range, heading) = match self.section(section) {
@@ -100,13 +104,13 @@ impl<'a> Summary<'a> {
         Ok(insert(&self.outline, content_end(source, &range), heading, text, |_| Ok(()))?)
     }
 
-    /// The summary with a text in place of what stands under a section's heading; an empty text
-    /// clears it. A section that is missing is added at the end. Nothing else changes.
+    /// Replaces the body of a section with a text; an empty text clears it. A missing section is
+    /// added at the end of the document. Nothing else changes.
     ///
     /// # Errors
     ///
-    /// What would change the structure of the document.
-    pub fn replace(&self, section: &str, text: &str) -> Result<String, Unchanged> {
+    /// The part of the text that would change the structure of the document.
+    pub fn replace(&self, section: &str, text: &str) -> Result<String, EditError> {
         let Some(found) = self.section(section) else {
             return self.append(section, text);
         };
@@ -117,7 +121,7 @@ impl<'a> Summary<'a> {
         let outline = Outline::of(&cleared);
         self.check_cleared(&body, &outline)?;
         if outline.open_at_end().is_some() {
-            // Open before as well: the lines are those of the document as it stands.
+            // The block was open before, too. This error has its line in the stored document.
             self.check_closed(&self.outline)?;
         }
         if text.is_empty() {
@@ -130,9 +134,9 @@ impl<'a> Summary<'a> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// Without a section's body, every other block has to be what it was: a link that the body
-    /// defines could have been a part of another heading.
-    fn check_cleared(&self, body: &Range<usize>, cleared: &Outline<'_>) -> Result<(), Unchanged> {
+    /// Every other block has to stay the same without the section's body. It may not if the body
+    /// defines a link that another heading uses.
+    fn check_cleared(&self, body: &Range<usize>, cleared: &Outline<'_>) -> Result<(), EditError> {
         let outside = |block: &&Block| !body.contains(&block.range.start);
         let mut others = self.outline.blocks.iter().filter(outside);
         let is_same = |is: &Block| {
@@ -142,13 +146,13 @@ impl<'a> Summary<'a> {
         if cleared.blocks.iter().all(is_same) && others.next().is_none() {
             return Ok(());
         }
-        let what = "cannot replace the section: other parts of the summary are read differently \
-                    without what stands there, such as a link that it defines";
-        Err(Unchanged::Content(Offence::new(1, what)))
+        let what = "cannot replace the section: without its old text, Markdown would read other \
+                    parts of the summary differently, such as links that it defines";
+        Err(EditError::Content(ContentError::new(1, what)))
     }
 
-    fn check_closed(&self, outline: &Outline<'_>) -> Result<(), Unchanged> {
-        self.open_block(outline).map_or(Ok(()), |finding| Err(Unchanged::Document(finding)))
+    fn check_closed(&self, outline: &Outline<'_>) -> Result<(), EditError> {
+        self.open_block(outline).map_or(Ok(()), |finding| Err(EditError::Document(finding)))
     }
 
     fn open_block(&self, outline: &Outline<'_>) -> Option<Finding> {
@@ -159,5 +163,5 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// How many sections that stand twice are named.
+/// How many sections that appear twice are reported.
 const MAX_FINDINGS: usize = 20;

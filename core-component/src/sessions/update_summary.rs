@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, ChangeError, MAX_PARSED_BYTES, in_repository, malformed};
 use super::content::{invalid_content, stored_form};
 use super::error::{Code, Error};
-use super::summary::{Summary, TEMPLATE, Unchanged};
+use super::summary::{EditError, Summary, TEMPLATE};
 use crate::names::AgentName;
 use crate::storage::{Area, Change, Writer};
 use crate::tool::{Call, Hints, Tool};
@@ -92,7 +92,7 @@ fn update(
         Mode::Append => summary.append(section, content),
         Mode::Replace => summary.replace(section, content),
     };
-    let after = changed.map_err(|why| refusal(why, &path))?;
+    let after = changed.map_err(|error| edit_error(error, &path))?;
     if after.len() as u64 > MAX_PARSED_BYTES {
         return Err(too_long(agent.name).into());
     }
@@ -109,37 +109,37 @@ fn update(
     Ok(Output { summary_file: in_repository(&path), section, mode, created_section })
 }
 
-/// Whether the section has to be added.
+/// Returns whether the section has to be added. `InvalidSection` if it cannot be, or appears twice.
 fn check_section(summary: &Summary<'_>, section: &str, path: &str) -> Result<bool, Error> {
     let refused = |message: String, accepted: &str| {
         Err(Error::at(Code::InvalidSection, message, "section", accepted.to_owned()))
     };
     match summary.lines_of(section)[..] {
         [_] => Ok(false),
-        [] if summary.can_have(section) => Ok(true),
+        [] if summary.accepts_section(section) => Ok(true),
         [] => {
             let section = section.escape_debug();
             let message = format!(
-                "`{section}` cannot be the heading of a new section, as Markdown would read it \
-                 otherwise: use plain words on one line"
+                "`{section}` cannot be the heading of a new section, because Markdown would read \
+                 it differently: use plain words on one line"
             );
             refused(message, "plain words on one line, without blanks at either end")
         }
         [first, second, ..] => {
             let path = in_repository(path);
             let message = format!(
-                "section `{section}` stands twice in `{path}`, in lines {first} and {second}: \
+                "section `{section}` appears twice in `{path}`, in lines {first} and {second}: \
                  rename or merge one of them"
             );
-            refused(message, "a section that stands once")
+            refused(message, "a section that appears once")
         }
     }
 }
 
-fn refusal(why: Unchanged, path: &str) -> Error {
-    match why {
-        Unchanged::Content(offence) => invalid_content(offence),
-        Unchanged::Document(finding) => malformed(path, &finding),
+fn edit_error(error: EditError, path: &str) -> Error {
+    match error {
+        EditError::Content(error) => invalid_content(error),
+        EditError::Document(finding) => malformed(path, &finding),
     }
 }
 

@@ -6,7 +6,7 @@ use super::error::Error;
 use super::examination::{Examination, Subject, subjects};
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// How much one call examines.
+/// The limits of one page: files, and bytes of these files.
 const MAX_SUBJECTS: usize = 200;
 const MAX_BYTES: u64 = 4 << 20;
 

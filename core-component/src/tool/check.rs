@@ -1,5 +1,5 @@
-//! Checks a call's arguments against the very schema that the tool lists: all that is wrong at
-//! once. It knows the keywords that `schema` emits, and a test holds the two together.
+//! Checks the arguments of a call against the schema that the tool lists, and finds all violations
+//! at once. It supports exactly the keywords that `schema` emits; a test verifies this.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 use super::schema::pattern;
 use crate::time::Date;
 
-/// One thing that is wrong with the arguments.
+/// One violation of a schema by the arguments of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Violation {
-    /// The JSON pointer (RFC 6901) of the value, or of the place where one is missing.
+    /// The JSON pointer (RFC 6901) of the wrong or missing value.
     pub pointer: String,
-    /// What would be accepted there.
+    /// The values that the schema accepts there, in words.
     pub accepted: String,
 }
 
-/// Writes integers as such: a number without a fraction is one, however it is written, and some
-/// languages write it as `10.0` (JSON Schema 2020-12, validation, 6.1.1).
+/// Turns numbers such as `10.0` into integers: a number without a fraction is an integer (JSON
+/// Schema 2020-12, validation, 6.1.1), and some languages write it with `.0`.
 pub(crate) fn write_integers(arguments: &mut Map<String, Value>) {
     for value in arguments.values_mut().filter(|value| value.is_f64()) {
         let whole = value.as_f64().filter(|number| number.fract() == 0.0);
@@ -27,10 +27,10 @@ pub(crate) fn write_integers(arguments: &mut Map<String, Value>) {
     }
 }
 
-/// Of the integers that floating-point numbers can hold without a gap.
+/// 2^53 - 1: up to here a 64-bit float represents every integer exactly.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
-/// Everything in `arguments` that the schema does not accept, in the order of the pointers.
+/// All violations of the schema by `arguments`, sorted by pointer.
 pub(super) fn violations(
     schema: &Map<String, Value>,
     arguments: &Map<String, Value>,
@@ -73,7 +73,7 @@ fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut 
         let branch = branches.iter().find(|branch| kind(branch) != "null");
         return branch.map_or((), |branch| check(branch, value, pointer, found));
     }
-    let sound = match (kind(schema), value) {
+    let is_valid = match (kind(schema), value) {
         _ if alternatives(schema).is_some() => true,
         ("array", Value::Array(items)) => {
             check_items(schema, items, pointer, found);
@@ -89,7 +89,7 @@ fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut 
         ("boolean", Value::Bool(_)) => true,
         _ => false,
     };
-    if !sound {
+    if !is_valid {
         found.push(Violation { pointer: pointer.into(), accepted: accepts(schema) });
     }
 }
@@ -106,7 +106,7 @@ fn check_items(
     }
 }
 
-/// The branches of a schema that takes null beside something else.
+/// The branches of a schema with `anyOf`, which accepts null and one other type.
 fn alternatives(schema: &Map<String, Value>) -> Option<Vec<&Map<String, Value>>> {
     let branches = schema.get("anyOf").and_then(Value::as_array)?;
     Some(branches.iter().filter_map(Value::as_object).collect())
@@ -141,7 +141,7 @@ fn number_is_accepted(schema: &Map<String, Value>, number: &serde_json::Number) 
     })
 }
 
-/// What a schema accepts, in words.
+/// The values that a schema accepts, in words.
 fn accepts(schema: &Map<String, Value>) -> String {
     if let Some(branches) = alternatives(schema) {
         let words: Vec<_> = branches.into_iter().map(accepts).collect();
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(Value::Object(arguments), expected);
     }
 
-    /// What the check does not know it would let through.
+    /// An unknown keyword would not be checked.
     #[test]
     fn the_check_knows_every_keyword_of_every_listed_input_schema() {
         let described: Value = serde_json::from_str(&describe()).expect("JSON");
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn items_are_checked_one_by_one_and_null_only_where_the_schema_has_it() {
+    fn items_are_checked_one_by_one_and_null_only_if_the_schema_accepts_it() {
         let schema = json!({"type": "object", "properties": {
             "tags": {"type": "array", "maxItems": 2, "items": {"type": "string", "maxLength": 2}},
             "category": {"anyOf": [{"type": "string", "maxLength": 2}, {"type": "null"}]},

@@ -1,5 +1,5 @@
-//! What a tool is: one function from an input struct to an output struct. Its name, schemas,
-//! texts and hints come from those types, and nowhere else is there a list of them.
+//! A tool is one function from an input struct to an output struct. Its name, schemas, texts and
+//! hints are defined by these types alone.
 
 mod check;
 mod schema;
@@ -22,7 +22,7 @@ pub(crate) use schema::is_name;
 /// title; the doc comments of its fields describe the parameters, and their constraints serve both
 /// the listed schema and the check.
 pub(crate) trait Tool {
-    /// In snake case, at most 30 characters: clients prefix names and limit the whole.
+    /// In snake case, at most 30 characters: clients add a prefix and limit the length of both.
     const NAME: &'static str;
     const HINTS: Hints;
     const AUDIENCE: Audience = Audience::Model;
@@ -33,7 +33,7 @@ pub(crate) trait Tool {
     fn run(call: &Call<'_>, input: Self::Input) -> Result<Self::Output, Self::Error>;
 }
 
-/// What a tool's function gets beside its input.
+/// One call of a tool: everything that its function gets except the input.
 pub(crate) struct Call<'a> {
     pub storage: &'a dyn Storage,
     pub context: &'a Context,
@@ -47,7 +47,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What a caller is told of arguments that the schema does not accept.
+/// The message for arguments that violate the schema.
 pub(crate) fn not_accepted(violations: &[Violation]) -> String {
     let fields: Vec<_> = violations
         .iter()
@@ -56,7 +56,7 @@ pub(crate) fn not_accepted(violations: &[Violation]) -> String {
     format!("the arguments are not accepted: {}", fields.join("; "))
 }
 
-/// Why a tool did not do what it was asked: the error shape of its toolset.
+/// The error type of a toolset.
 pub(crate) trait ToolError {
     fn invalid_input(violations: Vec<Violation>) -> Self
     where
@@ -64,11 +64,11 @@ pub(crate) trait ToolError {
     fn internal(message: String) -> Self
     where
         Self: Sized;
-    /// What every host is told of it.
+    /// The error in the form that hosts get.
     fn refusal(&self) -> Refusal;
 }
 
-/// What kind of refusal it is: what a caller can do about it. `wit/toolbox` documents each.
+/// The category of an error, which tells what the caller can do. `wit/toolbox` documents each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "`wit/toolbox` documents each")]
 pub enum Category {
@@ -82,20 +82,20 @@ pub enum Category {
     Internal,
 }
 
-/// Why a tool did not do what it was asked.
+/// An error of a tool in the form that hosts get, the same for every toolset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The kind.
+    /// What the caller can do about it.
     pub category: Category,
-    /// A word of the toolset.
+    /// The error code of the toolset.
     pub code: String,
     /// What was wrong, where, and what to do.
     pub message: String,
-    /// The toolset's own error as JSON, as models get it.
+    /// The error as JSON in the toolset's own form, as models get it.
     pub json: String,
 }
 
-/// How a tool behaves, as clients need to know before they let a model call it.
+/// The effect of a tool on what is stored. Clients use it to decide whether a model may call it.
 #[derive(Clone, Copy)]
 pub(crate) struct Hints {
     pub read_only: bool,
@@ -110,22 +110,22 @@ impl Hints {
     pub const OVERWRITES: Self = Self { read_only: false, destructive: true, idempotent: false };
 }
 
-/// Whom a tool is for.
+/// Who calls a tool.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Audience {
     /// A model calls it.
     Model,
-    /// A person calls it, by a command of a host.
+    /// A person calls it with a command of the host.
     Person,
 }
 
-/// A tool with its types forgotten, so that a toolset can list its tools.
+/// A tool without its types, so that a toolset can have a list of tools.
 pub(crate) struct ErasedTool {
     pub name: &'static str,
-    /// As `describe` in `wit/toolbox` has it.
+    /// The tool's part of `describe` in `wit/toolbox`.
     pub describe: fn(qualified_name: &str, shared_with: &[&str]) -> Value,
-    /// The output as JSON.
+    /// Runs the tool and returns the output as JSON.
     pub run: fn(&Call<'_>, &Map<String, Value>) -> Result<String, Refusal>,
 }
 

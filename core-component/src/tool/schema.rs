@@ -1,17 +1,17 @@
-//! JSON Schemas from Rust types, in the one style that every client takes: closed objects, no
-//! references, no type arrays, and a field that may be left out is left out rather than null.
+//! JSON Schemas from Rust types, in a style that every client accepts: objects are closed, there
+//! are no references and no arrays of types, and an optional field is left out instead of null.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-/// A regular expression in a schema, and the function that decides in its place: an engine for
-/// regular expressions would be a third of the component.
+/// A regular expression of a schema, and a function that matches the same texts. An engine for
+/// regular expressions would be a third of the component's size.
 pub(super) struct Pattern {
     expression: &'static str,
     pub matches: fn(&str) -> bool,
-    /// Follows the words for the type: `a string ...`.
+    /// The accepted texts in words, to follow `a string`.
     pub accepts: &'static str,
 }
 
@@ -34,10 +34,10 @@ const PATTERNS: &[Pattern] = &[
     },
 ];
 
-/// UUIDs as seed 004 spells them.
+/// UUIDs of version 4 in lower case, as spec 004 writes them.
 const UUID_V4: &str = r"^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$";
 
-/// The pattern of that expression; none where no schema uses it.
+/// The pattern with this expression, if there is one.
 pub(super) fn pattern(expression: &str) -> Option<&'static Pattern> {
     PATTERNS.iter().find(|pattern| pattern.expression == expression)
 }
@@ -46,7 +46,7 @@ fn has_text(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace() && c != '\u{feff}')
 }
 
-/// Whether a text is a name as agents and stores have one.
+/// Whether a text matches the pattern for names of agents and stores.
 pub(crate) fn is_name(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     text.len() <= 64
@@ -66,28 +66,28 @@ fn is_uuid_v4(text: &str) -> bool {
         })
 }
 
-/// The schema of what a caller gives, in this crate's style.
+/// The schema of an input, as it is listed.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     of::<T>(
         SchemaSettings::draft2020_12()
             .for_deserialize()
-            .with_transform(RecursiveTransform(wording)),
+            .with_transform(RecursiveTransform(unwrap_description)),
     )
 }
 
-/// As `of_input`, with the texts as they are in the source: nobody reads them.
+/// The schema of an input for the check, which ignores the descriptions.
 pub(super) fn of_checked<T: JsonSchema>() -> Map<String, Value> {
     of::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-/// The schema of what a caller gets: a field that is always there is required, also where it may be
-/// null.
+/// The schema of an output, as it is listed. A field that is always there is required, even if it
+/// may be null.
 pub(super) fn of_output<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    // That a count is not negative needs no saying.
+    // `minimum: 0` of a count says nothing new.
     of::<T>(settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
         schema.remove("minimum");
-        wording(schema);
+        unwrap_description(schema);
     })))
 }
 
@@ -95,7 +95,7 @@ fn of<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
-        settings.transforms.push(Box::new(RecursiveTransform(shape)));
+        settings.transforms.push(Box::new(RecursiveTransform(simplify)));
     });
     let schema = settings.into_generator().into_root_schema_for::<T>();
     match schema.to_value() {
@@ -104,13 +104,13 @@ fn of<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     }
 }
 
-fn wording(schema: &mut Schema) {
+fn unwrap_description(schema: &mut Schema) {
     if let Some(Value::String(description)) = schema.get_mut("description") {
         *description = unwrapped(description);
     }
 }
 
-fn shape(schema: &mut Schema) {
+fn simplify(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else {
         return;
     };
@@ -123,8 +123,8 @@ fn shape(schema: &mut Schema) {
         for (name, property) in properties.iter_mut() {
             let optional = !required.iter().any(|required| required == name);
             if let Value::Object(property) = property {
-                // A field that takes null means something by it, unlike one that is left out; that
-                // no items are none needs no saying.
+                // A default of null would be wrong: a field that accepts null gives it a meaning,
+                // as `category` of `update_memory` does. A default of [] says nothing new.
                 let says_nothing = |value: &Value| value.is_null() || *value == json!([]);
                 property.retain(|keyword, value| keyword != "default" || !says_nothing(value));
                 without_null(property, optional);
@@ -133,14 +133,14 @@ fn shape(schema: &mut Schema) {
     }
 }
 
-/// A doc comment's text with each paragraph on one line.
+/// The text of a doc comment with each paragraph on one line.
 fn unwrapped(text: &str) -> String {
     let paragraphs: Vec<_> = text.split("\n\n").map(|text| text.replace('\n', " ")).collect();
     paragraphs.join("\n\n")
 }
 
-/// Rewrites `"type": [T, "null"]`: without null where the property may be left out, as `anyOf`
-/// where it is always there.
+/// Rewrites `"type": [T, "null"]`: an optional property becomes `"type": T`, a required one becomes
+/// `anyOf`.
 fn without_null(property: &mut Map<String, Value>, optional: bool) {
     let Some(Value::Array(types)) = property.get("type") else {
         return;

@@ -30,7 +30,7 @@ impl Limits {
     pub const TICK: Duration = Duration::from_millis(10);
 
     /// Bytes of memory that are kept for later calls at most, whatever the earlier ones took. 96 MiB.
-    pub const KEPT_MEMORY: usize = agent_memory_image::KEPT;
+    pub const KEPT_MEMORY: usize = agent_memory_image::MAX_IDLE_MEMORY;
 
     const INSTANCES: usize = 16;
     const MEMORIES: usize = 4;
