@@ -12,5 +12,5 @@ export {
   type ToolName,
   type Tools,
   type ToolsetSettings,
-} from './memory.ts'
+} from './agent-memory.ts'
 export type { MemoryOptions } from './options.ts'

@@ -1,7 +1,7 @@
 import type { Context, Failure, Outcome } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import type { Durability } from './storage/walk.ts'
+import type { Durability } from './storage/directory.ts'
 import type { Patience } from './storage/lock.ts'
-import type { NamedPlaces } from './storage/named.ts'
+import type { NamedPlaces } from './storage/named-place.ts'
 
 /** What a worker is started with. */
 export interface WorkerSettings {

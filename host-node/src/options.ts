@@ -5,11 +5,11 @@ import { type Description, mountedOf, type Toolset } from './description.ts'
 import { invalidOption as invalid } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
-import { settleToolsets } from './settings.ts'
+import { settleToolsets } from './toolset-settings.ts'
 import { canonicalPath } from './storage/canonical.ts'
 import type { Patience } from './storage/lock.ts'
-import type { NamedPlaces } from './storage/named.ts'
-import type { Durability } from './storage/walk.ts'
+import type { NamedPlaces } from './storage/named-place.ts'
+import type { Durability } from './storage/directory.ts'
 
 /** What `openMemory` takes. Everything may be left out but `allow`. */
 export interface MemoryOptions extends ComponentOptions {

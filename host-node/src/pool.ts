@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { Control, type Turn } from './control.ts'
+import { Control, type Turn } from './shared-state.ts'
 import { MemoryCallError } from './errors.ts'
 import type { Report, Request, WorkerSettings } from './messages.ts'
 

@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { type Memory, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { Lock } from '../dist/storage/lock.js'
 import { monotonic } from '../dist/time.js'
-import { beginWrite, databaseIn, place } from './places.ts'
-import { beside, emptyDirectory, emptyRepository, write } from './scratch.ts'
+import { beginWrite, databaseIn, place } from './fixtures/places.ts'
+import { emptyDirectory, emptyRepository, testProgram, write } from './fixtures/scratch.ts'
 
 const formats = ['json', 'sqlite'] as const
 const patience = { atHead: 60_000, inAll: 60_000 }
@@ -90,7 +90,7 @@ for (const format of formats) {
 for (const ending of ['closes it', 'ends by itself', 'ends by `process.exit`']) {
   test(`a program that ${ending} leaves the database of its memory whole in one file`, () => {
     const directory = join(emptyDirectory(), 'memories')
-    const { status, stdout } = spawnSync(process.execPath, [beside('keep-rows.ts'), directory, ending], {
+    const { status, stdout } = spawnSync(process.execPath, [testProgram('keep-rows.ts'), directory, ending], {
       encoding: 'utf8',
     })
     assert.deepEqual([status, stdout], [0, '.agent-memory memories.db memories.db-shm memories.db-wal\n'])

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { beside, emptyDirectory, emptyRepository, write } from './scratch.ts'
+import { emptyDirectory, emptyRepository, testProgram, write } from './fixtures/scratch.ts'
 
 const hasStrace = spawnSync('strace', ['-V']).status === 0
 const skip = !hasStrace && 'strace is not installed'
@@ -13,7 +13,7 @@ function syncsOf(program: string, ...words: string[]): string[] {
   const trace = join(emptyDirectory(), 'trace')
   const { status, signal, stderr } = spawnSync(
     'strace',
-    ['-f', '-y', '-o', trace, '-e', 'trace=fsync,fdatasync', process.execPath, beside(program), ...words],
+    ['-f', '-y', '-o', trace, '-e', 'trace=fsync,fdatasync', process.execPath, testProgram(program), ...words],
     { encoding: 'utf8' },
   )
   assert.ok(status === 0 || signal === 'SIGKILL', stderr)

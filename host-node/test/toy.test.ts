@@ -4,14 +4,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { openComponent } from '../dist/memory.js'
+import { openComponent } from '../dist/agent-memory.js'
 import { toolsetTypes } from '../scripts/toolset-types.ts'
 import { transpileTo } from '../scripts/transpile.ts'
-import { beside, emptyDirectory, write } from './scratch.ts'
+import { emptyDirectory, repositoryFile, write } from './fixtures/scratch.ts'
 
 // The toolset of tests/guests/toy, of which nothing in this host knows.
-const component = beside('../../target/component/wasm32-wasip2/component/agent_memory_toy.wasm')
-const transpiled = beside('../../target/host-node-toy/')
+const component = repositoryFile('target/component/wasm32-wasip2/component/agent_memory_toy.wasm')
+const transpiled = repositoryFile('target/host-node-toy/')
 
 before(async () => {
   assert.ok(existsSync(component), 'the toy is not built: run the Rust tests first')
@@ -52,7 +52,7 @@ test('a toolset that the host does not know has types', async () => {
   const compiles = (program: string) => {
     const file = join(directory, 'program.ts')
     write(file, `import type { Tools, ToolsetSettings } from './toolsets.ts'\n${program}\n`)
-    const tsc = beside('../node_modules/typescript/bin/tsc')
+    const tsc = repositoryFile('host-node/node_modules/typescript/bin/tsc')
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', '--ignoreConfig']
     return spawnSync(process.execPath, [tsc, ...options, file], { encoding: 'utf8' })
   }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Change, Edit } from '../generated/component/interfaces/agent-memory-storage-documents.js'
-import { CommitFailure, StorageFailure, unlessMissing } from './failure.ts'
+import { CommitFailure, StorageFailure, unlessMissing } from './error.ts'
 import { temporaryName } from './paths.ts'
 import { spliced } from './splices.ts'
 import { type Areas, longestDocument, segmentsIn, versionOf } from './tree.ts'
@@ -27,7 +27,7 @@ import {
   notA,
   type Root,
   syncDirectory,
-} from './walk.ts'
+} from './directory.ts'
 
 const mostChanges = 1000
 

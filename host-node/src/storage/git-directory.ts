@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { canonicalPath } from './canonical.ts'
-import { StorageFailure } from './failure.ts'
+import { StorageFailure } from './error.ts'
 import { type GitSettings, isTrue, parseGitConfig } from './git-config.ts'
-import { lookAt, readRegular, type Root } from './walk.ts'
+import { lookAt, readRegular, type Root } from './directory.ts'
 
 /** No `.git` file, pointer or configuration that is longer is read. */
 const longest = 1024 * 1024

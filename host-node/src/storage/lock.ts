@@ -2,9 +2,9 @@ import { accessSync, chmodSync, constants, lstatSync, writeFileSync } from 'node
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { monotonic, sleep } from '../time.ts'
-import { StorageFailure, unlessMissing } from './failure.ts'
+import { StorageFailure, unlessMissing } from './error.ts'
 import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite } from './sqlite-error.ts'
-import { type Durability, lookAt, makeDirectory, type Root, unlessThere } from './walk.ts'
+import { type Durability, lookAt, makeDirectory, type Root, unlessThere } from './directory.ts'
 
 const queuePoll = 2
 const turnPoll = 1

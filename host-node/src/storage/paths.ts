@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { StorageFailure } from './failure.ts'
+import { StorageFailure } from './error.ts'
 
 const longestSegment = 255
 const mostSegments = 16

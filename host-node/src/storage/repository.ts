@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import { canonicalBytes, textOf } from './canonical.ts'
-import { StorageFailure } from './failure.ts'
+import { StorageFailure } from './error.ts'
 import { lockDirectoryOf } from './git-directory.ts'
 import type { Granted } from './tree.ts'
 

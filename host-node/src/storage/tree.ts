@@ -3,9 +3,9 @@ import { hash } from 'node:crypto'
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Area, Document, Entry, Status } from '../generated/component/interfaces/agent-memory-storage-documents.js'
-import { attempt, StorageFailure, unlessMissing } from './failure.ts'
+import { attempt, StorageFailure, unlessMissing } from './error.ts'
 import { directorySegmentsOf, isOwn, isTemporary, segmentsOf } from './paths.ts'
-import { findDirectory, readRegular, type Root } from './walk.ts'
+import { findDirectory, readRegular, type Root } from './directory.ts'
 
 /** The longest document, in bytes. */
 export const longestDocument = 16 * 1024 * 1024

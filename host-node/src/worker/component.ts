@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type * as Toolbox from '../generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import { capMemory } from './cap-memory.ts'
+import { capMemory } from './linear-memory.ts'
 
 /** What jco makes of the component. */
 export type Instantiate = (

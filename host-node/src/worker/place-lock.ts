@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { StorageFailure } from '../storage/failure.ts'
+import { StorageFailure } from '../storage/error.ts'
 import type { Lock } from '../storage/lock.ts'
-import type { Root } from '../storage/walk.ts'
+import type { Root } from '../storage/directory.ts'
 
 /** How a call gets the lock of a place, by the path of its directory. */
 type Acquire = (root: Root, path: string) => Lock

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { Control } from '../control.ts'
+import { Control } from '../shared-state.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
 import { Databases } from '../storage/database/database.ts'
 import { CallStorage, EndOfRun } from './call.ts'

@@ -1,8 +1,8 @@
 import type { Kind } from '../../generated/component/interfaces/agent-memory-storage-database.js'
-import { StorageFailure } from '../failure.ts'
+import { StorageFailure } from '../error.ts'
 import { segmentsOf } from '../paths.ts'
 import type { Granted } from '../tree.ts'
-import type { Root } from '../walk.ts'
+import type { Root } from '../directory.ts'
 
 /** Where a database is, and what it is. */
 export interface DatabaseFile {

@@ -6,10 +6,10 @@ import type {
   Statement,
   Value,
 } from '../../generated/component/interfaces/agent-memory-storage-database.js'
-import { StorageFailure } from '../failure.ts'
+import { StorageFailure } from '../error.ts'
 import { primaryCode, Sqlite } from '../sqlite-error.ts'
 import type { Link } from './connection.ts'
-import { notOne } from './failure.ts'
+import { notOne } from './error.ts'
 
 /** The longest answer of a query and the longest parameters of a statement, in bytes: 16 MiB. */
 export const mostBytes = 16 * 1024 * 1024

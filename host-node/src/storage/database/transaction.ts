@@ -1,7 +1,7 @@
 import type { Effect, Rows, Statement } from '../../generated/component/interfaces/agent-memory-storage-database.js'
-import { StorageFailure } from '../failure.ts'
+import { StorageFailure } from '../error.ts'
 import type { Link } from './connection.ts'
-import { reported } from './failure.ts'
+import { reported } from './error.ts'
 import { execute, query } from './statement.ts'
 
 /** How a transaction ends. */

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Memory, MemoryCallError, MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { Lock } from '../dist/storage/lock.js'
+import { findRepository } from '../dist/storage/repository.js'
+import { monotonic } from '../dist/time.js'
+import { emptyDirectory, emptyRepository, heldElsewhere, repositoryFile } from './fixtures/scratch.ts'
+
+const log = '.github/agent-memory/aristotle/logs/2025-01-20.md'
+
+async function session({ allow = [], ...options }: Partial<MemoryOptions> = {}): Promise<{
+  repository: string
+  memory: Memory
+}> {
+  const repository = emptyRepository()
+  const memory = await openMemory({
+    allow: [repository, ...allow],
+    clock: { now: '2025-01-20T10:00:00Z' },
+    random: { seed: 1 },
+    utcOffset: 0,
+    ...options,
+  })
+  const started = await memory.call('start_session', { agent_name: 'aristotle', repo_root: repository })
+  assert.equal(started.isError, false)
+  return { repository, memory }
+}
+
+const entry = (repository: string, content: string) => ({
+  agent_name: 'aristotle',
+  repo_root: repository,
+  section: 'Context',
+  content,
+})
+
+test('the tools are those that the component lists, with their schemas', async () => {
+  await using memory = await openMemory({ allow: [] })
+  const append = memory.tools.find((tool) => tool.name === 'append_entry')!
+  assert.equal(append.annotations.readOnlyHint, false)
+  assert.equal(append.inputSchema['additionalProperties'], false)
+  assert.ok(append.description.length > 0 && append.outputSchema)
+})
+
+test('a tool for people is marked, and called like any other', async () => {
+  const repository = emptyRepository()
+  await using memory = await openMemory({ allow: [repository] })
+  const forPeople = memory.tools.filter((tool) => tool.audience === 'person').map((tool) => tool.name)
+  assert.deepEqual(forPeople, ['validate'])
+  const page = await memory.call('validate', { repo_root: repository })
+  assert.ok(!page.isError)
+  assert.deepEqual(page.result, { findings: [], done: 0, total: 0 })
+})
+
+test('a call is typed by the name of its tool', async () => {
+  const { repository, memory } = await session()
+  const outcome = await memory.call('append_entry', entry(repository, 'We begin.'))
+  assert.ok(!outcome.isError)
+  assert.equal(outcome.result.session_file, log)
+  // @ts-expect-error: a known tool's input is checked by the compiler.
+  const refused = await memory.call('append_entry', { agent_name: 'aristotle' })
+  assert.ok(refused.isError)
+  assert.equal(refused.error.code, 'InvalidInput')
+  await memory.close()
+})
+
+test('a name that is known only at run time takes any object', async () => {
+  await using memory = await openMemory({ allow: [] })
+  const { name }: { name: string } = memory.tools[0]!
+  const outcome = await memory.call(name, {})
+  assert.ok(outcome.isError)
+})
+
+test('a tool that is not mounted and arguments that are no object reject with a typed error', async () => {
+  await using memory = await openMemory({ allow: [] })
+  const rejects = (call: Promise<unknown>, code: string) =>
+    assert.rejects(call, (error) => error instanceof MemoryCallError && error.code === code)
+  await rejects(memory.call('nope' as string, {}), 'not-found')
+  await rejects(memory.call('read_summary' as string, []), 'invalid-request')
+  await rejects(memory.call(5 as unknown as string, {}), 'invalid-request')
+  await rejects(memory.readResource(undefined as unknown as string), 'invalid-request')
+  await rejects(memory.call('read_summary' as string, { n: 1n }), 'invalid-request')
+})
+
+test('a repository that is not allowed is refused, and the outcome says how to allow it', async () => {
+  const { memory } = await session()
+  const outcome = await memory.call('read_summary', { agent_name: 'aristotle', repo_root: emptyRepository() })
+  assert.ok(outcome.isError)
+  assert.equal(outcome.error.code, 'RepositoryNotAllowed')
+  assert.match(outcome.error.message, /`allow`/)
+  await memory.close()
+})
+
+test('two hundred calls at once lose nothing and keep their order', async () => {
+  const { repository, memory } = await session({ durability: 'relaxed' })
+  const numbers = Array.from({ length: 200 }, (_, n) => n)
+  const outcomes = await Promise.all(numbers.map((n) => memory.call('append_entry', entry(repository, `entry ${n}.`))))
+  assert.deepEqual(
+    outcomes.filter((outcome) => outcome.isError),
+    [],
+  )
+  const written = [...readFileSync(join(repository, log), 'utf8').matchAll(/entry (\d+)\./g)].map((match) =>
+    Number(match[1]),
+  )
+  assert.deepEqual(written, numbers)
+  await memory.close()
+})
+
+test('while a writer waits for the lock the event loop goes on, and reads pass by', async () => {
+  const { repository, memory } = await session({ workers: 2 })
+  const other = await heldElsewhere(repository)
+  const waiting = Array.from({ length: 5 }, (_, n) => memory.call('append_entry', entry(repository, `waits ${n}`)))
+  const read = await memory.call('read_summary', { agent_name: 'aristotle', repo_root: repository })
+  assert.equal(read.isError, false)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.doesNotMatch(readFileSync(join(repository, log), 'utf8'), /waits/)
+  await other.release()
+  assert.deepEqual(
+    (await Promise.all(waiting)).map((outcome) => outcome.isError),
+    [false, false, false, false, false],
+  )
+  await memory.close()
+})
+
+test('locks that others hold stop neither reads nor writers of another repository, however few the workers', async () => {
+  const stuck = [emptyRepository(), emptyRepository(), emptyRepository()]
+  const { repository, memory } = await session({ allow: stuck, workers: 1, lockWait: 30_000 })
+  const others = await Promise.all(stuck.map(heldElsewhere))
+  let ended = 0
+  const waiting = stuck.map(async (repo_root) => {
+    const outcome = await memory.call('start_session', { agent_name: 'aristotle', repo_root })
+    ended++
+    return outcome.isError
+  })
+  const free = await Promise.all([
+    memory.call('append_entry', entry(repository, 'passes by')),
+    memory.call('read_summary', { agent_name: 'aristotle', repo_root: repository }),
+  ])
+  assert.deepEqual([free.map((outcome) => outcome.isError), ended], [[false, false], 0])
+  await Promise.all(others.map((other) => other.release()))
+  assert.deepEqual(await Promise.all(waiting), [false, false, false])
+  await memory.close()
+})
+
+test('a blocked event loop keeps no lock', async () => {
+  const { repository, memory } = await session()
+  const appended = memory.call('append_entry', entry(repository, 'We begin.'))
+  const written = () => readFileSync(join(repository, log), 'utf8').includes('We begin.')
+  // The worker needs the event loop until it has its turn; from then on this thread sleeps.
+  while (!written()) await new Promise((resolve) => setImmediate(resolve))
+  const lock = Lock.acquire(
+    findRepository(repository, [repository]).lock,
+    { atHead: 60_000, inAll: 60_000 },
+    monotonic(),
+  )
+  lock.release()
+  assert.equal((await appended).isError, false)
+  await memory.close()
+})
+
+test('a writer that loses its patience gets an outcome that says so, and the next one works', async () => {
+  const { repository, memory } = await session({ lockWait: 50 })
+  const other = await heldElsewhere(repository)
+  const outcome = await memory.call('append_entry', entry(repository, 'too early'))
+  assert.ok(outcome.isError)
+  assert.equal(outcome.error.code, 'Busy')
+  await other.release()
+  assert.equal((await memory.call('append_entry', entry(repository, 'in time'))).isError, false)
+  await memory.close()
+})
+
+test('the same clock, seed and calls make the same documents', async () => {
+  const texts = []
+  for (let run = 0; run < 2; run++) {
+    const { repository, memory } = await session()
+    await memory.call('append_entry', entry(repository, 'We begin.'))
+    texts.push(readFileSync(join(repository, log), 'utf8'))
+    await memory.close()
+  }
+  assert.equal(texts[0], texts[1])
+})
+
+test('closing waits for the calls that were made and refuses later ones', async () => {
+  const { repository, memory } = await session()
+  const made = memory.call('append_entry', entry(repository, 'the last'))
+  await memory.close()
+  assert.equal((await made).isError, false)
+  await assert.rejects(memory.call('append_entry', entry(repository, 'too late')), { code: 'closed' })
+})
+
+test('a memory that is not closed keeps no process alive', () => {
+  const program = `import { openMemory } from 'agent-memory-host'; await openMemory({ allow: [] }); console.log('open')`
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: repositoryFile('host-node'),
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  assert.deepEqual([stdout, status], ['open\n', 0])
+})
+
+test('an option that is wrong is named', async () => {
+  const file = join(emptyDirectory(), 'file')
+  writeFileSync(file, '')
+  const wrong: [string, unknown][] = [
+    ['allow', undefined],
+    ['allow', {}],
+    ['allow', { allow: ['relative'] }],
+    ['allow', { allow: [5] }],
+    ['allow', { allow: [join(file, 'gone')] }],
+    ['allow', { allow: [file] }],
+    ['lockWait', { allow: [], lockWait: -1 }],
+    ['lockWait', { allow: [], lockWait: 3_600_001 }],
+    ['lokWait', { allow: [], lokWait: 1 }],
+    ['limits.foo', { allow: [], limits: { foo: 1 } }],
+    ['workers', { allow: [], workers: 0 }],
+    ['clock.now', { allow: [], clock: { now: 'soon' } }],
+    ['utcOffset', { allow: [], utcOffset: 1.5 }],
+    ['durability', { allow: [], durability: 'some' }],
+    ['nope', { allow: [], toolsets: ['nope'] }],
+    ['settings.nope', { allow: [], settings: { nope: {} } }],
+    ['memoryDir', { allow: [], memoryDir: '/a' }],
+  ]
+  for (const [name, options] of wrong) {
+    await assert.rejects(openMemory(options as MemoryOptions), (error) => {
+      return (
+        error instanceof MemoryOpenError && error.code === 'invalid-option' && error.message.includes(`\`${name}\``)
+      )
+    })
+  }
+})

@@ -1,0 +1,35 @@
+// Begins a transaction with a row that is not committed, and does not end by itself: on a worker thread, or a process.
+import { parentPort, workerData } from 'node:worker_threads'
+import { sleep } from '../../dist/time.js'
+import { beginWrite, databaseIn } from '../fixtures/places.ts'
+
+const { directory, moment } = (workerData ?? { directory: process.argv[2], moment: 'holding' }) as {
+  directory: string
+  moment: 'holding' | 'waiting' | 'committing' | 'querying'
+}
+const patience = { atHead: 600_000, inAll: 600_000 }
+const say = () => (parentPort ? parentPort.postMessage('there') : process.stdout.write('there'))
+const insert = { sql: 'INSERT INTO t (x) VALUES (-1)', parameters: [] }
+const large = { sql: 'INSERT INTO t (x) VALUES (zeroblob(1000000)) RETURNING length(x)', parameters: [] }
+const slow = {
+  sql: 'WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000000) SELECT count(*) FROM n',
+  parameters: [],
+}
+
+const database = databaseIn(directory, { durability: 'full', patience })
+database.open(false)
+if (moment === 'waiting') say()
+const transaction = beginWrite(database, patience)
+transaction.execute([insert])
+say()
+if (moment === 'querying') transaction.query(slow, 1)
+for (let last = transaction; ;) {
+  if (moment !== 'committing') {
+    sleep(10)
+    continue
+  }
+  last.query(large, 1)
+  last.query({ sql: "DELETE FROM t WHERE typeof(x) = 'blob' RETURNING 1", parameters: [] }, 0)
+  last.commit()
+  last = beginWrite(database, patience)
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openMemory } from 'agent-memory-host'
+import { StorageFailure } from '../../dist/storage/error.js'
+import { findRepository } from '../../dist/storage/repository.js'
+import { emptyDirectory, write } from '../fixtures/scratch.ts'
+
+const skip = process.platform !== 'linux' && 'only the file systems of Linux take names that are not UTF-8'
+const isCode = (code: string) => (error: unknown) => error instanceof StorageFailure && error.code === code
+
+/** Makes the directory `name`, in bytes, and the symbolic link `link` to it. */
+function linked(base: string, name: Buffer, link: string): void {
+  const path = Buffer.concat([Buffer.from(`${base}/`), name])
+  mkdirSync(path)
+  symlinkSync(path, join(base, link))
+}
+
+const notText = Buffer.from([0xff])
+/** What bytes that are not UTF-8 become in a text. */
+const twin = '\ufffd'
+
+test('a name that leads to a path that is not UTF-8 leads nowhere else', { skip }, () => {
+  const [granted, outside] = [emptyDirectory(), emptyDirectory()]
+  linked(granted, notText, 'way')
+  mkdirSync(join(granted, 'way/sub'))
+  symlinkSync('way/sub', join(granted, 'link'))
+  write(join(outside, 'sub/.git/HEAD'), 'ref: refs/heads/main\n')
+  symlinkSync(outside, join(granted, twin))
+  assert.throws(() => findRepository(join(granted, 'link'), [granted]), isCode('invalid-path'))
+  assert.throws(() => findRepository(join(granted, 'link'), [outside]), isCode('not-granted'))
+  assert.throws(() => findRepository(join(granted, 'link'), [join(granted, twin)]), isCode('not-granted'))
+})
+
+test('a git directory at a path that is not UTF-8 is no other one', { skip }, () => {
+  const base = emptyDirectory()
+  linked(base, notText, 'link')
+  write(join(base, 'link/HEAD'), 'ref: refs/heads/main\n')
+  write(join(base, twin, 'HEAD'), 'ref: refs/heads/main\n')
+  write(join(base, twin, 'gitdir'), join(base, 'repo/.git'))
+  write(join(base, 'repo/.git'), `gitdir: ${base}/link\n`)
+  assert.throws(() => findRepository(join(base, 'repo'), [base]), isCode('not-granted'))
+})
+
+test('a granted directory at a path that is not UTF-8 is refused', { skip }, async () => {
+  const base = emptyDirectory()
+  linked(base, notText, 'link')
+  mkdirSync(join(base, twin))
+  await assert.rejects(openMemory({ allow: [join(base, 'link')] }), {
+    code: 'invalid-option',
+    message: /`allow`.*not UTF-8/,
+  })
+})

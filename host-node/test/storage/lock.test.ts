@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { StorageFailure } from '../../dist/storage/error.js'
+import { Lock } from '../../dist/storage/lock.js'
+import { findRepository } from '../../dist/storage/repository.js'
+import { monotonic } from '../../dist/time.js'
+import { emptyRepository, heldElsewhere, intercept, isFree, testProgram, write } from '../fixtures/scratch.ts'
+
+const patient = { atHead: 10_000, inAll: 30_000 }
+const impatient = { atHead: 0, inAll: 0 }
+
+const acquire = (repository: string, patience = patient) =>
+  Lock.acquire(findRepository(repository, [repository]).lock, patience, monotonic())
+const isCode = (code: string) => (error: unknown) => error instanceof StorageFailure && error.code === code
+
+test('the lock excludes another process and another connection of this one until it is released', () => {
+  const repository = emptyRepository()
+  const lock = acquire(repository)
+  assert.equal(isFree(repository), false)
+  assert.throws(() => acquire(repository, impatient), isCode('busy'))
+  assert.equal(isFree(repository), false)
+  lock.release()
+  assert.equal(isFree(repository), true)
+})
+
+test('a lock that another process holds is waited for at the head of the queue, and then is busy', async () => {
+  const repository = emptyRepository()
+  const other = await heldElsewhere(repository)
+  assert.throws(() => acquire(repository, { atHead: 50, inAll: 10_000 }), isCode('busy'))
+  await other.release()
+  acquire(repository).release()
+})
+
+test('the lock files stay empty and have no journal beside them', () => {
+  const repository = emptyRepository()
+  const directory = join(repository, '.git/agent-memory')
+  const lock = acquire(repository)
+  assert.deepEqual(readdirSync(directory), ['queue.sqlite', 'turn.sqlite'])
+  for (const name of readdirSync(directory)) assert.equal(statSync(join(directory, name)).size, 0)
+  lock.release()
+})
+
+test('a lock file that is a symbolic link is refused', () => {
+  const repository = emptyRepository()
+  write(join(repository, 'away'), '')
+  acquire(repository).release()
+  rmSync(join(repository, '.git/agent-memory/turn.sqlite'))
+  symlinkSync(join(repository, 'away'), join(repository, '.git/agent-memory/turn.sqlite'))
+  assert.throws(() => acquire(repository), isCode('invalid-path'))
+})
+
+/** Runs a program as a user to whom nothing belongs. */
+const asNobody = (...command: string[]) =>
+  spawnSync('setpriv', ['--reuid', '65534', '--clear-groups', ...command], { encoding: 'utf8' })
+const canBeNobody = asNobody('test', '-r', testProgram('hold-lock.ts')).status === 0
+const whyNot = 'only root, with `setpriv` and a checkout that all may read, can run it as another user'
+
+for (const name of ['queue.sqlite', 'turn.sqlite']) {
+  test(`who may read \`${name}\` but not write it does not take the lock`, { skip: !canBeNobody && whyNot }, () => {
+    const repository = emptyRepository()
+    acquire(repository).release()
+    const directory = join(repository, '.git/agent-memory')
+    chmodSync(repository, 0o755)
+    for (const file of readdirSync(directory)) chmodSync(join(directory, file), 0o666)
+    const take = () => asNobody(process.execPath, testProgram('hold-lock.ts'), repository, 'try').stdout
+    assert.equal(take(), 'held')
+    chmodSync(join(directory, name), 0o644)
+    assert.equal(take(), 'read-only')
+  })
+}
+
+test('a lock that was removed while it was held protects nothing any more, and says so', () => {
+  const repository = emptyRepository()
+  const lock = acquire(repository)
+  lock.check()
+  rmSync(join(repository, '.git/agent-memory'), { recursive: true })
+  assert.throws(() => lock.check(), isCode('io'))
+  lock.release()
+})
+
+for (const name of ['queue.sqlite', 'turn.sqlite']) {
+  test(`a lock directory that is removed just before \`${name}\` is opened is made anew`, (context) => {
+    const repository = emptyRepository()
+    const directory = join(repository, '.git/agent-memory')
+    let removed = false
+    intercept(context, 'lstatSync', (path) => {
+      if (removed || path !== join(directory, name)) return
+      removed = true
+      rmSync(directory, { recursive: true })
+    })
+    acquire(repository).release()
+    assert.ok(removed)
+    assert.deepEqual(readdirSync(directory), ['queue.sqlite', 'turn.sqlite'])
+  })
+}
+
+test('a lock that is removed while it is waited for is no lock: the one in its place is', () => {
+  const repository = emptyRepository()
+  const before = acquire(repository)
+  const { lock: root } = findRepository(repository, [repository])
+  let waits = 0
+  const lock = Lock.acquire(root, patient, monotonic(), () => {
+    if (waits++ > 0) return
+    rmSync(join(repository, '.git/agent-memory'), { recursive: true })
+    before.release()
+  })
+  assert.equal(waits, 1)
+  lock.check()
+  assert.equal(isFree(repository), false)
+  lock.release()
+})
+
+for (const moment of ['polling', 'holding', 'committing'] as const) {
+  test(`a worker thread that is terminated while it is ${moment} lets go of the lock`, async () => {
+    const repository = emptyRepository()
+    const other = moment === 'polling' ? await heldElsewhere(repository) : undefined
+    const worker = new Worker(testProgram('lock-worker.ts'), { workerData: { repository, moment } })
+    await new Promise((resolve) => worker.once('message', resolve))
+    // Long enough to be in the midst of it, however slow the machine: it goes on until it is ended.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(isFree(repository), false)
+    await worker.terminate()
+    await other?.release()
+    assert.equal(isFree(repository), true)
+  })
+}
