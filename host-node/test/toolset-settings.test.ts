@@ -1,68 +1,16 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory-host'
-import { type Description, listsOf, readingToolsOf, type Toolset } from '../dist/description.js'
-import { type ComponentOptions, settle } from '../dist/options.js'
 import { grantDirectory } from '../dist/storage/named-place.js'
-import { directorySetting, emptyToolset, privatePlace } from './fixtures/components.ts'
-import { emptyDirectory, repositoryFile } from './fixtures/scratch.ts'
+import type { ComponentOptions } from '../dist/options.js'
+import { emptyDirectory } from './fixtures/scratch.ts'
+import { settled } from './fixtures/toolsets.ts'
 
-const setting = (name: string, schema: object) => ({ name, schema, help: name, is_path: false })
-
-const first: Toolset = {
-  ...emptyToolset,
-  name: 'first',
-  settings: [
-    directorySetting,
-    setting('form', { type: 'string', enum: ['round', 'flat'] }),
-    setting('most', { type: 'integer', minimum: 1, maximum: 9 }),
-    setting('is_new', { type: 'boolean' }),
-    { ...setting('file', { type: 'string' }), is_path: true },
-  ],
-  places: [
-    privatePlace,
-    { ...privatePlace, label: 'away', setting: 'file', default: '' },
-    { ...privatePlace, label: 'family', kind: 'family', default: '~/family' },
-  ],
-}
-const second: Toolset = {
-  ...emptyToolset,
-  name: 'second',
-  default: false,
-  settings: [setting('text', { type: 'string' })],
-}
-const description: Description = { toolsets: [first, second] }
-
-const settled = (options: Partial<ComponentOptions> = {}) => settle(description, { allow: [], ...options })
 const granted = (options?: Partial<ComponentOptions>) =>
   Object.fromEntries(settled(options).places.map((place) => [place.label, 'path' in place ? place.path : undefined]))
 const own = (settings: object) => settled({ settings }).arrive().settings.ofToolsets
-
-test('the defaults are those that the README tells', () => {
-  const { durability, patience, workers, memoryLimit, storageCalls, statementTime } = settled()
-  const { guestTime, guestTimeForPeople } = settled()
-  assert.deepEqual(
-    { durability, patience, workers, memoryLimit, guestTime, guestTimeForPeople, storageCalls, statementTime },
-    {
-      durability: 'full',
-      patience: { atHead: 5_000, inAll: 30_000 },
-      workers: 4,
-      memoryLimit: 256 * 1024 * 1024,
-      guestTime: 2_000,
-      guestTimeForPeople: 60_000,
-      storageCalls: 100_000,
-      statementTime: 30_000,
-    },
-  )
-  assert.deepEqual(settled({ lockWait: 60_000 }).patience, { atHead: 60_000, inAll: 60_000 })
-  const readme = readFileSync(repositoryFile('host-node/README.md'), 'utf8')
-  assert.match(readme, /256 MiB, 2,000, 60,000, 100,000, 30,000 \|/)
-  assert.match(readme, /`lockWait` .*waits 30,000, .*\| 5,000 \|/)
-  assert.match(readme, /`workers` .*four times as many.*\| 4 \|/)
-})
 
 test('a place is granted by default where its toolset is mounted, and where a setting says where it is', () => {
   const home = (path: string) => grantDirectory(join(homedir(), path)).path
@@ -118,42 +66,6 @@ for (const [settings, option, why] of [
     )
   })
 }
-
-test('those toolsets are mounted that are named, or by default, in their order', () => {
-  const names = (toolsets?: readonly string[]) => settled(toolsets && { toolsets }).mounted.map(({ name }) => name)
-  assert.deepEqual(names(), ['first'])
-  assert.deepEqual(names([]), [])
-  assert.deepEqual(names(['second', 'first']), ['first', 'second'])
-  assert.deepEqual(names(['all']), ['first', 'second'])
-  assert.throws(() => names(['second', 'third']), { message: 'no toolset `third`; there are `first`, `second`, `all`' })
-  assert.throws(() => names('all' as unknown as string[]), { message: /`toolsets` is not an array/ })
-})
-
-test('a tool whose name another mounted one has too is listed by its qualified name', () => {
-  const tool = (toolset: string, name: string, shared_with: string[], readOnlyHint: boolean) => ({
-    name,
-    qualified_name: `${toolset}_${name}`,
-    shared_with,
-    title: name,
-    description: name,
-    inputSchema: {},
-    outputSchema: {},
-    annotations: { readOnlyHint, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-    audience: 'model' as const,
-  })
-  const a = { ...first, tools: [tool('first', 'find', ['second'], true), tool('first', 'read', [], true)] }
-  const b = { ...second, tools: [tool('second', 'find', ['first'], false)] }
-  const names = (...mounted: Toolset[]) => listsOf(mounted).tools.map(({ name }) => name)
-  assert.deepEqual(
-    [names(a), names(b), names(a, b)],
-    [['find', 'read'], ['find'], ['first_find', 'read', 'second_find']],
-  )
-  assert.deepEqual(Object.keys(listsOf([a, b]).tools[0]!), [
-    ...['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'audience'],
-  ])
-  assert.deepEqual([...readingToolsOf([a, b])].sort(), ['first_find', 'first_read', 'read'])
-  assert.deepEqual([...readingToolsOf([a])].sort(), ['find', 'first_find', 'first_read', 'read'])
-})
 
 test('a setting is typed by its schema', async () => {
   const directory = emptyDirectory()

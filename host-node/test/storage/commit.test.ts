@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs, {
   chmodSync,
   existsSync,
@@ -9,6 +10,7 @@ import fs, {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -18,8 +20,9 @@ import { findRepository } from '../../dist/storage/repository.js'
 import { areasOf, readDocument } from '../../dist/storage/tree.js'
 import { monotonic } from '../../dist/time.js'
 import { copy, edit, failure, put, remove, setup, tree, version } from '../fixtures/changes.ts'
+import { refusal } from '../fixtures/database.ts'
 import { place } from '../fixtures/places.ts'
-import { emptyDirectory, intercept, write } from '../fixtures/scratch.ts'
+import { emptyDirectory, emptyRepository, intercept, readOnlyView, write } from '../fixtures/scratch.ts'
 
 test('a version is the SHA-256 of the contents in lower-case hexadecimal', () => {
   assert.equal(version('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
@@ -378,4 +381,60 @@ test('a failure before the first rename leaves no backup', () => {
   assert.deepEqual([change, applied], [3, 0])
   assert.deepEqual(readdirSync(join(repository, tree)), before)
   assert.equal(readFileSync(join(repository, tree, 'a.json.backup'), 'utf8'), 'older')
+})
+
+for (const [what, change] of [
+  ['a put', put('a.md', 'new', version('old'))],
+  ['a deletion', remove('a.md', version('old'))],
+] as const) {
+  test(`what an editor saves after the check is seen before the rename of ${what}`, (context) => {
+    const { repository, areas } = setup()
+    const path = join(repository, tree, 'a.md')
+    write(path, 'old')
+    intercept(context, 'fdatasyncSync', () => writeFileSync(path, "the editor's"))
+    const { failure: why, applied } = failure(() => commit(areas, [put('new.md', ''), change], 'full'))
+    assert.deepEqual([why.code, applied], ['version-mismatch', 1])
+    assert.equal(readFileSync(path, 'utf8'), "the editor's")
+  })
+}
+
+test('a document of 16 MiB is kept, and none that is longer', () => {
+  const { areas } = setup()
+  const most = 'x'.repeat(16 * 1024 * 1024)
+  commit(areas, [put('a.md', most)], 'relaxed')
+  assert.equal(readDocument(areas, 'documents', 'a.md', 2n ** 64n - 1n)!.contents.length, most.length)
+  assert.equal(commit(areas, [copy('a.md', 'b.md', version(most))], 'relaxed').length, 1)
+  assert.equal(failure(() => commit(areas, [put('c.md', `${most}x`)], 'relaxed')).failure.code, 'too-large')
+})
+
+test('a medium that can only be read is read, and refuses the lock', (context) => {
+  const repository = emptyRepository()
+  write(join(repository, tree, 'a.md'), 'text')
+  const view = join(emptyDirectory(), 'view')
+  using _ = { [Symbol.dispose]: () => void spawnSync('umount', [view]) }
+  const reason = readOnlyView(repository, view)
+  if (reason !== undefined) return context.skip(`a bind mount is not possible: ${reason}`)
+  const tree_ = findRepository(view, [view])
+  assert.equal(readDocument(areasOf(tree_), 'documents', 'a.md', 10n)!.version, version('text'))
+  assert.equal(refusal(() => Lock.acquire(tree_.lock, { atHead: 0, inAll: 0 }, monotonic())).code, 'read-only')
+  assert.equal(failure(() => commit(areasOf(tree_), [put('b.md', '')], 'full')).failure.code, 'read-only')
+})
+
+test('a full medium gives `no-space` and keeps nothing of the commit', (context) => {
+  const repository = join(emptyDirectory(), 'small')
+  mkdirSync(repository)
+  using _ = { [Symbol.dispose]: () => void spawnSync('umount', [repository]) }
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', repository], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) return context.skip(`a small file system cannot be mounted: ${stderr}`)
+  write(join(repository, '.git/HEAD'), 'ref: refs/heads/main\n')
+  const areas = areasOf(findRepository(repository, [repository]))
+  const {
+    failure: why,
+    change,
+    applied,
+  } = failure(() => commit(areas, [put('a.md', 'fits'), put('b.md', 'x'.repeat(100_000))], 'full'))
+  assert.deepEqual([why.code, change, applied], ['no-space', 1, 0])
+  assert.ok(!existsSync(join(repository, '.github')))
 })

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { commit } from '../../dist/storage/commit.js'
+import { copy, failure, put, rename, setup, tree, version } from '../fixtures/changes.ts'
+import { intercept, write } from '../fixtures/scratch.ts'
+
+test('a renamed document is the old file under another name', () => {
+  const { repository, areas } = setup()
+  const at = (path: string) => join(repository, tree, path)
+  write(at('a.md'), 'text')
+  const { ino } = lstatSync(at('a.md'))
+  const changes = [rename('a.md', 'b/c/d.md', version('text')), put('a2.md', '')]
+  assert.deepEqual(commit(areas, changes, 'full'), [version('text'), version('')])
+  assert.ok(!existsSync(at('a.md')))
+  assert.deepEqual([lstatSync(at('b/c/d.md')).ino, readFileSync(at('b/c/d.md'), 'utf8')], [ino, 'text'])
+  // What it leaves and what goes away with it in the same commit.
+  const more = [copy('b/c/d.md', 'kept.md', version('text')), rename('b/c/d.md', 'a.md', version('text'))]
+  assert.deepEqual(commit(areas, more, 'full'), [version('text'), version('text')])
+  assert.notEqual(lstatSync(at('kept.md')).ino, lstatSync(at('a.md')).ino)
+  assert.deepEqual(readdirSync(at('b/c')), [])
+})
+
+for (const [from, to, code] of [
+  ['missing.md', 'c.md', 'version-mismatch'],
+  ['missing/a.md', 'c.md', 'version-mismatch'],
+  ['b.md', 'c.md', 'version-mismatch'],
+  ['a.md', 'b.md', 'already-exists'],
+  ['a.md', 'directory', 'already-exists'],
+  ['a.md', 'link.md', 'already-exists'],
+  ['a.md', 'a.md', 'invalid-path'],
+  ['a.md', 'a.md/below', 'invalid-path'],
+  ['a.md', '../c.md', 'invalid-path'],
+  ['a.md', 'first', 'invalid-path'],
+  ['a.md', 'first/x.md', 'invalid-path'],
+  ['first/x.md', 'c.md', 'invalid-path'],
+  ['directory', 'c.md', 'invalid-path'],
+  ['link.md', 'c.md', 'invalid-path'],
+] as const) {
+  test(`a rename of \`${from}\` to \`${to}\` is refused with \`${code}\` and leaves all as it was`, () => {
+    const { repository, areas } = setup()
+    write(join(repository, tree, 'a.md'), 'text')
+    write(join(repository, tree, 'b.md'), 'saved by an editor')
+    mkdirSync(join(repository, tree, 'directory'))
+    symlinkSync('a.md', join(repository, tree, 'link.md'))
+    const before = readdirSync(join(repository, tree))
+    const changes = [put('first/x.md', ''), rename(from, to, version('text'))]
+    const { failure: why, applied } = failure(() => commit(areas, changes, 'full'))
+    assert.deepEqual([why.code, applied], [code, 0], why.message)
+    assert.deepEqual(readdirSync(join(repository, tree)), before)
+  })
+}
+
+test('what comes to stand at the new path, or is saved in the old one, stops a rename at the last look', (context) => {
+  for (const [saved, code] of [
+    ['new/b.md', 'already-exists'],
+    ['a.md', 'version-mismatch'],
+  ] as const) {
+    const { repository, areas } = setup()
+    const at = (path: string) => join(repository, tree, path)
+    write(at('a.md'), 'text')
+    let wrote = false
+    // The first rename is that of another document, after all is checked.
+    intercept(context, 'renameSync', () => {
+      if (!wrote) writeFileSync(at(saved), "the editor's")
+      wrote = true
+    })
+    const changes = [put('first.md', ''), rename('a.md', 'new/b.md', version('text'))]
+    const { failure: why, change, applied } = failure(() => commit(areas, changes, 'full'))
+    assert.deepEqual([why.code, change, applied], [code, 1, 1])
+    assert.equal(readFileSync(at(saved), 'utf8'), "the editor's")
+    assert.ok(existsSync(at('a.md')))
+  }
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { renameSync } from 'node:fs'
+import { test } from 'node:test'
+import { begin, count, insert, refusal, sceneWithTable, single, sql, write } from '../../fixtures/database.ts'
+
+test('a statement that fails stops the batch and ends its transaction', () => {
+  const { database, open } = sceneWithTable()
+  const transaction = begin(database, 'write')
+  const error = refusal(() => transaction.execute([insert(1), insert(1), insert(2)]))
+  assert.equal(error.code, 'already-exists')
+  assert.match(error.message, /unique constraint of `.*\/memories\.db`.*t\.x/)
+  assert.equal(error.detail, 'SQLite result code 2067')
+  // It is over at once, lock and all.
+  write(open({ patience: { atHead: 0, inAll: 0 } }), insert(3))
+  for (const use of [
+    () => transaction.execute([insert(4)]),
+    () => transaction.query(sql('SELECT 1'), 1),
+    () => transaction.commit(),
+  ]) {
+    const { code, message } = refusal(use)
+    assert.equal(code, 'io')
+    assert.match(message, /was rolled back after an error: begin again/)
+  }
+  assert.equal(single(database, 'SELECT x FROM t'), 3n)
+})
+
+test('a query that fails ends its transaction, one that reads as well', () => {
+  const { database } = sceneWithTable()
+  for (const mode of ['read', 'write'] as const) {
+    const transaction = begin(database, mode)
+    assert.match(refusal(() => transaction.query(sql('SELECT absent'), 1)).message, /no such column/)
+    assert.match(refusal(() => transaction.query(sql('SELECT 1'), 1)).message, /begin again/)
+    begin(database, mode).commit()
+  }
+})
+
+test('a transaction that is not committed leaves nothing and lets the next one in', () => {
+  const { database, open } = sceneWithTable()
+  const transaction = begin(database, 'write')
+  transaction.execute([insert(1)])
+  transaction.end()
+  assert.equal(count(database), 0n)
+  const other = open({ patience: { atHead: 0, inAll: 0 } }, false)
+  begin(other, 'write').end()
+  write(database, insert(2))
+  assert.equal(count(other), 1n)
+})
+
+test('a transaction reads what it wrote and others do not', () => {
+  const { database, open } = sceneWithTable()
+  const other = open()
+  const transaction = begin(database, 'write')
+  transaction.execute([insert(1)])
+  assert.deepEqual([count(transaction), count(other)], [1n, 0n])
+  transaction.commit()
+  assert.equal(count(other), 1n)
+})
+
+test('a read transaction sees one view from its begin', () => {
+  const { database, open } = sceneWithTable()
+  const reader = open()
+  const reads = begin(reader, 'read')
+  write(database, insert(1))
+  assert.equal(count(reads), 0n)
+  reads.commit()
+  assert.equal(count(reader), 1n)
+})
+
+test('there is one transaction at a time and one commit', () => {
+  const { database } = sceneWithTable()
+  const isNested = (work: () => unknown) => assert.equal(refusal(work).code, 'nested')
+  const transaction = begin(database, 'read')
+  isNested(() => begin(database, 'read'))
+  isNested(() => begin(database, 'write'))
+  isNested(() => database.query(sql('SELECT 1'), 1))
+  transaction.commit()
+  isNested(() => transaction.commit())
+  isNested(() => transaction.query(sql('SELECT 1'), 1))
+  isNested(() => transaction.execute([insert(1)]))
+  database.query(sql('SELECT 1'), 1)
+  begin(database, 'write').end()
+})
+
+test('a commit to a database that was moved away is no commit', () => {
+  const { at, database, open } = sceneWithTable()
+  const transaction = begin(database, 'write')
+  transaction.execute([insert(1)])
+  renameSync(at('memories.db'), at('away.db'))
+  const { code, message } = refusal(() => transaction.commit())
+  assert.equal(code, 'io')
+  assert.match(message, /was moved away while it was open/)
+  renameSync(at('away.db'), at('memories.db'))
+  assert.match(refusal(() => transaction.commit()).message, /begin again/)
+  const next = open({ patience: { atHead: 0, inAll: 0 } })
+  write(next, insert(2))
+  assert.equal(count(next), 1n)
+})
