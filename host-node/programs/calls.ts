@@ -2,12 +2,12 @@
 //     {"open": MemoryOptions}         {}, or {"failure"}; the memory before it is closed
 //     {"call": TOOL, "arguments"}     {"result"}, {"error"} or {"failure"}
 //     {"all": [{"call", ...}, ...]}   calls made at once: a list of their answers
-import { type Memory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
 
 type Call = { call: string; arguments: object }
 type Request = { open: MemoryOptions } | { all: Call[] } | Call
 
-let memory: Memory | undefined
+let memory: AgentMemory | undefined
 
 async function answer(request: Request): Promise<object> {
   try {

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect, isDeepStrictEqual } from 'node:util'
-import { type Memory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
 import {
   type Case,
   type Documents,
@@ -42,7 +42,7 @@ for (const { name, outcome, reason } of outcomes) if (outcome === 'failed') cons
 const count = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).length
 console.log(`node: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
 
-async function listedTools(): Promise<Memory['tools']> {
+async function listedTools(): Promise<AgentMemory['tools']> {
   await using memory = await openMemory({ allow: [], toolsets: ['all'], workers: 1 })
   return memory.tools
 }
@@ -89,7 +89,7 @@ function grantsOf({ format, caps }: Case, { places, memoryDir }: Scratch): Memor
 
 /** Makes a call and says what is wrong with its answer. The id of what it results in is added to `ids`. */
 async function runStep(
-  memory: Memory,
+  memory: AgentMemory,
   step: Step,
   places: Places,
   ids: (string | undefined)[],
@@ -115,7 +115,7 @@ async function runStep(
 
 type Answer = Pick<Step, 'result' | 'error' | 'failure'>
 
-async function answer(memory: Memory, { call, arguments: input, read }: Step): Promise<Answer> {
+async function answer(memory: AgentMemory, { call, arguments: input, read }: Step): Promise<Answer> {
   try {
     if (read !== undefined) return await readAnswer(memory, read)
     const outcome = await memory.call(call!, input as object)
@@ -128,7 +128,7 @@ async function answer(memory: Memory, { call, arguments: input, read }: Step): P
 }
 
 /** What a resource is read as: the JSON of its one text. */
-async function readAnswer(memory: Memory, uri: string): Promise<Answer> {
+async function readAnswer(memory: AgentMemory, uri: string): Promise<Answer> {
   const outcome = await memory.readResource(uri)
   if (outcome.isError) return { error: outcome.result as ToolError }
   const [content, ...more] = outcome.result

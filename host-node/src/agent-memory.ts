@@ -3,152 +3,172 @@ import {
   type Description,
   type Lists,
   listsOf,
-  readingToolsOf,
+  readOnlyToolNames,
   type Resource,
   type ResourceTemplate,
   type Tool,
-  toolsForPeopleOf,
+  personToolNames,
 } from './description.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
 import type { Category, Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { Tools, ToolsetSettings } from './generated/toolsets.ts'
 import type { Request } from './messages.ts'
-import { type ComponentOptions, type MemoryOptions, settle, type Settings } from './options.ts'
-import { type Ticket, WriterOrder } from './wait-queue.ts'
+import { type ComponentOptions, type MemoryOptions, resolveOptions, type ResolvedOptions } from './options.ts'
+import { type Ticket, WaitQueue } from './wait-queue.ts'
 import { type Answer, WorkerPool } from './pool.ts'
 import { compileModules } from './worker/component.ts'
 
 export type { Tools, ToolsetSettings }
 
-/** The names of the tools of every toolset. */
+/** The name of a tool of any toolset. */
 export type ToolName = keyof Tools
 
-/** What a tool takes; for a name known only at run time, any object. */
+/** The input of a tool. For a name that is known only at run time, any object. */
 export type Input<Name extends string> = Name extends ToolName
   ? Tools[Name]['input']
   : string extends Name
     ? object
     : never
 
-/** What a tool returns. */
+/** The result of a tool. For a name that is known only at run time, `unknown`. */
 export type Output<Name extends string> = Name extends ToolName ? Tools[Name]['output'] : unknown
 
-/** What a tool answers. A refusal is an outcome too, so that a model can read it and correct itself. */
+/** The answer of a tool. A tool's error is an outcome too: a model can read it and correct its call. */
 export type Outcome<Result = unknown> = (
   { isError: false; result: Result } | { isError: true; result: unknown; error: ToolError }
 ) & {
   /** The URIs of the resources that the call changed. */
   changed: string[]
-  /** Work that is wanted but need not be waited for. */
+  /** Work that is left to be done later. No tool of this version asks for any. */
   followUps: { id: string; kind: string; payload: unknown }[]
 }
 
-/** Why a tool refused. Give a model the outcome's `result`, which is the toolset's own JSON. */
+/** A tool's error. Give a model the outcome's `result` instead, which is the toolset's own JSON. */
 export interface ToolError {
-  /** What a caller can do about it. */
+  /** The kind of error, the same for every toolset. It tells what a caller can do. */
   readonly category: Category
-  /** Its kind, a word of the toolset. */
+  /** The toolset's own error code. */
   readonly code: string
-  /** For a model and a person: what was wrong, where, and what to do. */
+  /** For people and models: what was wrong, where, and what to do. */
   readonly message: string
 }
 
-/** What a resource holds. */
+/** The contents of a resource. */
 export interface ResourceContents {
   readonly uri: string
   readonly mimeType: string
   readonly text: string
 }
 
-/** An open memory. */
-export interface Memory extends AsyncDisposable {
-  /** In the order that users should see. */
+/**
+ * An open memory: its tools and resources. Close it with `close()` or `await using`.
+ *
+ * @example
+ * await using memory = await openMemory({ allow: ['/home/me/project'] })
+ * const outcome = await memory.call('read_summary', { agent_name: 'aristotle', repo_root: '/home/me/project' })
+ */
+export interface AgentMemory extends AsyncDisposable {
+  /** The tools of the mounted toolsets, in the order in which users should see them. */
   readonly tools: readonly Tool[]
+  /** The resources that can be read with `readResource`. */
   readonly resources: readonly Resource[]
+  /** Patterns of further resources that can be read with `readResource`. */
   readonly resourceTemplates: readonly ResourceTemplate[]
   /**
-   * Runs a tool. Calls that may change something take their turns in the order in which they were made.
+   * Calls a tool. Calls that may change the same place run one after another, in the order in which they were made.
    *
-   * Rejects with a `MemoryCallError` where there is no outcome.
+   * Rejects with a `MemoryCallError` if the call has no outcome. A tool's error is an outcome with `isError`.
    */
   call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>>
-  /** Reads a resource. Rejects with a `MemoryCallError` where there is no outcome, as for a URI that is none. */
+  /**
+   * Reads a resource.
+   *
+   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no resource has the URI.
+   */
   readResource(uri: string): Promise<Outcome<ResourceContents[]>>
-  /** Waits for the calls that were made, and ends the worker threads. Later calls are refused. */
+  /** Waits for the calls that were made, then ends the worker threads. Later calls reject with the code `closed`. */
   close(): Promise<void>
 }
 
-/** Opens a memory. Rejects with a `MemoryOpenError`. */
-export function openMemory(options: MemoryOptions): Promise<Memory> {
+/**
+ * Opens a memory. It starts no thread: worker threads start with the first call.
+ *
+ * Rejects with a `MemoryOpenError` if an option is wrong or the component cannot be loaded.
+ */
+export function openMemory(options: MemoryOptions): Promise<AgentMemory> {
   return openComponent(new URL('./generated/component/', import.meta.url), options)
 }
 
 /**
- * As `openMemory`, with the component that jco wrote to a directory: its main file is `component.js`, what it says of
- * itself is in `description.json`.
+ * Like `openMemory`, for any component that `scripts/transpile.ts` has transpiled to a directory: its code is in
+ * `component.js` and its description in `description.json`.
  */
-export async function openComponent(directory: URL, options: ComponentOptions): Promise<Memory> {
-  const description = await loaded<Description>(async () => {
+export async function openComponent(directory: URL, options: ComponentOptions): Promise<AgentMemory> {
+  const description = await load<Description>(async () => {
     return JSON.parse(await readFile(new URL('description.json', directory), 'utf8'))
   })
-  const settings = settle(description, options)
-  const { grants, places, durability, patience, storageCalls, statementTime } = settings
+  const resolved = resolveOptions(description, options)
+  const { grants, places, durability, lockTimeout, storageCalls, statementTime } = resolved
   const component = new URL('component.js', directory).href
-  const modules = await loaded(() => compileModules(directory, settings.memoryLimit))
+  const modules = await load(() => compileModules(directory, resolved.memoryLimit))
   const pool = new WorkerPool(
-    { component, modules, grants, places, durability, patience, storageCalls },
-    settings.workers,
+    { component, modules, grants, places, durability, lockTimeout, storageCalls },
+    resolved.workers,
     statementTime,
   )
-  return new OpenMemory(settings, pool)
+  return new OpenAgentMemory(resolved, pool)
 }
 
-function loaded<T>(load: () => Promise<T>): Promise<T> {
-  return load().catch((error) => {
+function load<T>(work: () => Promise<T>): Promise<T> {
+  return work().catch((error) => {
     throw new MemoryOpenError('component', `the component cannot be loaded: ${error.message}`, error)
   })
 }
 
-class OpenMemory implements Memory {
+class OpenAgentMemory implements AgentMemory {
   readonly tools: readonly Tool[]
   readonly resources: readonly Resource[]
   readonly resourceTemplates: readonly ResourceTemplate[]
-  readonly #settings: Settings
+  readonly #options: ResolvedOptions
   readonly #pool: WorkerPool
-  readonly #order: WriterOrder
-  readonly #reading: ReadonlySet<string>
-  readonly #forPeople: ReadonlySet<string>
+  readonly #waitQueue: WaitQueue
+  readonly #readOnlyTools: ReadonlySet<string>
+  readonly #personTools: ReadonlySet<string>
   readonly #pending = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  constructor(settings: Settings, pool: WorkerPool) {
-    const { tools, resources, resourceTemplates }: Lists = listsOf(settings.mounted)
+  constructor(options: ResolvedOptions, pool: WorkerPool) {
+    const { tools, resources, resourceTemplates }: Lists = listsOf(options.mounted)
     this.tools = tools
     this.resources = resources
     this.resourceTemplates = resourceTemplates
-    this.#settings = settings
+    this.#options = options
     this.#pool = pool
-    this.#order = new WriterOrder(settings.patience.inAll)
-    this.#reading = readingToolsOf(settings.mounted)
-    this.#forPeople = toolsForPeopleOf(settings.mounted)
+    this.#waitQueue = new WaitQueue(options.lockTimeout.total)
+    this.#readOnlyTools = readOnlyToolNames(options.mounted)
+    this.#personTools = personToolNames(options.mounted)
   }
 
   async call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>> {
     const outcome = await this.#receive(() => {
-      const request = { kind: 'call-tool' as const, name: checked(name, 'name of a tool'), arguments: textOf(input) }
-      const { guestTime, guestTimeForPeople } = this.#settings
-      return this.#run((context, askedAt) => ({ ...request, context, askedAt }), {
-        guestTime: this.#forPeople.has(name) ? guestTimeForPeople : guestTime,
-        onlyReads: this.#reading.has(name),
+      const request = {
+        kind: 'call-tool' as const,
+        name: requireString(name, 'name of a tool'),
+        arguments: toJson(input),
+      }
+      const { guestTime, guestTimeForPeople } = this.#options
+      return this.#run((context, waitingSince) => ({ ...request, context, waitingSince }), {
+        guestTime: this.#personTools.has(name) ? guestTimeForPeople : guestTime,
+        isReadOnly: this.#readOnlyTools.has(name),
       })
     })
     return outcome as Outcome<Output<Name>>
   }
 
   async readResource(uri: string): Promise<Outcome<ResourceContents[]>> {
-    const request = { kind: 'read-resource' as const, uri: checked(uri, 'URI of a resource') }
-    const { guestTime } = this.#settings
-    const read = () => this.#run((context) => ({ ...request, context }), { guestTime, onlyReads: true })
+    const request = { kind: 'read-resource' as const, uri: requireString(uri, 'URI of a resource') }
+    const { guestTime } = this.#options
+    const read = () => this.#run((context) => ({ ...request, context }), { guestTime, isReadOnly: true })
     const outcome = await this.#receive(read)
     return outcome as Outcome<ResourceContents[]>
   }
@@ -168,7 +188,7 @@ class OpenMemory implements Memory {
     try {
       return outcomeOf(await running)
     } catch (error) {
-      // A fault of this library: who runs the program should see it, whatever becomes of the error.
+      // An error of this library: tell the person who runs the program, even if the program drops the error.
       if (error instanceof MemoryCallError && error.code === 'trap') console.error(`agent-memory: ${error.message}`)
       throw error
     } finally {
@@ -176,35 +196,35 @@ class OpenMemory implements Memory {
     }
   }
 
-  /** Up to the first `await` this is the call's arrival: its number, its clock and its place are taken in order. */
+  /** Everything before the first `await` runs when the call is made: its number, time and ticket follow that order. */
   async #run(
-    requestWith: (context: Context, askedAt?: number) => Request,
-    { guestTime, onlyReads }: { guestTime: number; onlyReads: boolean },
+    requestWith: (context: Context, waitingSince?: number) => Request,
+    { guestTime, isReadOnly }: { guestTime: number; isReadOnly: boolean },
   ): Promise<Answer> {
-    const context = this.#settings.arrive()
-    let ticket: Ticket | undefined = onlyReads ? undefined : this.#order.enter()
-    // A tool that says it only reads has no place, and gets the last one should it want a lock after all.
-    const onAsk = (lock: string) => this.#order.ask((ticket ??= this.#order.enter()), lock)
+    const context = this.#options.nextContext()
+    let ticket: Ticket | undefined = isReadOnly ? undefined : this.#waitQueue.enter()
+    // A tool that is described as read-only gets a ticket only if it wants a lock all the same.
+    const onLockWanted = (lock: string) => this.#waitQueue.request((ticket ??= this.#waitQueue.enter()), lock)
     try {
-      for (let first = false; ; first = true) {
-        const request = requestWith(context, ticket?.askedAt)
-        const answer = await this.#pool.run({ request, guestTime, onAsk, first })
-        if (answer.kind !== 'deferred') return answer
-        await this.#order.turn(ticket!)
+      for (let isUrgent = false; ; isUrgent = true) {
+        const request = requestWith(context, ticket?.waitingSince)
+        const answer = await this.#pool.run({ request, guestTime, onLockWanted, isUrgent })
+        if (answer.kind !== 'retry') return answer
+        await this.#waitQueue.wait(ticket!)
       }
     } finally {
-      if (ticket) this.#order.leave(ticket)
+      if (ticket) this.#waitQueue.leave(ticket)
     }
   }
 }
 
-/** Programs without types may give anything. */
-function checked(text: string, what: string): string {
+/** A program without types may pass anything. */
+function requireString(text: string, what: string): string {
   if (typeof text === 'string') return text
-  throw new MemoryCallError('invalid-request', `the ${what} is no string`)
+  throw new MemoryCallError('invalid-request', `the ${what} is not a string`)
 }
 
-function textOf(input: unknown): string {
+function toJson(input: unknown): string {
   try {
     return JSON.stringify(input) ?? ''
   } catch (error) {
@@ -218,25 +238,25 @@ function outcomeOf(answer: Answer): Outcome {
       const { answer: answered, changed, followUps } = answer.outcome
       const rest = {
         changed,
-        followUps: followUps.map(({ id, kind, payload }) => ({ id, kind, payload: parse(payload) })),
+        followUps: followUps.map(({ id, kind, payload }) => ({ id, kind, payload: parseJson(payload) })),
       }
-      if (answered.tag === 'ok') return { isError: false, result: parse(answered.val), ...rest }
+      if (answered.tag === 'ok') return { isError: false, result: parseJson(answered.val), ...rest }
       const { json, ...error } = answered.val
-      return { isError: true, result: parse(json), error, ...rest }
+      return { isError: true, result: parseJson(json), error, ...rest }
     }
     case 'failure':
       throw new MemoryCallError(answer.code, answer.message)
     case 'ended':
       throw new MemoryCallError(answer.reason, `the component ended: ${answer.message}`)
-    case 'deferred':
-      throw new MemoryCallError('trap', 'a call that waits for its turn was answered')
+    case 'retry':
+      throw new MemoryCallError('trap', 'a call that waits for its lock was answered')
   }
 }
 
-function parse(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    throw new MemoryCallError('trap', 'the component answered with something that is not JSON')
+    throw new MemoryCallError('trap', 'the component answered with text that is not JSON')
   }
 }

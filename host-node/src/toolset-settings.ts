@@ -5,39 +5,36 @@ import { invalidOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import { grantDirectory, type NamedPlaces } from './storage/named-place.ts'
 
-/** By toolset and by name: the values that were set, each of which its schema accepts. */
+/** The values that were set, by toolset and by name. Each matches its schema. */
 type Values = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
-/** What is set of the toolsets' own settings: where their places are, and what the component is told. */
-export function settleToolsets(
+/** Checks the toolsets' settings. Returns their places, and the values that the component receives. */
+export function resolveToolsetSettings(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
   given: unknown,
-): { places: NamedPlaces; ofToolsets: ToolsetSettings[] } {
-  const values = valuesOf(toolsets, given)
-  return { places: placesOf(toolsets, mounted, values), ofToolsets: ofToolsets(toolsets, values) }
+): { places: NamedPlaces; values: ToolsetSettings[] } {
+  const checked = checkValues(toolsets, given)
+  return { places: placesOf(toolsets, mounted, checked), values: componentValues(toolsets, checked) }
 }
 
-function valuesOf(toolsets: readonly Toolset[], given: unknown = {}): Values {
-  const ofToolset = (name: string, toolset: Toolset | undefined, values: unknown) => {
-    if (toolset === undefined) throw unknown(`settings.${name}`, toolsets)
-    const read = entriesOf(values, `settings.${name}`).map(([each, value]) => {
-      const option = `settings.${name}.${each}`
-      const setting = toolset.settings.find((setting) => setting.name === each)
-      if (setting === undefined) throw unknown(option, toolset.settings)
-      return [each, checked(option, setting, value)] as const
-    })
-    return [name, Object.fromEntries(read)] as const
-  }
-  return new Map(
-    entriesOf(given, 'settings').map(([name, values]) =>
-      ofToolset(
-        name,
-        toolsets.find((toolset) => toolset.name === name),
-        values,
-      ),
-    ),
-  )
+function checkValues(toolsets: readonly Toolset[], given: unknown = {}): Values {
+  const values = entriesOf(given, 'settings').map(([name, settings]) => {
+    const toolset = toolsets.find((toolset) => toolset.name === name)
+    if (toolset === undefined) throw unknownOption(`settings.${name}`, toolsets)
+    return [name, checkToolset(toolset, settings)] as const
+  })
+  return new Map(values)
+}
+
+function checkToolset(toolset: Toolset, settings: unknown): Record<string, unknown> {
+  const values = entriesOf(settings, `settings.${toolset.name}`).map(([name, value]) => {
+    const option = `settings.${toolset.name}.${name}`
+    const setting = toolset.settings.find((setting) => setting.name === name)
+    if (setting === undefined) throw unknownOption(option, toolset.settings)
+    return [name, checkValue(option, setting, value)] as const
+  })
+  return Object.fromEntries(values)
 }
 
 function entriesOf(object: unknown, option: string): [string, unknown][] {
@@ -45,21 +42,21 @@ function entriesOf(object: unknown, option: string): [string, unknown][] {
   return Object.entries(object).filter(([, value]) => value !== undefined)
 }
 
-function unknown(option: string, known: readonly { readonly name: string }[]): Error {
+function unknownOption(option: string, known: readonly { readonly name: string }[]): Error {
   return invalidOption(option, `does not exist; there are ${known.map(({ name }) => `\`${name}\``).join(', ')}`)
 }
 
-/** The value, where the setting takes it; a path is absolute then. */
-function checked(option: string, { schema, is_path }: Setting, value: unknown): unknown {
-  const objection = objectionTo(value, schema)
-  if (objection !== undefined) throw invalidOption(option, objection)
+/** The value if it matches the setting's schema. A path is made absolute. */
+function checkValue(option: string, { schema, is_path }: Setting, value: unknown): unknown {
+  const violation = violationOf(value, schema)
+  if (violation !== undefined) throw invalidOption(option, violation)
   if (!is_path) return value
-  const path = absolute(value as string)
+  const path = absolutePath(value as string)
   if (path === undefined) throw invalidOption(option, 'is neither an absolute path nor one that begins with `~/`')
   return path
 }
 
-function objectionTo(value: unknown, { type, enum: words, minimum, maximum, minLength }: Setting['schema']) {
+function violationOf(value: unknown, { type, enum: words, minimum, maximum, minLength }: Setting['schema']) {
   if (words && !words.includes(value)) return `is none of ${words.map((word) => `\`${word}\``).join(', ')}`
   if (type === 'boolean' && typeof value !== 'boolean') return 'is neither `true` nor `false`'
   if (type === 'string' && typeof value !== 'string') return 'is not a string'
@@ -70,19 +67,19 @@ function objectionTo(value: unknown, { type, enum: words, minimum, maximum, minL
   return undefined
 }
 
-/** The path below the home directory where it begins with `~/`; undefined where it is not absolute. */
-function absolute(path: string): string | undefined {
-  const whole = path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
-  return isAbsolute(whole) ? whole : undefined
+/** The path with `~/` replaced by the home directory; undefined if it is not absolute. */
+function absolutePath(path: string): string | undefined {
+  const expanded = path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
+  return isAbsolute(expanded) ? expanded : undefined
 }
 
-/** A place is granted where a setting says where it is, and by default where its toolset is mounted. */
+/** Grants each place whose setting is set. Other places of mounted toolsets are granted at their default paths. */
 function placesOf(toolsets: readonly Toolset[], mounted: readonly Toolset[], values: Values): NamedPlaces {
-  const granted = (toolset: Toolset, { label, setting, ...place }: PlaceDescription) => {
+  const grant = (toolset: Toolset, { label, setting, ...place }: PlaceDescription) => {
     const { missing, is_private: isPrivate } = place
-    const chosen = setting === undefined ? undefined : values.get(toolset.name)?.[setting]
-    const byDefault = mounted.includes(toolset) ? absolute(place.default) : undefined
-    const directory = (chosen as string | undefined) ?? byDefault
+    const configured = setting === undefined ? undefined : values.get(toolset.name)?.[setting]
+    const byDefault = mounted.includes(toolset) ? absolutePath(place.default) : undefined
+    const directory = (configured as string | undefined) ?? byDefault
     if (place.kind !== 'directory' || directory === undefined) return { label, missing }
     const databases = place.databases.map(({ name }) => name)
     try {
@@ -92,14 +89,14 @@ function placesOf(toolsets: readonly Toolset[], mounted: readonly Toolset[], val
       throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
     }
   }
-  return toolsets.flatMap((toolset) => toolset.places.map((place) => granted(toolset, place)))
+  return toolsets.flatMap((toolset) => toolset.places.map((place) => grant(toolset, place)))
 }
 
-/** The component is told what was set. Where places are is the host's matter alone. */
-function ofToolsets(toolsets: readonly Toolset[], values: Values): ToolsetSettings[] {
+/** The settings that the component receives. The paths of places stay in the host. */
+function componentValues(toolsets: readonly Toolset[], values: Values): ToolsetSettings[] {
   return toolsets.flatMap(({ name, places }) => {
-    const isOfPlace = (setting: string) => places.some((place) => place.setting === setting)
-    const own = Object.entries(values.get(name) ?? {}).filter(([setting]) => !isOfPlace(setting))
+    const isPlacePath = (setting: string) => places.some((place) => place.setting === setting)
+    const own = Object.entries(values.get(name) ?? {}).filter(([setting]) => !isPlacePath(setting))
     return own.length > 0 ? [{ toolset: name, values: JSON.stringify(Object.fromEntries(own)) }] : []
   })
 }

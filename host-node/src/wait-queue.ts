@@ -1,80 +1,79 @@
-import { Turn } from './shared-state.ts'
+import { LockReply } from './shared-state.ts'
 import { monotonic } from './time.ts'
 
-/** A call's place among the calls of a memory that may change something. */
+/** A call's place among the calls of an `AgentMemory` that may change something. */
 export interface Ticket {
   readonly number: number
-  /** When it first asked for a lock, on the clock `monotonic`. */
-  askedAt?: number
-  /** The lock that it holds or wants. */
+  /** When the call first wanted a lock, on the clock `monotonic`. */
+  waitingSince?: number
+  /** The lock that the call wants or has. */
   lock?: string
-  impatient: boolean
+  timedOut: boolean
   wake?: () => void
 }
 
 /**
- * First come, first served, for every lock that the calls of a memory want.
+ * The calls that wait for locks: first come, first served, for each lock.
  *
- * A call wants at most one lock, and keeps its place until it ends. It gets the lock once every earlier call has ended
- * or is known to want some lock, and no earlier one wants this one. Which lock a call wants is known when its first run
- * asks.
+ * A call gets its lock once two conditions hold. No earlier call wants the same lock, and every earlier call has ended
+ * or has said which lock it wants. A call says so during its first run, and keeps its place until it ends.
  */
-export class WriterOrder {
-  readonly #patience: number
+export class WaitQueue {
+  readonly #timeout: number
   #next = 0
-  /** In order of arrival; the first is the one that everything after it waits for. */
+  /** The calls that have not wanted a lock yet, in order of arrival. All later calls wait for the first of them. */
   readonly #undecided = new Set<Ticket>()
   /** By lock, in order of arrival. */
   readonly #queues = new Map<string, Ticket[]>()
 
-  /** `patience`: milliseconds from a call's first request after which its answer is `never`. */
-  constructor(patience: number) {
-    this.#patience = patience
+  /** A call times out `timeout` milliseconds after it first wanted a lock. */
+  constructor(timeout: number) {
+    this.#timeout = timeout
   }
 
   enter(): Ticket {
-    const ticket: Ticket = { number: this.#next++, impatient: false }
+    const ticket: Ticket = { number: this.#next++, timedOut: false }
     this.#undecided.add(ticket)
     return ticket
   }
 
-  /** Notes that a running call wants a lock. One that wants another lock when it is run again takes its place there. */
-  ask(ticket: Ticket, lock: string): Turn {
-    ticket.askedAt ??= monotonic()
+  /** Replies to a running call that wants a lock. A call that wants another lock in a later run moves to its queue. */
+  request(ticket: Ticket, lock: string): LockReply {
+    ticket.waitingSince ??= monotonic()
     if (ticket.lock !== lock) {
-      this.#withdraw(ticket)
+      this.#remove(ticket)
       ticket.lock = lock
       const queue = this.#queues.get(lock) ?? []
-      const behind = queue.findLastIndex((other) => other.number < ticket.number)
-      queue.splice(behind + 1, 0, ticket)
+      const previous = queue.findLastIndex((other) => other.number < ticket.number)
+      queue.splice(previous + 1, 0, ticket)
       this.#queues.set(lock, queue)
-      this.#wake()
+      this.#wakeNext()
     }
-    if (ticket.impatient) return Turn.never
-    return this.#isNext(ticket) ? Turn.now : Turn.later
+    if (ticket.timedOut) return LockReply.timeout
+    return this.#isNext(ticket) ? LockReply.acquire : LockReply.retry
   }
 
-  /** Resolves when it is worth running the call again: its turn has come, or its patience is over. */
-  async turn(ticket: Ticket): Promise<void> {
+  /** Resolves when the call is next or has timed out. The call is then run again. */
+  async wait(ticket: Ticket): Promise<void> {
     if (this.#isNext(ticket)) return
     const { promise, resolve } = Promise.withResolvers<void>()
     ticket.wake = resolve
-    const left = Math.max(0, ticket.askedAt! + this.#patience - monotonic())
-    const patience = setTimeout(() => {
-      ticket.impatient = true
+    const left = Math.max(0, ticket.waitingSince! + this.#timeout - monotonic())
+    const timer = setTimeout(() => {
+      ticket.timedOut = true
       resolve()
     }, left)
     await promise
-    clearTimeout(patience)
+    clearTimeout(timer)
     delete ticket.wake
   }
 
   leave(ticket: Ticket): void {
-    this.#withdraw(ticket)
-    this.#wake()
+    this.#remove(ticket)
+    this.#wakeNext()
   }
 
-  #withdraw(ticket: Ticket): void {
+  #remove(ticket: Ticket): void {
     this.#undecided.delete(ticket)
     const queue = this.#queues.get(ticket.lock ?? '')
     if (queue === undefined) return
@@ -89,7 +88,7 @@ export class WriterOrder {
     return isDecided && this.#queues.get(ticket.lock!)![0] === ticket
   }
 
-  #wake(): void {
+  #wakeNext(): void {
     for (const [head] of this.#queues.values()) if (head!.wake && this.#isNext(head!)) head!.wake()
   }
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type Memory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
 import { monotonic } from '../dist/time.js'
@@ -13,7 +13,7 @@ const log = '.github/agent-memory/aristotle/logs/2025-01-20.md'
 
 async function session({ allow = [], ...options }: Partial<MemoryOptions> = {}): Promise<{
   repository: string
-  memory: Memory
+  memory: AgentMemory
 }> {
   const repository = emptyRepository()
   const memory = await openMemory({
@@ -151,7 +151,7 @@ test('a blocked event loop keeps no lock', async () => {
   while (!written()) await new Promise((resolve) => setImmediate(resolve))
   const lock = Lock.acquire(
     findRepository(repository, [repository]).lock,
-    { atHead: 60_000, inAll: 60_000 },
+    { atHead: 60_000, total: 60_000 },
     monotonic(),
   )
   lock.release()
@@ -159,7 +159,7 @@ test('a blocked event loop keeps no lock', async () => {
   await memory.close()
 })
 
-test('a writer that loses its patience gets an outcome that says so, and the next one works', async () => {
+test('a writer that loses its lockTimeout gets an outcome that says so, and the next one works', async () => {
   const { repository, memory } = await session({ lockWait: 50 })
   const other = await heldElsewhere(repository)
   const outcome = await memory.call('append_entry', entry(repository, 'too early'))

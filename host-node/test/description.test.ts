@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listsOf, readingToolsOf, type Toolset } from '../dist/description.js'
+import { listsOf, readOnlyToolNames, type Toolset } from '../dist/description.js'
 import { first, second, settled } from './fixtures/toolsets.ts'
 
 test('those toolsets are mounted that are named, or by default, in their order', () => {
@@ -35,6 +35,6 @@ test('a tool whose name another mounted one has too is listed by its qualified n
   assert.deepEqual(Object.keys(listsOf([a, b]).tools[0]!), [
     ...['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'audience'],
   ])
-  assert.deepEqual([...readingToolsOf([a, b])].sort(), ['first_find', 'first_read', 'read'])
-  assert.deepEqual([...readingToolsOf([a])].sort(), ['find', 'first_find', 'first_read', 'read'])
+  assert.deepEqual([...readOnlyToolNames([a, b])].sort(), ['first_find', 'first_read', 'read'])
+  assert.deepEqual([...readOnlyToolNames([a])].sort(), ['find', 'first_find', 'first_read', 'read'])
 })

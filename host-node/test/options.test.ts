@@ -7,13 +7,13 @@ import { emptyDirectory, repositoryFile } from './fixtures/scratch.ts'
 import { settled } from './fixtures/toolsets.ts'
 
 test('the defaults are those that the README tells', () => {
-  const { durability, patience, workers, memoryLimit, storageCalls, statementTime } = settled()
+  const { durability, lockTimeout, workers, memoryLimit, storageCalls, statementTime } = settled()
   const { guestTime, guestTimeForPeople } = settled()
   assert.deepEqual(
-    { durability, patience, workers, memoryLimit, guestTime, guestTimeForPeople, storageCalls, statementTime },
+    { durability, lockTimeout, workers, memoryLimit, guestTime, guestTimeForPeople, storageCalls, statementTime },
     {
       durability: 'full',
-      patience: { atHead: 5_000, inAll: 30_000 },
+      lockTimeout: { atHead: 5_000, total: 30_000 },
       workers: 4,
       memoryLimit: 256 * 1024 * 1024,
       guestTime: 2_000,
@@ -22,7 +22,7 @@ test('the defaults are those that the README tells', () => {
       statementTime: 30_000,
     },
   )
-  assert.deepEqual(settled({ lockWait: 60_000 }).patience, { atHead: 60_000, inAll: 60_000 })
+  assert.deepEqual(settled({ lockWait: 60_000 }).lockTimeout, { atHead: 60_000, total: 60_000 })
   const readme = readFileSync(repositoryFile('host-node/README.md'), 'utf8')
   assert.match(readme, /256 MiB, 2,000, 60,000, 100,000, 30,000 \|/)
   assert.match(readme, /`lockWait` .*waits 30,000, .*\| 5,000 \|/)

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import threads from 'node:worker_threads'
-import { Control } from '../dist/shared-state.js'
+import { SharedState } from '../dist/shared-state.js'
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
 import { monotonic } from '../dist/time.js'
@@ -69,7 +69,7 @@ test('calls that wait for others take up to four times as many threads more, and
   const running = countedThreads(context)
   const repositories = Array.from({ length: 5 }, emptyRepository)
   const locks = repositories.map((repository) => {
-    return Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, inAll: 0 }, monotonic())
+    return Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, total: 0 }, monotonic())
   })
   const { memory, call } = await guest({ lock, nothing }, { allow: repositories, lockWait: 60_000 })
   const [last, ...first] = repositories
@@ -105,7 +105,7 @@ test('a call may use as much time of a processor as it may, and not twice as muc
 test('a call may ask storage as often as it may, and not once more', () => {
   const settings = { storageCalls: 3 } as ConstructorParameters<typeof CallStorage>[0]
   const databases = undefined as unknown as ConstructorParameters<typeof CallStorage>[3]
-  const call = new CallStorage(settings, new Control(), () => {}, databases, undefined)
+  const call = new CallStorage(settings, new SharedState(), () => {}, databases, undefined)
   for (let n = 0; n < 3; n++)
     assert.equal(
       call.run(() => n),
@@ -115,7 +115,9 @@ test('a call may ask storage as often as it may, and not once more', () => {
     () => call.run(nothing),
     (error) => {
       const { report } = error as EndOfRun
-      return report.kind === 'ended' && report.reason === 'storage-calls' && /more than 3 times/.test(report.message)
+      return (
+        report.kind === 'ended' && report.reason === 'storage-calls' && /more than 3 storage calls/.test(report.message)
+      )
     },
   )
 })
@@ -143,8 +145,8 @@ test('a thread that is given up ends with its statement, and what it did is not 
   for (let tries = 0; running.size > 1 && tries < 3000; tries++) await sleep(20)
   assert.equal(running.size, 1)
   const { lock } = place(directory)
-  Lock.acquire(lock, { atHead: 0, inAll: 0 }, monotonic()).release()
-  const options = { durability: 'full', patience: { atHead: 0, inAll: 0 } } as const
+  Lock.acquire(lock, { atHead: 0, total: 0 }, monotonic()).release()
+  const options = { durability: 'full', lockTimeout: { atHead: 0, total: 0 } } as const
   const database = databaseIn(directory, options, 'kept.db')
   database.open(false)
   assert.throws(() => database.query({ sql: 'SELECT * FROM t', parameters: [] }, 1), { message: /no such table/ })

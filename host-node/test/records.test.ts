@@ -4,14 +4,14 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { type Memory, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { Lock } from '../dist/storage/lock.js'
 import { monotonic } from '../dist/time.js'
 import { beginWrite, databaseIn, place } from './fixtures/places.ts'
 import { emptyDirectory, emptyRepository, testProgram, write } from './fixtures/scratch.ts'
 
 const formats = ['json', 'sqlite'] as const
-const patience = { atHead: 60_000, inAll: 60_000 }
+const lockTimeout = { atHead: 60_000, total: 60_000 }
 
 type Own = NonNullable<NonNullable<MemoryOptions['settings']>['records']>
 
@@ -28,7 +28,7 @@ async function records(own: Own = {}, options: Partial<MemoryOptions> = {}) {
 }
 
 /** What a call results in, which does not fail. */
-async function done(memory: Memory, name: string, input: object = {}): Promise<any> {
+async function done(memory: AgentMemory, name: string, input: object = {}): Promise<any> {
   const outcome = await memory.call(name, input)
   assert.ok(!outcome.isError, `${name}: ${JSON.stringify(outcome)}`)
   return outcome.result
@@ -124,12 +124,12 @@ test('writers of one memory go in the order of their calls', async () => {
   await memory.close()
 })
 
-test('a writer that loses its patience gets an outcome that says so, and reads pass by', async () => {
+test('a writer that loses its lockTimeout gets an outcome that says so, and reads pass by', async () => {
   const { directory, memory } = await records({ format: 'sqlite' }, { lockWait: 50 })
   await done(memory, 'store_memory', { type: 'core', content: 'first' })
-  const holder = databaseIn(directory, { durability: 'relaxed', patience })
+  const holder = databaseIn(directory, { durability: 'relaxed', lockTimeout })
   holder.open(false)
-  const transaction = beginWrite(holder, patience)
+  const transaction = beginWrite(holder, lockTimeout)
   const [refused, read] = await Promise.all([
     memory.call('store_memory', { type: 'core', content: 'too early' }),
     done(memory, 'get_memory_stats', {}),
@@ -143,7 +143,7 @@ test('a writer that loses its patience gets an outcome that says so, and reads p
 
 test('rows and documents of a directory have one lock', async () => {
   const { directory, memory } = await records({ format: 'sqlite' }, { lockWait: 50 })
-  const lock = Lock.acquire(place(directory).lock, patience, monotonic())
+  const lock = Lock.acquire(place(directory).lock, lockTimeout, monotonic())
   const refused = await memory.call('store_memory', { type: 'core', content: 'too early' })
   assert.ok(refused.isError)
   assert.deepEqual([refused.error.category, refused.error.code], ['busy', 'BUSY'])

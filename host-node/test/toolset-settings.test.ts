@@ -10,7 +10,7 @@ import { settled } from './fixtures/toolsets.ts'
 
 const granted = (options?: Partial<ComponentOptions>) =>
   Object.fromEntries(settled(options).places.map((place) => [place.label, 'path' in place ? place.path : undefined]))
-const own = (settings: object) => settled({ settings }).arrive().settings.ofToolsets
+const own = (settings: object) => settled({ settings }).nextContext().settings.ofToolsets
 
 test('a place is granted by default where its toolset is mounted, and where a setting says where it is', () => {
   const home = (path: string) => grantDirectory(join(homedir(), path)).path

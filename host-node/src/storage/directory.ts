@@ -11,42 +11,43 @@ import {
 } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { StorageFailure, unlessMissing } from './error.ts'
+import { StorageError, undefinedIfMissing } from './error.ts'
 
-/** A directory that the host trusts, by its canonical path, and the way down from it, which it does not trust. */
+/** The root directory of an area: a trusted directory and the segments below it, which may be symbolic links. */
 export interface Root {
+  /** The canonical path of the trusted directory. */
   readonly anchor: string
+  /** The path from the anchor to the root. */
   readonly segments: readonly string[]
-  /** What is made there is for its owner alone (700, 600). */
+  /** Whether new files and directories are for their owner only: modes 600 and 700. */
   readonly isPrivate?: boolean
-  /** What stands there and is no document: no path begins with one of these names, in any case. */
+  /** The names of the host's own files in it, in lower case. No document's path begins with one of them. */
   readonly ownNames?: readonly string[]
 }
 
-/** `full` survives a loss of power once it is acknowledged; `relaxed` leaves the syncs to the system. */
+/** With `full`, a commit that has returned survives a loss of power. With `relaxed`, the system decides when to sync. */
 export type Durability = 'full' | 'relaxed'
 
-/** What stands at a path itself, or undefined where nothing does. */
-export function lookAt(path: string): Stats | undefined {
+/** The stats of a path, or undefined if nothing is there. Symbolic links are not followed. */
+export function lstatIfExists(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
 }
 
 /**
- * The directory `name` in another, or undefined where there is none.
+ * The path of the directory `name` in another directory, or undefined if nothing is there.
  *
- * It is looked at before it is entered: a symbolic link or anything else but a directory is `invalid-path`.
- * Node has no `openat`, so what is exchanged between this look and its use is followed; the README
- * states this race.
+ * Throws `invalid-path` if it is a symbolic link or anything else but a directory. Node has no `openat`: a symbolic
+ * link that replaces the directory after this check is followed. The README names this race.
  */
 export function enterDirectory(parent: string, name: string): string | undefined {
   const path = join(parent, name)
-  const stats = lookAt(path)
+  const stats = lstatIfExists(path)
   if (stats === undefined) return undefined
-  if (!stats.isDirectory()) throw notA('directory', name, stats)
+  if (!stats.isDirectory()) throw wrongKindError('directory', name, stats)
   return path
 }
 
-/** The directory at `segments` below a root, or undefined where any of it is missing. */
+/** The path of the directory at `segments` below a root, or undefined if it does not exist. */
 export function findDirectory(root: Root, segments: readonly string[]): string | undefined {
   let directory: string | undefined = root.anchor
   for (const segment of [...root.segments, ...segments]) {
@@ -56,28 +57,32 @@ export function findDirectory(root: Root, segments: readonly string[]): string |
   return directory
 }
 
-/** The directory itself. Makes what is missing of the way to it. */
+/** The path of a root. Makes the directories of it that are missing. */
 export function makeDirectory({ anchor, segments, isPrivate = false }: Root, durability: Durability): string {
   let directory = anchor
   for (const segment of segments) {
     const path = join(directory, segment)
-    if (lookAt(path) === undefined && unlessThere(() => makeOne(path, isPrivate)) && durability === 'full') {
+    if (
+      lstatIfExists(path) === undefined &&
+      makeUnlessExists(() => makeSubdirectory(path, isPrivate)) &&
+      durability === 'full'
+    ) {
       syncDirectory(directory)
     }
     if (enterDirectory(directory, segment) === undefined) {
-      throw new StorageFailure('io', `\`${segment}\` was removed as soon as it was made; call again`)
+      throw new StorageError('io', `\`${segment}\` was removed as soon as it was made; call again`)
     }
     directory = path
   }
   return directory
 }
 
-export function makeOne(path: string, isPrivate: boolean): void {
+export function makeSubdirectory(path: string, isPrivate: boolean): void {
   mkdirSync(path, { mode: isPrivate ? 0o700 : 0o777 })
 }
 
-/** Whether it was made: not where it is there. */
-export function unlessThere(make: () => void): boolean {
+/** Runs `make`. Returns false if it throws `EEXIST`. */
+export function makeUnlessExists(make: () => void): boolean {
   try {
     make()
     return true
@@ -87,7 +92,7 @@ export function unlessThere(make: () => void): boolean {
   }
 }
 
-/** Makes what was created, renamed and removed in it survive a loss of power. */
+/** Syncs a directory: the names that were created, renamed and removed in it survive a loss of power. */
 export function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
@@ -97,23 +102,23 @@ export function syncDirectory(directory: string): void {
   }
 }
 
-/** The contents of the regular file `name` in a directory, or undefined where there is none. */
+/** The contents of the regular file `name` in a directory, or undefined if nothing is there. */
 export function readRegular(directory: string, name: string, limit: number): Buffer | undefined {
   return withRegular(directory, name, (descriptor, { size }) => {
-    if (size > limit) throw tooLarge(name, limit)
-    // One byte more than expected tells a file that grew since.
+    if (size > limit) throw tooLargeError(name, limit)
+    // One byte more than the size, to notice a file that has grown meanwhile.
     let buffer = Buffer.allocUnsafe(size + 1)
     let length = 0
     for (let read; (read = readSync(descriptor, buffer, length, buffer.length - length, null)) > 0;) {
       length += read
-      if (length > limit) throw tooLarge(name, limit)
+      if (length > limit) throw tooLargeError(name, limit)
       if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(length)])
     }
     return buffer.subarray(0, length)
   })
 }
 
-/** The version of a regular file, and what the system says about it. Its contents go to `take`, in pieces. */
+/** The version and the stats of a regular file, or undefined if nothing is there. `take` gets its contents in pieces. */
 export function hashRegular(
   directory: string,
   name: string,
@@ -121,13 +126,13 @@ export function hashRegular(
   take: (piece: Uint8Array) => void = () => {},
 ): { version: string; stats: Stats } | undefined {
   return withRegular(directory, name, (descriptor, stats) => {
-    if (stats.size > limit) throw tooLarge(name, limit)
+    if (stats.size > limit) throw tooLargeError(name, limit)
     const digest = createHash('sha256')
     const buffer = Buffer.allocUnsafe(64 * 1024)
     let length = 0
     for (let read; (read = readSync(descriptor, buffer)) > 0;) {
       length += read
-      if (length > limit) throw tooLarge(name, limit)
+      if (length > limit) throw tooLargeError(name, limit)
       const piece = buffer.subarray(0, read)
       digest.update(piece)
       take(piece)
@@ -136,29 +141,30 @@ export function hashRegular(
   })
 }
 
-function tooLarge(name: string, limit: number): StorageFailure {
-  return new StorageFailure('too-large', `\`${name}\` is longer than ${limit} bytes; shorten it or split it`)
+function tooLargeError(name: string, limit: number): StorageError {
+  return new StorageError('too-large', `\`${name}\` is longer than ${limit} bytes; shorten it or split it`)
 }
 
 function withRegular<T>(directory: string, name: string, work: (descriptor: number, stats: Stats) => T): T | undefined {
   const path = join(directory, name)
-  const before = lookAt(path)
+  const before = lstatIfExists(path)
   if (before === undefined) return undefined
-  if (!before.isFile()) throw notA('file', name, before)
-  // O_NONBLOCK: what was exchanged for a FIFO meanwhile must not hold the call.
+  if (!before.isFile()) throw wrongKindError('file', name, before)
+  // O_NONBLOCK: opening a FIFO that has replaced the file meanwhile must not block.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-  const descriptor = unlessMissing(() => openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+  const descriptor = undefinedIfMissing(() => openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
   if (descriptor === undefined) return undefined
   try {
     const stats = fstatSync(descriptor)
-    if (!stats.isFile()) throw notA('file', name, stats)
+    if (!stats.isFile()) throw wrongKindError('file', name, stats)
     return work(descriptor, stats)
   } finally {
     closeSync(descriptor)
   }
 }
 
-export function notA(wanted: string, name: string, stats: Stats): StorageFailure {
+/** The error for a symbolic link, a directory or a special file where another kind of file is expected. */
+export function wrongKindError(wanted: string, name: string, stats: Stats): StorageError {
   const found = stats.isSymbolicLink()
     ? 'a symbolic link'
     : stats.isDirectory()
@@ -166,5 +172,5 @@ export function notA(wanted: string, name: string, stats: Stats): StorageFailure
       : stats.isFile()
         ? 'a file'
         : 'a special file'
-  return new StorageFailure('invalid-path', `\`${name}\` is ${found} where a ${wanted} is expected; move it away`)
+  return new StorageError('invalid-path', `\`${name}\` is ${found} where a ${wanted} is expected; move it away`)
 }

@@ -1,10 +1,10 @@
 import { getSystemErrorMessage } from 'node:util'
-import type { CommitError } from '../generated/component/interfaces/agent-memory-storage-documents.js'
-import type { Error as StorageError, ErrorCode } from '../generated/component/interfaces/agent-memory-storage-types.js'
+import type { CommitError as CommitErrorRecord } from '../generated/component/interfaces/agent-memory-storage-documents.js'
+import type { Error as ErrorRecord, ErrorCode } from '../generated/component/interfaces/agent-memory-storage-types.js'
 
-export type { ErrorCode, StorageError }
+export type { ErrorCode, ErrorRecord }
 
-// No `ENOENT`: only who knows that an absence is an answer says `not-found`.
+// `ENOENT` is not here: `not-found` is only for a file that the caller expects to be missing at times.
 const codes: Record<string, ErrorCode> = {
   ENOSPC: 'no-space',
   EDQUOT: 'no-space',
@@ -18,8 +18,8 @@ const codes: Record<string, ErrorCode> = {
   ENAMETOOLONG: 'invalid-path',
 }
 
-/** A storage error on its way to the seam, where it becomes the plain record that the component reads. */
-export class StorageFailure extends Error {
+/** A storage error. `record` gives the WIT's plain record, which the component receives. */
+export class StorageError extends Error {
   readonly code: ErrorCode
   readonly detail: string | undefined
 
@@ -29,54 +29,55 @@ export class StorageFailure extends Error {
     this.detail = detail
   }
 
-  /** Names what was being done; the caller is trusted to name no path beyond what was granted. */
-  static from(error: unknown, doing: string): StorageFailure {
-    if (error instanceof StorageFailure) return error
+  /** The storage error for any error of `action`. The action may name granted paths only. */
+  static from(error: unknown, action: string): StorageError {
+    if (error instanceof StorageError) return error
     const { code, errno, message } = error as NodeJS.ErrnoException
     if (code === undefined || errno === undefined) {
-      return new StorageFailure('io', `cannot ${doing}: an unexpected error of the host`, String(message ?? error))
+      return new StorageError('io', `cannot ${action}: an unexpected error of the host`, String(message ?? error))
     }
-    return new StorageFailure(codes[code] ?? 'io', `cannot ${doing}: ${getSystemErrorMessage(errno)}`, code)
+    return new StorageError(codes[code] ?? 'io', `cannot ${action}: ${getSystemErrorMessage(errno)}`, code)
   }
 
-  record(): StorageError {
+  record(): ErrorRecord {
     return { code: this.code, message: this.message, ...(this.detail !== undefined && { detail: this.detail }) }
   }
 }
 
-/** A commit that failed: which change, and how many of them stand. */
-export class CommitFailure extends Error {
-  readonly failure: StorageFailure
+/** The error of a commit, with the change that failed and the number of changes that were applied. */
+export class CommitError extends Error {
+  readonly error: StorageError
+  /** The index of the change; undefined if the whole commit failed. */
   readonly change: number | undefined
   readonly applied: number
 
-  constructor(failure: StorageFailure, change: number | undefined, applied: number) {
-    super(failure.message)
-    this.failure = failure
+  constructor(error: StorageError, change: number | undefined, applied: number) {
+    super(error.message)
+    this.error = error
     this.change = change
     this.applied = applied
   }
 
-  record(): CommitError {
+  record(): CommitErrorRecord {
     return {
-      error: this.failure.record(),
+      error: this.error.record(),
       ...(this.change !== undefined && { change: this.change }),
       applied: this.applied,
     }
   }
 }
 
-/** Runs file work; whatever it throws says what was being done. */
-export function attempt<T>(doing: string, work: () => T): T {
+/** Runs `work`, and makes any error that it throws a storage error of `action`. */
+export function attempt<T>(action: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw StorageFailure.from(error, doing)
+    throw StorageError.from(error, action)
   }
 }
 
-/** What `work` returns, or undefined where nothing is there. Every other error is thrown. */
-export function unlessMissing<T>(work: () => T): T | undefined {
+/** Returns the result of `work`, or undefined if it throws `ENOENT`. Throws every other error. */
+export function undefinedIfMissing<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch (error) {

@@ -2,10 +2,10 @@
 import { beginWrite, databaseIn } from '../fixtures/places.ts'
 
 const [directory, durability] = process.argv.slice(2) as [string, 'full' | 'relaxed']
-const patience = { atHead: 5000, inAll: 5000 }
-const database = databaseIn(directory, { durability, patience })
+const lockTimeout = { atHead: 5000, total: 5000 }
+const database = databaseIn(directory, { durability, lockTimeout })
 database.open(true)
-const transaction = beginWrite(database, patience)
+const transaction = beginWrite(database, lockTimeout)
 const texts = ['CREATE TABLE IF NOT EXISTS t (x)', 'INSERT INTO t VALUES (1)']
 transaction.execute(texts.map((sql) => ({ sql, parameters: [] })))
 transaction.commit()

@@ -7,7 +7,7 @@ const { directory, moment } = (workerData ?? { directory: process.argv[2], momen
   directory: string
   moment: 'holding' | 'waiting' | 'committing' | 'querying'
 }
-const patience = { atHead: 600_000, inAll: 600_000 }
+const lockTimeout = { atHead: 600_000, total: 600_000 }
 const say = () => (parentPort ? parentPort.postMessage('there') : process.stdout.write('there'))
 const insert = { sql: 'INSERT INTO t (x) VALUES (-1)', parameters: [] }
 const large = { sql: 'INSERT INTO t (x) VALUES (zeroblob(1000000)) RETURNING length(x)', parameters: [] }
@@ -16,10 +16,10 @@ const slow = {
   parameters: [],
 }
 
-const database = databaseIn(directory, { durability: 'full', patience })
+const database = databaseIn(directory, { durability: 'full', lockTimeout })
 database.open(false)
 if (moment === 'waiting') say()
-const transaction = beginWrite(database, patience)
+const transaction = beginWrite(database, lockTimeout)
 transaction.execute([insert])
 say()
 if (moment === 'querying') transaction.query(slow, 1)
@@ -31,5 +31,5 @@ for (let last = transaction; ;) {
   last.query(large, 1)
   last.query({ sql: "DELETE FROM t WHERE typeof(x) = 'blob' RETURNING 1", parameters: [] }, 0)
   last.commit()
-  last = beginWrite(database, patience)
+  last = beginWrite(database, lockTimeout)
 }

@@ -8,10 +8,10 @@ import { monotonic } from '../../dist/time.js'
 
 const { repository, moment } = workerData as { repository: string; moment: 'polling' | 'holding' | 'committing' }
 const found = findRepository(repository, [repository])
-const patience = { atHead: 600_000, inAll: 600_000 }
+const lockTimeout = { atHead: 600_000, total: 600_000 }
 
 if (moment === 'polling') parentPort!.postMessage('polls from now on')
-const lock = Lock.acquire(found.lock, patience, monotonic())
+const lock = Lock.acquire(found.lock, lockTimeout, monotonic())
 parentPort!.postMessage('holds')
 
 const areas = areasOf(found)

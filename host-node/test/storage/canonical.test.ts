@@ -3,12 +3,12 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openMemory } from 'agent-memory-host'
-import { StorageFailure } from '../../dist/storage/error.js'
+import { StorageError } from '../../dist/storage/error.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { emptyDirectory, write } from '../fixtures/scratch.ts'
 
 const skip = process.platform !== 'linux' && 'only the file systems of Linux take names that are not UTF-8'
-const isCode = (code: string) => (error: unknown) => error instanceof StorageFailure && error.code === code
+const isCode = (code: string) => (error: unknown) => error instanceof StorageError && error.code === code
 
 /** Makes the directory `name`, in bytes, and the symbolic link `link` to it. */
 function linked(base: string, name: Buffer, link: string): void {

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../../dist/storage/commit.js'
-import { copy, failure, put, rename, setup, tree, version } from '../fixtures/changes.ts'
+import { copy, commitError, put, rename, setup, tree, version } from '../fixtures/changes.ts'
 import { intercept, write } from '../fixtures/scratch.ts'
 
 test('a renamed document is the old file under another name', () => {
@@ -46,8 +46,8 @@ for (const [from, to, code] of [
     symlinkSync('a.md', join(repository, tree, 'link.md'))
     const before = readdirSync(join(repository, tree))
     const changes = [put('first/x.md', ''), rename(from, to, version('text'))]
-    const { failure: why, applied } = failure(() => commit(areas, changes, 'full'))
-    assert.deepEqual([why.code, applied], [code, 0], why.message)
+    const { error, applied } = commitError(() => commit(areas, changes, 'full'))
+    assert.deepEqual([error.code, applied], [code, 0], error.message)
     assert.deepEqual(readdirSync(join(repository, tree)), before)
   })
 }
@@ -67,8 +67,8 @@ test('what comes to stand at the new path, or is saved in the old one, stops a r
       wrote = true
     })
     const changes = [put('first.md', ''), rename('a.md', 'new/b.md', version('text'))]
-    const { failure: why, change, applied } = failure(() => commit(areas, changes, 'full'))
-    assert.deepEqual([why.code, change, applied], [code, 1, 1])
+    const { error, change, applied } = commitError(() => commit(areas, changes, 'full'))
+    assert.deepEqual([error.code, change, applied], [code, 1, 1])
     assert.equal(readFileSync(at(saved), 'utf8'), "the editor's")
     assert.ok(existsSync(at('a.md')))
   }

@@ -19,8 +19,8 @@ import { Lock } from '../../dist/storage/lock.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { areasOf, readDocument } from '../../dist/storage/tree.js'
 import { monotonic } from '../../dist/time.js'
-import { copy, edit, failure, put, remove, setup, tree, version } from '../fixtures/changes.ts'
-import { refusal } from '../fixtures/database.ts'
+import { copy, edit, commitError, put, remove, setup, tree, version } from '../fixtures/changes.ts'
+import { storageError } from '../fixtures/database.ts'
 import { place } from '../fixtures/places.ts'
 import { emptyDirectory, emptyRepository, intercept, readOnlyView, write } from '../fixtures/scratch.ts'
 
@@ -66,8 +66,8 @@ test('of several documents that are edited each is read when it is written', (co
     if (!wrote) fs.writeFileSync(join(repository, tree, 'b.md'), 'ed')
     wrote = true
   })
-  const { failure: why, change } = failure(() => commit(areas, [first, second], 'full'))
-  assert.deepEqual([wrote, why.code, change], [true, 'version-mismatch', 1])
+  const { error, change } = commitError(() => commit(areas, [first, second], 'full'))
+  assert.deepEqual([wrote, error.code, change], [true, 'version-mismatch', 1])
   assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.md', 'b.md'])
 })
 
@@ -88,8 +88,8 @@ test('splices that do not fit, and edits of another version, of nothing or beyon
     [edit('a.md', before, [0, 0, long]), 'too-large'],
     [edit('long.md', version('other')), 'too-large'],
   ] as const) {
-    const { failure: why, change } = failure(() => commit(areas, [put('first.md', ''), refused], 'full'))
-    assert.deepEqual([why.code, change], [code, 1])
+    const { error, change } = commitError(() => commit(areas, [put('first.md', ''), refused], 'full'))
+    assert.deepEqual([error.code, change], [code, 1])
     assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.md', 'long.md'])
     assert.equal(readFileSync(join(repository, tree, 'a.md'), 'utf8'), '0123456789')
   }
@@ -105,18 +105,16 @@ test('bookkeeping is beside the lock', () => {
 test('one version that does not match stops all changes and names the change', () => {
   const { repository, areas } = setup()
   commit(areas, [put('a.md', 'a')], 'full')
-  const {
-    failure: why,
-    change,
-    applied,
-  } = failure(() => commit(areas, [put('new/b.md', 'b'), put('a.md', 'c', version('x'))], 'full'))
-  assert.deepEqual([why.code, change, applied], ['version-mismatch', 1, 0])
+  const { error, change, applied } = commitError(() =>
+    commit(areas, [put('new/b.md', 'b'), put('a.md', 'c', version('x'))], 'full'),
+  )
+  assert.deepEqual([error.code, change, applied], ['version-mismatch', 1, 0])
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.md'])
 })
 
 test('a path that stands twice or below another, too many changes and a document that is too long are refused', () => {
   const { repository, areas } = setup()
-  const codeOf = (changes: Parameters<typeof commit>[1]) => failure(() => commit(areas, changes, 'full')).failure.code
+  const codeOf = (changes: Parameters<typeof commit>[1]) => commitError(() => commit(areas, changes, 'full')).error.code
   assert.equal(codeOf([put('a.md', 'a'), put('a.md', 'b')]), 'invalid-path')
   assert.equal(codeOf([put('a', 'a'), put('a/b', 'b')]), 'invalid-path')
   assert.equal(codeOf([put('a/b/c', 'a'), put('a', 'b')]), 'invalid-path')
@@ -128,12 +126,8 @@ test('a path that stands twice or below another, too many changes and a document
 test('a failure before the first rename takes back temporary files and new directories', () => {
   const { repository, areas } = setup()
   mkdirSync(join(repository, tree, 'b/.x.md.agent-memory-tmp'), { recursive: true })
-  const {
-    failure: why,
-    change,
-    applied,
-  } = failure(() => commit(areas, [put('a/x.md', 'a'), put('b/x.md', 'b')], 'full'))
-  assert.deepEqual([why.code === 'already-exists', change, applied], [false, 1, 0])
+  const { error, change, applied } = commitError(() => commit(areas, [put('a/x.md', 'a'), put('b/x.md', 'b')], 'full'))
+  assert.deepEqual([error.code === 'already-exists', change, applied], [false, 1, 0])
   assert.deepEqual(readdirSync(join(repository, tree)), ['b'])
 })
 
@@ -142,7 +136,7 @@ test('a failure after the first rename leaves the changes before it and says how
   intercept(context, 'renameSync', (_, to) => {
     if (String(to).endsWith('/b.md')) throw Object.assign(new Error('busy'), { code: 'EBUSY', errno: -16 })
   })
-  const { change, applied } = failure(() =>
+  const { change, applied } = commitError(() =>
     commit(areas, [put('a.md', 'a'), put('b.md', 'b'), put('c/d.md', 'd')], 'full'),
   )
   assert.deepEqual([change, applied], [1, 1])
@@ -152,12 +146,12 @@ test('a failure after the first rename leaves the changes before it and says how
 
 test('a lock that is removed while the changes are prepared stops them before the first rename', (context) => {
   const { repository, areas } = setup()
-  const lock = Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, inAll: 0 }, monotonic())
+  const lock = Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, total: 0 }, monotonic())
   intercept(context, 'mkdirSync', (path) => {
     if (String(path).endsWith('/.github')) rmSync(join(repository, '.git/agent-memory'), { recursive: true })
   })
-  const { failure: why, applied } = failure(() => commit(areas, [put('a.md', 'a')], 'full', () => lock.check()))
-  assert.deepEqual([why.code, applied], ['io', 0])
+  const { error, applied } = commitError(() => commit(areas, [put('a.md', 'a')], 'full', () => lock.check()))
+  assert.deepEqual([error.code, applied], ['io', 0])
   assert.ok(!existsSync(join(repository, '.github')))
   lock.release()
 })
@@ -261,8 +255,8 @@ for (const [from, to, code] of [
     const before = readdirSync(join(repository, tree))
     const expects = version(from === 'long.json' ? long : 'text')
     const changes = [put('first/b.md', 'b'), copy(from!, to!, expects)]
-    const { failure: why, applied } = failure(() => commit(areas, changes, 'full'))
-    assert.deepEqual([why.code, applied], [code, 0])
+    const { error, applied } = commitError(() => commit(areas, changes, 'full'))
+    assert.deepEqual([error.code, applied], [code, 0])
     assert.deepEqual(readdirSync(join(repository, tree)), before)
   })
 }
@@ -318,14 +312,14 @@ test('what an editor writes into a document that is linked already stops the bac
     if (!wrote) fs.writeFileSync(document, "the editor's")
     wrote = true
   })
-  const { failure: why, applied } = failure(() =>
+  const { error, applied } = commitError(() =>
     commit(
       areas,
       [put('first.md', ''), copy('a.json', 'b.json', version('old')), put('a.json', 'new', version('old'))],
       'full',
     ),
   )
-  assert.deepEqual([why.code, applied], ['version-mismatch', 1])
+  assert.deepEqual([error.code, applied], ['version-mismatch', 1])
   const text = (name: string) => readFileSync(join(repository, tree, name), 'utf8')
   assert.deepEqual([text('a.json'), text('b.json')], ["the editor's", 'older'])
   assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.json', 'b.json', 'first.md'])
@@ -345,7 +339,7 @@ test('what is kept in a private place is for its owner alone, whatever it was an
   } finally {
     process.umask(umask)
   }
-  assert.equal(failure(() => commit(areas, [put('memories.db', '')], 'full')).failure.code, 'invalid-path')
+  assert.equal(commitError(() => commit(areas, [put('memories.db', '')], 'full')).error.code, 'invalid-path')
 })
 
 test('what an editor saves after the check is not kept as what was checked', (context) => {
@@ -355,8 +349,8 @@ test('what an editor saves after the check is not kept as what was checked', (co
   intercept(context, 'mkdirSync', (path) => {
     if (String(path).endsWith('/kept')) fs.writeFileSync(join(repository, tree, 'a.json'), "the editor's")
   })
-  const { failure: why } = failure(() => commit(areas, [copy('a.json', 'kept/a.json', version('old'))], 'full'))
-  assert.equal(why.code, 'version-mismatch')
+  const { error } = commitError(() => commit(areas, [copy('a.json', 'kept/a.json', version('old'))], 'full'))
+  assert.equal(error.code, 'version-mismatch')
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.json'])
 })
 
@@ -366,7 +360,7 @@ test('a failure before the first rename leaves no backup', () => {
   write(join(repository, tree, 'a.json.backup'), 'older')
   mkdirSync(join(repository, tree, '.b.md.agent-memory-tmp'))
   const before = readdirSync(join(repository, tree))
-  const { change, applied } = failure(() =>
+  const { change, applied } = commitError(() =>
     commit(
       areas,
       [
@@ -392,8 +386,8 @@ for (const [what, change] of [
     const path = join(repository, tree, 'a.md')
     write(path, 'old')
     intercept(context, 'fdatasyncSync', () => writeFileSync(path, "the editor's"))
-    const { failure: why, applied } = failure(() => commit(areas, [put('new.md', ''), change], 'full'))
-    assert.deepEqual([why.code, applied], ['version-mismatch', 1])
+    const { error, applied } = commitError(() => commit(areas, [put('new.md', ''), change], 'full'))
+    assert.deepEqual([error.code, applied], ['version-mismatch', 1])
     assert.equal(readFileSync(path, 'utf8'), "the editor's")
   })
 }
@@ -404,7 +398,7 @@ test('a document of 16 MiB is kept, and none that is longer', () => {
   commit(areas, [put('a.md', most)], 'relaxed')
   assert.equal(readDocument(areas, 'documents', 'a.md', 2n ** 64n - 1n)!.contents.length, most.length)
   assert.equal(commit(areas, [copy('a.md', 'b.md', version(most))], 'relaxed').length, 1)
-  assert.equal(failure(() => commit(areas, [put('c.md', `${most}x`)], 'relaxed')).failure.code, 'too-large')
+  assert.equal(commitError(() => commit(areas, [put('c.md', `${most}x`)], 'relaxed')).error.code, 'too-large')
 })
 
 test('a medium that can only be read is read, and refuses the lock', (context) => {
@@ -416,8 +410,8 @@ test('a medium that can only be read is read, and refuses the lock', (context) =
   if (reason !== undefined) return context.skip(`a bind mount is not possible: ${reason}`)
   const tree_ = findRepository(view, [view])
   assert.equal(readDocument(areasOf(tree_), 'documents', 'a.md', 10n)!.version, version('text'))
-  assert.equal(refusal(() => Lock.acquire(tree_.lock, { atHead: 0, inAll: 0 }, monotonic())).code, 'read-only')
-  assert.equal(failure(() => commit(areasOf(tree_), [put('b.md', '')], 'full')).failure.code, 'read-only')
+  assert.equal(storageError(() => Lock.acquire(tree_.lock, { atHead: 0, total: 0 }, monotonic())).code, 'read-only')
+  assert.equal(commitError(() => commit(areasOf(tree_), [put('b.md', '')], 'full')).error.code, 'read-only')
 })
 
 test('a full medium gives `no-space` and keeps nothing of the commit', (context) => {
@@ -430,11 +424,9 @@ test('a full medium gives `no-space` and keeps nothing of the commit', (context)
   if (status !== 0) return context.skip(`a small file system cannot be mounted: ${stderr}`)
   write(join(repository, '.git/HEAD'), 'ref: refs/heads/main\n')
   const areas = areasOf(findRepository(repository, [repository]))
-  const {
-    failure: why,
-    change,
-    applied,
-  } = failure(() => commit(areas, [put('a.md', 'fits'), put('b.md', 'x'.repeat(100_000))], 'full'))
-  assert.deepEqual([why.code, change, applied], ['no-space', 1, 0])
+  const { error, change, applied } = commitError(() =>
+    commit(areas, [put('a.md', 'fits'), put('b.md', 'x'.repeat(100_000))], 'full'),
+  )
+  assert.deepEqual([error.code, change, applied], ['no-space', 1, 0])
   assert.ok(!existsSync(join(repository, '.github')))
 })

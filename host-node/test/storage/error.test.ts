@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { attempt } from '../../dist/storage/error.js'
-import { refusal } from '../fixtures/database.ts'
+import { storageError } from '../fixtures/database.ts'
 
 test('what is missing where nobody asked whether it is there is no absence', () => {
-  const { code, detail } = refusal(() => attempt('read `a.md`', () => readFileSync('/nowhere/a.md')))
+  const { code, detail } = storageError(() => attempt('read `a.md`', () => readFileSync('/nowhere/a.md')))
   assert.deepEqual([code, detail], ['io', 'ENOENT'])
 })

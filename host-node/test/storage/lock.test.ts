@@ -4,24 +4,24 @@ import { chmodSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { StorageFailure } from '../../dist/storage/error.js'
+import { StorageError } from '../../dist/storage/error.js'
 import { Lock } from '../../dist/storage/lock.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { monotonic } from '../../dist/time.js'
 import { emptyRepository, heldElsewhere, intercept, isFree, testProgram, write } from '../fixtures/scratch.ts'
 
-const patient = { atHead: 10_000, inAll: 30_000 }
-const impatient = { atHead: 0, inAll: 0 }
+const longTimeout = { atHead: 10_000, total: 30_000 }
+const shortTimeout = { atHead: 0, total: 0 }
 
-const acquire = (repository: string, patience = patient) =>
-  Lock.acquire(findRepository(repository, [repository]).lock, patience, monotonic())
-const isCode = (code: string) => (error: unknown) => error instanceof StorageFailure && error.code === code
+const acquire = (repository: string, lockTimeout = longTimeout) =>
+  Lock.acquire(findRepository(repository, [repository]).lock, lockTimeout, monotonic())
+const isCode = (code: string) => (error: unknown) => error instanceof StorageError && error.code === code
 
 test('the lock excludes another process and another connection of this one until it is released', () => {
   const repository = emptyRepository()
   const lock = acquire(repository)
   assert.equal(isFree(repository), false)
-  assert.throws(() => acquire(repository, impatient), isCode('busy'))
+  assert.throws(() => acquire(repository, shortTimeout), isCode('busy'))
   assert.equal(isFree(repository), false)
   lock.release()
   assert.equal(isFree(repository), true)
@@ -30,7 +30,7 @@ test('the lock excludes another process and another connection of this one until
 test('a lock that another process holds is waited for at the head of the queue, and then is busy', async () => {
   const repository = emptyRepository()
   const other = await heldElsewhere(repository)
-  assert.throws(() => acquire(repository, { atHead: 50, inAll: 10_000 }), isCode('busy'))
+  assert.throws(() => acquire(repository, { atHead: 50, total: 10_000 }), isCode('busy'))
   await other.release()
   acquire(repository).release()
 })
@@ -103,7 +103,7 @@ test('a lock that is removed while it is waited for is no lock: the one in its p
   const before = acquire(repository)
   const { lock: root } = findRepository(repository, [repository])
   let waits = 0
-  const lock = Lock.acquire(root, patient, monotonic(), () => {
+  const lock = Lock.acquire(root, longTimeout, monotonic(), () => {
     if (waits++ > 0) return
     rmSync(join(repository, '.git/agent-memory'), { recursive: true })
     before.release()

@@ -8,7 +8,7 @@ import { grantDirectory } from '../../dist/storage/named-place.js'
 import { areasOf } from '../../dist/storage/tree.js'
 import { monotonic } from '../../dist/time.js'
 import { put } from '../fixtures/changes.ts'
-import { refusal } from '../fixtures/database.ts'
+import { storageError } from '../fixtures/database.ts'
 import { place } from '../fixtures/places.ts'
 import { emptyDirectory } from '../fixtures/scratch.ts'
 
@@ -26,7 +26,7 @@ test('a granted directory need not exist, but nothing else may stand in its plac
     ['relative', /absolute/],
     [`${base}/a\0b`, /NUL/],
   ] as const) {
-    const error = refusal(() => grantDirectory(path))
+    const error = storageError(() => grantDirectory(path))
     assert.equal(error.code, 'invalid-path')
     assert.match(error.message, why)
   }
@@ -37,7 +37,7 @@ test('a shared place follows the umask, and Git ignores what the host keeps in i
   const shared = place(directory, { isPrivate: false })
   const umask = process.umask(0o002)
   try {
-    Lock.acquire(shared.lock, { atHead: 0, inAll: 0 }, monotonic()).release()
+    Lock.acquire(shared.lock, { atHead: 0, total: 0 }, monotonic()).release()
     commit(areasOf(shared), [put('a/b.md', '')], 'full')
     const mode = (name: string) => lstatSync(join(directory, name)).mode & 0o777
     assert.deepEqual(['.', 'a', 'a/b.md', '.agent-memory/turn.sqlite'].map(mode), [0o775, 0o775, 0o664, 0o664])

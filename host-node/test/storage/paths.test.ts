@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { StorageFailure } from '../../dist/storage/error.js'
+import { StorageError } from '../../dist/storage/error.js'
 import { directorySegmentsOf, isTemporary, segmentsOf, temporaryName } from '../../dist/storage/paths.js'
 import { repositoryFile } from '../fixtures/scratch.ts'
 
@@ -18,7 +18,7 @@ function textOf(text: Text): string {
   return text.map((part) => (typeof part === 'string' ? part : part.repeat.repeat(part.times))).join('')
 }
 
-const invalid = (error: unknown) => error instanceof StorageFailure && error.code === 'invalid-path'
+const invalid = (error: unknown) => error instanceof StorageError && error.code === 'invalid-path'
 
 for (const { path, why } of documents) {
   test(`a path is accepted: ${why}`, () => {

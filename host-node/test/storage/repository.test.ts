@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, symli
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../../dist/storage/commit.js'
-import { CommitFailure, StorageFailure } from '../../dist/storage/error.js'
+import { CommitError, StorageError } from '../../dist/storage/error.js'
 import { Lock } from '../../dist/storage/lock.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { listDirectory, readDocument, areasOf, versionOf } from '../../dist/storage/tree.js'
@@ -53,14 +53,14 @@ for (const { name } of layouts) {
     if (layout.refused !== undefined) {
       assert.throws(
         () => findRepository(layout.open, grants),
-        (error) => isFailure(error, layout.refused!, layout.names),
+        (error) => hasCode(error, layout.refused!, layout.names),
       )
       assert.deepEqual(everything(base), before)
       return
     }
     const { lock } = findRepository(layout.open, grants)
     assert.equal(join(lock.anchor, ...lock.segments), layout.lock)
-    Lock.acquire(lock, { atHead: 0, inAll: 0 }, monotonic()).release()
+    Lock.acquire(lock, { atHead: 0, total: 0 }, monotonic()).release()
     const files = readdirSync(layout.lock!)
     assert.ok(files.includes('queue.sqlite') && files.includes('turn.sqlite'))
     if (layout.lock!.endsWith('/.agent-memory'))
@@ -99,7 +99,7 @@ for (const { name } of trees) {
       },
     }[each.do]
     if (each.refused === undefined) return assert.deepEqual(run(), each.gives)
-    assert.throws(run, (error) => isFailure(error instanceof CommitFailure ? error.failure : error, each.refused!))
+    assert.throws(run, (error) => hasCode(error instanceof CommitError ? error.error : error, each.refused!))
     assert.deepEqual(everything(base), before)
   })
 }
@@ -110,8 +110,8 @@ function filled<T extends { name: string }>(all: T[], name: string, base: string
   return JSON.parse(JSON.stringify(each).replaceAll('${base}', () => base))
 }
 
-function isFailure(error: unknown, code: string, names?: string): boolean {
-  assert.ok(error instanceof StorageFailure, String(error))
+function hasCode(error: unknown, code: string, names?: string): boolean {
+  assert.ok(error instanceof StorageError, String(error))
   assert.equal(error.code, code, error.message)
   if (names !== undefined) assert.ok(error.message.includes(names), error.message)
   return true

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { commit } from '../../dist/storage/commit.js'
 import { areasOf, listDirectory, readDocument, statusAt } from '../../dist/storage/tree.js'
 import { put, setup, tree, version } from '../fixtures/changes.ts'
-import { refusal, sceneWithTable } from '../fixtures/database.ts'
+import { storageError, databaseWithTable } from '../fixtures/database.ts'
 import { place } from '../fixtures/places.ts'
 import { emptyDirectory, substitute, write } from '../fixtures/scratch.ts'
 
@@ -45,11 +45,11 @@ test('what stands at a path is a file, a directory, something else or nothing', 
   assert.deepEqual(at('link'), { kind: 'other', ...empty })
   for (const missing of ['c', 'c/d', 'a/c']) assert.equal(at(missing), undefined, missing)
   for (const wrong of ['a/b.md/c', 'link/b.md', '../a', 'a//b.md', '.git']) {
-    assert.equal(refusal(() => at(wrong), wrong).code, 'invalid-path')
+    assert.equal(storageError(() => at(wrong), wrong).code, 'invalid-path')
   }
   const own = areasOf(place(emptyDirectory()))
   for (const name of ['memories.db', 'Memories.db-WAL', '.agent-memory']) {
-    assert.equal(refusal(() => statusAt(own, 'documents', name)).code, 'invalid-path')
+    assert.equal(storageError(() => statusAt(own, 'documents', name)).code, 'invalid-path')
   }
   assert.equal(statusAt(areas, 'bookkeeping', 'a'), undefined)
 })
@@ -71,17 +71,17 @@ test('a directory has a bound', (context) => {
   substitute(context, 'readdirSync', () => Array.from({ length: entries }, (_, n) => Buffer.from(`${n}`)))
   assert.deepEqual(listDirectory(areas, 'documents', ''), [], 'none of them is there')
   entries++
-  assert.equal(refusal(() => listDirectory(areas, 'documents', '')).code, 'too-large')
+  assert.equal(storageError(() => listDirectory(areas, 'documents', '')).code, 'too-large')
 })
 
-const codeOf = (work: () => unknown, what?: string) => refusal(work, what).code
+const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
 test('documents and the database of a place do not meet', () => {
-  const { base, at } = sceneWithTable()
+  const { base, at } = databaseWithTable()
   const areas = areasOf(place(join(base, 'a/memories')))
   assert.deepEqual(listDirectory(areas, 'documents', ''), [], "the host's own files are hidden")
   for (const own of ['memories.db', 'MEMORIES.DB-wal', '.agent-memory/turn.sqlite', '.Agent-Memory']) {
-    const error = refusal(() => readDocument(areas, 'documents', own, 1n))
+    const error = storageError(() => readDocument(areas, 'documents', own, 1n))
     assert.equal(error.code, 'invalid-path')
     assert.match(error.message, /keeps for itself/)
     assert.equal(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { capMemory } from '../../dist/worker/linear-memory.js'
+import { limitLinearMemory } from '../../dist/worker/linear-memory.js'
 
 const page = 64 * 1024
 
@@ -15,7 +15,7 @@ function moduleWith(...limits: number[]): Uint8Array {
 
 /** How many pages the memory of a capped module can have. */
 function mostPages(module: Uint8Array, limit: number): number {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(capMemory(module, limit)))
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(limitLinearMemory(module, limit)))
   const memory = exports['m'] as WebAssembly.Memory
   assert.equal(memory.buffer.byteLength, page)
   for (;;) {
@@ -40,7 +40,7 @@ for (const [what, limits, limit, most] of [
 }
 
 test('a module that begins with more, or has another kind of memory, is refused', () => {
-  assert.throws(() => capMemory(moduleWith(0, 6), 5 * page), /starts with 6 pages of memory; the limit is 5/)
+  assert.throws(() => limitLinearMemory(moduleWith(0, 6), 5 * page), /starts with 6 pages of memory; the limit is 5/)
   for (const flags of [2, 3, 4, 5])
-    assert.throws(() => capMemory(moduleWith(flags, 1, 1), 5 * page), /shared or a 64-bit/)
+    assert.throws(() => limitLinearMemory(moduleWith(flags, 1, 1), 5 * page), /shared or a 64-bit/)
 })

@@ -1,57 +1,57 @@
-import { StorageFailure } from '../error.ts'
+import { StorageError } from '../error.ts'
 import { isSqliteError, resultCode, Sqlite, type SqliteError } from '../sqlite-error.ts'
 
-/** Extended codes of the constraints that say that something is there already: UNIQUE, PRIMARYKEY, ROWID. */
-const unique = new Set([2067, 1555, 2579])
+/** The extended result codes of the constraints UNIQUE, PRIMARYKEY and ROWID. */
+const uniqueConstraints = new Set([2067, 1555, 2579])
 
-/** What SQLite reports about the database at `location`, in the words of wit/storage.wit. */
-export function reported(error: unknown, location: string): StorageFailure {
-  return isSqliteError(error) ? ofSqlite(error, location) : StorageFailure.from(error, `use \`${location}\``)
+/** The storage error for any error of the database at `location`. */
+export function databaseError(error: unknown, location: string): StorageError {
+  return isSqliteError(error) ? fromSqlite(error, location) : StorageError.from(error, `use \`${location}\``)
 }
 
-function ofSqlite(error: SqliteError, location: string): StorageFailure {
+function fromSqlite(error: SqliteError, location: string): StorageError {
   const detail = resultCode(error)
   switch (error.errcode & 0xff) {
     case Sqlite.constraint: {
-      if (!unique.has(error.errcode)) break
+      if (!uniqueConstraints.has(error.errcode)) break
       const message = `a statement breaks a unique constraint of \`${location}\`: ${error.message}`
-      return new StorageFailure('already-exists', message, detail)
+      return new StorageError('already-exists', message, detail)
     }
     case Sqlite.full:
-      return new StorageFailure('no-space', `cannot write \`${location}\`: the medium is full: free some space`, detail)
+      return new StorageError('no-space', `cannot write \`${location}\`: the medium is full: free some space`, detail)
     case Sqlite.readOnly:
-      return readOnly(location, detail)
+      return readOnlyError(location, detail)
     case Sqlite.busy:
     case Sqlite.locked:
-      return new StorageFailure('busy', `another program keeps \`${location}\` locked: try again`, detail)
+      return new StorageError('busy', `another program keeps \`${location}\` locked: try again`, detail)
     case Sqlite.permission: {
       const message = `cannot use \`${location}\`: the operating system refuses: check the permissions`
-      return new StorageFailure('permission', message, detail)
+      return new StorageError('permission', message, detail)
     }
     case Sqlite.authorization:
-      return notGranted(detail)
+      return notGrantedError(detail)
     case Sqlite.tooBig:
-      return new StorageFailure('too-large', 'a text, a blob or a row is longer than 16777216 bytes', detail)
+      return new StorageError('too-large', 'a text, a blob or a row is longer than 16777216 bytes', detail)
     case Sqlite.corrupt:
     case Sqlite.notADatabase: {
       const message = `\`${location}\` is damaged: restore it from a backup, or move it away`
-      return new StorageFailure('corrupted', message, detail)
+      return new StorageError('corrupted', message, detail)
     }
     case Sqlite.interrupt:
-      return new StorageFailure('cancelled', `a statement on \`${location}\` was stopped`, detail)
+      return new StorageError('cancelled', `a statement on \`${location}\` was stopped`, detail)
     case Sqlite.ioError:
     case Sqlite.cannotOpen:
-      return new StorageFailure('io', `cannot use \`${location}\`: the medium reports an error`, detail)
+      return new StorageError('io', `cannot use \`${location}\`: the medium reports an error`, detail)
   }
-  return new StorageFailure('io', `cannot run a statement on \`${location}\`: ${error.message}`, detail)
+  return new StorageError('io', `cannot run a statement on \`${location}\`: ${error.message}`, detail)
 }
 
-export function notOne(): StorageFailure {
-  return new StorageFailure('io', 'one statement at a time: the text holds none or several')
+export function notOneStatementError(): StorageError {
+  return new StorageError('io', 'one statement at a time: the text holds none or several')
 }
 
-export function notGranted(detail?: string): StorageFailure {
-  return new StorageFailure(
+export function notGrantedError(detail?: string): StorageError {
+  return new StorageError(
     'not-granted',
     'a statement that is not granted: it may attach nothing, load nothing, set nothing that outlives the call, ' +
       'and begin or end no transaction',
@@ -59,19 +59,19 @@ export function notGranted(detail?: string): StorageFailure {
   )
 }
 
-export function readOnly(location: string, detail?: string): StorageFailure {
-  return new StorageFailure(
+export function readOnlyError(location: string, detail?: string): StorageError {
+  return new StorageError(
     'read-only',
     `cannot write \`${location}\`: it can only be read by this process: check its owner and permissions`,
     detail,
   )
 }
 
-export function notAFile(location: string): StorageFailure {
+export function notAFileError(location: string): StorageError {
   const message = `\`${location}\` is not a file (a symbolic link is not followed): move it away`
-  return new StorageFailure('invalid-path', message)
+  return new StorageError('invalid-path', message)
 }
 
-export function nested(): StorageFailure {
-  return new StorageFailure('nested', 'the call has a transaction already: a call takes one at a time')
+export function nestedError(): StorageError {
+  return new StorageError('nested', 'the call has a transaction already: a call takes one at a time')
 }

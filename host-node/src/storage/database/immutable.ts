@@ -1,58 +1,58 @@
 import { accessSync, constants, type Stats } from 'node:fs'
-import { attempt, StorageFailure } from '../error.ts'
+import { attempt, StorageError } from '../error.ts'
 import { resultCode, type SqliteError } from '../sqlite-error.ts'
-import { lookAt } from '../directory.ts'
-import { notAFile, reported } from './error.ts'
+import { lstatIfExists } from '../directory.ts'
+import { notAFileError, databaseError } from './error.ts'
 
-/** Where changes stand that are not in the file yet, or not any more. */
-const journals = ['-wal', '-journal']
+/** The files that may have changes which are missing in the database file. */
+const journalSuffixes = ['-wal', '-journal']
 
-/** What SQLite keeps beside a database. */
-const kept = ['-wal', '-shm', '-journal']
+/** The files that SQLite adds to a database. */
+const sqliteSuffixes = ['-wal', '-shm', '-journal']
 
-/** A file that is read as if nobody changed it. */
-export interface Unchanging {
-  /** Whether nobody has changed it since, so that what was read is what it holds. */
-  holds(): boolean
-  /** What to throw where somebody has. */
-  changed(): StorageFailure
+/** A database file that SQLite reads as immutable: https://www.sqlite.org/uri.html#uriimmutable */
+export interface ImmutableFile {
+  /** Whether the file is unchanged, so that the rows that were read are right. */
+  isUnchanged(): boolean
+  /** The error for a file that has changed. */
+  changedError(): StorageError
 }
 
 /**
- * The database as a file that can be read where nothing can be written: on a medium that can only be read, or in a
- * directory of somebody else's. Throws where that is not why SQLite could not open it, as `error` says.
+ * A database in a directory that this process may not write, for SQLite to read as immutable. Throws if SQLite could
+ * not open the database for another reason, which `error` gives.
  *
- * SQLite itself reads a file that it may not write. In the mode of a write-ahead log it needs the log's index beside
- * it (`-shm`), though, and makes that where there is none. Where it cannot, and no log was left, the file is all there
- * is, and it is read as if nobody changed it. Whether somebody did is looked at after every read.
+ * In WAL mode even a reader needs the index file (`-shm`), which SQLite cannot create in such a directory. Without a
+ * log (`-wal`) the database file is complete, so SQLite may ignore the index and read the file as immutable. After each
+ * read the caller checks that the file is unchanged.
  */
-export function unchangingFile(directory: string, path: string, location: string, error: SqliteError): Unchanging {
-  const attempting = `open the database \`${location}\``
-  const before = attempt(attempting, () => lookAt(path))
-  checkReach(path, attempting)
-  for (const suffix of kept) {
-    const found = attempt(attempting, () => lookAt(path + suffix))
+export function immutableFile(directory: string, path: string, location: string, error: SqliteError): ImmutableFile {
+  const action = `open the database \`${location}\``
+  const before = attempt(action, () => lstatIfExists(path))
+  checkReadable(path, action)
+  for (const suffix of sqliteSuffixes) {
+    const found = attempt(action, () => lstatIfExists(path + suffix))
     if (found === undefined) continue
-    if (!found.isFile()) throw notAFile(location + suffix)
-    checkReach(path + suffix, attempting)
+    if (!found.isFile()) throw notAFileError(location + suffix)
+    checkReadable(path + suffix, action)
   }
-  const refusal = refusalOf(directory, constants.W_OK | constants.X_OK)?.code ?? ''
-  if (!['EROFS', 'EACCES', 'EPERM'].includes(refusal)) throw reported(error, location)
-  const journal = attempt(attempting, () => journalOf(path))
+  const accessCode = accessErrorOf(directory, constants.W_OK | constants.X_OK)?.code ?? ''
+  if (!['EROFS', 'EACCES', 'EPERM'].includes(accessCode)) throw databaseError(error, location)
+  const journal = attempt(action, () => journalOf(path))
   if (journal !== undefined) {
     const message =
       `cannot read \`${location}\`: a program has left changes in \`${location}${journal}\`, which only a process ` +
       'that may write there can bring in: let one open it, or copy both files to where this one may write'
-    throw new StorageFailure(refusal === 'EROFS' ? 'read-only' : 'permission', message, resultCode(error))
+    throw new StorageError(accessCode === 'EROFS' ? 'read-only' : 'permission', message, resultCode(error))
   }
   return {
-    holds: () => isSame(before, lookAt(path)) && journalOf(path) === undefined,
-    changed: () => new StorageFailure('busy', `\`${location}\` was changed while it was read: try again`),
+    isUnchanged: () => isSame(before, lstatIfExists(path)) && journalOf(path) === undefined,
+    changedError: () => new StorageError('busy', `\`${location}\` was changed while it was read: try again`),
   }
 }
 
-/** What keeps this process from using a file in a way. */
-export function refusalOf(path: string, mode: number): NodeJS.ErrnoException | undefined {
+/** The error if this process may not use a file in the given mode, such as `R_OK`. */
+export function accessErrorOf(path: string, mode: number): NodeJS.ErrnoException | undefined {
   try {
     accessSync(path, mode)
     return undefined
@@ -61,14 +61,14 @@ export function refusalOf(path: string, mode: number): NodeJS.ErrnoException | u
   }
 }
 
-function checkReach(path: string, attempting: string): void {
-  const refusal = refusalOf(path, constants.R_OK)
-  if (refusal?.code === 'EACCES' || refusal?.code === 'EPERM') throw StorageFailure.from(refusal, attempting)
+function checkReadable(path: string, action: string): void {
+  const error = accessErrorOf(path, constants.R_OK)
+  if (error?.code === 'EACCES' || error?.code === 'EPERM') throw StorageError.from(error, action)
 }
 
-/** The suffix of what holds changes that are not in the file. */
+/** The suffix of a journal that is not empty: it has changes which are missing in the database file. */
 function journalOf(path: string): string | undefined {
-  return journals.find((suffix) => (lookAt(path + suffix)?.size ?? 0) > 0)
+  return journalSuffixes.find((suffix) => (lstatIfExists(path + suffix)?.size ?? 0) > 0)
 }
 
 function isSame(before: Stats | undefined, now: Stats | undefined): boolean {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { begin, count, insert, refusal, sceneWithTable, single, sql, write } from '../../fixtures/database.ts'
+import { begin, count, insert, storageError, databaseWithTable, single, sql, write } from '../../fixtures/database.ts'
 
-const codeOf = (work: () => unknown, what?: string) => refusal(work, what).code
+const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
 test('no statement reaches beyond the database or outlives the call', () => {
-  const { base, database } = sceneWithTable()
+  const { base, database } = databaseWithTable()
   const away = join(base, 'away.db')
   for (const text of [
     `ATTACH '${away}' AS away`,
@@ -59,7 +59,7 @@ test('no statement reaches beyond the database or outlives the call', () => {
 })
 
 test('what the core needs is granted', () => {
-  const { database, open } = sceneWithTable()
+  const { database, open } = databaseWithTable()
   const reads = [
     'PRAGMA user_version',
     'PRAGMA integrity_check',
@@ -89,7 +89,7 @@ test('what the core needs is granted', () => {
 })
 
 test('changes need a write transaction', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   const texts = [
     'DELETE FROM t',
     'DROP TABLE t',

@@ -4,13 +4,22 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { journalMode } from '../../../dist/storage/database/connection.js'
-import { begin, count, insert, refusal, scene, sceneWithTable, sql, write } from '../../fixtures/database.ts'
+import {
+  begin,
+  count,
+  insert,
+  storageError,
+  emptyPlace,
+  databaseWithTable,
+  sql,
+  write,
+} from '../../fixtures/database.ts'
 import { intercept } from '../../fixtures/scratch.ts'
 
 test('what is made is for its owner alone', () => {
   const umask = process.umask(0)
   try {
-    const { at, database } = sceneWithTable()
+    const { at, database } = databaseWithTable()
     const transaction = begin(database, 'write')
     transaction.execute([insert(1)])
     const mode = (name: string) => statSync(at(name)).mode & 0o777
@@ -26,7 +35,7 @@ test('what is made is for its owner alone', () => {
 })
 
 test('the bits of a directory that is there are left alone, and the files in it are private', () => {
-  const { at, open } = scene()
+  const { at, open } = emptyPlace()
   mkdirSync(at('.agent-memory'), { recursive: true })
   const directories = ['', '.agent-memory']
   for (const name of directories) chmodSync(at(name), 0o755)
@@ -44,7 +53,7 @@ test('a new database has a journal that this SQLite is sound with', () => {
   assert.equal(journalMode('3.51.3'), 'WAL')
   assert.equal(journalMode('3.52.0'), 'WAL')
   assert.equal(journalMode('4.0.0'), 'WAL')
-  const { at, database } = sceneWithTable()
+  const { at, database } = databaseWithTable()
   database.close()
   const [mode] = new DatabaseSync(at('memories.db'), { returnArrays: true })
     .prepare('PRAGMA journal_mode')
@@ -53,7 +62,7 @@ test('a new database has a journal that this SQLite is sound with', () => {
 })
 
 test('a database that is removed just before it is opened is not made by SQLite', (context) => {
-  const { at, database, open } = sceneWithTable()
+  const { at, database, open } = databaseWithTable()
   database.close()
   intercept(context, 'accessSync', (path) => {
     if (path === at('memories.db')) rmSync(path as string)
@@ -63,20 +72,20 @@ test('a database that is removed just before it is opened is not made by SQLite'
 })
 
 test('a connection is kept, and a database that was removed and made anew is opened anew', () => {
-  const { at, database, open } = sceneWithTable()
+  const { at, database, open } = databaseWithTable()
   write(database, insert(1))
   database.endCall()
   rmSync(at(''), { recursive: true })
-  assert.equal(refusal(() => database.open(false)).code, 'not-found')
+  assert.equal(storageError(() => database.open(false)).code, 'not-found')
   write(open(), sql('CREATE TABLE t (x)'))
   database.open(false)
   assert.equal(count(database), 0n)
 })
 
-const codeOf = (work: () => unknown, what?: string) => refusal(work, what).code
+const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
 test('what stands in place of the database is refused', () => {
-  const { at, base, open } = scene()
+  const { at, base, open } = emptyPlace()
   mkdirSync(at('memories.db'), { recursive: true })
   assert.equal(codeOf(open), 'invalid-path')
   rmSync(at('memories.db'), { recursive: true })
@@ -86,8 +95,8 @@ test('what stands in place of the database is refused', () => {
 })
 
 test('looking for a database makes nothing', () => {
-  const { at, base, open } = scene()
-  const missing = refusal(() => open({}, false))
+  const { at, base, open } = emptyPlace()
+  const missing = storageError(() => open({}, false))
   assert.equal(missing.code, 'not-found')
   assert.equal(missing.message, `there is no database \`${at('memories.db')}\` yet`)
   assert.ok(!existsSync(join(base, 'a')))

@@ -6,30 +6,30 @@ import { Worker } from 'node:worker_threads'
 import {
   begin,
   count,
-  impatient,
+  shortTimeout,
   insert,
-  patient,
-  refusal,
-  scene,
-  sceneWithTable,
+  longTimeout,
+  storageError,
+  emptyPlace,
+  databaseWithTable,
   single,
   sql,
   write,
 } from '../../fixtures/database.ts'
 
 test('what a call leaves open ends with it, and the connection stays', () => {
-  const { database, open } = sceneWithTable()
+  const { database, open } = databaseWithTable()
   const transaction = begin(database, 'write')
   transaction.execute([insert(1)])
   database.endCall()
-  assert.match(refusal(() => transaction.execute([insert(2)])).message, /begin again/)
-  write(open({ patience: { atHead: 0, inAll: 0 } }), insert(3))
+  assert.match(storageError(() => transaction.execute([insert(2)])).message, /begin again/)
+  write(open({ lockTimeout: { atHead: 0, total: 0 } }), insert(3))
   database.open(false)
   assert.equal(count(database), 1n)
 })
 
 test('the journal of a database that is there stays as it is, and a commit waits for its readers', async () => {
-  const { at, open } = scene()
+  const { at, open } = emptyPlace()
   mkdirSync(at(''), { recursive: true })
   const made = new DatabaseSync(at('memories.db'))
   made.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, x)')
@@ -55,7 +55,7 @@ test('the journal of a database that is there stays as it is, and a commit waits
 })
 
 test('a reader waits for a program that keeps the database to itself', () => {
-  const { at, open } = scene()
+  const { at, open } = emptyPlace()
   mkdirSync(at(''), { recursive: true })
   const made = new DatabaseSync(at('memories.db'))
   made.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, x)')
@@ -68,7 +68,7 @@ test('a reader waits for a program that keeps the database to itself', () => {
 })
 
 test('a connection forgets the call before, and keeps its statements', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   write(database, insert(1))
   database.endCall()
   const transaction = begin(database, 'write')
@@ -78,25 +78,25 @@ test('a connection forgets the call before, and keeps its statements', () => {
   assert.equal(single(database, 'SELECT x FROM t'), 1n)
 })
 
-test('a writer waits for other programs within its patience', () => {
-  const { at, open } = sceneWithTable()
+test('a writer waits for other programs within its lockTimeout', () => {
+  const { at, open } = databaseWithTable()
   const foreign = new DatabaseSync(at('memories.db'))
   foreign.exec('BEGIN IMMEDIATE')
-  const hasty = open({ patience: impatient })
-  const busy = refusal(() => begin(hasty, 'write'))
+  const hasty = open({ lockTimeout: shortTimeout })
+  const busy = storageError(() => begin(hasty, 'write'))
   assert.equal(busy.code, 'busy')
   assert.match(busy.message, /another program kept `.*memories\.db` locked for the 0\.\d s/)
   // Once it has waited, it lets the other one go on.
-  const patientOne = open({ patience: patient, onWait: () => foreign.exec('COMMIT') })
+  const patientOne = open({ lockTimeout: longTimeout, onWait: () => foreign.exec('COMMIT') })
   write(patientOne, insert(1))
   assert.equal(count(patientOne), 1n)
 })
 
-test('a writer waits for its turn within its patience', () => {
-  const { database, open } = sceneWithTable()
-  const hasty = open({ patience: impatient })
+test('a writer waits for its turn within its lockTimeout', () => {
+  const { database, open } = databaseWithTable()
+  const hasty = open({ lockTimeout: shortTimeout })
   const transaction = begin(database, 'write')
-  const busy = refusal(() => begin(hasty, 'write'))
+  const busy = storageError(() => begin(hasty, 'write'))
   assert.equal(busy.code, 'busy')
   transaction.end()
   begin(hasty, 'write').end()

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { refusal, scene, sceneWithTable, sql, write } from '../../fixtures/database.ts'
+import { storageError, emptyPlace, databaseWithTable, sql, write } from '../../fixtures/database.ts'
 
 test('broken constraints that are not unique say which', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   write(database, sql('CREATE TABLE u (y INTEGER NOT NULL REFERENCES t CHECK (y > 0))'))
   for (const value of ['NULL', '0', '7']) {
-    const error = refusal(() => write(database, sql(`INSERT INTO u VALUES (${value})`)))
+    const error = storageError(() => write(database, sql(`INSERT INTO u VALUES (${value})`)))
     assert.equal(error.code, 'io')
     assert.match(error.message, /constraint failed/)
   }
 })
 
 test('a damaged database is said to be damaged', () => {
-  const { at, open } = scene()
+  const { at, open } = emptyPlace()
   mkdirSync(at(''), { recursive: true })
   writeFileSync(at('memories.db'), 'no database at all'.repeat(1000))
-  const error = refusal(open)
+  const error = storageError(open)
   assert.equal(error.code, 'corrupted')
   assert.match(error.message, /damaged/)
 })

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { areasOf, listDirectory } from '../../../dist/storage/tree.js'
-import { begin, count, impatient, refusal, sceneWithTable, sql } from '../../fixtures/database.ts'
+import { begin, count, shortTimeout, storageError, databaseWithTable, sql } from '../../fixtures/database.ts'
 import { databaseIn, place } from '../../fixtures/places.ts'
 import { emptyDirectory, readOnlyView } from '../../fixtures/scratch.ts'
 
-const codeOf = (work: () => unknown, what?: string) => refusal(work, what).code
+const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
 for (const journal of ['WAL', 'DELETE']) {
   test(`a database in \`${journal}\` mode on a medium that can only be read is read`, (context) => {
@@ -25,11 +25,11 @@ for (const journal of ['WAL', 'DELETE']) {
     using _ = { [Symbol.dispose]: () => void spawnSync('umount', [at]) }
     const reason = readOnlyView(directory, at)
     if (reason !== undefined) return context.skip(`a bind mount is not possible: ${reason}`)
-    const database = databaseIn(at, { durability: 'full', patience: impatient })
+    const database = databaseIn(at, { durability: 'full', lockTimeout: shortTimeout })
     database.open(true)
     assert.equal(count(database), 1n)
     begin(database, 'read').commit()
-    const refused = refusal(() => begin(database, 'write'))
+    const refused = storageError(() => begin(database, 'write'))
     assert.equal(refused.code, 'read-only')
     assert.match(refused.message, /cannot write `.*memories\.db`/)
     assert.deepEqual(listDirectory(areasOf(place(at)), 'documents', ''), [])
@@ -56,7 +56,7 @@ function viewOf(directory: string, context: TestContext) {
   const at = `${directory} seen`
   const reason = readOnlyView(directory, at)
   if (reason !== undefined) context.skip(`a bind mount is not possible: ${reason}`)
-  const database = reason === undefined ? databaseIn(at, { durability: 'full', patience: impatient }) : undefined
+  const database = reason === undefined ? databaseIn(at, { durability: 'full', lockTimeout: shortTimeout }) : undefined
   return { database, [Symbol.dispose]: () => void spawnSync('umount', [at]) }
 }
 
@@ -73,7 +73,7 @@ test('what others change while it is read as if they did not is no answer', (con
   other.exec('INSERT INTO t VALUES (2, 3)')
   const rows = sql('SELECT x FROM t')
   for (const query of [() => reads.query(rows, 9), () => database.query(rows, 9)]) {
-    const error = refusal(query)
+    const error = storageError(query)
     assert.equal(error.code, 'busy')
     assert.match(error.message, /changed while it was read/)
     other.exec('PRAGMA wal_checkpoint = TRUNCATE')
@@ -95,17 +95,17 @@ test('changes that were left beside a database that cannot be written are named'
   using view = viewOf(left, context)
   const { database } = view
   if (database === undefined) return
-  const error = refusal(() => database.open(false))
+  const error = storageError(() => database.open(false))
   assert.equal(error.code, 'read-only')
   assert.match(error.message, /left changes in `.*memories\.db-wal`/)
 })
 
 for (const name of ['memories.db-wal', 'memories.db-shm']) {
   test(`what stands in place of \`${name}\` is named`, () => {
-    const { at, base, database } = sceneWithTable()
+    const { at, base, database } = databaseWithTable()
     database.close()
     symlinkSync(join(base, 'away'), at(name))
-    const error = refusal(() => database.open(false))
+    const error = storageError(() => database.open(false))
     assert.equal(error.code, 'invalid-path')
     assert.ok(error.message.includes(name), error.message)
   })

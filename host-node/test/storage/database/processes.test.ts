@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { begin, count, impatient, insert, sceneWithTable, single, sql, write } from '../../fixtures/database.ts'
+import { begin, count, shortTimeout, insert, databaseWithTable, single, sql, write } from '../../fixtures/database.ts'
 import { testProgram } from '../../fixtures/scratch.ts'
 
 /** Another process that writes rows until it is killed, and what it says that it has kept. */
@@ -23,7 +23,7 @@ function writer(directory: string, first: number) {
 }
 
 test('processes take turns, and what was acknowledged outlives those that are killed', async () => {
-  const { at, database } = sceneWithTable()
+  const { at, database } = databaseWithTable()
   const directory = dirname(at('memories.db'))
   const acknowledged: bigint[] = []
   for (let round = 0; round < 3; round++) {
@@ -47,34 +47,34 @@ test('processes take turns, and what was acknowledged outlives those that are ki
 })
 
 test('a process that is killed in a transaction leaves nothing of it, and its turn free', async () => {
-  const { at, database, open } = sceneWithTable()
+  const { at, database, open } = databaseWithTable()
   const child = spawn(process.execPath, [testProgram('hold-database.ts'), dirname(at('memories.db'))], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await new Promise((resolve) => child.stdout.once('data', resolve))
-  assert.throws(() => begin(open({ patience: impatient }), 'write'), { code: 'busy' })
+  assert.throws(() => begin(open({ lockTimeout: shortTimeout }), 'write'), { code: 'busy' })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGKILL')
   await ended
   assert.equal(count(database), 0n)
-  write(open({ patience: impatient }), insert(1))
+  write(open({ lockTimeout: shortTimeout }), insert(1))
   assert.equal(single(database, 'PRAGMA integrity_check'), 'ok')
 })
 
 for (const moment of ['holding', 'waiting', 'committing', 'querying'] as const) {
   test(`a worker thread that is terminated while it is ${moment} leaves the database free and sound`, async () => {
-    const { at, database, open } = sceneWithTable()
+    const { at, database, open } = databaseWithTable()
     const own = moment === 'waiting' ? begin(database, 'write') : undefined
     const workerData = { directory: dirname(at('memories.db')), moment }
     const worker = new Worker(testProgram('hold-database.ts'), { workerData })
     await new Promise((resolve) => worker.once('message', resolve))
     // Long enough to be in the midst of it, however slow the machine: it goes on until it is ended.
     await new Promise((resolve) => setTimeout(resolve, 100))
-    if (moment === 'holding') assert.throws(() => begin(open({ patience: impatient }), 'write'), { code: 'busy' })
+    if (moment === 'holding') assert.throws(() => begin(open({ lockTimeout: shortTimeout }), 'write'), { code: 'busy' })
     await worker.terminate()
     own?.end()
     const before = moment === 'committing' ? 1n : 0n
-    const next = open({ patience: impatient })
+    const next = open({ lockTimeout: shortTimeout })
     assert.equal(single(next, "SELECT count(*) FROM t WHERE typeof(x) = 'integer'"), before)
     write(next, insert(1))
     assert.equal(single(database, 'PRAGMA integrity_check'), 'ok')

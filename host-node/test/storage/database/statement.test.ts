@@ -5,8 +5,8 @@ import {
   blob,
   insert,
   integer,
-  refusal,
-  sceneWithTable,
+  storageError,
+  databaseWithTable,
   single,
   sql,
   text,
@@ -15,7 +15,7 @@ import {
 } from '../../fixtures/database.ts'
 
 test('values come back as they went in', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   const values: Value[] = [
     { tag: 'null' },
     integer(-(2n ** 63n)),
@@ -44,7 +44,7 @@ test('values come back as they went in', () => {
 })
 
 test('a query gives no more rows than asked for and says whether there were', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   write(database, insert(1), insert(2), insert(3))
   for (const [most, given, truncated] of [
     [0, 0, true],
@@ -63,7 +63,7 @@ test('a query gives no more rows than asked for and says whether there were', ()
 })
 
 test('effects count rows and name the last insert of the transaction', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   const effects = write(
     database,
     sql('UPDATE t SET x = 0'),
@@ -87,7 +87,7 @@ test('effects count rows and name the last insert of the transaction', () => {
 })
 
 test('a statement that finds its schema changed is prepared anew', () => {
-  const { database, open } = sceneWithTable()
+  const { database, open } = databaseWithTable()
   write(database, insert(1))
   const all = sql('SELECT * FROM t')
   assert.deepEqual(database.query(all, 1).columns, ['id', 'x'])
@@ -97,10 +97,10 @@ test('a statement that finds its schema changed is prepared anew', () => {
   assert.deepEqual(rows, [[integer(1), integer(1), integer(5)]])
 })
 
-const codeOf = (work: () => unknown, what?: string) => refusal(work, what).code
+const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
 test('a statement is one with as many parameters as it takes', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   const one = integer(1)
   for (const [statement, why] of [
     [sql('SELECT 1; SELECT 2'), /one statement/],
@@ -114,7 +114,7 @@ test('a statement is one with as many parameters as it takes', () => {
     [sql('SELECT nothing'), /nothing/],
     [sql('SELEC'), /SELEC/],
   ] as const) {
-    const error = refusal(() => database.query(statement, 1))
+    const error = storageError(() => database.query(statement, 1))
     assert.equal(error.code, 'io')
     assert.match(error.message, why)
   }
@@ -129,7 +129,7 @@ test('a statement is one with as many parameters as it takes', () => {
 })
 
 test('what is longer than 16 MiB is too large', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   const most = 16 * 1024 * 1024 - 8
   const zeros = (bytes: number) => sql('SELECT zeroblob(?1)', integer(bytes))
   assert.equal(database.query(zeros(most), 1).rows.length, 1)
@@ -146,13 +146,13 @@ test('what is longer than 16 MiB is too large', () => {
     'too-large',
   )
   const long = sql('SELECT length(?1)', blob(new Uint8Array(most + 9)))
-  assert.match(refusal(() => database.query(long, 1)).message, /parameters of a statement/)
+  assert.match(storageError(() => database.query(long, 1)).message, /parameters of a statement/)
 })
 
 test('text that is not UTF-8 is an error', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   for (const text of ["SELECT CAST(x'ff' AS TEXT)", "SELECT 1, CAST(x'41c3' AS TEXT); -- so"]) {
-    const error = refusal(() => database.query(sql(text), 1))
+    const error = storageError(() => database.query(sql(text), 1))
     assert.equal(error.code, 'corrupted')
     assert.match(error.message, /not UTF-8/)
   }

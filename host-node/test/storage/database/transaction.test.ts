@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import { renameSync } from 'node:fs'
 import { test } from 'node:test'
-import { begin, count, insert, refusal, sceneWithTable, single, sql, write } from '../../fixtures/database.ts'
+import { begin, count, insert, storageError, databaseWithTable, single, sql, write } from '../../fixtures/database.ts'
 
 test('a statement that fails stops the batch and ends its transaction', () => {
-  const { database, open } = sceneWithTable()
+  const { database, open } = databaseWithTable()
   const transaction = begin(database, 'write')
-  const error = refusal(() => transaction.execute([insert(1), insert(1), insert(2)]))
+  const error = storageError(() => transaction.execute([insert(1), insert(1), insert(2)]))
   assert.equal(error.code, 'already-exists')
   assert.match(error.message, /unique constraint of `.*\/memories\.db`.*t\.x/)
   assert.equal(error.detail, 'SQLite result code 2067')
   // It is over at once, lock and all.
-  write(open({ patience: { atHead: 0, inAll: 0 } }), insert(3))
+  write(open({ lockTimeout: { atHead: 0, total: 0 } }), insert(3))
   for (const use of [
     () => transaction.execute([insert(4)]),
     () => transaction.query(sql('SELECT 1'), 1),
     () => transaction.commit(),
   ]) {
-    const { code, message } = refusal(use)
+    const { code, message } = storageError(use)
     assert.equal(code, 'io')
     assert.match(message, /was rolled back after an error: begin again/)
   }
@@ -25,29 +25,29 @@ test('a statement that fails stops the batch and ends its transaction', () => {
 })
 
 test('a query that fails ends its transaction, one that reads as well', () => {
-  const { database } = sceneWithTable()
+  const { database } = databaseWithTable()
   for (const mode of ['read', 'write'] as const) {
     const transaction = begin(database, mode)
-    assert.match(refusal(() => transaction.query(sql('SELECT absent'), 1)).message, /no such column/)
-    assert.match(refusal(() => transaction.query(sql('SELECT 1'), 1)).message, /begin again/)
+    assert.match(storageError(() => transaction.query(sql('SELECT absent'), 1)).message, /no such column/)
+    assert.match(storageError(() => transaction.query(sql('SELECT 1'), 1)).message, /begin again/)
     begin(database, mode).commit()
   }
 })
 
 test('a transaction that is not committed leaves nothing and lets the next one in', () => {
-  const { database, open } = sceneWithTable()
+  const { database, open } = databaseWithTable()
   const transaction = begin(database, 'write')
   transaction.execute([insert(1)])
   transaction.end()
   assert.equal(count(database), 0n)
-  const other = open({ patience: { atHead: 0, inAll: 0 } }, false)
+  const other = open({ lockTimeout: { atHead: 0, total: 0 } }, false)
   begin(other, 'write').end()
   write(database, insert(2))
   assert.equal(count(other), 1n)
 })
 
 test('a transaction reads what it wrote and others do not', () => {
-  const { database, open } = sceneWithTable()
+  const { database, open } = databaseWithTable()
   const other = open()
   const transaction = begin(database, 'write')
   transaction.execute([insert(1)])
@@ -57,7 +57,7 @@ test('a transaction reads what it wrote and others do not', () => {
 })
 
 test('a read transaction sees one view from its begin', () => {
-  const { database, open } = sceneWithTable()
+  const { database, open } = databaseWithTable()
   const reader = open()
   const reads = begin(reader, 'read')
   write(database, insert(1))
@@ -67,8 +67,8 @@ test('a read transaction sees one view from its begin', () => {
 })
 
 test('there is one transaction at a time and one commit', () => {
-  const { database } = sceneWithTable()
-  const isNested = (work: () => unknown) => assert.equal(refusal(work).code, 'nested')
+  const { database } = databaseWithTable()
+  const isNested = (work: () => unknown) => assert.equal(storageError(work).code, 'nested')
   const transaction = begin(database, 'read')
   isNested(() => begin(database, 'read'))
   isNested(() => begin(database, 'write'))
@@ -82,16 +82,16 @@ test('there is one transaction at a time and one commit', () => {
 })
 
 test('a commit to a database that was moved away is no commit', () => {
-  const { at, database, open } = sceneWithTable()
+  const { at, database, open } = databaseWithTable()
   const transaction = begin(database, 'write')
   transaction.execute([insert(1)])
   renameSync(at('memories.db'), at('away.db'))
-  const { code, message } = refusal(() => transaction.commit())
+  const { code, message } = storageError(() => transaction.commit())
   assert.equal(code, 'io')
   assert.match(message, /was moved away while it was open/)
   renameSync(at('away.db'), at('memories.db'))
-  assert.match(refusal(() => transaction.commit()).message, /begin again/)
-  const next = open({ patience: { atHead: 0, inAll: 0 } })
+  assert.match(storageError(() => transaction.commit()).message, /begin again/)
+  const next = open({ lockTimeout: { atHead: 0, total: 0 } })
   write(next, insert(2))
   assert.equal(count(next), 1n)
 })
