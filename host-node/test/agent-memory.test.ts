@@ -7,7 +7,7 @@ import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } fro
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
 import { monotonic } from '../dist/time.js'
-import { emptyRepository, heldElsewhere, repositoryFile } from './fixtures/scratch.ts'
+import { emptyRepository, holdInOtherProcess, repositoryFile } from './fixtures/scratch.ts'
 
 const log = '.github/agent-memory/aristotle/logs/2025-01-20.md'
 
@@ -35,7 +35,7 @@ const entry = (repository: string, content: string) => ({
   content,
 })
 
-test('the tools are those that the component lists, with their schemas', async () => {
+test('the tools have the descriptions and schemas of the component', async () => {
   await using memory = await openMemory({ allow: [] })
   const append = memory.tools.find((tool) => tool.name === 'append_entry')!
   assert.equal(append.annotations.readOnlyHint, false)
@@ -53,7 +53,7 @@ test('a tool for people is marked, and called like any other', async () => {
   assert.deepEqual(page.result, { findings: [], done: 0, total: 0 })
 })
 
-test('a call is typed by the name of its tool', async () => {
+test('the name of a tool gives the types of its input and result', async () => {
   const { repository, memory } = await session()
   const outcome = await memory.call('append_entry', entry(repository, 'We begin.'))
   assert.ok(!outcome.isError)
@@ -72,7 +72,7 @@ test('a name that is known only at run time takes any object', async () => {
   assert.ok(outcome.isError)
 })
 
-test('a tool that is not mounted and arguments that are no object reject with a typed error', async () => {
+test('an unknown tool and arguments that are not an object reject with a `MemoryCallError`', async () => {
   await using memory = await openMemory({ allow: [] })
   const rejects = (call: Promise<unknown>, code: string) =>
     assert.rejects(call, (error) => error instanceof MemoryCallError && error.code === code)
@@ -92,7 +92,7 @@ test('a repository that is not allowed is refused, and the outcome says how to a
   await memory.close()
 })
 
-test('two hundred calls at once lose nothing and keep their order', async () => {
+test('200 concurrent calls lose nothing and keep their order', async () => {
   const { repository, memory } = await session({ durability: 'relaxed' })
   const numbers = Array.from({ length: 200 }, (_, n) => n)
   const outcomes = await Promise.all(numbers.map((n) => memory.call('append_entry', entry(repository, `entry ${n}.`))))
@@ -107,9 +107,9 @@ test('two hundred calls at once lose nothing and keep their order', async () => 
   await memory.close()
 })
 
-test('while a writer waits for the lock the event loop goes on, and reads pass by', async () => {
+test('neither the event loop nor reads wait while a writer waits for the lock', async () => {
   const { repository, memory } = await session({ workers: 2 })
-  const other = await heldElsewhere(repository)
+  const other = await holdInOtherProcess(repository)
   const waiting = Array.from({ length: 5 }, (_, n) => memory.call('append_entry', entry(repository, `waits ${n}`)))
   const read = await memory.call('read_summary', { agent_name: 'aristotle', repo_root: repository })
   assert.equal(read.isError, false)
@@ -123,10 +123,10 @@ test('while a writer waits for the lock the event loop goes on, and reads pass b
   await memory.close()
 })
 
-test('locks that others hold stop neither reads nor writers of another repository, however few the workers', async () => {
+test('locks of other processes stop neither reads nor writers of another repository, even with one worker', async () => {
   const stuck = [emptyRepository(), emptyRepository(), emptyRepository()]
   const { repository, memory } = await session({ allow: stuck, workers: 1, lockWait: 30_000 })
-  const others = await Promise.all(stuck.map(heldElsewhere))
+  const others = await Promise.all(stuck.map(holdInOtherProcess))
   let ended = 0
   const waiting = stuck.map(async (repo_root) => {
     const outcome = await memory.call('start_session', { agent_name: 'aristotle', repo_root })
@@ -143,11 +143,11 @@ test('locks that others hold stop neither reads nor writers of another repositor
   await memory.close()
 })
 
-test('a blocked event loop keeps no lock', async () => {
+test('a lock is released while the event loop is blocked', async () => {
   const { repository, memory } = await session()
   const appended = memory.call('append_entry', entry(repository, 'We begin.'))
   const written = () => readFileSync(join(repository, log), 'utf8').includes('We begin.')
-  // The worker needs the event loop until it has its turn; from then on this thread sleeps.
+  // The worker needs the event loop until it may take the lock. After that `acquire` blocks this thread.
   while (!written()) await new Promise((resolve) => setImmediate(resolve))
   const lock = Lock.acquire(
     findRepository(repository, [repository]).lock,
@@ -159,9 +159,9 @@ test('a blocked event loop keeps no lock', async () => {
   await memory.close()
 })
 
-test('a writer that loses its lockTimeout gets an outcome that says so, and the next one works', async () => {
+test('a writer that times out gets the error `Busy`, and the next writer works', async () => {
   const { repository, memory } = await session({ lockWait: 50 })
-  const other = await heldElsewhere(repository)
+  const other = await holdInOtherProcess(repository)
   const outcome = await memory.call('append_entry', entry(repository, 'too early'))
   assert.ok(outcome.isError)
   assert.equal(outcome.error.code, 'Busy')
@@ -181,7 +181,7 @@ test('the same clock, seed and calls make the same documents', async () => {
   assert.equal(texts[0], texts[1])
 })
 
-test('closing waits for the calls that were made and refuses later ones', async () => {
+test('closing waits for the calls that were made, and later calls reject', async () => {
   const { repository, memory } = await session()
   const made = memory.call('append_entry', entry(repository, 'the last'))
   await memory.close()
@@ -189,7 +189,7 @@ test('closing waits for the calls that were made and refuses later ones', async 
   await assert.rejects(memory.call('append_entry', entry(repository, 'too late')), { code: 'closed' })
 })
 
-test('a memory that is not closed keeps no process alive', () => {
+test('a memory that is not closed does not keep the process alive', () => {
   const program = `import { openMemory } from 'agent-memory-host'; await openMemory({ allow: [] }); console.log('open')`
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: repositoryFile('host-node'),

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { listsOf, readOnlyToolNames, type Toolset } from '../dist/description.js'
 import { first, second, settled } from './fixtures/toolsets.ts'
 
-test('those toolsets are mounted that are named, or by default, in their order', () => {
+test('the named or default toolsets are mounted, in the order of the description', () => {
   const names = (toolsets?: readonly string[]) => settled(toolsets && { toolsets }).mounted.map(({ name }) => name)
   assert.deepEqual(names(), ['first'])
   assert.deepEqual(names([]), [])
@@ -13,7 +13,7 @@ test('those toolsets are mounted that are named, or by default, in their order',
   assert.throws(() => names('all' as unknown as string[]), { message: /`toolsets` is not an array/ })
 })
 
-test('a tool whose name another mounted one has too is listed by its qualified name', () => {
+test('two mounted tools of one name are listed by their qualified names', () => {
   const tool = (toolset: string, name: string, shared_with: string[], readOnlyHint: boolean) => ({
     name,
     qualified_name: `${toolset}_${name}`,

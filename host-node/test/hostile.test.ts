@@ -12,18 +12,18 @@ import type { ComponentOptions } from '../dist/options.js'
 import {
   emptyDirectory,
   emptyRepository,
-  heldElsewhere,
+  holdInOtherProcess,
   isFree,
   repositoryFile,
   testProgram,
 } from './fixtures/scratch.ts'
 
-// The guests of tests/guests: a component of the product's world that misbehaves on request.
+// The component of `tests/guests` has the world of the product. Its tools misbehave.
 const component = repositoryFile('target/component/wasm32-wasip2/component/agent_memory_guests.wasm')
 const transpiled = repositoryFile('target/host-node-guests/')
 
 before(async () => {
-  // Every misdeed is told there.
+  // The host reports each trap there.
   mock.method(console, 'error', () => {})
   assert.ok(existsSync(component), 'the guests are not built: run `cargo build --release` and the Rust tests first')
   await transpileTo(component, transpiled)
@@ -41,7 +41,7 @@ async function guests(options: Partial<ComponentOptions> = {}) {
   return { repository, memory, call: (name: string, more = {}) => memory.call(name, { ...input, ...more }) }
 }
 
-const misdeeds: [tool: string, code: MemoryCallErrorCode, options?: Partial<ComponentOptions>][] = [
+const hostileTools: [tool: string, code: MemoryCallErrorCode, options?: Partial<ComponentOptions>][] = [
   ['panic', 'trap'],
   ['trap', 'trap'],
   ['trap-while-locked', 'trap'],
@@ -56,7 +56,7 @@ const misdeeds: [tool: string, code: MemoryCallErrorCode, options?: Partial<Comp
   ['babble', 'trap'],
 ]
 
-for (const [tool, code, options] of misdeeds) {
+for (const [tool, code, options] of hostileTools) {
   test(`after \`${tool}\` the call ends with \`${code}\`, the lock is free and the next call works`, async () => {
     const { repository, memory, call } = await guests(options)
     const ended = call(tool)
@@ -68,9 +68,9 @@ for (const [tool, code, options] of misdeeds) {
   })
 }
 
-test('waiting for a lock does not count as time of the guest', async () => {
+test("waiting for a lock does not count as the guest's time", async () => {
   const { repository, memory, call } = await guests({ limits: { guestTime: 1000 } })
-  const other = await heldElsewhere(repository)
+  const other = await holdInOtherProcess(repository)
   const waiting = call('append', { line: 'waited' })
   await new Promise((resolve) => setTimeout(resolve, 2000))
   await other.release()
@@ -84,22 +84,22 @@ const inTransactions: [tool: string, code: MemoryCallErrorCode, options?: Partia
 ]
 
 for (const [tool, code, options] of inTransactions) {
-  test(`after \`${tool}\` nothing of the transaction is kept and the next one begins`, async () => {
+  test(`after \`${tool}\` the transaction is rolled back and the next one begins`, async () => {
     const { memory, call } = await guests(options)
-    assert.deepEqual(await rowsAfter(call), 1)
+    assert.deepEqual(await addRow(call), 1)
     await assert.rejects(call(tool), { code })
-    assert.deepEqual(await rowsAfter(call), 2)
+    assert.deepEqual(await addRow(call), 2)
     await memory.close()
   })
 }
 
-test('a call locks after its transaction, given up or committed, and goes on with one under its writer', async () => {
+test('a call can lock after a transaction, and can begin a transaction under its writer', async () => {
   const { memory, call } = await guests()
   for (const tool of ['lock-after-rollback', 'lock-after-commit', 'write-under-lock']) {
     const outcome = await call(tool)
     assert.ok(!outcome.isError, `${tool}: ${JSON.stringify(outcome)}`)
   }
-  assert.deepEqual(await rowsAfter(call), 3)
+  assert.deepEqual(await addRow(call), 3)
   await memory.close()
 })
 
@@ -115,21 +115,21 @@ for (const [tool, code] of [
     const outcome = await call(tool)
     assert.ok(outcome.isError)
     assert.match(String(outcome.error.code), new RegExp(code))
-    assert.deepEqual(await rowsAfter(call), 1)
+    assert.deepEqual(await addRow(call), 1)
     await memory.close()
   })
 }
 
-/** How many rows there are once one more is added. */
-async function rowsAfter(call: (tool: string) => Promise<Outcome>): Promise<number> {
+/** Adds a row, and returns the number of rows. */
+async function addRow(call: (tool: string) => Promise<Outcome>): Promise<number> {
   const outcome = await call('add-row')
   assert.ok(!outcome.isError, JSON.stringify(outcome))
   return (outcome.result as { rows: number }).rows
 }
 
-test('transactions of calls that are made at once take turns in their order', async () => {
+test('concurrent write transactions run in the order of their calls', async () => {
   const { memory, call } = await guests({ workers: 4 })
-  const rows = await Promise.all(Array.from({ length: 12 }, () => rowsAfter(call)))
+  const rows = await Promise.all(Array.from({ length: 12 }, () => addRow(call)))
   assert.deepEqual(
     rows,
     Array.from({ length: 12 }, (_, n) => n + 1),
@@ -137,8 +137,8 @@ test('transactions of calls that are made at once take turns in their order', as
   await memory.close()
 })
 
-test('a statement that does not end is given up, and harms nobody but those who write to the database', () => {
-  // SQLite cannot be interrupted, and a process ends only with its threads: another one, which is killed.
+test('a statement that does not end is given up, and holds up only writers of its database', () => {
+  // The statement runs in another process, which is killed: a process cannot end while a thread runs SQLite.
   const { stdout, stderr } = spawnSync(process.execPath, [testProgram('endless-statement.ts'), transpiled], {
     encoding: 'utf8',
     timeout: 120_000,
@@ -151,9 +151,9 @@ const rounds = 4
 const warm = 2
 const mebibyte = 1024 * 1024
 
-/** What becomes of each. What is within the memory that a call may have is no misdeed to this host. */
+/** The expected end of each call. Large results are allowed if they fit in the memory of a call. */
 const runaways: [tool: string, expected: MemoryCallErrorCode | 'result' | 'refusal'][] = [
-  ...misdeeds.map(([tool, code]): [string, MemoryCallErrorCode] => [tool, code]),
+  ...hostileTools.map(([tool, code]): [string, MemoryCallErrorCode] => [tool, code]),
   ['grow', 'result'],
   ['flood', 'result'],
   ['vast-result', 'result'],
@@ -161,7 +161,7 @@ const runaways: [tool: string, expected: MemoryCallErrorCode | 'result' | 'refus
   ['vast-failure', 'invalid-request'],
 ]
 
-test('calls that run away harm no others and leave no memory behind', async () => {
+test('runaway calls do not disturb other calls, and their memory is freed', async () => {
   const patient = { limits: { guestTime: 60_000, storageCalls: 2000 }, workers: 2 }
   const { repository, memory, call } = await guests(patient)
   const hasty = await guests({ allow: [repository], limits: { guestTime: 1000 } })
@@ -181,10 +181,10 @@ test('calls that run away harm no others and leave no memory behind', async () =
     }
     if (round === warm) usual = process.memoryUsage.rss()
   }
-  // One answer of 80 MiB that has not been collected yet, in each of its copies.
+  // Enough for all copies of one answer of 80 MiB, which are not collected yet.
   const bound = usual + 256 * mebibyte
   let after = process.memoryUsage.rss()
-  // When V8 collects is its own affair: what is left behind stays, what is garbage goes.
+  // Garbage is freed at some time, and a leak is not. So try again until V8 has collected the garbage.
   for (let tries = 0; after >= bound && tries < 40; tries++) {
     assert.equal((await call('vast-result', { repo_root: repository })).isError, false)
     await sleep(250)
@@ -197,20 +197,20 @@ test('calls that run away harm no others and leave no memory behind', async () =
     after: Math.round(after / mebibyte),
     most: Math.round(most / mebibyte),
   })
-  assert.ok(after < bound, 'memory is left behind')
-  // Far less than what a component without a limit could take; when V8 collects decides on the rest.
+  assert.ok(after < bound, 'memory is leaked')
+  // Far less than a component without a limit could use. The rest depends on when V8 collects garbage.
   assert.ok(most < before + 2048 * mebibyte, 'one call takes too much memory')
   await memory.close()
   await hasty.memory.close()
 })
 
-test('a panic says why', async () => {
+test('the error of a panic has its message', async () => {
   const { memory, call } = await guests()
   await assert.rejects(call('panic'), /the guest panics/)
   await memory.close()
 })
 
-test('memory is capped', async () => {
+test('linear memory is limited', async () => {
   const { memory, call } = await guests({ limits: { memory: 32 * 1024 * 1024 } })
   const outcome = await call('grow')
   assert.ok(!outcome.isError)
@@ -219,7 +219,7 @@ test('memory is capped', async () => {
   await memory.close()
 })
 
-test('two calls share no memory of the guest', async () => {
+test('two calls share no linear memory', async () => {
   const { memory, call } = await guests()
   const outcomes = [await call('count'), await call('count')]
   assert.deepEqual(
@@ -229,7 +229,7 @@ test('two calls share no memory of the guest', async () => {
   await memory.close()
 })
 
-test('a call takes at most one writer', async () => {
+test('a call cannot have two writers at a time', async () => {
   const { memory, call } = await guests()
   const outcome = await call('lock-twice')
   assert.ok(outcome.isError)
@@ -237,7 +237,7 @@ test('a call takes at most one writer', async () => {
   await memory.close()
 })
 
-test('no database is granted without a directory', async () => {
+test('a database is not granted if its place is not', async () => {
   const { memory, call } = await guests({ settings: {} })
   const outcome = await call('probe-database')
   assert.ok(outcome.isError)
@@ -256,7 +256,7 @@ test('a backup is made in the commit that changes the document', async () => {
   await memory.close()
 })
 
-test('calls see their own number, and writers go in the order of their arrival', async () => {
+test('each call has its own time and seed, and writers run in the order of their calls', async () => {
   const { repository, memory, call } = await guests({
     workers: 4,
     clock: { now: '2025-01-20T10:00:00Z', step: 1000 },
@@ -280,7 +280,7 @@ test('calls see their own number, and writers go in the order of their arrival',
   await memory.close()
 })
 
-test('a tool that says it only reads, and writes, takes its turn as well', async () => {
+test('a tool that writes although it is described as read-only waits for the lock as well', async () => {
   const { repository, memory, call } = await guests({ workers: 2, random: { seed: 0 } })
   const lines = ['a', 'b', 'c', 'd']
   const tools = ['append', 'append-without-lock']

@@ -6,7 +6,7 @@ import { MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory-ho
 import { emptyDirectory, repositoryFile } from './fixtures/scratch.ts'
 import { settled } from './fixtures/toolsets.ts'
 
-test('the defaults are those that the README tells', () => {
+test('the defaults are those of the README', () => {
   const { durability, lockTimeout, workers, memoryLimit, storageCalls, statementTime } = settled()
   const { guestTime, guestTimeForPeople } = settled()
   assert.deepEqual(
@@ -29,7 +29,7 @@ test('the defaults are those that the README tells', () => {
   assert.match(readme, /`workers` .*four times as many.*\| 4 \|/)
 })
 
-test('an option that is wrong is named', async () => {
+test('the error of an invalid option names it', async () => {
   const file = join(emptyDirectory(), 'file')
   writeFileSync(file, '')
   const wrong: [string, unknown][] = [

@@ -12,7 +12,7 @@ const granted = (options?: Partial<ComponentOptions>) =>
   Object.fromEntries(settled(options).places.map((place) => [place.label, 'path' in place ? place.path : undefined]))
 const own = (settings: object) => settled({ settings }).nextContext().settings.ofToolsets
 
-test('a place is granted by default where its toolset is mounted, and where a setting says where it is', () => {
+test('a place is granted if its toolset is mounted, or if a setting gives its path', () => {
   const home = (path: string) => grantDirectory(join(homedir(), path)).path
   const none = { guest: undefined, away: undefined, family: undefined }
   assert.deepEqual(granted(), { ...none, guest: home('.guest') })
@@ -29,7 +29,7 @@ test('a place is granted by default where its toolset is mounted, and where a se
   }
 })
 
-test('only what was set is handed to the component, and where places are is not', () => {
+test('the component receives the settings that were set, without the paths of places', () => {
   assert.deepEqual(own({}), [])
   assert.deepEqual(own({ first: { directory: '/a', file: '/b', form: undefined }, second: {} }), [])
   assert.deepEqual(own({ second: { text: 'ä' }, first: { most: 9, form: 'flat', is_new: false } }), [
@@ -55,7 +55,7 @@ for (const [settings, option, why] of [
   [{ first: { directory: '~' } }, 'settings.first.directory', /neither an absolute path nor one that begins with/],
   [{ first: { directory: '/a\0b' } }, 'settings.first.directory', /cannot be granted: .*NUL/],
 ] as const) {
-  test(`the settings ${JSON.stringify(settings)} are refused by name`, () => {
+  test(`the error for the settings ${JSON.stringify(settings)} names the wrong one`, () => {
     assert.throws(
       () => settled({ settings: settings as object }),
       (error) =>
@@ -67,11 +67,11 @@ for (const [settings, option, why] of [
   })
 }
 
-test('a setting is typed by its schema', async () => {
+test('the schema of a setting gives its type', async () => {
   const directory = emptyDirectory()
   const typed: MemoryOptions = { allow: [], settings: { records: { directory, format: 'json', max_bytes: 1 } } }
   await (await openMemory(typed)).close()
-  // @ts-expect-error: another format is no setting.
+  // @ts-expect-error: `xml` is not a value of the setting.
   const wrong: MemoryOptions = { allow: [], settings: { records: { format: 'xml' } } }
   await assert.rejects(openMemory(wrong), { code: 'invalid-option', message: /`settings\.records\.format`/ })
 })

@@ -9,7 +9,7 @@ import { toolsetTypes } from '../scripts/toolset-types.ts'
 import { transpileTo } from '../scripts/transpile.ts'
 import { emptyDirectory, repositoryFile, write } from './fixtures/scratch.ts'
 
-// The toolset of tests/guests/toy, of which nothing in this host knows.
+// The toolset of `tests/guests/toy`. Nothing in this host knows it.
 const component = repositoryFile('target/component/wasm32-wasip2/component/agent_memory_toy.wasm')
 const transpiled = repositoryFile('target/host-node-toy/')
 
@@ -40,12 +40,12 @@ test('a toolset that the host does not know runs with its settings', async () =>
   assert.equal(read!.text, '* one\n* two\n')
 })
 
-test('a setting that the toolset does not take is refused when the memory is opened', async () => {
+test('an invalid or unknown setting is refused when the memory is opened', async () => {
   await assert.rejects(open({ mark: 'plus' }), /`settings\.notes\.mark` .*`dash`, `star`/)
   await assert.rejects(open({ colour: 'red' }), /`settings\.notes\.colour` does not exist/)
 })
 
-test('a toolset that the host does not know has types', async () => {
+test('the build makes types for a toolset that the host does not know', async () => {
   const directory = emptyDirectory()
   const description = JSON.parse(readFileSync(join(transpiled, 'description.json'), 'utf8'))
   write(join(directory, 'toolsets.ts'), await toolsetTypes(description))

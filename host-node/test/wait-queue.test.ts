@@ -5,7 +5,7 @@ import { WaitQueue } from '../dist/wait-queue.js'
 
 const timeout = 60_000
 
-test('the first writer goes at once, and a later one for the same tree when it has left', async () => {
+test('the first writer goes at once, and the next writer of the same place after it', async () => {
   const queue = new WaitQueue(timeout)
   const [first, second] = [queue.enter(), queue.enter()]
   assert.equal(queue.request(first, 'a'), LockReply.acquire)
@@ -16,7 +16,7 @@ test('the first writer goes at once, and a later one for the same tree when it h
   assert.equal(queue.request(second, 'a'), LockReply.acquire)
 })
 
-test('a writer waits for an earlier one of which it is not known what it wants', async () => {
+test('a writer waits for an earlier writer that has not requested a lock yet', async () => {
   const queue = new WaitQueue(timeout)
   const [first, second] = [queue.enter(), queue.enter()]
   assert.equal(queue.request(second, 'b'), LockReply.retry)
@@ -26,7 +26,7 @@ test('a writer waits for an earlier one of which it is not known what it wants',
   assert.equal(queue.request(second, 'b'), LockReply.acquire)
 })
 
-test('a writer that asks first goes after an earlier one for the same tree', async () => {
+test('a writer that requests a lock first waits for an earlier writer of the same place', async () => {
   const queue = new WaitQueue(timeout)
   const [first, second] = [queue.enter(), queue.enter()]
   assert.equal(queue.request(second, 'a'), LockReply.retry)
@@ -34,14 +34,14 @@ test('a writer that asks first goes after an earlier one for the same tree', asy
   assert.equal(queue.request(second, 'a'), LockReply.retry)
 })
 
-test('writers of different trees do not wait for each other', () => {
+test('writers of different places do not wait for each other', () => {
   const queue = new WaitQueue(timeout)
   const [first, second] = [queue.enter(), queue.enter()]
   assert.equal(queue.request(first, 'a'), LockReply.acquire)
   assert.equal(queue.request(second, 'b'), LockReply.acquire)
 })
 
-test('a writer whose timeout is over is told so, and those behind it go on', async () => {
+test('a writer that times out is told so, and the writers behind it go on', async () => {
   const queue = new WaitQueue(0)
   const [first, second, third] = [queue.enter(), queue.enter(), queue.enter()]
   assert.equal(queue.request(first, 'a'), LockReply.acquire)
@@ -53,7 +53,7 @@ test('a writer whose timeout is over is told so, and those behind it go on', asy
   assert.equal(queue.request(third, 'a'), LockReply.acquire)
 })
 
-test('a call keeps its place until it ends, however often it asks', async () => {
+test('a call keeps its place until it ends, however often it requests the lock', async () => {
   const queue = new WaitQueue(timeout)
   const [first, second] = [queue.enter(), queue.enter()]
   assert.equal(queue.request(first, 'a'), LockReply.acquire)
@@ -64,7 +64,7 @@ test('a call keeps its place until it ends, however often it asks', async () => 
   assert.equal(queue.request(second, 'a'), LockReply.acquire)
 })
 
-test('a call that ends without a lock holds up nobody', async () => {
+test('a call that ends without a lock lets later calls go on', async () => {
   const queue = new WaitQueue(timeout)
   const [first, second] = [queue.enter(), queue.enter()]
   assert.equal(queue.request(second, 'a'), LockReply.retry)
@@ -74,7 +74,7 @@ test('a call that ends without a lock holds up nobody', async () => {
   assert.equal(queue.request(second, 'a'), LockReply.acquire)
 })
 
-test('a writer that wants another tree when it is run again takes its place there', () => {
+test('a writer that wants another lock in a later run takes its place in that queue', () => {
   const queue = new WaitQueue(timeout)
   const [first, second, third] = [queue.enter(), queue.enter(), queue.enter()]
   queue.request(first, 'a')

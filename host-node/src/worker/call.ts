@@ -192,7 +192,7 @@ export class CallStorage {
   #countCall(): void {
     const { storageCalls } = this.#settings
     if (++this.#calls > storageCalls)
-      throw callEnded('storage-calls', `it made more than ${storageCalls} storage calls`)
+      throw callEnded('storage-calls', `it asked storage more than ${storageCalls} times`)
   }
 }
 

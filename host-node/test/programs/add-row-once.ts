@@ -1,4 +1,4 @@
-// Adds a row to the database of a directory, and a table before that where there is none, for the count of its syncs.
+// Adds one row to the database of a directory, for tests that count its syncs. Creates the table if it is missing.
 import { beginWrite, databaseIn } from '../fixtures/places.ts'
 
 const [directory, durability] = process.argv.slice(2) as [string, 'full' | 'relaxed']
@@ -9,5 +9,5 @@ const transaction = beginWrite(database, lockTimeout)
 const texts = ['CREATE TABLE IF NOT EXISTS t (x)', 'INSERT INTO t VALUES (1)']
 transaction.execute(texts.map((sql) => ({ sql, parameters: [] })))
 transaction.commit()
-// Closing would copy the log into the database, which is no part of a commit.
+// Closing would copy the log into the database, and these syncs are not part of the commit.
 process.kill(process.pid, 'SIGKILL')

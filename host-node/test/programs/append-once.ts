@@ -1,4 +1,4 @@
-// Appends one entry, for tests that watch its system calls. It is no test of time: the machine may be busy.
+// Appends one entry, for tests that trace its system calls. Tracing is slow, so the time limit is long.
 import { openMemory } from 'agent-memory-host'
 
 const [repository, content] = process.argv.slice(2) as [string, string]

@@ -1,5 +1,5 @@
-// Makes one commit, for the count of its syncs: `backup` keeps a document and changes it, `new` makes one and changes
-// another, `rename` gives one another path.
+// Makes one commit, for tests that count its syncs. `backup` copies a document and changes it, `new` creates a document
+// and changes another one, and `rename` renames a document.
 import { commit } from '../../dist/storage/commit.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { areasOf, versionOf } from '../../dist/storage/tree.js'

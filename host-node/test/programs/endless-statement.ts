@@ -1,4 +1,4 @@
-// Runs a statement that does not end, says what becomes of it and of the calls after it, and kills itself.
+// Runs a statement that never ends, and prints the results of this call and of later calls. Then it kills itself.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

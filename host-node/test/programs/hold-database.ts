@@ -1,4 +1,4 @@
-// Begins a transaction with a row that is not committed, and does not end by itself: on a worker thread, or a process.
+// Begins a transaction and inserts a row, as a worker thread or a process. It never ends by itself: tests end it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { sleep } from '../../dist/time.js'
 import { beginWrite, databaseIn } from '../fixtures/places.ts'
@@ -8,7 +8,7 @@ const { directory, moment } = (workerData ?? { directory: process.argv[2], momen
   moment: 'holding' | 'waiting' | 'committing' | 'querying'
 }
 const lockTimeout = { atHead: 600_000, total: 600_000 }
-const say = () => (parentPort ? parentPort.postMessage('there') : process.stdout.write('there'))
+const notify = () => (parentPort ? parentPort.postMessage('there') : process.stdout.write('there'))
 const insert = { sql: 'INSERT INTO t (x) VALUES (-1)', parameters: [] }
 const large = { sql: 'INSERT INTO t (x) VALUES (zeroblob(1000000)) RETURNING length(x)', parameters: [] }
 const slow = {
@@ -18,10 +18,10 @@ const slow = {
 
 const database = databaseIn(directory, { durability: 'full', lockTimeout })
 database.open(false)
-if (moment === 'waiting') say()
+if (moment === 'waiting') notify()
 const transaction = beginWrite(database, lockTimeout)
 transaction.execute([insert])
-say()
+notify()
 if (moment === 'querying') transaction.query(slow, 1)
 for (let last = transaction; ;) {
   if (moment !== 'committing') {

@@ -1,4 +1,4 @@
-// Keeps records in a directory from several threads, says what is in it, and ends as it is told.
+// Stores memories in a directory from several threads, prints the names of its files, and ends in the given way.
 import { readdirSync } from 'node:fs'
 import { openMemory } from 'agent-memory-host'
 

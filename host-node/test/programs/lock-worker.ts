@@ -1,4 +1,4 @@
-// Takes a repository's lock on a worker thread and does not end by itself.
+// Takes a repository's lock on a worker thread. Tests terminate the thread, since it never ends by itself.
 import { parentPort, workerData } from 'node:worker_threads'
 import { commit } from '../../dist/storage/commit.js'
 import { Lock } from '../../dist/storage/lock.js'

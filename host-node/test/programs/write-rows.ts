@@ -1,4 +1,4 @@
-// Writes row after row of `t`, each in a transaction of its own, and says which are kept, until it is killed.
+// Inserts rows into `t` until it is killed, each in its own transaction. Prints the number of each committed row.
 import { beginWrite, databaseIn } from '../fixtures/places.ts'
 
 const [directory, first] = process.argv.slice(2) as [string, string]
@@ -9,5 +9,5 @@ for (let number = BigInt(first); ; number++) {
   const transaction = beginWrite(database, lockTimeout)
   transaction.execute([{ sql: 'INSERT INTO t (x) VALUES (?1)', parameters: [{ tag: 'integer', val: number }] }])
   transaction.commit()
-  process.stdout.write(`kept ${number}\n`)
+  process.stdout.write(`committed ${number}\n`)
 }

@@ -6,7 +6,7 @@ import { commit } from '../../dist/storage/commit.js'
 import { copy, commitError, put, rename, setup, tree, version } from '../fixtures/changes.ts'
 import { intercept, write } from '../fixtures/scratch.ts'
 
-test('a renamed document is the old file under another name', () => {
+test('a rename keeps the file of the document', () => {
   const { repository, areas } = setup()
   const at = (path: string) => join(repository, tree, path)
   write(at('a.md'), 'text')
@@ -15,7 +15,7 @@ test('a renamed document is the old file under another name', () => {
   assert.deepEqual(commit(areas, changes, 'full'), [version('text'), version('')])
   assert.ok(!existsSync(at('a.md')))
   assert.deepEqual([lstatSync(at('b/c/d.md')).ino, readFileSync(at('b/c/d.md'), 'utf8')], [ino, 'text'])
-  // What it leaves and what goes away with it in the same commit.
+  // A copy and a rename of the same document in one commit.
   const more = [copy('b/c/d.md', 'kept.md', version('text')), rename('b/c/d.md', 'a.md', version('text'))]
   assert.deepEqual(commit(areas, more, 'full'), [version('text'), version('text')])
   assert.notEqual(lstatSync(at('kept.md')).ino, lstatSync(at('a.md')).ino)
@@ -38,7 +38,7 @@ for (const [from, to, code] of [
   ['directory', 'c.md', 'invalid-path'],
   ['link.md', 'c.md', 'invalid-path'],
 ] as const) {
-  test(`a rename of \`${from}\` to \`${to}\` is refused with \`${code}\` and leaves all as it was`, () => {
+  test(`a rename of \`${from}\` to \`${to}\` is refused with \`${code}\` and changes nothing`, () => {
     const { repository, areas } = setup()
     write(join(repository, tree, 'a.md'), 'text')
     write(join(repository, tree, 'b.md'), 'saved by an editor')
@@ -52,7 +52,7 @@ for (const [from, to, code] of [
   })
 }
 
-test('what comes to stand at the new path, or is saved in the old one, stops a rename at the last look', (context) => {
+test('a rename fails if its old path is saved or its new path appears after the check', (context) => {
   for (const [saved, code] of [
     ['new/b.md', 'already-exists'],
     ['a.md', 'version-mismatch'],
@@ -61,7 +61,7 @@ test('what comes to stand at the new path, or is saved in the old one, stops a r
     const at = (path: string) => join(repository, tree, path)
     write(at('a.md'), 'text')
     let wrote = false
-    // The first rename is that of another document, after all is checked.
+    // The first rename is that of another document. By then all versions are checked.
     intercept(context, 'renameSync', () => {
       if (!wrote) writeFileSync(at(saved), "the editor's")
       wrote = true

@@ -22,13 +22,13 @@ import { monotonic } from '../../dist/time.js'
 import { copy, edit, commitError, put, remove, setup, tree, version } from '../fixtures/changes.ts'
 import { storageError } from '../fixtures/database.ts'
 import { place } from '../fixtures/places.ts'
-import { emptyDirectory, emptyRepository, intercept, readOnlyView, write } from '../fixtures/scratch.ts'
+import { emptyDirectory, emptyRepository, intercept, mountReadOnly, write } from '../fixtures/scratch.ts'
 
 test('a version is the SHA-256 of the contents in lower-case hexadecimal', () => {
   assert.equal(version('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })
 
-test('changes are made in order and answered with their versions', () => {
+test('a commit makes its changes in order and returns the new versions', () => {
   const { repository, areas } = setup()
   assert.deepEqual(commit(areas, [put('a/b.md', 'one'), put('c.md', 'two')], 'full'), [version('one'), version('two')])
   const second = commit(areas, [put('c.md', 'three', version('two')), remove('a/b.md', version('one'))], 'full')
@@ -37,7 +37,7 @@ test('changes are made in order and answered with their versions', () => {
   assert.equal(readDocument(areas, 'documents', 'a/b.md', 10n), undefined)
 })
 
-test('an edit changes what its splices say, beside a backup too, and answers with the version', () => {
+test('an edit applies its splices, also with a backup in the same commit, and returns the new version', () => {
   const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), '0123456789')
   const splices: Parameters<typeof edit>[2][] = [
@@ -54,13 +54,13 @@ test('an edit changes what its splices say, beside a backup too, and answers wit
   assert.deepEqual(commit(areas, [edit('b.json', before)], 'full'), [before])
 })
 
-test('of several documents that are edited each is read when it is written', (context) => {
+test('of several documents that are edited, each is read again when it is written', (context) => {
   const { repository, areas } = setup()
   for (const name of ['a.md', 'b.md']) write(join(repository, tree, name), '01')
   const edits = [edit('a.md', version('01'), [0, 1, 'a']), edit('b.md', version('01'), [1, 1, 'b'])]
   assert.deepEqual(commit(areas, edits, 'full'), [version('a1'), version('0b')])
   const [first, second] = [edit('a.md', version('a1')), edit('b.md', version('0b'))]
-  // What an editor saves while the first is written is not edited as what was checked.
+  // An editor saves the second document while the first one is written.
   let wrote = false
   intercept(context, 'fdatasyncSync', () => {
     if (!wrote) fs.writeFileSync(join(repository, tree, 'b.md'), 'ed')
@@ -71,7 +71,7 @@ test('of several documents that are edited each is read when it is written', (co
   assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.md', 'b.md'])
 })
 
-test('splices that do not fit, and edits of another version, of nothing or beyond the limit change nothing', () => {
+test('an edit fails and changes nothing if its version, its splices or its length is wrong', () => {
   const { repository, areas } = setup()
   write(join(repository, tree, 'a.md'), '0123456789')
   const before = version('0123456789')
@@ -95,14 +95,14 @@ test('splices that do not fit, and edits of another version, of nothing or beyon
   }
 })
 
-test('bookkeeping is beside the lock', () => {
+test('the bookkeeping is in the lock directory', () => {
   const { repository, areas } = setup()
   commit(areas, [{ tag: 'put', val: { area: 'bookkeeping', path: 'a.json', contents: Buffer.from('{}') } }], 'full')
   assert.equal(readFileSync(join(repository, '.git/agent-memory/bookkeeping/a.json'), 'utf8'), '{}')
   assert.ok(!existsSync(join(repository, '.github')))
 })
 
-test('one version that does not match stops all changes and names the change', () => {
+test('one version mismatch stops the commit, and the error gives its change', () => {
   const { repository, areas } = setup()
   commit(areas, [put('a.md', 'a')], 'full')
   const { error, change, applied } = commitError(() =>
@@ -112,7 +112,7 @@ test('one version that does not match stops all changes and names the change', (
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.md'])
 })
 
-test('a path that stands twice or below another, too many changes and a document that is too long are refused', () => {
+test('a commit is refused if it has one path twice, a path below another, too many changes or too long a document', () => {
   const { repository, areas } = setup()
   const codeOf = (changes: Parameters<typeof commit>[1]) => commitError(() => commit(areas, changes, 'full')).error.code
   assert.equal(codeOf([put('a.md', 'a'), put('a.md', 'b')]), 'invalid-path')
@@ -123,7 +123,7 @@ test('a path that stands twice or below another, too many changes and a document
   assert.ok(!existsSync(join(repository, '.github')))
 })
 
-test('a failure before the first rename takes back temporary files and new directories', () => {
+test('an error before the first rename removes temporary files and new directories', () => {
   const { repository, areas } = setup()
   mkdirSync(join(repository, tree, 'b/.x.md.agent-memory-tmp'), { recursive: true })
   const { error, change, applied } = commitError(() => commit(areas, [put('a/x.md', 'a'), put('b/x.md', 'b')], 'full'))
@@ -131,7 +131,7 @@ test('a failure before the first rename takes back temporary files and new direc
   assert.deepEqual(readdirSync(join(repository, tree)), ['b'])
 })
 
-test('a failure after the first rename leaves the changes before it and says how many', (context) => {
+test('an error after the first rename keeps the changes before it and gives their number', (context) => {
   const { repository, areas } = setup()
   intercept(context, 'renameSync', (_, to) => {
     if (String(to).endsWith('/b.md')) throw Object.assign(new Error('busy'), { code: 'EBUSY', errno: -16 })
@@ -144,7 +144,7 @@ test('a failure after the first rename leaves the changes before it and says how
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.md'])
 })
 
-test('a lock that is removed while the changes are prepared stops them before the first rename', (context) => {
+test('a commit whose lock file is removed stops before the first rename', (context) => {
   const { repository, areas } = setup()
   const lock = Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, total: 0 }, monotonic())
   intercept(context, 'mkdirSync', (path) => {
@@ -159,7 +159,7 @@ test('a lock that is removed while the changes are prepared stops them before th
 test('a document keeps its permission bits', () => {
   const { repository, areas } = setup()
   const path = join(repository, tree, 'a.md')
-  // Also what the umask would take from a new one, which follows it.
+  // A new document follows the umask. A changed document keeps its bits, also those that the umask would clear.
   const umask = process.umask(0o027)
   try {
     commit(areas, [put('a.md', 'a')], 'full')
@@ -172,7 +172,7 @@ test('a document keeps its permission bits', () => {
   }
 })
 
-test('a document longer than asked for is too large, also where the host has the lower bound', () => {
+test('a document is too large beyond the limit of the caller or of the host', () => {
   const { areas, repository } = setup()
   write(join(repository, tree, 'a.md'), 'abc')
   assert.throws(() => readDocument(areas, 'documents', 'a.md', 2n), { code: 'too-large' })
@@ -180,7 +180,7 @@ test('a document longer than asked for is too large, also where the host has the
   assert.throws(() => readDocument(areas, 'documents', 'b.md', 2n ** 64n - 1n), { code: 'too-large' })
 })
 
-test('a backup is what stood there before the commit, wherever in it the copy stands', () => {
+test('a backup has the contents from before the commit, whether the copy is before or after the put', () => {
   const keep = () => copy('a.json', 'kept/a.json', version('old'))
   const change = () => put('a.json', 'new', version('old'))
   for (const changes of [
@@ -197,7 +197,7 @@ test('a backup is what stood there before the commit, wherever in it the copy st
   }
 })
 
-test('a backup replaces the one before, whatever that holds', () => {
+test('a backup replaces the previous backup, whatever it contains', () => {
   const { repository, areas } = setup()
   const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'a.json.backup')]
   write(document, '1')
@@ -212,7 +212,7 @@ test('a backup replaces the one before, whatever that holds', () => {
   }
 })
 
-test('a backup has the permission bits of the document', () => {
+test('a backup has the permission bits of its document', () => {
   const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'text')
   write(join(repository, tree, 'replaced.json'), '')
@@ -240,7 +240,7 @@ for (const [from, to, code] of [
   ['../a.json', 'c.json', 'invalid-path'],
   ['long.json', 'c.json', 'too-large'],
 ]) {
-  test(`a copy of \`${from}\` to \`${to}\` is refused with \`${code}\` and leaves nothing`, () => {
+  test(`a copy of \`${from}\` to \`${to}\` is refused with \`${code}\` and changes nothing`, () => {
     const { repository, areas } = setup()
     const long = 'x'.repeat(16 * 1024 * 1024 + 1)
     for (const [name, text] of [
@@ -261,7 +261,7 @@ for (const [from, to, code] of [
   })
 }
 
-test('a backup is the old file itself, so that its contents are not written again', () => {
+test('a backup is a hard link to the old file, so its contents are not written again', () => {
   const { repository, areas } = setup()
   const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'kept/a.json')]
   write(document, 'old')
@@ -271,14 +271,14 @@ test('a backup is the old file itself, so that its contents are not written agai
   assert.deepEqual([statSync(backup).nlink, statSync(document).nlink], [1, 1])
 })
 
-test('a document that stays as it is and its backup are two files', () => {
+test('a document that the commit does not replace and its backup are two files', () => {
   const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'text')
   commit(areas, [copy('a.json', 'b.json', version('text'))], 'full')
   assert.notEqual(statSync(join(repository, tree, 'a.json')).ino, statSync(join(repository, tree, 'b.json')).ino)
 })
 
-test('where the medium has no links, a backup is a copy', (context) => {
+test('a backup is a copy if the file system has no hard links', (context) => {
   const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'old')
   let tried = 0
@@ -291,7 +291,7 @@ test('where the medium has no links, a backup is a copy', (context) => {
   assert.deepEqual([tried, text('a.json'), text('b.json')], [1, 'new', 'old'])
 })
 
-test('a commit that is made again after a crash between its two renames ends with a backup and the new document', () => {
+test('a commit that is repeated after a crash between its two renames makes the backup and the new document', () => {
   const { repository, areas } = setup()
   const [document, backup] = [join(repository, tree, 'a.json'), join(repository, tree, 'b.json')]
   write(document, 'old')
@@ -301,13 +301,13 @@ test('a commit that is made again after a crash between its two renames ends wit
   assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.json', 'b.json'])
 })
 
-test('what an editor writes into a document that is linked already stops the backup', (context) => {
+test('a backup fails if an editor writes to the document after it is linked', (context) => {
   const { repository, areas } = setup()
   const document = join(repository, tree, 'a.json')
   write(document, 'old')
   write(join(repository, tree, 'b.json'), 'older')
   let wrote = false
-  // The first rename is that of another document, after all is prepared.
+  // The first rename is that of another document. By then all changes are prepared.
   intercept(context, 'renameSync', () => {
     if (!wrote) fs.writeFileSync(document, "the editor's")
     wrote = true
@@ -325,7 +325,7 @@ test('what an editor writes into a document that is linked already stops the bac
   assert.deepEqual(readdirSync(join(repository, tree)).sort(), ['a.json', 'b.json', 'first.md'])
 })
 
-test('what is kept in a private place is for its owner alone, whatever it was and whatever the umask', () => {
+test('documents of a private place have mode 600, whatever their mode before and the umask', () => {
   const directory = join(emptyDirectory(), 'memories')
   const areas = areasOf(place(directory))
   const mode = (name: string) => statSync(join(directory, name)).mode & 0o777
@@ -342,10 +342,10 @@ test('what is kept in a private place is for its owner alone, whatever it was an
   assert.equal(commitError(() => commit(areas, [put('memories.db', '')], 'full')).error.code, 'invalid-path')
 })
 
-test('what an editor saves after the check is not kept as what was checked', (context) => {
+test('a copy fails if an editor saves the document after the check of its version', (context) => {
   const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'old')
-  // The directory is made between the check and the copy.
+  // The directory is made after the check of the version and before the copy.
   intercept(context, 'mkdirSync', (path) => {
     if (String(path).endsWith('/kept')) fs.writeFileSync(join(repository, tree, 'a.json'), "the editor's")
   })
@@ -354,7 +354,7 @@ test('what an editor saves after the check is not kept as what was checked', (co
   assert.deepEqual(readdirSync(join(repository, tree)), ['a.json'])
 })
 
-test('a failure before the first rename leaves no backup', () => {
+test('an error before the first rename leaves the backup as it was', () => {
   const { repository, areas } = setup()
   write(join(repository, tree, 'a.json'), 'old')
   write(join(repository, tree, 'a.json.backup'), 'older')
@@ -381,7 +381,7 @@ for (const [what, change] of [
   ['a put', put('a.md', 'new', version('old'))],
   ['a deletion', remove('a.md', version('old'))],
 ] as const) {
-  test(`what an editor saves after the check is seen before the rename of ${what}`, (context) => {
+  test(`${what} fails if an editor saves the document after the check of its version`, (context) => {
     const { repository, areas } = setup()
     const path = join(repository, tree, 'a.md')
     write(path, 'old')
@@ -392,7 +392,7 @@ for (const [what, change] of [
   })
 }
 
-test('a document of 16 MiB is kept, and none that is longer', () => {
+test('a document may have 16 MiB, and not one byte more', () => {
   const { areas } = setup()
   const most = 'x'.repeat(16 * 1024 * 1024)
   commit(areas, [put('a.md', most)], 'relaxed')
@@ -401,12 +401,12 @@ test('a document of 16 MiB is kept, and none that is longer', () => {
   assert.equal(commitError(() => commit(areas, [put('c.md', `${most}x`)], 'relaxed')).error.code, 'too-large')
 })
 
-test('a medium that can only be read is read, and refuses the lock', (context) => {
+test('a read-only medium can be read, and refuses the lock', (context) => {
   const repository = emptyRepository()
   write(join(repository, tree, 'a.md'), 'text')
   const view = join(emptyDirectory(), 'view')
   using _ = { [Symbol.dispose]: () => void spawnSync('umount', [view]) }
-  const reason = readOnlyView(repository, view)
+  const reason = mountReadOnly(repository, view)
   if (reason !== undefined) return context.skip(`a bind mount is not possible: ${reason}`)
   const tree_ = findRepository(view, [view])
   assert.equal(readDocument(areasOf(tree_), 'documents', 'a.md', 10n)!.version, version('text'))
@@ -414,7 +414,7 @@ test('a medium that can only be read is read, and refuses the lock', (context) =
   assert.equal(commitError(() => commit(areasOf(tree_), [put('b.md', '')], 'full')).error.code, 'read-only')
 })
 
-test('a full medium gives `no-space` and keeps nothing of the commit', (context) => {
+test('a full medium gives `no-space`, and nothing of the commit is left', (context) => {
   const repository = join(emptyDirectory(), 'small')
   mkdirSync(repository)
   using _ = { [Symbol.dispose]: () => void spawnSync('umount', [repository]) }

@@ -8,7 +8,7 @@ import { StorageError } from '../../dist/storage/error.js'
 import { Lock } from '../../dist/storage/lock.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { monotonic } from '../../dist/time.js'
-import { emptyRepository, heldElsewhere, intercept, isFree, testProgram, write } from '../fixtures/scratch.ts'
+import { emptyRepository, holdInOtherProcess, intercept, isFree, testProgram, write } from '../fixtures/scratch.ts'
 
 const longTimeout = { atHead: 10_000, total: 30_000 }
 const shortTimeout = { atHead: 0, total: 0 }
@@ -17,7 +17,7 @@ const acquire = (repository: string, lockTimeout = longTimeout) =>
   Lock.acquire(findRepository(repository, [repository]).lock, lockTimeout, monotonic())
 const isCode = (code: string) => (error: unknown) => error instanceof StorageError && error.code === code
 
-test('the lock excludes another process and another connection of this one until it is released', () => {
+test('the lock excludes other processes and other connections of this process until it is released', () => {
   const repository = emptyRepository()
   const lock = acquire(repository)
   assert.equal(isFree(repository), false)
@@ -27,15 +27,15 @@ test('the lock excludes another process and another connection of this one until
   assert.equal(isFree(repository), true)
 })
 
-test('a lock that another process holds is waited for at the head of the queue, and then is busy', async () => {
+test('a writer waits at the head of the queue for a lock of another process, and then gets `busy`', async () => {
   const repository = emptyRepository()
-  const other = await heldElsewhere(repository)
+  const other = await holdInOtherProcess(repository)
   assert.throws(() => acquire(repository, { atHead: 50, total: 10_000 }), isCode('busy'))
   await other.release()
   acquire(repository).release()
 })
 
-test('the lock files stay empty and have no journal beside them', () => {
+test('the lock files stay empty and have no journal', () => {
   const repository = emptyRepository()
   const directory = join(repository, '.git/agent-memory')
   const lock = acquire(repository)
@@ -53,14 +53,14 @@ test('a lock file that is a symbolic link is refused', () => {
   assert.throws(() => acquire(repository), isCode('invalid-path'))
 })
 
-/** Runs a program as a user to whom nothing belongs. */
+/** Runs a program as the user `nobody`, who owns no files. */
 const asNobody = (...command: string[]) =>
   spawnSync('setpriv', ['--reuid', '65534', '--clear-groups', ...command], { encoding: 'utf8' })
 const canBeNobody = asNobody('test', '-r', testProgram('hold-lock.ts')).status === 0
 const whyNot = 'only root, with `setpriv` and a checkout that all may read, can run it as another user'
 
 for (const name of ['queue.sqlite', 'turn.sqlite']) {
-  test(`who may read \`${name}\` but not write it does not take the lock`, { skip: !canBeNobody && whyNot }, () => {
+  test(`a user who may only read \`${name}\` cannot take the lock`, { skip: !canBeNobody && whyNot }, () => {
     const repository = emptyRepository()
     acquire(repository).release()
     const directory = join(repository, '.git/agent-memory')
@@ -73,7 +73,7 @@ for (const name of ['queue.sqlite', 'turn.sqlite']) {
   })
 }
 
-test('a lock that was removed while it was held protects nothing any more, and says so', () => {
+test('`check` throws if the lock file was removed while the lock was held', () => {
   const repository = emptyRepository()
   const lock = acquire(repository)
   lock.check()
@@ -83,7 +83,7 @@ test('a lock that was removed while it was held protects nothing any more, and s
 })
 
 for (const name of ['queue.sqlite', 'turn.sqlite']) {
-  test(`a lock directory that is removed just before \`${name}\` is opened is made anew`, (context) => {
+  test(`a lock directory that is removed just before \`${name}\` is opened is made again`, (context) => {
     const repository = emptyRepository()
     const directory = join(repository, '.git/agent-memory')
     let removed = false
@@ -98,7 +98,7 @@ for (const name of ['queue.sqlite', 'turn.sqlite']) {
   })
 }
 
-test('a lock that is removed while it is waited for is no lock: the one in its place is', () => {
+test('a writer that waits for a lock file that is removed takes the new lock file', () => {
   const repository = emptyRepository()
   const before = acquire(repository)
   const { lock: root } = findRepository(repository, [repository])
@@ -115,12 +115,12 @@ test('a lock that is removed while it is waited for is no lock: the one in its p
 })
 
 for (const moment of ['polling', 'holding', 'committing'] as const) {
-  test(`a worker thread that is terminated while it is ${moment} lets go of the lock`, async () => {
+  test(`a worker thread that is terminated while it is ${moment} releases the lock`, async () => {
     const repository = emptyRepository()
-    const other = moment === 'polling' ? await heldElsewhere(repository) : undefined
+    const other = moment === 'polling' ? await holdInOtherProcess(repository) : undefined
     const worker = new Worker(testProgram('lock-worker.ts'), { workerData: { repository, moment } })
     await new Promise((resolve) => worker.once('message', resolve))
-    // Long enough to be in the midst of it, however slow the machine: it goes on until it is ended.
+    // The thread goes on until it is terminated. 100 ms later it is in the middle of its work.
     await new Promise((resolve) => setTimeout(resolve, 100))
     assert.equal(isFree(repository), false)
     await worker.terminate()

@@ -12,7 +12,7 @@ import { storageError } from '../fixtures/database.ts'
 import { place } from '../fixtures/places.ts'
 import { emptyDirectory } from '../fixtures/scratch.ts'
 
-test('a granted directory need not exist, but nothing else may stand in its place', () => {
+test('a granted directory need not exist, but a file in its place is refused', () => {
   const base = emptyDirectory()
   writeFileSync(join(base, 'file'), '')
   mkdirSync(join(base, 'real'))
@@ -32,7 +32,7 @@ test('a granted directory need not exist, but nothing else may stand in its plac
   }
 })
 
-test('a shared place follows the umask, and Git ignores what the host keeps in it', () => {
+test("files of a shared place follow the umask, and Git ignores the host's own files", () => {
   const directory = join(emptyDirectory(), 'shared')
   const shared = place(directory, { isPrivate: false })
   const umask = process.umask(0o002)

@@ -33,13 +33,13 @@ for (const { path, why } of refused) {
   })
 }
 
-test('the empty path is the root of a tree, and no document', () => {
+test('the empty path is the root of a tree, and not a document', () => {
   assert.deepEqual(directorySegmentsOf(''), [])
   assert.throws(() => segmentsOf(''), invalid)
 })
 
 for (const each of temporary) {
-  test(`the temporary file of a name of ${Buffer.byteLength(textOf(each.name))} bytes has the same name in every host`, () => {
+  test(`the temporary file for a name of ${Buffer.byteLength(textOf(each.name))} bytes has the same name in every host`, () => {
     assert.equal(temporaryName(textOf(each.name)), textOf(each.temporary))
     assert.ok(isTemporary(textOf(each.temporary)))
   })

@@ -48,14 +48,14 @@ for (const { name } of layouts) {
     const base = emptyDirectory()
     const layout = filled<Layout>(layouts, name, base)
     create(base, layout.create)
-    const before = everything(base)
+    const before = snapshot(base)
     const grants = (layout.grants ?? [base]).map((grant) => realpathSync.native(grant))
     if (layout.refused !== undefined) {
       assert.throws(
         () => findRepository(layout.open, grants),
         (error) => hasCode(error, layout.refused!, layout.names),
       )
-      assert.deepEqual(everything(base), before)
+      assert.deepEqual(snapshot(base), before)
       return
     }
     const { lock } = findRepository(layout.open, grants)
@@ -73,7 +73,7 @@ for (const { name } of trees) {
     const base = emptyDirectory()
     const each = filled<TreeCase>(trees, name, base)
     create(base, each.create)
-    const before = everything(base)
+    const before = snapshot(base)
     const areas = areasOf(findRepository(join(base, 'repo'), [base]))
     const path = each.path
     const read = () => {
@@ -100,11 +100,11 @@ for (const { name } of trees) {
     }[each.do]
     if (each.refused === undefined) return assert.deepEqual(run(), each.gives)
     assert.throws(run, (error) => hasCode(error instanceof CommitError ? error.error : error, each.refused!))
-    assert.deepEqual(everything(base), before)
+    assert.deepEqual(snapshot(base), before)
   })
 }
 
-/** The case of this name with the base filled in. */
+/** The case with a name, with its placeholder `${base}` filled in. */
 function filled<T extends { name: string }>(all: T[], name: string, base: string): T {
   const each = all.find((other) => other.name === name)
   return JSON.parse(JSON.stringify(each).replaceAll('${base}', () => base))
@@ -128,8 +128,8 @@ function create(base: string, creations: Creation[]): void {
   }
 }
 
-/** Everything below a directory, for comparison. */
-function everything(base: string): string[] {
+/** All files and directories below a directory, with their contents. */
+function snapshot(base: string): string[] {
   const entries = readdirSync(base, { recursive: true, withFileTypes: true })
   return entries
     .map((entry) => {

@@ -9,7 +9,7 @@ import { storageError, databaseWithTable } from '../fixtures/database.ts'
 import { place } from '../fixtures/places.ts'
 import { emptyDirectory, substitute, write } from '../fixtures/scratch.ts'
 
-test('a stamp says size, times and inode, and is another one after a write', () => {
+test('a stamp has the size, the times and the inode, and changes with each write', () => {
   const { repository, areas } = setup()
   const path = join(repository, tree, 'a.md')
   write(path, 'abc')
@@ -20,19 +20,19 @@ test('a stamp says size, times and inode, and is another one after a write', () 
   const first = { kind: 'file', size: 3n, stamp: stamp() }
   assert.match(first.stamp, /^3-[1-9]\d{17,}-[1-9]\d{17,}-[1-9]\d*$/)
   assert.deepEqual(statusAt(areas, 'documents', 'a.md'), first)
-  assert.deepEqual(statusAt(areas, 'documents', 'a.md'), first, 'to read is no write')
+  assert.deepEqual(statusAt(areas, 'documents', 'a.md'), first, 'reading does not change the stamp')
   assert.deepEqual(listDirectory(areas, 'documents', ''), [{ name: 'a.md', status: first }])
   commit(areas, [put('a.md', 'xyz', version('abc'))], 'full')
   const second = statusAt(areas, 'documents', 'a.md')!
   assert.deepEqual([second.stamp, second.stamp === first.stamp], [stamp(), false])
-  // In place and of the same length, with the old time put back.
+  // A write in place that keeps the length, and sets the old modification time again.
   const { atimeMs, mtimeMs } = lstatSync(path)
   writeFileSync(path, 'uvw')
   utimesSync(path, atimeMs / 1000, mtimeMs / 1000)
   assert.notEqual(statusAt(areas, 'documents', 'a.md')!.stamp, second.stamp)
 })
 
-test('what stands at a path is a file, a directory, something else or nothing', () => {
+test('the status of a path is a file, a directory, something else or nothing', () => {
   const { repository, areas } = setup()
   assert.equal(statusAt(areas, 'documents', ''), undefined)
   write(join(repository, tree, 'a/b.md'), '')
@@ -54,7 +54,7 @@ test('what stands at a path is a file, a directory, something else or nothing', 
   assert.equal(statusAt(areas, 'bookkeeping', 'a'), undefined)
 })
 
-test('a directory is listed in byte order, with what has a name that a path can give', () => {
+test('a directory is listed in byte order, without temporary files and names that are not UTF-8', () => {
   const { repository, areas } = setup()
   const directory = join(repository, tree)
   for (const name of ['b.md', 'a.md', '\u{ffff}', '\u{10000}', '.x.agent-memory-tmp']) write(join(directory, name), '')
@@ -64,19 +64,19 @@ test('a directory is listed in byte order, with what has a name that a path can 
   assert.deepEqual(names, ['a.md', 'b.md', '\u{ffff}', '\u{10000}'])
 })
 
-test('a directory has a bound', (context) => {
+test('a directory of more than 100,000 entries is too large', (context) => {
   const { repository, areas } = setup()
   mkdirSync(join(repository, tree), { recursive: true })
   let entries = 100_000
   substitute(context, 'readdirSync', () => Array.from({ length: entries }, (_, n) => Buffer.from(`${n}`)))
-  assert.deepEqual(listDirectory(areas, 'documents', ''), [], 'none of them is there')
+  assert.deepEqual(listDirectory(areas, 'documents', ''), [], 'entries that do not exist are left out')
   entries++
   assert.equal(storageError(() => listDirectory(areas, 'documents', '')).code, 'too-large')
 })
 
 const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
-test('documents and the database of a place do not meet', () => {
+test('a document cannot have the name of a database or of the lock directory', () => {
   const { base, at } = databaseWithTable()
   const areas = areasOf(place(join(base, 'a/memories')))
   assert.deepEqual(listDirectory(areas, 'documents', ''), [], "the host's own files are hidden")

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { guest, type Lent } from '../fixtures/components.ts'
+import { guest, type HostImports } from '../fixtures/components.ts'
 import { emptyDirectory, emptyRepository } from '../fixtures/scratch.ts'
 
 interface Input {
@@ -13,8 +13,11 @@ interface Input {
   other: string
 }
 
-/** Takes steps one after another, `lock` or `lock: nested` where it is refused, and says which went otherwise. */
-function take({ steps, directory, repo, other }: Input, { documents, database }: Lent) {
+/**
+ * Runs steps one after another, and returns those with an unexpected result. A step is the name of an action, such as
+ * `lock`, or the action and the expected error, such as `lock: nested`.
+ */
+function runSteps({ steps, directory, repo, other }: Input, { documents, database }: HostImports) {
   const named = { tag: 'named' as const, val: { label: 'guest', name: '' } }
   const repository = (val: string) => ({ tag: 'repository' as const, val })
   const kept = () => database.open(named, 'kept.db', 'kept', true)
@@ -44,15 +47,15 @@ function take({ steps, directory, repo, other }: Input, { documents, database }:
     fail: () => open['transaction'].query(sql('SELECT absent'), 1),
     commit: () => open['transaction'].commit(),
     end: () => open['transaction'][Symbol.dispose](),
-    // Whether somebody else could take the lock of the named place.
+    // Whether another writer could take the lock of the named place.
     'is free': () => {
-      const turn = new DatabaseSync(`${directory}/.agent-memory/turn.sqlite`, { timeout: 0 })
+      const lock = new DatabaseSync(`${directory}/.agent-memory/turn.sqlite`, { timeout: 0 })
       try {
-        turn.exec('BEGIN IMMEDIATE')
+        lock.exec('BEGIN IMMEDIATE')
       } catch {
         throw { code: 'held' }
       } finally {
-        turn.close()
+        lock.close()
       }
     },
   }
@@ -70,35 +73,35 @@ function take({ steps, directory, repo, other }: Input, { documents, database }:
 }
 
 const cases: Record<string, string[]> = {
-  'a call takes one writer at a time': ['lock', 'lock: nested', 'put', 'unlock', 'lock', 'delete', 'unlock', 'is free'],
-  'a call locks one place in its life': [
+  'a call has one writer at a time': ['lock', 'lock: nested', 'put', 'unlock', 'lock', 'delete', 'unlock', 'is free'],
+  'a call can lock one place only': [
     ...['lock the repository', 'lock the other: nested', 'unlock', 'lock the other: nested', 'lock: nested'],
     ...['write: nested', 'read', 'end', 'lock the repository', 'put'],
   ],
   'a write transaction locks its place': [
     ...['write', 'is free: held', 'end', 'is free', 'lock the repository: nested', 'lock', 'is free: held'],
   ],
-  'a transaction goes on under the writer, and the lock ends with the writer': [
+  'a transaction uses the lock of the writer, and the lock ends with the writer': [
     ...['lock', 'write', 'insert', 'put', 'commit', 'is free: held', 'unlock', 'is free'],
   ],
-  'a transaction goes on under the writer, and the lock ends with the transaction': [
+  'a transaction uses the lock of the writer, and the lock ends with the transaction': [
     ...['lock', 'write', 'put', 'unlock', 'is free: held', 'lock: nested', 'insert', 'commit', 'is free', 'lock'],
   ],
-  'a writer is taken before a write transaction, or after it': [
+  'a call takes a writer before or after a write transaction, not during it': [
     ...['write', 'lock: nested', 'insert', 'commit', 'lock', 'put', 'write', 'insert', 'commit'],
   ],
-  'a read transaction needs no lock and hinders none': [
+  'a read transaction takes no lock and blocks no writer': [
     ...['lock the repository', 'write derived', 'insert', 'commit', 'read derived', 'unlock', 'lock the repository'],
     ...['put', 'end', 'unlock'],
   ],
-  'there is one transaction at a time, whatever the database': [
+  'a call has one transaction at a time, over all its databases': [
     ...['write', 'read: nested', 'read derived: nested', 'write derived: nested', 'end', 'write derived'],
     ...['write: nested', 'end', 'read', 'write: nested', 'end', 'write', 'commit', 'write'],
   ],
-  'a statement that fails ends its transaction, and its lock': [
+  'a statement that fails ends its transaction and releases the lock': [
     ...['write', 'insert', 'fail: io', 'is free', 'insert: io', 'commit: io', 'write', 'insert', 'commit'],
   ],
-  'a derived database locks nothing and waits for no lock': [
+  "a derived database neither takes nor waits for a place's lock": [
     ...['write derived', 'lock the repository', 'insert', 'commit', 'unlock', 'write beside the repository', 'insert'],
     ...['commit', 'lock the repository', 'write beside the repository', 'insert', 'put', 'commit', 'lock: nested'],
   ],
@@ -107,17 +110,17 @@ const cases: Record<string, string[]> = {
 for (const [name, steps] of Object.entries(cases)) {
   test(name, async () => {
     const [repo, other] = [emptyRepository(), emptyRepository()]
-    const { directory, memory, call } = await guest({ take }, { allow: [repo, other] })
-    assert.deepEqual(await call('take', { steps, directory, repo, other }), [])
-    // Whatever it left open has ended with it.
+    const { directory, memory, call } = await guest({ runSteps }, { allow: [repo, other] })
+    assert.deepEqual(await call('runSteps', { steps, directory, repo, other }), [])
+    // Everything that the first call left open has ended.
     const after = ['lock', 'is free: held', 'unlock', 'write', 'commit', 'is free']
-    assert.deepEqual(await call('take', { steps: after, directory, repo, other }), [])
+    assert.deepEqual(await call('runSteps', { steps: after, directory, repo, other }), [])
     await memory.close()
   })
 }
 
-/** Opens a database, makes a table in it where it has none, and says how many rows that had. */
-function open({ place, name, kind, create = true }: any, { database }: Lent) {
+/** Opens a database and inserts a row into a table. Returns the dialect and the number of rows. */
+function open({ place, name, kind, create = true }: any, { database }: HostImports) {
   const connection = database.open(place, name, kind, create)
   const transaction = connection.begin({ tag: 'write', val: undefined })
   const table = { sql: 'CREATE TABLE IF NOT EXISTS t (x)', parameters: [] }
@@ -130,7 +133,7 @@ function open({ place, name, kind, create = true }: any, { database }: Lent) {
 const named = { tag: 'named', val: { label: 'guest', name: '' } }
 const rows = (count: number) => ['sqlite', { tag: 'integer', val: `${count}` }]
 
-test('a database is opened by a name that its place has', async () => {
+test('only a database that its place has can be opened', async () => {
   const repo = emptyRepository()
   const { memory, call } = await guest({ open }, { allow: [repo] })
   for (const [place, name, kind, code] of [
@@ -154,7 +157,7 @@ test('a database is opened by a name that its place has', async () => {
   await memory.close()
 })
 
-test('a derived database is beside the lock, and anybody may delete it', async () => {
+test('a derived database is in the lock directory, and can be deleted at any time', async () => {
   const repo = emptyRepository()
   const { directory, memory, call } = await guest({ open }, { allow: [repo] })
   const repository = { tag: 'repository', val: repo }
@@ -172,11 +175,11 @@ test('a derived database is beside the lock, and anybody may delete it', async (
     assert.deepEqual(await call('open', { ...index, create: false }), 'not-found')
     assert.deepEqual(await call('open', index), rows(1))
   }
-  assert.deepEqual(readdirSync(join(directory, '.agent-memory')), ['derived'], 'no lock was taken')
+  assert.deepEqual(readdirSync(join(directory, '.agent-memory')), ['derived'], 'no lock file was created')
   await memory.close()
 })
 
-test('a derived database that another one writes to is busy at once', async () => {
+test('a derived database that is locked is busy at once, without a wait', async () => {
   const { directory, memory, call } = await guest({ open })
   const index = { place: named, name: 'index.db', kind: 'derived' }
   await call('open', index)
@@ -184,14 +187,14 @@ test('a derived database that another one writes to is busy at once', async () =
   other.exec('BEGIN IMMEDIATE')
   const started = performance.now()
   assert.equal(await call('open', index), 'busy')
-  assert.ok(performance.now() - started < 2500, 'half of what a lock is waited for')
+  assert.ok(performance.now() - started < 2500, 'less than half of the default timeout')
   other.exec('COMMIT')
   assert.deepEqual(await call('open', index), rows(2))
   other.close()
   await memory.close()
 })
 
-test('more databases than are kept open are opened anew', async () => {
+test('databases beyond the cache are opened again', async () => {
   const { memory, call } = await guest({ open })
   for (const count of [1, 2]) {
     for (let n = 0; n < 20; n++) {
@@ -201,9 +204,9 @@ test('more databases than are kept open are opened anew', async () => {
   await memory.close()
 })
 
-test('a call that opens databases without end is ended', async (context) => {
+test('a call that opens too many databases is ended', async (context) => {
   context.mock.method(console, 'error', () => {})
-  const hoard = (_: unknown, { database }: Lent) => {
+  const hoard = (_: unknown, { database }: HostImports) => {
     const place = { tag: 'named' as const, val: { label: 'guest', name: '' } }
     for (let n = 0; ; n++) database.open(place, `${n}`, 'derived', true)
   }
@@ -213,10 +216,10 @@ test('a call that opens databases without end is ended', async (context) => {
   await memory.close()
 })
 
-test('places are listed by name, only those that are granted, and none is created', async () => {
+test('only granted places are listed, and this host creates no place', async () => {
   const [repo, other] = [emptyRepository(), emptyDirectory()]
   writeFileSync(join(other, 'file'), '')
-  const places = (_: unknown, { documents }: Lent) => {
+  const places = (_: unknown, { documents }: HostImports) => {
     const codeOf = (work: () => unknown) => {
       try {
         return work()

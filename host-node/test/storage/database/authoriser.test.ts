@@ -6,7 +6,7 @@ import { begin, count, insert, storageError, databaseWithTable, single, sql, wri
 
 const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
-test('no statement reaches beyond the database or outlives the call', () => {
+test('a statement can neither reach beyond the database nor set anything that outlives the call', () => {
   const { base, database } = databaseWithTable()
   const away = join(base, 'away.db')
   for (const text of [
@@ -58,7 +58,7 @@ test('no statement reaches beyond the database or outlives the call', () => {
   assert.equal(count(database), 0n)
 })
 
-test('what the core needs is granted', () => {
+test('the statements that the component needs are granted', () => {
   const { database, open } = databaseWithTable()
   const reads = [
     'PRAGMA user_version',
@@ -82,7 +82,7 @@ test('what the core needs is granted', () => {
   assert.equal(single(database, 'PRAGMA user_version'), 7n)
   const search = "SELECT rowid FROM f WHERE f MATCH 'bcd'"
   assert.equal(single(database, search), 1n)
-  // On a connection that has not seen the table of texts yet, within a transaction that reads.
+  // On a new connection, which reads the schema of the FTS5 table within a read transaction.
   const transaction = begin(open(), 'read')
   assert.equal(single(transaction, search), 1n)
   transaction.end()

@@ -16,7 +16,7 @@ import {
 } from '../../fixtures/database.ts'
 import { intercept } from '../../fixtures/scratch.ts'
 
-test('what is made is for its owner alone', () => {
+test('new files and directories of a private place are for their owner only', () => {
   const umask = process.umask(0)
   try {
     const { at, database } = databaseWithTable()
@@ -27,14 +27,14 @@ test('what is made is for its owner alone', () => {
     const locks = ['queue.sqlite', 'turn.sqlite'].map((name) => `.agent-memory/${name}`)
     for (const name of [...names, ...locks]) assert.equal(mode(name), 0o600, name)
     for (const name of ['.', '..', '.agent-memory']) assert.equal(mode(name), 0o700, name)
-    assert.deepEqual(readdirSync(at('')).sort(), ['.agent-memory', ...names], 'and nothing else')
+    assert.deepEqual(readdirSync(at('')).sort(), ['.agent-memory', ...names], 'there are no other files')
     transaction.end()
   } finally {
     process.umask(umask)
   }
 })
 
-test('the bits of a directory that is there are left alone, and the files in it are private', () => {
+test('an existing directory keeps its mode, and new files in it are private', () => {
   const { at, open } = emptyPlace()
   mkdirSync(at('.agent-memory'), { recursive: true })
   const directories = ['', '.agent-memory']
@@ -47,7 +47,7 @@ test('the bits of a directory that is there are left alone, and the files in it 
   assert.deepEqual(files.map(mode), [0o600, 0o600, 0o600])
 })
 
-test('a new database has a journal that this SQLite is sound with', () => {
+test('a new database is in WAL mode only if the WAL mode of this SQLite is reliable', () => {
   assert.equal(journalMode('3.51.2'), 'DELETE')
   assert.equal(journalMode('3.50.9'), 'DELETE')
   assert.equal(journalMode('3.51.3'), 'WAL')
@@ -61,7 +61,7 @@ test('a new database has a journal that this SQLite is sound with', () => {
   assert.equal(mode, journalMode(process.versions['sqlite']!).toLowerCase())
 })
 
-test('a database that is removed just before it is opened is not made by SQLite', (context) => {
+test('SQLite does not create a database that is removed just before it is opened', (context) => {
   const { at, database, open } = databaseWithTable()
   database.close()
   intercept(context, 'accessSync', (path) => {
@@ -71,7 +71,7 @@ test('a database that is removed just before it is opened is not made by SQLite'
   assert.ok(!existsSync(at('memories.db')))
 })
 
-test('a connection is kept, and a database that was removed and made anew is opened anew', () => {
+test('a database that was removed and made again is opened again', () => {
   const { at, database, open } = databaseWithTable()
   write(database, insert(1))
   database.endCall()
@@ -84,7 +84,7 @@ test('a connection is kept, and a database that was removed and made anew is ope
 
 const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
-test('what stands in place of the database is refused', () => {
+test('a directory or a symbolic link in place of the database is refused', () => {
   const { at, base, open } = emptyPlace()
   mkdirSync(at('memories.db'), { recursive: true })
   assert.equal(codeOf(open), 'invalid-path')
@@ -94,7 +94,7 @@ test('what stands in place of the database is refused', () => {
   assert.ok(!existsSync(join(base, 'away')))
 })
 
-test('looking for a database makes nothing', () => {
+test('opening a database that does not exist creates nothing', () => {
   const { at, base, open } = emptyPlace()
   const missing = storageError(() => open({}, false))
   assert.equal(missing.code, 'not-found')

@@ -17,7 +17,7 @@ import {
   write,
 } from '../../fixtures/database.ts'
 
-test('what a call leaves open ends with it, and the connection stays', () => {
+test('the end of a call ends its transaction, and the connection stays open', () => {
   const { database, open } = databaseWithTable()
   const transaction = begin(database, 'write')
   transaction.execute([insert(1)])
@@ -28,7 +28,7 @@ test('what a call leaves open ends with it, and the connection stays', () => {
   assert.equal(count(database), 1n)
 })
 
-test('the journal of a database that is there stays as it is, and a commit waits for its readers', async () => {
+test('an existing database keeps its journal mode, and a commit waits for its readers', async () => {
   const { at, open } = emptyPlace()
   mkdirSync(at(''), { recursive: true })
   const made = new DatabaseSync(at('memories.db'))
@@ -54,7 +54,7 @@ test('the journal of a database that is there stays as it is, and a commit waits
   await reader.terminate()
 })
 
-test('a reader waits for a program that keeps the database to itself', () => {
+test('a reader waits for a program that has the database locked', () => {
   const { at, open } = emptyPlace()
   mkdirSync(at(''), { recursive: true })
   const made = new DatabaseSync(at('memories.db'))
@@ -67,7 +67,7 @@ test('a reader waits for a program that keeps the database to itself', () => {
   transaction.end()
 })
 
-test('a connection forgets the call before, and keeps its statements', () => {
+test('a connection keeps its prepared statements between calls, but not the last row id', () => {
   const { database } = databaseWithTable()
   write(database, insert(1))
   database.endCall()
@@ -78,7 +78,7 @@ test('a connection forgets the call before, and keeps its statements', () => {
   assert.equal(single(database, 'SELECT x FROM t'), 1n)
 })
 
-test('a writer waits for other programs within its lockTimeout', () => {
+test('a writer waits for the lock of another program, until the timeout', () => {
   const { at, open } = databaseWithTable()
   const foreign = new DatabaseSync(at('memories.db'))
   foreign.exec('BEGIN IMMEDIATE')
@@ -86,13 +86,13 @@ test('a writer waits for other programs within its lockTimeout', () => {
   const busy = storageError(() => begin(hasty, 'write'))
   assert.equal(busy.code, 'busy')
   assert.match(busy.message, /another program kept `.*memories\.db` locked for the 0\.\d s/)
-  // Once it has waited, it lets the other one go on.
+  // The other program commits once the writer waits.
   const patientOne = open({ lockTimeout: longTimeout, onWait: () => foreign.exec('COMMIT') })
   write(patientOne, insert(1))
   assert.equal(count(patientOne), 1n)
 })
 
-test('a writer waits for its turn within its lockTimeout', () => {
+test('a writer that waits too long for the lock gets `busy`', () => {
   const { database, open } = databaseWithTable()
   const hasty = open({ lockTimeout: shortTimeout })
   const transaction = begin(database, 'write')

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { storageError, emptyPlace, databaseWithTable, sql, write } from '../../fixtures/database.ts'
 
-test('broken constraints that are not unique say which', () => {
+test('the error of a broken constraint names the constraint', () => {
   const { database } = databaseWithTable()
   write(database, sql('CREATE TABLE u (y INTEGER NOT NULL REFERENCES t CHECK (y > 0))'))
   for (const value of ['NULL', '0', '7']) {
@@ -13,7 +13,7 @@ test('broken constraints that are not unique say which', () => {
   }
 })
 
-test('a damaged database is said to be damaged', () => {
+test('a damaged database gives the error `corrupted`', () => {
   const { at, open } = emptyPlace()
   mkdirSync(at(''), { recursive: true })
   writeFileSync(at('memories.db'), 'no database at all'.repeat(1000))

@@ -7,12 +7,12 @@ import { test, type TestContext } from 'node:test'
 import { areasOf, listDirectory } from '../../../dist/storage/tree.js'
 import { begin, count, shortTimeout, storageError, databaseWithTable, sql } from '../../fixtures/database.ts'
 import { databaseIn, place } from '../../fixtures/places.ts'
-import { emptyDirectory, readOnlyView } from '../../fixtures/scratch.ts'
+import { emptyDirectory, mountReadOnly } from '../../fixtures/scratch.ts'
 
 const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
 for (const journal of ['WAL', 'DELETE']) {
-  test(`a database in \`${journal}\` mode on a medium that can only be read is read`, (context) => {
+  test(`a database in \`${journal}\` mode can be read on a read-only medium`, (context) => {
     const base = emptyDirectory()
     const directory = join(base, 'made')
     mkdirSync(directory)
@@ -23,7 +23,7 @@ for (const journal of ['WAL', 'DELETE']) {
     made.close()
     const at = join(base, 'a view')
     using _ = { [Symbol.dispose]: () => void spawnSync('umount', [at]) }
-    const reason = readOnlyView(directory, at)
+    const reason = mountReadOnly(directory, at)
     if (reason !== undefined) return context.skip(`a bind mount is not possible: ${reason}`)
     const database = databaseIn(at, { durability: 'full', lockTimeout: shortTimeout })
     database.open(true)
@@ -43,27 +43,27 @@ for (const journal of ['WAL', 'DELETE']) {
   })
 }
 
-/** A database in WAL mode with a row in its table `t`. */
-function madeIn(directory: string): DatabaseSync {
+/** Makes a database in WAL mode with one row in its table `t`. */
+function createDatabaseIn(directory: string): DatabaseSync {
   mkdirSync(directory)
   const made = new DatabaseSync(join(directory, 'memories.db'))
   made.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)')
   return made
 }
 
-/** The database in a directory that is seen as on a medium that can only be read, where that is possible. */
-function viewOf(directory: string, context: TestContext) {
-  const at = `${directory} seen`
-  const reason = readOnlyView(directory, at)
+/** Mounts a directory read-only, and returns its database. Skips the test if this system cannot. */
+function mountedDatabase(directory: string, context: TestContext) {
+  const at = `${directory} read-only`
+  const reason = mountReadOnly(directory, at)
   if (reason !== undefined) context.skip(`a bind mount is not possible: ${reason}`)
   const database = reason === undefined ? databaseIn(at, { durability: 'full', lockTimeout: shortTimeout }) : undefined
   return { database, [Symbol.dispose]: () => void spawnSync('umount', [at]) }
 }
 
-test('what others change while it is read as if they did not is no answer', (context) => {
+test('a read fails with `busy` if a file that is read as immutable changes', (context) => {
   const directory = join(emptyDirectory(), 'made')
-  madeIn(directory).close()
-  using view = viewOf(directory, context)
+  createDatabaseIn(directory).close()
+  using view = mountedDatabase(directory, context)
   const { database } = view
   if (database === undefined) return
   database.open(false)
@@ -81,18 +81,18 @@ test('what others change while it is read as if they did not is no answer', (con
   database.endCall()
   other.close()
   database.open(false)
-  assert.equal(count(database), 2n, 'it was not kept')
+  assert.equal(count(database), 2n, 'the connection was not cached')
   database.close()
 })
 
-test('changes that were left beside a database that cannot be written are named', (context) => {
+test('the error for a log beside a read-only database names the log', (context) => {
   const base = emptyDirectory()
-  const open = madeIn(join(base, 'made'))
+  const open = createDatabaseIn(join(base, 'made'))
   const left = join(base, 'left')
   mkdirSync(left)
   for (const name of ['memories.db', 'memories.db-wal']) copyFileSync(join(base, 'made', name), join(left, name))
   open.close()
-  using view = viewOf(left, context)
+  using view = mountedDatabase(left, context)
   const { database } = view
   if (database === undefined) return
   const error = storageError(() => database.open(false))
@@ -101,7 +101,7 @@ test('changes that were left beside a database that cannot be written are named'
 })
 
 for (const name of ['memories.db-wal', 'memories.db-shm']) {
-  test(`what stands in place of \`${name}\` is named`, () => {
+  test(`the error for a symbolic link in place of \`${name}\` names it`, () => {
     const { at, base, database } = databaseWithTable()
     database.close()
     symlinkSync(join(base, 'away'), at(name))

@@ -7,31 +7,31 @@ import { Worker } from 'node:worker_threads'
 import { begin, count, shortTimeout, insert, databaseWithTable, single, sql, write } from '../../fixtures/database.ts'
 import { testProgram } from '../../fixtures/scratch.ts'
 
-/** Another process that writes rows until it is killed, and what it says that it has kept. */
+/** Starts a process that inserts rows until it is killed. `committed` has the rows that it has reported. */
 function writer(directory: string, first: number) {
   const child = spawn(process.execPath, [testProgram('write-rows.ts'), directory, `${first}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const kept: bigint[] = []
+  const committed: bigint[] = []
   const { promise: isBusy, resolve } = Promise.withResolvers<void>()
   const lines = createInterface({ input: child.stdout }).on('line', (line) => {
-    kept.push(BigInt(line.slice('kept '.length)))
-    if (kept.length === 20) resolve()
+    committed.push(BigInt(line.slice('committed '.length)))
+    if (committed.length === 20) resolve()
   })
   const ended = new Promise((resolve) => lines.once('close', resolve))
-  return { kept, isBusy, kill: () => (child.kill('SIGKILL'), ended) }
+  return { committed, isBusy, kill: () => (child.kill('SIGKILL'), ended) }
 }
 
-test('processes take turns, and what was acknowledged outlives those that are killed', async () => {
+test('committed rows survive when their process is killed', async () => {
   const { at, database } = databaseWithTable()
   const directory = dirname(at('memories.db'))
   const acknowledged: bigint[] = []
   for (let round = 0; round < 3; round++) {
     const writers = [0, 1].map((place) => writer(directory, (2 * round + place) * 1_000_000))
-    for (const { kept, isBusy, kill } of writers) {
+    for (const { committed, isBusy, kill } of writers) {
       await isBusy
       await kill()
-      acknowledged.push(...kept)
+      acknowledged.push(...committed)
     }
     database.open(false)
     write(database, insert(-1 - round))
@@ -46,7 +46,7 @@ test('processes take turns, and what was acknowledged outlives those that are ki
   assert.equal(single(database, 'PRAGMA integrity_check'), 'ok')
 })
 
-test('a process that is killed in a transaction leaves nothing of it, and its turn free', async () => {
+test('the transaction of a killed process is rolled back, and its lock is free', async () => {
   const { at, database, open } = databaseWithTable()
   const child = spawn(process.execPath, [testProgram('hold-database.ts'), dirname(at('memories.db'))], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -62,13 +62,13 @@ test('a process that is killed in a transaction leaves nothing of it, and its tu
 })
 
 for (const moment of ['holding', 'waiting', 'committing', 'querying'] as const) {
-  test(`a worker thread that is terminated while it is ${moment} leaves the database free and sound`, async () => {
+  test(`a worker thread that is terminated while it is ${moment} leaves the database unlocked and undamaged`, async () => {
     const { at, database, open } = databaseWithTable()
     const own = moment === 'waiting' ? begin(database, 'write') : undefined
     const workerData = { directory: dirname(at('memories.db')), moment }
     const worker = new Worker(testProgram('hold-database.ts'), { workerData })
     await new Promise((resolve) => worker.once('message', resolve))
-    // Long enough to be in the midst of it, however slow the machine: it goes on until it is ended.
+    // The thread goes on until it is terminated. 100 ms later it is in the middle of its work.
     await new Promise((resolve) => setTimeout(resolve, 100))
     if (moment === 'holding') assert.throws(() => begin(open({ lockTimeout: shortTimeout }), 'write'), { code: 'busy' })
     await worker.terminate()

@@ -14,7 +14,7 @@ import {
   write,
 } from '../../fixtures/database.ts'
 
-test('values come back as they went in', () => {
+test('a query returns the values that were inserted', () => {
   const { database } = databaseWithTable()
   const values: Value[] = [
     { tag: 'null' },
@@ -43,7 +43,7 @@ test('values come back as they went in', () => {
   assert.deepEqual(nan.rows, [[{ tag: 'null' }]])
 })
 
-test('a query gives no more rows than asked for and says whether there were', () => {
+test('a query returns at most `maxRows` rows, and tells whether there are more', () => {
   const { database } = databaseWithTable()
   write(database, insert(1), insert(2), insert(3))
   for (const [most, given, truncated] of [
@@ -62,7 +62,7 @@ test('a query gives no more rows than asked for and says whether there were', ()
   assert.equal(single(database, 'SELECT min(x) FROM t'), 11n)
 })
 
-test('effects count rows and name the last insert of the transaction', () => {
+test('an effect has the number of changed rows and the last row id of the transaction', () => {
   const { database } = databaseWithTable()
   const effects = write(
     database,
@@ -83,10 +83,14 @@ test('effects count rows and name the last insert of the transaction', () => {
     effects.map(({ changes, lastInsertId }) => [changes, lastInsertId]),
     expected,
   )
-  assert.deepEqual(write(database, sql('DELETE FROM t')), [{ changes: 1n, lastInsertId: 0n }], 'of another transaction')
+  assert.deepEqual(
+    write(database, sql('DELETE FROM t')),
+    [{ changes: 1n, lastInsertId: 0n }],
+    'the last row id is not that of an earlier transaction',
+  )
 })
 
-test('a statement that finds its schema changed is prepared anew', () => {
+test('a statement whose schema has changed is prepared again', () => {
   const { database, open } = databaseWithTable()
   write(database, insert(1))
   const all = sql('SELECT * FROM t')
@@ -99,7 +103,7 @@ test('a statement that finds its schema changed is prepared anew', () => {
 
 const codeOf = (work: () => unknown, what?: string) => storageError(work, what).code
 
-test('a statement is one with as many parameters as it takes', () => {
+test('a text must have exactly one statement, with the right number of parameters', () => {
   const { database } = databaseWithTable()
   const one = integer(1)
   for (const [statement, why] of [
@@ -128,7 +132,7 @@ test('a statement is one with as many parameters as it takes', () => {
   }
 })
 
-test('what is longer than 16 MiB is too large', () => {
+test('rows or parameters of more than 16 MiB are too large', () => {
   const { database } = databaseWithTable()
   const most = 16 * 1024 * 1024 - 8
   const zeros = (bytes: number) => sql('SELECT zeroblob(?1)', integer(bytes))
@@ -149,7 +153,7 @@ test('what is longer than 16 MiB is too large', () => {
   assert.match(storageError(() => database.query(long, 1)).message, /parameters of a statement/)
 })
 
-test('text that is not UTF-8 is an error', () => {
+test('text that is not UTF-8 gives the error `corrupted`', () => {
   const { database } = databaseWithTable()
   for (const text of ["SELECT CAST(x'ff' AS TEXT)", "SELECT 1, CAST(x'41c3' AS TEXT); -- so"]) {
     const error = storageError(() => database.query(sql(text), 1))

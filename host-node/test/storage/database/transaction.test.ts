@@ -10,7 +10,7 @@ test('a statement that fails stops the batch and ends its transaction', () => {
   assert.equal(error.code, 'already-exists')
   assert.match(error.message, /unique constraint of `.*\/memories\.db`.*t\.x/)
   assert.equal(error.detail, 'SQLite result code 2067')
-  // It is over at once, lock and all.
+  // The transaction has ended, and its locks are released.
   write(open({ lockTimeout: { atHead: 0, total: 0 } }), insert(3))
   for (const use of [
     () => transaction.execute([insert(4)]),
@@ -24,7 +24,7 @@ test('a statement that fails stops the batch and ends its transaction', () => {
   assert.equal(single(database, 'SELECT x FROM t'), 3n)
 })
 
-test('a query that fails ends its transaction, one that reads as well', () => {
+test('a query that fails ends its transaction, also a read transaction', () => {
   const { database } = databaseWithTable()
   for (const mode of ['read', 'write'] as const) {
     const transaction = begin(database, mode)
@@ -34,7 +34,7 @@ test('a query that fails ends its transaction, one that reads as well', () => {
   }
 })
 
-test('a transaction that is not committed leaves nothing and lets the next one in', () => {
+test('a transaction that ends without a commit is rolled back and releases the lock', () => {
   const { database, open } = databaseWithTable()
   const transaction = begin(database, 'write')
   transaction.execute([insert(1)])
@@ -46,7 +46,7 @@ test('a transaction that is not committed leaves nothing and lets the next one i
   assert.equal(count(other), 1n)
 })
 
-test('a transaction reads what it wrote and others do not', () => {
+test('a transaction reads its own changes, and other connections do not', () => {
   const { database, open } = databaseWithTable()
   const other = open()
   const transaction = begin(database, 'write')
@@ -56,7 +56,7 @@ test('a transaction reads what it wrote and others do not', () => {
   assert.equal(count(other), 1n)
 })
 
-test('a read transaction sees one view from its begin', () => {
+test('a read transaction sees the state at its begin until it ends', () => {
   const { database, open } = databaseWithTable()
   const reader = open()
   const reads = begin(reader, 'read')
@@ -66,7 +66,7 @@ test('a read transaction sees one view from its begin', () => {
   assert.equal(count(reader), 1n)
 })
 
-test('there is one transaction at a time and one commit', () => {
+test('a connection has one transaction at a time, which can be committed once', () => {
   const { database } = databaseWithTable()
   const isNested = (work: () => unknown) => assert.equal(storageError(work).code, 'nested')
   const transaction = begin(database, 'read')
@@ -81,7 +81,7 @@ test('there is one transaction at a time and one commit', () => {
   begin(database, 'write').end()
 })
 
-test('a commit to a database that was moved away is no commit', () => {
+test('a commit fails if the database was moved away', () => {
   const { at, database, open } = databaseWithTable()
   const transaction = begin(database, 'write')
   transaction.execute([insert(1)])
