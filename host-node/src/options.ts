@@ -116,7 +116,7 @@ export function resolveOptions(description: Description, options: ComponentOptio
   if (durability !== 'full' && durability !== 'relaxed')
     throw invalidOption('durability', 'is neither `full` nor `relaxed`')
   const atHead = integerOption('lockWait', lockWait, 0)
-  if (atHead > maxLockWait) throw invalidOption('lockWait', `is more than ${maxLockWait}, an hour`)
+  if (atHead > maxLockWait) throw invalidOption('lockWait', `is more than ${maxLockWait} (an hour)`)
   const mounted = mountedToolsets(description, options.toolsets)
   const { places, values } = resolveToolsetSettings(description.toolsets, mounted, options.settings)
   return {
@@ -156,7 +156,7 @@ function contextMaker(
   const step = clock === 'system' ? 0 : integerOption('clock.step', clock.step ?? 0, 0)
   const seed = random === 'system' ? 0n : BigInt(random.seed)
   if (utcOffset !== undefined && !(Number.isInteger(utcOffset) && Math.abs(utcOffset) < 1440)) {
-    throw invalidOption('utcOffset', 'is not a whole number of minutes of less than a day')
+    throw invalidOption('utcOffset', 'is not a whole number of minutes between -1,439 and 1,439')
   }
 
   let number = 0

@@ -2,8 +2,6 @@ import { getSystemErrorMessage } from 'node:util'
 import type { CommitError as CommitErrorRecord } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import type { Error as ErrorRecord, ErrorCode } from '../generated/component/interfaces/agent-memory-storage-types.js'
 
-export type { ErrorCode, ErrorRecord }
-
 // `ENOENT` is not here: `not-found` is only for a file that the caller expects to be missing at times.
 const codes: Record<string, ErrorCode> = {
   ENOSPC: 'no-space',
