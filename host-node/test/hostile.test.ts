@@ -148,7 +148,7 @@ test('a statement that does not end is given up, and holds up only writers of it
 })
 
 const rounds = 4
-const warm = 2
+const warmUpRounds = 2
 const mebibyte = 1024 * 1024
 
 /** The expected end of each call. Large results are allowed if they fit in the memory of a call. */
@@ -162,14 +162,14 @@ const runaways: [tool: string, expected: MemoryCallErrorCode | 'result' | 'refus
 ]
 
 test('runaway calls do not disturb other calls, and their memory is freed', async () => {
-  const patient = { limits: { guestTime: 60_000, storageCalls: 2000 }, workers: 2 }
-  const { repository, memory, call } = await guests(patient)
-  const hasty = await guests({ allow: [repository], limits: { guestTime: 1000 } })
+  const longLimits = { limits: { guestTime: 60_000, storageCalls: 2000 }, workers: 2 }
+  const { repository, memory, call } = await guests(longLimits)
+  const shortLimits = await guests({ allow: [repository], limits: { guestTime: 1000 } })
   const before = process.memoryUsage.rss()
-  let usual = 0
+  let warmedUp = 0
   for (let round = 1; round <= rounds; round++) {
     for (const [tool, expected] of runaways) {
-      const host = tool.startsWith('spin') ? hasty : { call }
+      const host = tool.startsWith('spin') ? shortLimits : { call }
       const ended = host.call(tool, { repo_root: repository }).then(
         (outcome) => (outcome.isError ? 'refusal' : 'result'),
         (error) => (error instanceof MemoryCallError ? error.code : String(error)),
@@ -179,10 +179,10 @@ test('runaway calls do not disturb other calls, and their memory is freed', asyn
       assert.equal(await ended, expected, tool)
       assert.equal((await call('append', { line: tool })).isError, false)
     }
-    if (round === warm) usual = process.memoryUsage.rss()
+    if (round === warmUpRounds) warmedUp = process.memoryUsage.rss()
   }
   // Enough for all copies of one answer of 80 MiB, which are not collected yet.
-  const bound = usual + 256 * mebibyte
+  const bound = warmedUp + 256 * mebibyte
   let after = process.memoryUsage.rss()
   // Garbage is freed at some time, and a leak is not. So try again until V8 has collected the garbage.
   for (let tries = 0; after >= bound && tries < 40; tries++) {
@@ -193,7 +193,7 @@ test('runaway calls do not disturb other calls, and their memory is freed', asyn
   const most = process.resourceUsage().maxRSS * 1024
   console.log('resident memory in MiB:', {
     before: Math.round(before / mebibyte),
-    usual: Math.round(usual / mebibyte),
+    warmedUp: Math.round(warmedUp / mebibyte),
     after: Math.round(after / mebibyte),
     most: Math.round(most / mebibyte),
   })
@@ -201,7 +201,7 @@ test('runaway calls do not disturb other calls, and their memory is freed', asyn
   // Far less than a component without a limit could use. The rest depends on when V8 collects garbage.
   assert.ok(most < before + 2048 * mebibyte, 'one call takes too much memory')
   await memory.close()
-  await hasty.memory.close()
+  await shortLimits.memory.close()
 })
 
 test('the error of a panic has its message', async () => {

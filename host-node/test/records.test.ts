@@ -13,14 +13,14 @@ import { emptyDirectory, emptyRepository, testProgram, write } from './fixtures/
 const formats = ['json', 'sqlite'] as const
 const lockTimeout = { atHead: 60_000, total: 60_000 }
 
-type Own = NonNullable<NonNullable<MemoryOptions['settings']>['records']>
+type RecordsSettings = NonNullable<NonNullable<MemoryOptions['settings']>['records']>
 
-async function records(own: Own = {}, options: Partial<MemoryOptions> = {}) {
+async function records(settings: RecordsSettings = {}, options: Partial<MemoryOptions> = {}) {
   const directory = join(emptyDirectory(), 'memories')
   const memory = await openMemory({
     allow: [],
     toolsets: ['records'],
-    settings: { records: { directory, ...own } },
+    settings: { records: { directory, ...settings } },
     durability: 'relaxed',
     ...options,
   })

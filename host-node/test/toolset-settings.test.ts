@@ -10,7 +10,7 @@ import { settled } from './fixtures/toolsets.ts'
 
 const granted = (options?: Partial<ComponentOptions>) =>
   Object.fromEntries(settled(options).places.map((place) => [place.label, 'path' in place ? place.path : undefined]))
-const own = (settings: object) => settled({ settings }).nextContext().settings.ofToolsets
+const componentSettings = (settings: object) => settled({ settings }).nextContext().settings.ofToolsets
 
 test('a place is granted if its toolset is mounted, or if a setting gives its path', () => {
   const home = (path: string) => grantDirectory(join(homedir(), path)).path
@@ -30,9 +30,9 @@ test('a place is granted if its toolset is mounted, or if a setting gives its pa
 })
 
 test('the component receives the settings that were set, without the paths of places', () => {
-  assert.deepEqual(own({}), [])
-  assert.deepEqual(own({ first: { directory: '/a', file: '/b', form: undefined }, second: {} }), [])
-  assert.deepEqual(own({ second: { text: 'ä' }, first: { most: 9, form: 'flat', is_new: false } }), [
+  assert.deepEqual(componentSettings({}), [])
+  assert.deepEqual(componentSettings({ first: { directory: '/a', file: '/b', form: undefined }, second: {} }), [])
+  assert.deepEqual(componentSettings({ second: { text: 'ä' }, first: { most: 9, form: 'flat', is_new: false } }), [
     { toolset: 'first', values: '{"most":9,"form":"flat","is_new":false}' },
     { toolset: 'second', values: '{"text":"ä"}' },
   ])

@@ -408,10 +408,10 @@ test('a read-only medium can be read, and refuses the lock', (context) => {
   using _ = { [Symbol.dispose]: () => void spawnSync('umount', [view]) }
   const reason = mountReadOnly(repository, view)
   if (reason !== undefined) return context.skip(`a bind mount is not possible: ${reason}`)
-  const tree_ = findRepository(view, [view])
-  assert.equal(readDocument(areasOf(tree_), 'documents', 'a.md', 10n)!.version, version('text'))
-  assert.equal(storageError(() => Lock.acquire(tree_.lock, { atHead: 0, total: 0 }, monotonic())).code, 'read-only')
-  assert.equal(commitError(() => commit(areasOf(tree_), [put('b.md', '')], 'full')).error.code, 'read-only')
+  const found = findRepository(view, [view])
+  assert.equal(readDocument(areasOf(found), 'documents', 'a.md', 10n)!.version, version('text'))
+  assert.equal(storageError(() => Lock.acquire(found.lock, { atHead: 0, total: 0 }, monotonic())).code, 'read-only')
+  assert.equal(commitError(() => commit(areasOf(found), [put('b.md', '')], 'full')).error.code, 'read-only')
 })
 
 test('a full medium gives `no-space`, and nothing of the commit is left', (context) => {

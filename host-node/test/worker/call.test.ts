@@ -27,7 +27,7 @@ function runSteps({ steps, directory, repo, other }: Input, { documents, databas
   const sql = (sql: string) => ({ sql, parameters: [] })
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
   const open: Record<string, any> = {}
-  const acts: Record<string, () => unknown> = {
+  const actions: Record<string, () => unknown> = {
     lock: () => (open['writer'] = documents.open(named).lock(undefined)),
     'lock the repository': () => (open['writer'] = documents.open(repository(repo)).lock('an agent')),
     'lock the other': () => (open['writer'] = documents.open(repository(other)).lock(undefined)),
@@ -60,10 +60,10 @@ function runSteps({ steps, directory, repo, other }: Input, { documents, databas
     },
   }
   return steps.flatMap((step) => {
-    const [act, expected = 'ok'] = step.split(': ')
+    const [action, expected = 'ok'] = step.split(': ')
     let got = 'ok'
     try {
-      acts[act!]!()
+      actions[action!]!()
     } catch (error) {
       if (error instanceof Error) throw error
       got = (error as { code: string }).code

@@ -30,7 +30,7 @@ function maxPages(module: Uint8Array, limit: number): number {
 for (const [what, limits, limit, max] of [
   ['no maximum', [0, 1], 5 * page, 5],
   ['a maximum above the limit', [1, 1, 9], 5 * page, 5],
-  ['a maximum of its own below the limit', [1, 1, 3], 5 * page, 3],
+  ['a maximum below the limit', [1, 1, 3], 5 * page, 3],
   ['a maximum of more than one byte', [1, 1, 0x80, 0x02], 200 * page, 200],
   ['no maximum, and a limit that is not a multiple of a page', [0, 1], 3 * page - 1, 2],
 ] as const) {

@@ -4,7 +4,7 @@ import { resultCode, type SqliteError } from '../sqlite-error.ts'
 import { lstatIfExists } from '../directory.ts'
 import { notAFileError, databaseError } from './error.ts'
 
-/** The files that may have changes which are missing in the database file. */
+/** The journals. While one of them is not empty, the database file alone is not the current state. */
 const journalSuffixes = ['-wal', '-journal']
 
 /** The files that SQLite adds to a database. */
@@ -66,7 +66,7 @@ function checkReadable(path: string, action: string): void {
   if (error?.code === 'EACCES' || error?.code === 'EPERM') throw StorageError.from(error, action)
 }
 
-/** The suffix of a journal that is not empty: it has changes which are missing in the database file. */
+/** The suffix of a journal that is not empty, or undefined if there is none. */
 function journalOf(path: string): string | undefined {
   return journalSuffixes.find((suffix) => (lstatIfExists(path + suffix)?.size ?? 0) > 0)
 }

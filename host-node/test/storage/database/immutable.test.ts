@@ -16,11 +16,11 @@ for (const journal of ['WAL', 'DELETE']) {
     const base = emptyDirectory()
     const directory = join(base, 'made')
     mkdirSync(directory)
-    const made = new DatabaseSync(join(directory, 'memories.db'))
-    made.exec(
+    const source = new DatabaseSync(join(directory, 'memories.db'))
+    source.exec(
       `PRAGMA journal_mode = ${journal}; CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)`,
     )
-    made.close()
+    source.close()
     const at = join(base, 'a view')
     using _ = { [Symbol.dispose]: () => void spawnSync('umount', [at]) }
     const reason = mountReadOnly(directory, at)
@@ -46,9 +46,9 @@ for (const journal of ['WAL', 'DELETE']) {
 /** Makes a database in WAL mode with one row in its table `t`. */
 function createDatabaseIn(directory: string): DatabaseSync {
   mkdirSync(directory)
-  const made = new DatabaseSync(join(directory, 'memories.db'))
-  made.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)')
-  return made
+  const source = new DatabaseSync(join(directory, 'memories.db'))
+  source.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)')
+  return source
 }
 
 /** Mounts a directory read-only, and returns its database. Skips the test if this system cannot. */

@@ -64,7 +64,7 @@ test('the transaction of a killed process is rolled back, and its lock is free',
 for (const moment of ['holding', 'waiting', 'committing', 'querying'] as const) {
   test(`a worker thread that is terminated while it is ${moment} leaves the database unlocked and undamaged`, async () => {
     const { at, database, open } = databaseWithTable()
-    const own = moment === 'waiting' ? begin(database, 'write') : undefined
+    const writing = moment === 'waiting' ? begin(database, 'write') : undefined
     const workerData = { directory: dirname(at('memories.db')), moment }
     const worker = new Worker(testProgram('hold-database.ts'), { workerData })
     await new Promise((resolve) => worker.once('message', resolve))
@@ -72,7 +72,7 @@ for (const moment of ['holding', 'waiting', 'committing', 'querying'] as const) 
     await new Promise((resolve) => setTimeout(resolve, 100))
     if (moment === 'holding') assert.throws(() => begin(open({ lockTimeout: shortTimeout }), 'write'), { code: 'busy' })
     await worker.terminate()
-    own?.end()
+    writing?.end()
     const before = moment === 'committing' ? 1n : 0n
     const next = open({ lockTimeout: shortTimeout })
     assert.equal(single(next, "SELECT count(*) FROM t WHERE typeof(x) = 'integer'"), before)

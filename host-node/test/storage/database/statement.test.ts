@@ -46,13 +46,13 @@ test('a query returns the values that were inserted', () => {
 test('a query returns at most `maxRows` rows, and tells whether there are more', () => {
   const { database } = databaseWithTable()
   write(database, insert(1), insert(2), insert(3))
-  for (const [most, given, truncated] of [
+  for (const [max, given, truncated] of [
     [0, 0, true],
     [2, 2, true],
     [3, 3, false],
     [4, 3, false],
   ] as const) {
-    const rows = database.query(sql('SELECT x FROM t'), most)
+    const rows = database.query(sql('SELECT x FROM t'), max)
     assert.deepEqual([rows.rows.length, rows.truncated], [given, truncated])
   }
   const transaction = begin(database, 'write')
@@ -134,10 +134,10 @@ test('a text must have exactly one statement, with the right number of parameter
 
 test('rows or parameters of more than 16 MiB are too large', () => {
   const { database } = databaseWithTable()
-  const most = 16 * 1024 * 1024 - 8
+  const max = 16 * 1024 * 1024 - 8
   const zeros = (bytes: number) => sql('SELECT zeroblob(?1)', integer(bytes))
-  assert.equal(database.query(zeros(most), 1).rows.length, 1)
-  for (const bytes of [most + 1, 1 << 30])
+  assert.equal(database.query(zeros(max), 1).rows.length, 1)
+  for (const bytes of [max + 1, 1 << 30])
     assert.equal(
       codeOf(() => database.query(zeros(bytes), 1)),
       'too-large',
@@ -149,7 +149,7 @@ test('rows or parameters of more than 16 MiB are too large', () => {
     codeOf(() => database.query(sql(many), 2 ** 32 - 1)),
     'too-large',
   )
-  const long = sql('SELECT length(?1)', blob(new Uint8Array(most + 9)))
+  const long = sql('SELECT length(?1)', blob(new Uint8Array(max + 9)))
   assert.match(storageError(() => database.query(long, 1)).message, /parameters of a statement/)
 })
 
