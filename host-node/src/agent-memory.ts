@@ -62,10 +62,6 @@ export interface ResourceContents {
 
 /**
  * An open memory: its tools and resources. Close it with `close()` or `await using`.
- *
- * @example
- * await using memory = await openMemory({ allow: ['/home/me/project'] })
- * const outcome = await memory.call('read_summary', { agent_name: 'aristotle', repo_root: '/home/me/project' })
  */
 export interface AgentMemory extends AsyncDisposable {
   /** The tools of the mounted toolsets, in the order in which users should see them. */
@@ -94,6 +90,9 @@ export interface AgentMemory extends AsyncDisposable {
  * Opens a memory. It starts no thread: worker threads start with the first call.
  *
  * Rejects with a `MemoryOpenError` if an option is wrong or the component cannot be loaded.
+ *
+ * @example
+ * await using memory = await openMemory({ allow: ['/home/me/project'] })
  */
 export function openMemory(options: MemoryOptions): Promise<AgentMemory> {
   return openComponent(new URL('./generated/component/', import.meta.url), options)

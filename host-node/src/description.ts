@@ -66,6 +66,7 @@ export interface Tool {
   readonly inputSchema: Readonly<Record<string, unknown>>
   /** The JSON Schema (2020-12) of the result. */
   readonly outputSchema: Readonly<Record<string, unknown>>
+  /** The tool annotations of MCP: hints for the client, not promises. */
   readonly annotations: {
     readonly readOnlyHint: boolean
     readonly destructiveHint: boolean

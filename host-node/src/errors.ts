@@ -45,3 +45,7 @@ export class MemoryOpenError extends Error {
 export function invalidOption(option: string, why: string, cause?: unknown): MemoryOpenError {
   return new MemoryOpenError('invalid-option', `the option \`${option}\` ${why}`, cause)
 }
+
+export function unknownOption(option: string, known: readonly string[]): MemoryOpenError {
+  return invalidOption(option, `does not exist; there are ${known.map((name) => `\`${name}\``).join(', ')}`)
+}

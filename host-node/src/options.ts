@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { type Description, mountedToolsets, type Toolset } from './description.ts'
-import { invalidOption } from './errors.ts'
+import { invalidOption, unknownOption } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
 import { canonicalPath } from './storage/canonical.ts'
@@ -137,13 +137,7 @@ export function resolveOptions(description: Description, options: ComponentOptio
 
 function checkNames(options: object, known: object, prefix: string): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name))
-  if (unknown === undefined) return
-  throw invalidOption(
-    prefix + unknown,
-    `does not exist; there are ${Object.keys(known)
-      .map((name) => `\`${name}\``)
-      .join(', ')}`,
-  )
+  if (unknown !== undefined) throw unknownOption(prefix + unknown, Object.keys(known))
 }
 
 /** Numbers the calls, and makes the context of each when it is made. */

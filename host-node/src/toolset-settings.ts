@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { PlaceDescription, Setting, Toolset } from './description.ts'
-import { invalidOption } from './errors.ts'
+import { invalidOption, unknownOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import { grantDirectory, type NamedPlaces } from './storage/named-place.ts'
 
@@ -21,7 +21,7 @@ export function resolveToolsetSettings(
 function checkValues(toolsets: readonly Toolset[], given: unknown = {}): Values {
   const values = entriesOf(given, 'settings').map(([name, settings]) => {
     const toolset = toolsets.find((toolset) => toolset.name === name)
-    if (toolset === undefined) throw unknownOption(`settings.${name}`, toolsets)
+    if (toolset === undefined) throw unknownOption(`settings.${name}`, namesOf(toolsets))
     return [name, checkToolset(toolset, settings)] as const
   })
   return new Map(values)
@@ -31,19 +31,19 @@ function checkToolset(toolset: Toolset, settings: unknown): Record<string, unkno
   const values = entriesOf(settings, `settings.${toolset.name}`).map(([name, value]) => {
     const option = `settings.${toolset.name}.${name}`
     const setting = toolset.settings.find((setting) => setting.name === name)
-    if (setting === undefined) throw unknownOption(option, toolset.settings)
+    if (setting === undefined) throw unknownOption(option, namesOf(toolset.settings))
     return [name, checkValue(option, setting, value)] as const
   })
   return Object.fromEntries(values)
 }
 
+function namesOf(all: readonly { readonly name: string }[]): string[] {
+  return all.map(({ name }) => name)
+}
+
 function entriesOf(object: unknown, option: string): [string, unknown][] {
   if (typeof object !== 'object' || object === null) throw invalidOption(option, 'is not an object')
   return Object.entries(object).filter(([, value]) => value !== undefined)
-}
-
-function unknownOption(option: string, known: readonly { readonly name: string }[]): Error {
-  return invalidOption(option, `does not exist; there are ${known.map(({ name }) => `\`${name}\``).join(', ')}`)
 }
 
 /** The value if it matches the setting's schema. A path is made absolute. */

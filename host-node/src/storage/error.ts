@@ -16,7 +16,7 @@ const codes: Record<string, ErrorCode> = {
   ENAMETOOLONG: 'invalid-path',
 }
 
-/** A storage error. `record` gives the WIT's plain record, which the component receives. */
+/** A storage error. `record` gives the WIT's plain object, which the component receives. */
 export class StorageError extends Error {
   readonly code: ErrorCode
   readonly detail: string | undefined

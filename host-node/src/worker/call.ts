@@ -64,7 +64,7 @@ export class CallStorage {
     this.#waitingSince = waitingSince
   }
 
-  /** Runs the host's work in an import. The guest's time is not counted, and errors become the WIT's plain records. */
+  /** Runs the host's work in an import. The guest's time is not counted, and errors become plain objects as in the WIT. */
   run<T>(work: () => T): T {
     this.#sharedState.leaveGuest()
     try {
