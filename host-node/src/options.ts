@@ -40,7 +40,10 @@ export interface ComponentOptions {
    * all it waits 30,000 ms, or `lockWait` if that is longer.
    */
   lockWait?: number
-  /** Default: the system's clock. With `now`, call k (from 0) sees `now` plus k times `step` milliseconds (default 0). */
+  /**
+   * The clock of the calls. Default: the system's. With `now`, call k (from 0) sees `now` plus k times `step`
+   * milliseconds; `step` is 0 by default.
+   */
   clock?: 'system' | { readonly now: string | Date; readonly step?: number }
   /** The seed of each call. Default: random. With `seed`, call k (from 0) gets `seed` plus k. */
   random?: 'system' | { readonly seed: number | bigint }
@@ -53,7 +56,7 @@ export interface ComponentOptions {
   limits?: {
     /** The most bytes of linear memory that the component may use. Default: 256 MiB. */
     readonly memory?: number
-    /** The most milliseconds that the component itself may run. Waiting for locks or disks does not count. Default: 2,000. */
+    /** The most milliseconds that the component itself may run, without waits for locks or disks. Default: 2,000. */
     readonly guestTime?: number
     /** The same for a tool for people, which may convert the longest file of memories. Default: 60,000. */
     readonly guestTimeForPeople?: number

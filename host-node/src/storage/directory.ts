@@ -25,7 +25,7 @@ export interface Root {
   readonly ownNames?: readonly string[]
 }
 
-/** With `full`, a commit that has returned survives a loss of power. With `relaxed`, the system decides when to sync. */
+/** `full`: a commit that has returned survives a loss of power. `relaxed`: the system decides when to sync. */
 export type Durability = 'full' | 'relaxed'
 
 /** The stats of a path, or undefined if nothing is there. Symbolic links are not followed. */
@@ -118,7 +118,7 @@ export function readRegular(directory: string, name: string, limit: number): Buf
   })
 }
 
-/** The version and the stats of a regular file, or undefined if nothing is there. `take` gets its contents in pieces. */
+/** The version and stats of a regular file, or undefined if nothing is there. `take` gets its contents in pieces. */
 export function hashRegular(
   directory: string,
   name: string,

@@ -64,7 +64,7 @@ export class CallStorage {
     this.#waitingSince = waitingSince
   }
 
-  /** Runs the host's work in an import. The guest's time is not counted, and errors become plain objects as in the WIT. */
+  /** Runs the host's part of an import. The guest's time is not counted meanwhile. Errors become plain objects. */
   run<T>(work: () => T): T {
     this.#sharedState.leaveGuest()
     try {

@@ -1,4 +1,4 @@
-// Holds a repository's lock until the standard input ends, or releases it at once with `try`. Prints `held` or the error.
+// Holds a repository's lock until the standard input ends. With `try`, releases it at once. Prints `held` or the error.
 import { monotonic } from '../../dist/time.js'
 import { StorageError } from '../../dist/storage/error.js'
 import { Lock } from '../../dist/storage/lock.js'

@@ -106,7 +106,7 @@ export class Connection {
     return !this.#hasPages
   }
 
-  /** The rows that the last statement changed, the rows changed since the connection was opened, and the last row id. */
+  /** The row changes of the last statement, all row changes of the connection, and its last row id. */
   counts(): { changes: bigint; totalChanges: bigint; lastInsertId: bigint } {
     const row = this.run('SELECT changes(), total_changes(), last_insert_rowid()') as [bigint, bigint, bigint]
     return { changes: row[0], totalChanges: row[1], lastInsertId: row[2] }

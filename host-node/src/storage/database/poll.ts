@@ -1,7 +1,7 @@
 import { monotonic, sleep } from '../../time.ts'
 import { isBusy } from '../sqlite-error.ts'
 
-/** How often a waiting call tries again, in milliseconds. SQLite's own busy handler is unfair: it waits longer each time. */
+/** How often a waiting call tries again, in milliseconds. SQLite's busy handler waits longer each time: it is unfair. */
 const pollInterval = 1
 
 /** How long a call waits for SQLite's lock. */
