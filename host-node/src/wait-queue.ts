@@ -15,8 +15,8 @@ export interface Ticket {
 /**
  * The calls that wait for locks: first come, first served, for each lock.
  *
- * A call gets its lock once two conditions hold. No earlier call wants the same lock, and every earlier call has ended
- * or has said which lock it wants. A call says so during its first run, and keeps its place until it ends.
+ * A call is next for its lock once two conditions hold. No earlier call has or wants this lock, and every earlier call
+ * has ended or has requested a lock. A call requests its lock during its first run, and keeps its place until it ends.
  */
 export class WaitQueue {
   readonly #timeout: number
