@@ -1,13 +1,13 @@
-// Makes calls that come as lines of JSON on standard input, and answers each with a line:
-//     {"open": MemoryOptions}         {}, or {"failure"}; the memory before it is closed
+// Reads requests as lines of JSON from standard input, and answers each with a line:
+//     {"open": MemoryOptions}         {} or {"failure"}; closes the memory that is open before
 //     {"call": TOOL, "arguments"}     {"result"}, {"error"} or {"failure"}
-//     {"all": [{"call", ...}, ...]}   calls made at once: a list of their answers
-import { type Memory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+//     {"all": [{"call", ...}, ...]}   makes the calls concurrently; a list of their answers
+import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
 
 type Call = { call: string; arguments: object }
 type Request = { open: MemoryOptions } | { all: Call[] } | Call
 
-let memory: Memory | undefined
+let memory: AgentMemory | undefined
 
 async function answer(request: Request): Promise<object> {
   try {
@@ -25,7 +25,7 @@ async function answer(request: Request): Promise<object> {
   }
 }
 
-// By hand: `readline` also ends a line at U+2028, which JSON may hold.
+// `readline` would also split lines at U+2028, which JSON may contain.
 let rest = ''
 process.stdin.setEncoding('utf8')
 for await (const chunk of process.stdin) {

@@ -7,7 +7,7 @@ export type Documents = Map<string, Buffer>
 
 export type Format = 'json' | 'sqlite'
 
-/** What a toolset says of an error, or that one level down in `error`. */
+/** A toolset's JSON for an error. Some toolsets have these fields one level below, in `error`. */
 export interface ToolError {
   message?: string
   details?: { accepted?: unknown }[]
@@ -20,7 +20,7 @@ export interface Step {
   /** The URI of a resource, instead of a call. */
   read?: string
   result?: unknown
-  /** A part of the result. */
+  /** Values that the result has to contain. */
   has?: unknown
   error?: ToolError
   /** Texts that the error's message has to contain. */
@@ -28,10 +28,10 @@ export interface Step {
   failure?: 'not-found' | 'invalid-request'
 }
 
-/** A file below `cases/` in one format; tests/conformance/README.md tells what each part means. */
+/** A case of `cases/` in one format. `tests/conformance/README.md` describes the parts. */
 export interface Case {
   name: string
-  /** That of records; undefined where the case is about documents of a repository. */
+  /** The format of records; undefined for a case about documents of a repository. */
   format: Format | undefined
   caps: { max_bytes?: number; max_memories?: number }
   clock: { now: string; step_ms: number; utc_offset_minutes: number }
@@ -40,11 +40,11 @@ export interface Case {
   faults: unknown[]
   steps: Step[]
   given: Documents
-  /** Undefined where the case does not say. */
+  /** The expected documents; undefined if the case does not compare them. */
   then: Documents | undefined
 }
 
-/** What the placeholders of a case stand for. */
+/** The paths for the placeholders of a case. */
 export type Places = Record<'repo' | 'elsewhere', string>
 
 interface Repeated {
@@ -59,7 +59,7 @@ type Storage = { repo: Record<string, Contents> } | { records: Record<string, Co
 
 const defaultClock = { now: '2025-01-20T10:00:00.000Z', step_ms: 1000, utc_offset_minutes: 0 }
 
-/** Every case below a conformance directory in every format that it runs in, in the order of their paths. */
+/** All cases of a conformance directory in all their formats, in the order of their paths. */
 export function readCases(directory: string): Case[] {
   const files = readdirSync(join(directory, 'cases'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.json'),
@@ -87,7 +87,7 @@ export function readCases(directory: string): Case[] {
   })
 }
 
-/** The value with its placeholders and repeated texts filled in; `ids` are those of the steps so far. */
+/** The value with its placeholders and repeated texts filled in. `ids` has the id that each earlier step returned. */
 export function fill(value: unknown, places: Places, ids: readonly (string | undefined)[]): unknown {
   if (typeof value === 'string') {
     const text = value.replace(/\$\{(repo|elsewhere)\}/g, (_, name: keyof Places) => places[name])
@@ -99,7 +99,7 @@ export function fill(value: unknown, places: Places, ids: readonly (string | und
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, places, ids)]))
 }
 
-/** The documents with the ids of steps filled in. */
+/** The documents with the placeholders for ids filled in. */
 export function documentsWithIds(documents: Documents, ids: readonly (string | undefined)[]): Documents {
   const filled = (bytes: Buffer) => (isUtf8(bytes) ? Buffer.from(withIds(bytes.toString('utf8'), ids)) : bytes)
   return new Map([...documents].map(([path, bytes]) => [path, filled(bytes)]))

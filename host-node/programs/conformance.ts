@@ -1,11 +1,11 @@
-// Runs the conformance cases on this host and writes its report:
+// Runs the conformance cases on this host, and writes a report:
 //     node dist/conformance.js [directory of the cases] [report]
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect, isDeepStrictEqual } from 'node:util'
-import { type Memory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
 import {
   type Case,
   type Documents,
@@ -42,7 +42,7 @@ for (const { name, outcome, reason } of outcomes) if (outcome === 'failed') cons
 const count = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).length
 console.log(`node: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
 
-async function listedTools(): Promise<Memory['tools']> {
+async function listedTools(): Promise<AgentMemory['tools']> {
   await using memory = await openMemory({ allow: [], toolsets: ['all'], workers: 1 })
   return memory.tools
 }
@@ -50,7 +50,7 @@ async function listedTools(): Promise<Memory['tools']> {
 async function run(each: Case): Promise<CaseReport> {
   if (each.faults.length > 0) return { outcome: 'skipped', reason: faults, documents: {} }
   using scratch = new Scratch(each)
-  let fault: string | undefined
+  let difference: string | undefined
   const ids: (string | undefined)[] = []
   try {
     await using memory = await openMemory({
@@ -62,22 +62,23 @@ async function run(each: Case): Promise<CaseReport> {
       workers: 1,
     })
     for (const [index, step] of each.steps.entries()) {
-      const wrong = await runStep(memory, step, scratch.places, ids)
-      if (wrong !== undefined) fault ??= `step ${index}: ${wrong}`
+      const stepDifference = await runStep(memory, step, scratch.places, ids)
+      if (stepDifference !== undefined) difference ??= `step ${index}: ${stepDifference}`
     }
   } catch (error) {
-    fault ??= String(error)
+    difference ??= String(error)
   }
   const documents = scratch.documents()
-  const strays = scratch.strays()
-  if (each.then) fault ??= compareDocuments(documentsWithIds(each.then, ids), documents)
-  if (strays.length > 0) fault ??= `these should not be there, or not like this: ${strays.join(', ')}`
+  const unexpectedFiles = scratch.unexpectedFiles()
+  if (each.then) difference ??= compareDocuments(documentsWithIds(each.then, ids), documents)
+  if (unexpectedFiles.length > 0)
+    difference ??= `these should not be there, or not like this: ${unexpectedFiles.join(', ')}`
   const hashes = Object.fromEntries(
     [...documents].map(([path, bytes]) => [path, createHash('sha256').update(bytes).digest('hex')]),
   )
   return {
-    outcome: fault === undefined ? 'passed' : 'failed',
-    ...(fault !== undefined && { reason: fault }),
+    outcome: difference === undefined ? 'passed' : 'failed',
+    ...(difference !== undefined && { reason: difference }),
     documents: hashes,
   }
 }
@@ -87,9 +88,9 @@ function grantsOf({ format, caps }: Case, { places, memoryDir }: Scratch): Memor
   return { allow: [], settings: { records: { directory: memoryDir, format, ...caps } } }
 }
 
-/** Makes a call and says what is wrong with its answer. The id of what it results in is added to `ids`. */
+/** Runs a step. Returns the difference to the expected answer, if there is one. Adds the id of the result to `ids`. */
 async function runStep(
-  memory: Memory,
+  memory: AgentMemory,
   step: Step,
   places: Places,
   ids: (string | undefined)[],
@@ -115,7 +116,7 @@ async function runStep(
 
 type Answer = Pick<Step, 'result' | 'error' | 'failure'>
 
-async function answer(memory: Memory, { call, arguments: input, read }: Step): Promise<Answer> {
+async function answer(memory: AgentMemory, { call, arguments: input, read }: Step): Promise<Answer> {
   try {
     if (read !== undefined) return await readAnswer(memory, read)
     const outcome = await memory.call(call!, input as object)
@@ -127,8 +128,8 @@ async function answer(memory: Memory, { call, arguments: input, read }: Step): P
   }
 }
 
-/** What a resource is read as: the JSON of its one text. */
-async function readAnswer(memory: Memory, uri: string): Promise<Answer> {
+/** Reads a resource, which has to be one JSON text. */
+async function readAnswer(memory: AgentMemory, uri: string): Promise<Answer> {
   const outcome = await memory.readResource(uri)
   if (outcome.isError) return { error: outcome.result as ToolError }
   const [content, ...more] = outcome.result
@@ -138,22 +139,22 @@ async function readAnswer(memory: Memory, uri: string): Promise<Answer> {
   return { result: JSON.parse(content.text) }
 }
 
-/** Where the fields of an error are: seed 004 has them one level down. */
+/** The fields of an error. In `records` they are one level below, in `error`. */
 function fieldsOf(error: ToolError): ToolError {
   return typeof error.error === 'object' ? error.error : error
 }
 
-/** The error without its message, and without the `accepted` texts that are not expected. */
+/** The error without its message, and without `accepted` texts unless the case expects them. */
 function withoutTexts(error: ToolError, expected: ToolError): object {
   const { message: _, ...fields } = fieldsOf(error)
   const details = fields.details?.map(({ accepted, ...detail }, index) => {
     return fieldsOf(expected).details?.[index]?.accepted === undefined ? detail : { ...detail, accepted }
   })
-  const kept = { ...fields, ...(details && { details }) }
-  return typeof error.error === 'object' ? { ...error, error: kept } : kept
+  const stripped = { ...fields, ...(details && { details }) }
+  return typeof error.error === 'object' ? { ...error, error: stripped } : stripped
 }
 
-/** Whether a value has all that is expected of it: the members of an object, each item of an array. */
+/** Whether a value contains the expected one: all its members, and for an array all items in the same order. */
 function contains(got: unknown, expected: unknown): boolean {
   if (Array.isArray(got) && Array.isArray(expected)) {
     return got.length === expected.length && expected.every((item, index) => contains(got[index], item))

@@ -13,52 +13,52 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Case, Documents, Places } from './case.ts'
 
-/** What a host keeps in a directory of records beside the documents. */
+/** The host's own files in a directory of records. */
 const ownNames = /^(\.agent-memory|memories\.db(-journal|-shm|-wal)?)$/
 
-/** A scratch repository, a directory beside it that is not granted, and room for a directory of records. */
+/** A temporary repository, a directory that is not granted, and a path for a directory of records. */
 export class Scratch implements Disposable {
   readonly places: Places
-  /** It exists only where the case gives something in it. */
+  /** The directory of records. It exists at first only if the case gives a document in it. */
   readonly memoryDir: string
   readonly #directory: string
-  readonly #ofRecords: boolean
+  readonly #isForRecords: boolean
 
   constructor({ given, format }: Pick<Case, 'given' | 'format'>) {
-    this.#ofRecords = format !== undefined
+    this.#isForRecords = format !== undefined
     this.#directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-memory-')))
     this.places = { repo: join(this.#directory, 'repo'), elsewhere: join(this.#directory, 'elsewhere') }
     this.memoryDir = join(this.#directory, 'memories')
     mkdirSync(this.places.elsewhere)
     write(join(this.places.repo, '.git/HEAD'), 'ref: refs/heads/main\n')
-    const modes = this.#ofRecords ? { directory: 0o700, file: 0o600 } : {}
+    const modes = this.#isForRecords ? { directory: 0o700, file: 0o600 } : {}
     for (const [path, contents] of given) write(join(this.#tree, path), contents, modes)
   }
 
-  /** Every file of the tree that is not the host's own. */
+  /** All files of the tree except the host's own. */
   documents(): Documents {
     if (!existsSync(this.#tree)) return new Map()
     const entries = readdirSync(this.#tree, { recursive: true, withFileTypes: true }).filter(
       (entry) => !entry.isDirectory(),
     )
     const paths = entries.map((entry) => join(entry.parentPath, entry.name).slice(this.#tree.length + 1))
-    const documents = paths.filter((path) => !this.#ofRecords || !ownNames.test(path.split('/', 1)[0]!))
+    const documents = paths.filter((path) => !this.#isForRecords || !ownNames.test(path.split('/', 1)[0]!))
     return new Map(documents.sort().map((path) => [path, readFileSync(join(this.#tree, path))]))
   }
 
-  /** What stands where nothing should, outside of `.git` and the tree, and what of the records others may use. */
-  strays(): string[] {
+  /** Files outside of `.git` and the tree, which should not exist, and files of records that other users may access. */
+  unexpectedFiles(): string[] {
     const { repo, elsewhere } = this.places
     const github = join(repo, '.github')
     return [
       ...readdirSync(repo).filter((name) => name !== '.git' && name !== '.github'),
       ...(existsSync(github) ? readdirSync(github).filter((name) => name !== 'agent-memory') : []),
       ...readdirSync(elsewhere),
-      ...this.#open(),
+      ...this.#accessibleToOthers(),
     ]
   }
 
-  #open(): string[] {
+  #accessibleToOthers(): string[] {
     if (!existsSync(this.memoryDir)) return []
     const below = readdirSync(this.memoryDir, { recursive: true, encoding: 'utf8' })
     return ['.', ...below]
@@ -72,11 +72,11 @@ export class Scratch implements Disposable {
   }
 
   get #tree(): string {
-    return this.#ofRecords ? this.memoryDir : join(this.places.repo, '.github/agent-memory')
+    return this.#isForRecords ? this.memoryDir : join(this.places.repo, '.github/agent-memory')
   }
 }
 
-/** The permission bits; none of what SQLite has just removed, as it does when a thread ends. */
+/** The permission bits, or 0 if the file is gone: SQLite removes files when a thread ends. */
 function modeOf(path: string): number {
   return (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777
 }

@@ -1,7 +1,7 @@
-// Makes the calls that it is told of, and says what they took:
+// Measures calls, for the benchmarks:
 //     node dist/timed-calls.js REPOSITORY
-// reads lines of {"tool": name, "calls": [arguments, ...]}, makes these calls one after another, and answers each line
-// with {"wall_us", "cpu_us"}: the time of all of them together, and the user and system time of the process meanwhile.
+// Each line of the input is {"tool": name, "calls": [arguments, ...]}. The calls are made one after another, and the
+// answer is {"wall_us", "cpu_us"}: their time in all, and the user and system time of the process meanwhile.
 import { createInterface } from 'node:readline'
 import { openMemory } from 'agent-memory-host'
 

@@ -23,7 +23,7 @@ writeFileSync(join(root, 'src/generated/toolsets.ts'), await toolsetTypes(descri
 rmSync(dist, { recursive: true, force: true })
 compile('.')
 cpSync(generated, join(dist, 'generated/component'), { recursive: true })
-// The programs use the package as everybody else does, so they come after it.
+// The programs import the package, so they are compiled after it.
 compile('programs')
 
 function compile(project: string): void {

@@ -3,10 +3,10 @@ import type { DescribedTool, Description, Setting, Toolset } from '../src/descri
 
 const style = { semi: false, singleQuote: true, printWidth: 120 }
 
-/** TypeScript for the inputs and outputs of all tools and for all settings, from what the component says of itself. */
+/** Generates TypeScript types for the inputs and outputs of all tools and for all settings, from the description. */
 export async function toolsetTypes({ toolsets }: Description): Promise<string> {
   const tools = toolsets.flatMap((toolset) => toolset.tools)
-  // One whose name another has too is known by its qualified name alone, which always calls it.
+  // Tools of one name are known by their qualified names, which always work.
   const nameOf = ({ name, qualified_name, shared_with }: DescribedTool) =>
     shared_with.length > 0 ? qualified_name : name
   const described = tools.map((tool) => [nameOf(tool), typesOf(tool, nameOf(tool))])
@@ -14,8 +14,8 @@ export async function toolsetTypes({ toolsets }: Description): Promise<string> {
     .filter(({ settings }) => settings.length > 0)
     .map((toolset) => [toolset.name, settingsOf(toolset)])
   return [
-    '// Generated from what the component says of itself.\n',
-    await typed('Tools', 'What each tool takes and returns.', required(Object.fromEntries(described))),
+    '// Generated from the description of the component.\n',
+    await typed('Tools', 'The input and output of each tool.', required(Object.fromEntries(described))),
     await typed('ToolsetSettings', "The toolsets' own settings.", { properties: Object.fromEntries(set) }),
   ].join('\n')
 }
@@ -31,8 +31,8 @@ function typesOf({ description, inputSchema, outputSchema }: DescribedTool, name
     .map((word) => word[0]!.toUpperCase() + word.slice(1))
     .join('')
   const properties = {
-    input: moved(inputSchema, `${type}Input`, `#/properties/${name}/properties/input`),
-    output: moved(outputSchema, `${type}Output`, `#/properties/${name}/properties/output`),
+    input: relocated(inputSchema, `${type}Input`, `#/properties/${name}/properties/input`),
+    output: relocated(outputSchema, `${type}Output`, `#/properties/${name}/properties/output`),
   }
   return { description, type: 'object', additionalProperties: false, ...required(properties) }
 }
@@ -51,8 +51,8 @@ function required(properties: object): object {
   return { properties, required: Object.keys(properties) }
 }
 
-/** The schema with the references into itself adjusted to where it stands now. */
-function moved(schema: object, title: string, pointer: string): object {
+/** The schema with its internal references adjusted to its place in the large schema. */
+function relocated(schema: object, title: string, pointer: string): object {
   const text = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${pointer}/`)
   return { ...JSON.parse(text), title }
 }

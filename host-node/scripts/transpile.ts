@@ -7,26 +7,23 @@ import { database, documents } from '../src/worker/capability.ts'
 import { compileModules, type Instantiate } from '../src/worker/component.ts'
 import { inertWasi } from '../src/worker/wasi.ts'
 
-/**
- * What is changed in jco's output: each text must be there exactly once, or jco has changed and this list
- * has to be looked at again.
- */
+/** Changes to jco's output. Each `from` has to be there exactly once. Otherwise jco has changed: review this list. */
 const patches = [
   {
-    // Reads the environment at each import, which is half of an import's cost.
+    // This reads the environment in each import call, which takes half of its time.
     from: 'if (!globalThis?.process?.env?.JCO_DEBUG) { return; }',
     to: 'return;',
   },
   {
-    // A byte order mark at the beginning of a string is part of it.
+    // Otherwise a byte order mark at the beginning of a string would be lost.
     from: 'const TEXT_DECODER_UTF8 = new TextDecoder();',
     to: "const TEXT_DECODER_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });",
   },
 ]
 
 /**
- * Turns a component into JavaScript and core modules in a directory, which is emptied first, and writes beside them what
- * the component says of itself.
+ * Transpiles a component to a directory: JavaScript (`component.js`), core modules and the component's description
+ * (`description.json`). The directory is emptied first.
  */
 export async function transpileTo(component: string, directory: string): Promise<void> {
   const { files } = await transpile(component, { name: 'component', instantiation: 'sync', base64Cutoff: 0 })
@@ -45,11 +42,11 @@ async function describe(directory: string): Promise<string> {
   const url = pathToFileURL(`${directory}/`)
   const { instantiate } = (await import(new URL('component.js', url).href)) as { instantiate: Instantiate }
   const modules = await compileModules(url, 256 * 1024 * 1024)
-  // It asks storage nothing.
-  const nothing = {} as CallStorage
+  // `describe` does not use storage.
+  const noStorage = {} as CallStorage
   const { toolbox } = instantiate((name) => modules[name]!, {
-    'agent-memory:storage/documents': documents(nothing),
-    'agent-memory:storage/database': database(nothing),
+    'agent-memory:storage/documents': documents(noStorage),
+    'agent-memory:storage/database': database(noStorage),
     ...inertWasi().imports,
   })
   return toolbox.describe()

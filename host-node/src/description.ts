@@ -1,14 +1,14 @@
 import { invalidOption, MemoryOpenError } from './errors.ts'
 
-/** All that a component says of itself: `describe` in wit/toolbox. */
+/** A component's description of itself: the JSON that `describe` in `wit/toolbox` returns. */
 export interface Description {
-  /** In the order that users should see. */
+  /** In the order in which users should see them. */
   readonly toolsets: readonly Toolset[]
 }
 
 export interface Toolset {
   readonly name: string
-  /** Whether it is mounted where nobody says which are. */
+  /** Whether it is mounted by default. */
   readonly default: boolean
   readonly settings: readonly Setting[]
   readonly places: readonly PlaceDescription[]
@@ -19,7 +19,7 @@ export interface Toolset {
 
 export interface Setting {
   readonly name: string
-  /** JSON Schema of a value. */
+  /** The JSON Schema of a value. */
   readonly schema: SettingSchema
   readonly default?: unknown
   /** The default in words. */
@@ -37,41 +37,43 @@ export interface SettingSchema {
   readonly minLength?: number
 }
 
-/** A place beside repositories in which a toolset keeps something. */
+/** A place other than a repository in which a toolset stores something. */
 export interface PlaceDescription {
   readonly label: string
   readonly kind: 'directory' | 'file' | 'family'
   readonly is_private: boolean
-  /** The setting that says where it is. */
+  /** The setting that gives its path. */
   readonly setting?: string
-  /** Where it is otherwise: below the home directory after `~/`. */
+  /** The default path. One that begins with `~/` is below the home directory. */
   readonly default: string
   readonly databases: readonly { readonly name: string }[]
-  /** What a person is told where it is not granted. */
+  /** The message for a person if the place is not granted. */
   readonly missing: string
 }
 
 export interface DescribedTool extends Tool {
   readonly qualified_name: string
-  /** The toolsets that have another tool of that name. */
+  /** The other toolsets that have a tool of the same name. */
   readonly shared_with: readonly string[]
 }
 
-/** A tool as the component describes it, ready to be given to a model. */
+/** A tool as the component describes it. Its fields can be given to a model as they are. */
 export interface Tool {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** JSON Schema 2020-12. */
+  /** The JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: Readonly<Record<string, unknown>>
+  /** The JSON Schema (2020-12) of the result. */
   readonly outputSchema: Readonly<Record<string, unknown>>
+  /** The tool annotations of MCP: hints for the client, not promises. */
   readonly annotations: {
     readonly readOnlyHint: boolean
     readonly destructiveHint: boolean
     readonly idempotentHint: boolean
     readonly openWorldHint: boolean
   }
-  /** Whom to offer it to. Both kinds can be called; one for a person is no business of a model's. */
+  /** Who uses the tool. Offer only tools for a `model` to a model. `call` runs both kinds. */
   readonly audience: 'model' | 'person'
 }
 
@@ -84,21 +86,23 @@ export interface Resource {
   readonly mimeType: string
 }
 
-/** A kind of resources. */
+/** A pattern for the URIs of several resources, as the component describes it. */
 export interface ResourceTemplate extends Omit<Resource, 'uri'> {
-  /** A URI once its `{variables}` are filled in. */
+  /** It becomes a URI when its `{variables}` are replaced by values. */
   readonly uriTemplate: string
 }
 
-/** What is mounted, in the order that users should see. */
+/** The lists of the mounted toolsets, in the order in which users should see them. */
 export interface Lists {
   readonly tools: readonly Tool[]
   readonly resources: readonly Resource[]
   readonly resourceTemplates: readonly ResourceTemplate[]
 }
 
-/** The toolsets of these names, where `all` stands for every one; without names, those that are mounted by default. */
-export function mountedOf({ toolsets }: Description, names: readonly string[] | undefined): readonly Toolset[] {
+/**
+ * The toolsets with these names. `all` stands for every toolset. Without names: those that are mounted by default.
+ */
+export function mountedToolsets({ toolsets }: Description, names: readonly string[] | undefined): readonly Toolset[] {
   if (names === undefined) return toolsets.filter((toolset) => toolset.default)
   if (!Array.isArray(names)) throw invalidOption('toolsets', 'is not an array of names')
   const known = [...toolsets.map(({ name }) => name), 'all']
@@ -110,7 +114,7 @@ export function mountedOf({ toolsets }: Description, names: readonly string[] | 
   return toolsets.filter(({ name }) => names.includes(name) || names.includes('all'))
 }
 
-/** What a host lists of the mounted toolsets. A tool whose name another one has too is listed by its qualified name. */
+/** The lists of the mounted toolsets. Two mounted tools of one name are listed by their qualified names. */
 export function listsOf(mounted: readonly Toolset[]): Lists {
   const isMounted = (name: string) => mounted.some((toolset) => toolset.name === name)
   const listed = ({ qualified_name, shared_with, ...tool }: DescribedTool): Tool =>
@@ -122,13 +126,13 @@ export function listsOf(mounted: readonly Toolset[]): Lists {
   }
 }
 
-/** The names under which tools that only read can be called. */
-export function readingToolsOf(mounted: readonly Toolset[]): Set<string> {
+/** All names by which the read-only tools can be called. */
+export function readOnlyToolNames(mounted: readonly Toolset[]): Set<string> {
   return namesOf(mounted, ({ annotations }) => annotations.readOnlyHint)
 }
 
-/** The names under which tools for people can be called. */
-export function toolsForPeopleOf(mounted: readonly Toolset[]): Set<string> {
+/** All names by which the tools for people can be called. */
+export function personToolNames(mounted: readonly Toolset[]): Set<string> {
   return namesOf(mounted, ({ audience }) => audience === 'person')
 }
 

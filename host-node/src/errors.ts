@@ -1,25 +1,25 @@
-/** Why a call has no outcome. */
+/** The reason why a call has no outcome. */
 export type MemoryCallErrorCode =
-  /** No tool of that name is mounted. */
+  /** No mounted tool has the name, or no resource has the URI. */
   | 'not-found'
-  /** The arguments are no JSON object. */
+  /** The arguments are not a JSON object. */
   | 'invalid-request'
-  /** The component ran for longer than its limit. */
+  /** The component or a statement on a database ran for longer than its limit. */
   | 'deadline'
   /** The component needed more memory than its limit. */
   | 'memory'
-  /** The component asked storage more often than its limit. */
+  /** The component made more storage calls than its limit. */
   | 'storage-calls'
-  /** The component failed: an error of this library. */
+  /** The component failed. This is an error of this library. */
   | 'trap'
   /** The memory is closed. */
   | 'closed'
 
 /**
- * A call that has no outcome. What a tool refuses is an outcome with `isError`, not this.
+ * The error of a call that has no outcome. A tool's own error is an outcome with `isError` instead.
  *
- * After `deadline`, `memory`, `storage-calls` and `trap` a change may have been made; every other code promises that none was.
- * The next call works.
+ * With the codes `deadline`, `memory`, `storage-calls` and `trap`, the call may have changed something. With every other
+ * code it has changed nothing. Unless the memory is closed, the next call works.
  */
 export class MemoryCallError extends Error {
   override readonly name = 'MemoryCallError'
@@ -31,7 +31,7 @@ export class MemoryCallError extends Error {
   }
 }
 
-/** A memory that cannot be opened: an option is wrong, or the component cannot be loaded. */
+/** The error of a memory that cannot be opened: an option is wrong, or the component cannot be loaded. */
 export class MemoryOpenError extends Error {
   override readonly name = 'MemoryOpenError'
   readonly code: 'invalid-option' | 'component'
@@ -44,4 +44,8 @@ export class MemoryOpenError extends Error {
 
 export function invalidOption(option: string, why: string, cause?: unknown): MemoryOpenError {
   return new MemoryOpenError('invalid-option', `the option \`${option}\` ${why}`, cause)
+}
+
+export function unknownOption(option: string, known: readonly string[]): MemoryOpenError {
+  return invalidOption(option, `does not exist; there are ${known.map((name) => `\`${name}\``).join(', ')}`)
 }

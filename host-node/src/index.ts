@@ -3,7 +3,7 @@ export type { Resource, ResourceTemplate, Tool } from './description.ts'
 export type { Category } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 export {
   type Input,
-  type Memory,
+  type AgentMemory,
   openMemory,
   type Outcome,
   type Output,
@@ -12,5 +12,5 @@ export {
   type ToolName,
   type Tools,
   type ToolsetSettings,
-} from './memory.ts'
+} from './agent-memory.ts'
 export type { MemoryOptions } from './options.ts'

@@ -1,25 +1,25 @@
 import type { Context, Failure, Outcome } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import type { Durability } from './storage/walk.ts'
-import type { Patience } from './storage/lock.ts'
-import type { NamedPlaces } from './storage/named.ts'
+import type { Durability } from './storage/directory.ts'
+import type { LockTimeout } from './storage/lock.ts'
+import type { NamedPlaces } from './storage/named-place.ts'
 
-/** What a worker is started with. */
+/** The data that a worker is started with. */
 export interface WorkerSettings {
   /** The URL of the transpiled component's JavaScript. */
   readonly component: string
   readonly modules: Readonly<Record<string, WebAssembly.Module>>
-  /** A `Control`'s memory. */
-  readonly control: SharedArrayBuffer
-  /** Canonical paths. */
+  /** The memory of a `SharedState`. */
+  readonly sharedState: SharedArrayBuffer
+  /** The canonical paths of the granted directories. */
   readonly grants: readonly string[]
   readonly places: NamedPlaces
   readonly durability: Durability
-  readonly patience: Patience
-  /** How often a call may ask storage. */
+  readonly lockTimeout: LockTimeout
+  /** The most storage calls that a call may make. */
   readonly storageCalls: number
 }
 
-/** What the main thread asks of a worker, one at a time. */
+/** A request of the main thread. A worker serves one at a time. */
 export type Request =
   | { readonly kind: 'read-resource'; readonly uri: string; readonly context: Context }
   | {
@@ -27,19 +27,22 @@ export type Request =
       readonly name: string
       readonly arguments: string
       readonly context: Context
-      /** When the call first asked for a lock, on the clock `monotonic`; undefined before that. */
-      readonly askedAt?: number | undefined
+      /** When the call first wanted a lock, on the clock `monotonic`; undefined before that. */
+      readonly waitingSince?: number | undefined
     }
 
-/** What a worker says. `asks` is answered through its `Control`, `waits` needs no answer; everything else ends the request. */
+/**
+ * A message of a worker. The main thread replies to `wants-lock` through the `SharedState`. `waits-for-lock` needs no
+ * reply. Every other report ends the request.
+ */
 export type Report =
-  /** It wants the lock of a place, for the first time in this run. */
-  | { readonly kind: 'asks'; readonly lock: string }
-  /** It has its turn, and polls for a lock that somebody else holds. */
-  | { readonly kind: 'waits' }
+  /** The call wants the lock of a place, for the first time in this run. */
+  | { readonly kind: 'wants-lock'; readonly lock: string }
+  /** The call is next in this process and waits for another process or program. */
+  | { readonly kind: 'waits-for-lock' }
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
-  /** The request names nothing or has no shape. */
+  /** The component refused the request: the name or the arguments are wrong. */
   | { readonly kind: 'failure'; readonly code: Failure['code']; readonly message: string }
-  /** Nothing was changed: run it again when its turn has come. */
-  | { readonly kind: 'deferred' }
+  /** Other calls are before this one. It has changed nothing: run it again once it is next. */
+  | { readonly kind: 'retry' }
   | { readonly kind: 'ended'; readonly reason: 'memory' | 'storage-calls' | 'trap'; readonly message: string }

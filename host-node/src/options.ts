@@ -1,81 +1,95 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { type Description, mountedOf, type Toolset } from './description.ts'
-import { invalidOption as invalid } from './errors.ts'
+import { type Description, mountedToolsets, type Toolset } from './description.ts'
+import { invalidOption, unknownOption } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
-import { settleToolsets } from './settings.ts'
 import { canonicalPath } from './storage/canonical.ts'
-import type { Patience } from './storage/lock.ts'
-import type { NamedPlaces } from './storage/named.ts'
-import type { Durability } from './storage/walk.ts'
+import type { LockTimeout } from './storage/lock.ts'
+import type { NamedPlaces } from './storage/named-place.ts'
+import { resolveToolsetSettings } from './toolset-settings.ts'
+import type { Durability } from './storage/directory.ts'
 
-/** What `openMemory` takes. Everything may be left out but `allow`. */
+/** The options of `openMemory`. Only `allow` is required. */
 export interface MemoryOptions extends ComponentOptions {
+  /** The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`. */
   settings?: ToolsetSettings
 }
 
-/** The same, for any component. */
+/** The options for any component. */
 export interface ComponentOptions {
-  /** Absolute paths of directories. Each grants itself, where it is a repository, and the repositories below it. */
+  /** Absolute paths of directories. Each grants the repositories below it, and itself if it is a repository. */
   allow: readonly string[]
-  /** The names of the mounted toolsets, or `all`. Default: those that the component mounts by default. */
+  /** The names of the toolsets to mount; `all` mounts every toolset. Default: the component's default toolsets. */
   toolsets?: readonly string[]
   /** The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`. */
   settings?: object
-  /** Minutes east of UTC of the zone in which a day begins and ends. Default: this machine's, at each call. */
+  /**
+   * The time zone in which a day begins, in minutes east of UTC: less than 1,440 either way. Default: the zone of this
+   * machine at the time of each call.
+   */
   utcOffset?: number
-  /** `full` (default): what was acknowledged survives a loss of power. `relaxed`: perhaps not its last moments. */
+  /**
+   * `full` (default): changes survive a loss of power once their call has returned. `relaxed`: the system decides when
+   * to sync, so a loss of power may undo the last changes.
+   */
   durability?: Durability
-  /** Milliseconds that a writer waits at the head of the queue. Default 5,000; in all it waits 30,000, or this if it is longer. */
+  /**
+   * The milliseconds that a writer waits for the lock at the head of the queue: at most 3,600,000. Default: 5,000. In
+   * all it waits 30,000 ms, or `lockWait` if that is longer.
+   */
   lockWait?: number
-  /** Default: the system's. Fixed, call k sees `now` plus k times `step` milliseconds (default 0). */
+  /**
+   * The clock of the calls. Default: the system's. With `now`, call k (from 0) sees `now` plus k times `step`
+   * milliseconds; `step` is 0 by default.
+   */
   clock?: 'system' | { readonly now: string | Date; readonly step?: number }
-  /** Default: the system's. Fixed, call k gets `seed` plus k. */
+  /** The seed of each call. Default: random. With `seed`, call k (from 0) gets `seed` plus k. */
   random?: 'system' | { readonly seed: number | bigint }
   /**
-   * The most worker threads, not counting those that wait for a lock that another process holds: there are
-   * up to four times as many of these. Default 4. They start when they are needed.
+   * The most worker threads. Default: 4. They start when they are needed. Threads that wait for a lock of another
+   * process do not count: there may be four times as many of them in addition.
    */
   workers?: number
+  /** The limits of a call. A call that exceeds one rejects with a `MemoryCallError`. */
   limits?: {
-    /** Bytes of memory that the component may use in a call. Default: 256 MiB. */
+    /** The most bytes of linear memory that the component may use. Default: 256 MiB. */
     readonly memory?: number
-    /** Milliseconds that the component itself may run in a call; waiting for a lock or a disk does not count. Default 2,000. */
+    /** The most milliseconds that the component itself may run, without waits for locks or disks. Default: 2,000. */
     readonly guestTime?: number
-    /** The same for a tool for people, which may convert the longest file of memories. Default 60,000. */
+    /** The same for a tool for people, which may convert the longest file of memories. Default: 60,000. */
     readonly guestTimeForPeople?: number
-    /** How often a call may ask storage. Default 100,000. */
+    /** The most storage calls that the component may make. Default: 100,000. */
     readonly storageCalls?: number
-    /** Milliseconds that one statement on a database may run. Default 30,000. */
+    /** The most milliseconds that one statement on a database may run. Default: 30,000. */
     readonly statementTime?: number
   }
 }
 
-/** The options with every default filled in. */
-export interface Settings {
+/** The checked options, with every default filled in. */
+export interface ResolvedOptions {
   readonly grants: readonly string[]
   readonly places: NamedPlaces
   readonly mounted: readonly Toolset[]
   readonly durability: Durability
-  readonly patience: Patience
+  readonly lockTimeout: LockTimeout
   readonly workers: number
   readonly memoryLimit: number
   readonly guestTime: number
   readonly guestTimeForPeople: number
   readonly storageCalls: number
   readonly statementTime: number
-  /** The next call's context. */
-  readonly arrive: () => Context
+  /** Makes the context of the next call. */
+  readonly nextContext: () => Context
 }
 
 const defaultLockWait = 5_000
-const mostLockWait = 3_600_000
-const leastPatience = 30_000
+const maxLockWait = 3_600_000
+const minTotalWait = 30_000
 
-/** Every option: a misspelt one would otherwise be left out without a word. */
-const known: Record<keyof ComponentOptions, true> = {
+/** All options, so that a misspelt one is an error. */
+const knownOptions: Record<keyof ComponentOptions, true> = {
   allow: true,
   toolsets: true,
   settings: true,
@@ -95,50 +109,51 @@ const knownLimits: Record<keyof NonNullable<ComponentOptions['limits']>, true> =
   statementTime: true,
 }
 
-export function settle(description: Description, options: ComponentOptions): Settings {
-  if (typeof options !== 'object' || options === null) throw invalid('allow', 'is missing')
-  checkNames(options, known, '')
+export function resolveOptions(description: Description, options: ComponentOptions): ResolvedOptions {
+  if (typeof options !== 'object' || options === null)
+    throw invalidOption('allow', 'is missing: name the directories whose repositories may be used')
+  checkNames(options, knownOptions, '')
   checkNames(options.limits ?? {}, knownLimits, 'limits.')
   const { allow, lockWait = defaultLockWait, durability = 'full', workers = 4, limits = {} } = options
-  if (!Array.isArray(allow)) throw invalid('allow', 'is not an array of directories')
-  if (durability !== 'full' && durability !== 'relaxed') throw invalid('durability', 'is neither `full` nor `relaxed`')
-  const atHead = whole('lockWait', lockWait, 0)
-  if (atHead > mostLockWait) throw invalid('lockWait', `is more than ${mostLockWait}, an hour`)
-  const mounted = mountedOf(description, options.toolsets)
-  const { places, ofToolsets } = settleToolsets(description.toolsets, mounted, options.settings)
+  if (!Array.isArray(allow)) throw invalidOption('allow', 'is not an array of directories')
+  if (durability !== 'full' && durability !== 'relaxed')
+    throw invalidOption('durability', 'is neither `full` nor `relaxed`')
+  const atHead = integerOption('lockWait', lockWait, 0)
+  if (atHead > maxLockWait) throw invalidOption('lockWait', `is more than ${maxLockWait} (an hour)`)
+  const mounted = mountedToolsets(description, options.toolsets)
+  const { places, values } = resolveToolsetSettings(description.toolsets, mounted, options.settings)
   return {
-    grants: allow.map(granted),
+    grants: allow.map(canonicalGrant),
     places,
     mounted,
     durability,
-    patience: { atHead, inAll: Math.max(leastPatience, atHead) },
-    workers: whole('workers', workers, 1),
-    memoryLimit: whole('limits.memory', limits.memory ?? 256 * 1024 * 1024, 1),
-    guestTime: whole('limits.guestTime', limits.guestTime ?? 2_000, 1),
-    guestTimeForPeople: whole('limits.guestTimeForPeople', limits.guestTimeForPeople ?? 60_000, 1),
-    storageCalls: whole('limits.storageCalls', limits.storageCalls ?? 100_000, 1),
-    statementTime: whole('limits.statementTime', limits.statementTime ?? 30_000, 1),
-    arrive: arrivals({ toolsets: mounted.map(({ name }) => name), ofToolsets }, options),
+    lockTimeout: { atHead, total: Math.max(minTotalWait, atHead) },
+    workers: integerOption('workers', workers, 1),
+    memoryLimit: integerOption('limits.memory', limits.memory ?? 256 * 1024 * 1024, 1),
+    guestTime: integerOption('limits.guestTime', limits.guestTime ?? 2_000, 1),
+    guestTimeForPeople: integerOption('limits.guestTimeForPeople', limits.guestTimeForPeople ?? 60_000, 1),
+    storageCalls: integerOption('limits.storageCalls', limits.storageCalls ?? 100_000, 1),
+    statementTime: integerOption('limits.statementTime', limits.statementTime ?? 30_000, 1),
+    nextContext: contextMaker({ toolsets: mounted.map(({ name }) => name), ofToolsets: values }, options),
   }
 }
 
-function checkNames(options: object, known: object, above: string): void {
+function checkNames(options: object, known: object, prefix: string): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name))
-  if (unknown === undefined) return
-  throw invalid(above + unknown, `does not exist; there are ${Object.keys(known).join(', ')}`)
+  if (unknown !== undefined) throw unknownOption(prefix + unknown, Object.keys(known))
 }
 
-/** Numbers the calls and reads the clock for each as it arrives. */
-function arrivals(
+/** Numbers the calls, and makes the context of each when it is made. */
+function contextMaker(
   settings: Context['settings'],
   { clock = 'system', random = 'system', utcOffset }: ComponentOptions,
 ): () => Context {
   const start = clock === 'system' ? 0 : new Date(clock.now).getTime()
-  if (Number.isNaN(start)) throw invalid('clock.now', 'is not a date')
-  const step = clock === 'system' ? 0 : whole('clock.step', clock.step ?? 0, 0)
+  if (Number.isNaN(start)) throw invalidOption('clock.now', 'is not a date')
+  const step = clock === 'system' ? 0 : integerOption('clock.step', clock.step ?? 0, 0)
   const seed = random === 'system' ? 0n : BigInt(random.seed)
   if (utcOffset !== undefined && !(Number.isInteger(utcOffset) && Math.abs(utcOffset) < 1440)) {
-    throw invalid('utcOffset', 'is not a whole number of minutes of less than a day')
+    throw invalidOption('utcOffset', 'is not a whole number of minutes between -1,439 and 1,439')
   }
 
   let number = 0
@@ -154,21 +169,25 @@ function arrivals(
   }
 }
 
-function granted(directory: string): string {
-  if (typeof directory !== 'string') throw invalid('allow', 'has something that is no path')
-  if (!isAbsolute(directory)) throw invalid('allow', `has \`${directory}\`, which is not an absolute path`)
+/** The canonical path of a granted directory. */
+function canonicalGrant(directory: string): string {
+  if (typeof directory !== 'string')
+    throw invalidOption('allow', 'has an item that is not a path: every item is a string')
+  if (!isAbsolute(directory)) throw invalidOption('allow', `has \`${directory}\`, which is not an absolute path`)
   let path
   try {
     path = canonicalPath(directory)
   } catch (error) {
-    throw invalid('allow', `has \`${directory}\`, which cannot be found`, error)
+    throw invalidOption('allow', `has \`${directory}\`, which cannot be found`, error)
   }
-  if (path === undefined) throw invalid('allow', `has \`${directory}\`, which leads to a path that is not UTF-8`)
-  if (!statSync(path).isDirectory()) throw invalid('allow', `has \`${directory}\`, which is not a directory`)
+  if (path === undefined)
+    throw invalidOption('allow', `has \`${directory}\`, which leads to a path that is not UTF-8: rename the directory`)
+  if (!statSync(path).isDirectory()) throw invalidOption('allow', `has \`${directory}\`, which is not a directory`)
   return path
 }
 
-function whole(option: string, value: number, least: number): number {
-  if (!Number.isSafeInteger(value) || value < least) throw invalid(option, `is not a whole number of at least ${least}`)
+function integerOption(option: string, value: number, min: number): number {
+  if (!Number.isSafeInteger(value) || value < min)
+    throw invalidOption(option, `is not a whole number of at least ${min}`)
   return value
 }

@@ -1,44 +1,44 @@
 import { Worker } from 'node:worker_threads'
-import { Control, type Turn } from './control.ts'
+import { SharedState, type LockReply } from './shared-state.ts'
 import { MemoryCallError } from './errors.ts'
 import type { Report, Request, WorkerSettings } from './messages.ts'
 
-/** A request's last report. */
-export type Answer = Exclude<Report, { kind: 'asks' } | { kind: 'waits' }>
+/** The report that ends a request. */
+export type Answer = Exclude<Report, { kind: 'wants-lock' } | { kind: 'waits-for-lock' }>
 
 export interface Job {
   readonly request: Request
-  /** How long the component itself may run, in milliseconds. */
+  /** The most milliseconds that the component itself may run. */
   readonly guestTime: number
-  /** Answers a worker that wants a lock. */
-  readonly onAsk: (lock: string) => Turn
-  /** Before everything that waits: a call whose turn has come. */
-  readonly first: boolean
+  /** Replies to a worker that wants a lock. */
+  readonly onLockWanted: (lock: string) => LockReply
+  /** Whether the job goes before all waiting jobs, as a call does that is next for its lock. */
+  readonly isUrgent: boolean
 }
 
-interface Queued extends Job {
+interface QueuedJob extends Job {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: MemoryCallError) => void
 }
 
-/** Workers that wait do not count toward the size, up to this many times the size. */
-const mostFurther = 4
+/** The most workers that wait for a lock, as a multiple of the pool's size. */
+const maxWaitingFactor = 4
 
 /**
- * Worker threads that run one request each. They start when they are needed and keep no process alive.
+ * Worker threads that run one request each. They start when they are needed and do not keep the process alive.
  *
- * A worker that waits for a lock does not count toward the size: a lock that is stuck in another process takes
- * none from reads and from the writers of other trees.
+ * A worker that waits for a lock does not count toward the size. So a lock that another process holds for long does not
+ * take workers from reads and from the writers of other places.
  */
 export class WorkerPool {
-  readonly #settings: Omit<WorkerSettings, 'control'>
+  readonly #settings: Omit<WorkerSettings, 'sharedState'>
   readonly #size: number
   readonly #statementTime: number
-  readonly #waiting: Queued[] = []
-  readonly #members = new Set<Member>()
+  readonly #queue: QueuedJob[] = []
+  readonly #workers = new Set<PoolWorker>()
 
-  /** `statementTime` is how many milliseconds one statement on a database may run. */
-  constructor(settings: Omit<WorkerSettings, 'control'>, size: number, statementTime: number) {
+  /** `statementTime` is the most milliseconds that one statement on a database may run. */
+  constructor(settings: Omit<WorkerSettings, 'sharedState'>, size: number, statementTime: number) {
     this.#settings = settings
     this.#size = size
     this.#statementTime = statementTime
@@ -47,164 +47,161 @@ export class WorkerPool {
   run(job: Job): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const queued = { ...job, resolve, reject }
-    if (job.first) this.#waiting.unshift(queued)
-    else this.#waiting.push(queued)
+    if (job.isUrgent) this.#queue.unshift(queued)
+    else this.#queue.push(queued)
     this.#assign()
     return promise
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#members].map((member) => member.end()))
+    await Promise.all([...this.#workers].map((worker) => worker.end()))
   }
 
   #assign(): void {
-    while (this.#waiting.length > 0) {
-      const members = [...this.#members]
-      const idle = members.find((member) => member.idle)
-      const busy = members.filter((member) => !member.idle).length
-      const waiting = members.filter((member) => member.waits).length
-      if (busy >= this.#size + Math.min(waiting, mostFurther * this.#size)) return
-      void (idle ?? this.#start()).work(this.#waiting.shift()!)
+    while (this.#queue.length > 0) {
+      const workers = [...this.#workers]
+      const idle = workers.find((worker) => worker.isIdle)
+      const busy = workers.filter((worker) => !worker.isIdle).length
+      const waiting = workers.filter((worker) => worker.waitsForLock).length
+      if (busy >= this.#size + Math.min(waiting, maxWaitingFactor * this.#size)) return
+      ;(idle ?? this.#start()).run(this.#queue.shift()!)
     }
   }
 
-  #start(): Member {
-    const member = new Member(this.#settings, this.#statementTime, {
-      changed: () => this.#assign(),
-      ended: () => {
-        this.#members.delete(member)
+  #start(): PoolWorker {
+    const worker = new PoolWorker(this.#settings, this.#statementTime, {
+      onFree: () => this.#assign(),
+      onEnd: () => {
+        this.#workers.delete(worker)
         this.#assign()
       },
     })
-    this.#members.add(member)
-    return member
+    this.#workers.add(worker)
+    return worker
   }
 }
 
-/** What a member tells its pool. */
-interface Pool {
-  /** It is idle, or it waits. */
-  changed(): void
-  ended(): void
+/** The events of a worker that its pool handles. */
+interface WorkerEvents {
+  /** Another job may start: the worker is idle, or it waits for a lock. */
+  onFree(): void
+  onEnd(): void
 }
 
 /** One worker thread, until it ends. */
-class Member {
-  /** Whether its job had to wait for a lock. It may hold the lock by now. */
-  waits = false
-  readonly #control = new Control()
+class PoolWorker {
+  /** Whether its job had to wait for a lock. The job may have the lock by now. */
+  waitsForLock = false
+  readonly #sharedState = new SharedState()
   readonly #worker: Worker
   readonly #statementTime: number
-  readonly #pool: Pool
-  #job: Queued | undefined
-  #deadline: NodeJS.Timeout | undefined
-  #ending: MemoryCallError | undefined
+  readonly #events: WorkerEvents
+  #job: QueuedJob | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** Why the thread ends or has ended. */
+  #endReason: MemoryCallError | undefined
 
-  constructor(settings: Omit<WorkerSettings, 'control'>, statementTime: number, pool: Pool) {
+  constructor(settings: Omit<WorkerSettings, 'sharedState'>, statementTime: number, events: WorkerEvents) {
     this.#statementTime = statementTime
-    this.#pool = pool
-    // `.ts` where the sources themselves are run, as the build does.
-    const entry = new URL(
-      import.meta.url.endsWith('.ts') ? './worker/worker.ts' : './worker/worker.js',
-      import.meta.url,
-    )
-    this.#worker = new Worker(entry, {
-      workerData: { ...settings, control: this.#control.memory },
+    this.#events = events
+    this.#worker = new Worker(new URL('./worker/worker.js', import.meta.url), {
+      workerData: { ...settings, sharedState: this.#sharedState.memory },
       env: {},
       execArgv: [],
     })
     this.#worker.unref()
-    this.#worker.on('message', (report: Report) => this.#hear(report))
+    this.#worker.on('message', (report: Report) => this.#receive(report))
     this.#worker.on(
       'error',
-      (error) => (this.#ending ??= new MemoryCallError('trap', `the worker thread failed: ${error}`)),
+      (error) => (this.#endReason ??= new MemoryCallError('trap', `the worker thread failed: ${error}`)),
     )
-    this.#worker.on('exit', () => this.#exit())
+    this.#worker.on('exit', () => this.#handleExit())
   }
 
-  get idle(): boolean {
-    return this.#job === undefined && this.#ending === undefined
+  get isIdle(): boolean {
+    return this.#job === undefined && this.#endReason === undefined
   }
 
-  work(job: Queued): void {
+  run(job: QueuedJob): void {
     this.#job = job
-    this.#control.reset()
+    this.#sharedState.reset()
     this.#worker.ref()
     this.#worker.postMessage(job.request)
-    this.#watch(Math.min(job.guestTime, this.#statementTime))
+    this.#scheduleCheck(Math.min(job.guestTime, this.#statementTime))
   }
 
   async end(): Promise<void> {
-    this.#ending ??= new MemoryCallError('closed', 'the memory was closed')
+    this.#endReason ??= new MemoryCallError('closed', 'the memory was closed')
     await this.#worker.terminate()
   }
 
-  /** Looks again when the call could have used up a bound, and ends the thread once it has. */
-  #watch(left: number): void {
-    this.#deadline = setTimeout(() => void this.#judge(), left)
+  /** Checks the time limits in `left` milliseconds, when the call can have reached one at the earliest. */
+  #scheduleCheck(left: number): void {
+    this.#timer = setTimeout(() => void this.#checkTime(), left)
   }
 
-  async #judge(): Promise<void> {
+  /** Ends the thread if the call is over a time limit. */
+  async #checkTime(): Promise<void> {
     const job = this.#job
     if (job === undefined) return
     const { guestTime } = job
     const statementTime = this.#statementTime
-    if (this.#control.statementTime() >= statementTime) return this.#abandon()
-    let used = this.#control.guestTime()
-    // On a busy machine time passes without a processor, for which the guest is not to blame.
+    if (this.#sharedState.statementTime() >= statementTime) return this.#abandon()
+    let used = this.#sharedState.guestTime()
+    // On a busy machine the thread may have waited for a processor. Only the processor time counts.
     if (used >= guestTime) {
       const thread = await this.#worker.cpuUsage().catch(() => undefined)
-      // It has ended by itself, or has done its job meanwhile.
-      if (thread === undefined || this.#job !== job || this.#ending !== undefined) return
-      used = this.#control.processorTime(thread)
+      // The thread has ended or finished its job meanwhile.
+      if (thread === undefined || this.#job !== job || this.#endReason !== undefined) return
+      used = this.#sharedState.processorTime(thread)
     }
     if (used < guestTime) {
-      const left = Math.min(guestTime - used, statementTime - this.#control.statementTime())
-      return this.#watch(Math.max(left, 1))
+      const left = Math.min(guestTime - used, statementTime - this.#sharedState.statementTime())
+      return this.#scheduleCheck(Math.max(left, 1))
     }
-    this.#ending = new MemoryCallError('deadline', `the component ran for more than ${guestTime} ms and was ended`)
+    this.#endReason = new MemoryCallError('deadline', `the component ran for more than ${guestTime} ms and was ended`)
     void this.#worker.terminate()
   }
 
   /**
-   * Gives up a thread that runs a statement. Nothing interrupts SQLite: the thread, and what it has locked, last until
-   * the statement ends. Nobody waits for that.
+   * Gives up a thread that runs a statement, without waiting for its end. Node cannot interrupt SQLite: the thread and
+   * its locks last until the statement ends.
    */
   #abandon(): void {
-    this.#ending = new MemoryCallError(
+    this.#endReason = new MemoryCallError(
       'deadline',
       `a statement on a database ran for more than ${this.#statementTime} ms; it was given up`,
     )
     void this.#worker.terminate()
-    this.#exit()
+    this.#handleExit()
   }
 
-  #hear(report: Report): void {
+  #receive(report: Report): void {
     const job = this.#job
-    if (job === undefined) return // It was given up.
-    if (report.kind === 'asks') return this.#control.reply(job.onAsk(report.lock))
-    if (report.kind === 'waits') {
-      this.waits = true
+    if (job === undefined) return // The job was given up.
+    if (report.kind === 'wants-lock') return this.#sharedState.reply(job.onLockWanted(report.lock))
+    if (report.kind === 'waits-for-lock') {
+      this.waitsForLock = true
     } else {
-      this.#rest()
+      this.#finishJob()
       job.resolve(report)
     }
-    this.#pool.changed()
+    this.#events.onFree()
   }
 
-  /** Only now have the thread's locks been released: the next writer may come. */
-  #exit(): void {
+  /** Rejects the job only now, when the thread has released its locks: the next writer starts after that. */
+  #handleExit(): void {
     const job = this.#job
-    this.#rest()
-    this.#ending ??= new MemoryCallError('trap', 'the worker thread ended by itself')
-    job?.reject(this.#ending)
-    this.#pool.ended()
+    this.#finishJob()
+    this.#endReason ??= new MemoryCallError('trap', 'the worker thread ended by itself')
+    job?.reject(this.#endReason)
+    this.#events.onEnd()
   }
 
-  #rest(): void {
-    clearTimeout(this.#deadline)
+  #finishJob(): void {
+    clearTimeout(this.#timer)
     this.#job = undefined
-    this.waits = false
+    this.waitsForLock = false
     this.#worker.unref()
   }
 }

@@ -1,11 +1,11 @@
-/** Milliseconds on a clock that never runs backwards and is the same in every thread of the process. */
+/** The milliseconds of a clock that never runs backwards. All threads of the process share it. */
 export function monotonic(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-const nothing = new Int32Array(new SharedArrayBuffer(4))
+const unchanged = new Int32Array(new SharedArrayBuffer(4))
 
-/** Blocks this thread. */
+/** Blocks this thread for some milliseconds. */
 export function sleep(milliseconds: number): void {
-  Atomics.wait(nothing, 0, 0, milliseconds)
+  Atomics.wait(unchanged, 0, 0, milliseconds)
 }

@@ -1,4 +1,4 @@
-// Refuses a `dist` that is older than what it is built from: its tests would run what is no longer there.
+// Fails if `dist` is older than its sources: the tests would run old code.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,12 +7,12 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const given = process.env.AGENT_MEMORY_COMPONENT
 const component = given ?? join(root, '../target/component/wasm32-wasip2/component/agent_memory_core.wasm')
 
-if (given === undefined) requireFresh(component, listedBeside(component), 'cargo build --release')
+if (given === undefined) requireFresh(component, sourcesListedFor(component), 'cargo build --release')
 const sources = ['src', 'programs', 'scripts'].flatMap((directory) => filesBelow(join(root, directory)))
 const build = 'npm run --prefix host-node build'
 requireFresh(join(root, 'dist/index.js'), [component, join(root, 'package.json'), ...sources], build)
 
-/** A source that is gone counts as newer. */
+/** Exits with an error if a product is missing or older than a source. A missing source counts as newer. */
 function requireFresh(product: string, sources: string[], command: string): void {
   const built = modified(product) ?? -Infinity
   const newer = sources.find((source) => (modified(source) ?? Infinity) > built)
@@ -25,8 +25,8 @@ function modified(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs
 }
 
-/** The files that cargo lists as those that a product was built from. */
-function listedBeside(product: string): string[] {
+/** The sources that cargo lists for a product, in the `.d` file beside it. */
+function sourcesListedFor(product: string): string[] {
   const list = product.replace(/\.wasm$/, '.d')
   if (!existsSync(list)) return [list]
   const [line = ''] = readFileSync(list, 'utf8').split('\n')

@@ -6,17 +6,17 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import threads from 'node:worker_threads'
-import { Control } from '../dist/control.js'
+import { SharedState } from '../dist/shared-state.js'
 import { Lock } from '../dist/storage/lock.js'
 import { findRepository } from '../dist/storage/repository.js'
 import { monotonic } from '../dist/time.js'
 import { CallStorage, EndOfRun } from '../dist/worker/call.js'
-import { openComponent } from '../dist/memory.js'
-import { componentOf, guest, type Lent } from './components.ts'
-import { databaseIn, place } from './places.ts'
-import { emptyRepository, write } from './scratch.ts'
+import { openComponent } from '../dist/agent-memory.js'
+import { componentOf, guest, type HostImports } from './fixtures/components.ts'
+import { databaseIn, place } from './fixtures/places.ts'
+import { emptyRepository, write } from './fixtures/scratch.ts'
 
-/** The worker threads that run, as long as the test lasts. */
+/** The running worker threads. It is kept up to date until the test ends. */
 function countedThreads(context: TestContext): Set<threads.Worker> {
   const running = new Set<threads.Worker>()
   const { Worker } = threads
@@ -37,10 +37,10 @@ function countedThreads(context: TestContext): Set<threads.Worker> {
 
 const nothing = () => 'done'
 
-/** Locks a repository, and keeps it for so many milliseconds. */
-function lock({ repo, keeps = 0 }: { repo: string; keeps?: number }, { documents }: Lent) {
+/** Locks a repository, and releases the lock after some milliseconds. */
+function lock({ repo, holdFor = 0 }: { repo: string; holdFor?: number }, { documents }: HostImports) {
   const writer = documents.open({ tag: 'repository', val: repo }).lock(undefined)
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, keeps)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, holdFor)
   ;(writer as any)[Symbol.dispose]()
   return 'locked'
 }
@@ -54,7 +54,7 @@ test('opening a memory starts no thread and does not run the component', async (
   await memory.close()
 })
 
-test('threads start when they are needed, and every one ends at close', async (context) => {
+test('threads start when they are needed and end with `close`', async (context) => {
   const running = countedThreads(context)
   const { memory, call } = await guest({ nothing }, { workers: 3 })
   await call('nothing')
@@ -65,30 +65,30 @@ test('threads start when they are needed, and every one ends at close', async (c
   assert.equal(running.size, 0)
 })
 
-test('calls that wait for others take up to four times as many threads more, and no more', async (context) => {
+test('waiting calls use additional threads, at most four times `workers`', async (context) => {
   const running = countedThreads(context)
   const repositories = Array.from({ length: 5 }, emptyRepository)
   const locks = repositories.map((repository) => {
-    return Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, inAll: 0 }, monotonic())
+    return Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, total: 0 }, monotonic())
   })
   const { memory, call } = await guest({ lock, nothing }, { allow: repositories, lockWait: 60_000 })
   const [last, ...first] = repositories
   const waiting = first.map((repo) => call('lock', { repo }))
-  // Beside four that wait there is the one worker.
+  // Four waiting threads and the one worker.
   assert.equal(await call('nothing'), 'done')
   assert.equal(running.size, 5)
   waiting.push(call('lock', { repo: last }))
   let isDone = false
   const read = call('nothing').then(() => (isDone = true))
   await sleep(300)
-  assert.deepEqual([running.size, isDone], [5, false], 'the fifth waits in its place')
+  assert.deepEqual([running.size, isDone], [5, false], 'the fifth waiting call uses the one worker')
   for (const lock of locks) lock.release()
   assert.deepEqual(await Promise.all(waiting), Array(5).fill('locked'))
   await read
   await memory.close()
 })
 
-test('a call may use as much time of a processor as it may, and not twice as much', async () => {
+test('a call is ended when it has used its processor time, and before it has used twice as much', async () => {
   const spin = () => {
     for (;;);
   }
@@ -102,10 +102,10 @@ test('a call may use as much time of a processor as it may, and not twice as muc
   await memory.close()
 })
 
-test('a call may ask storage as often as it may, and not once more', () => {
+test('a call may make as many storage calls as its limit, and not one more', () => {
   const settings = { storageCalls: 3 } as ConstructorParameters<typeof CallStorage>[0]
   const databases = undefined as unknown as ConstructorParameters<typeof CallStorage>[3]
-  const call = new CallStorage(settings, new Control(), () => {}, databases, undefined)
+  const call = new CallStorage(settings, new SharedState(), () => {}, databases, undefined)
   for (let n = 0; n < 3; n++)
     assert.equal(
       call.run(() => n),
@@ -120,8 +120,8 @@ test('a call may ask storage as often as it may, and not once more', () => {
   )
 })
 
-/** A statement that runs for some seconds, in a transaction that is committed after it. */
-function endure({ rows }: { rows: number }, { database }: Lent) {
+/** Runs a statement of some seconds in a transaction, and then commits. */
+function endure({ rows }: { rows: number }, { database }: HostImports) {
   const connection = database.open({ tag: 'named', val: { label: 'guest', name: '' } }, 'kept.db', 'kept', true)
   const transaction = connection.begin({ tag: 'write', val: undefined })
   const count = `WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT ${rows}) SELECT count(*) FROM n`
@@ -131,7 +131,7 @@ function endure({ rows }: { rows: number }, { database }: Lent) {
   return 'kept'
 }
 
-test('a thread that is given up ends with its statement, and what it did is not kept', async (context) => {
+test('a thread that is given up ends with its statement, and its changes are rolled back', async (context) => {
   const running = countedThreads(context)
   const { directory, memory, call } = await guest({ endure, nothing }, { limits: { statementTime: 200 } })
   await assert.rejects(call('endure', { rows: 20_000_000 }), {
@@ -143,8 +143,8 @@ test('a thread that is given up ends with its statement, and what it did is not 
   for (let tries = 0; running.size > 1 && tries < 3000; tries++) await sleep(20)
   assert.equal(running.size, 1)
   const { lock } = place(directory)
-  Lock.acquire(lock, { atHead: 0, inAll: 0 }, monotonic()).release()
-  const options = { durability: 'full', patience: { atHead: 0, inAll: 0 } } as const
+  Lock.acquire(lock, { atHead: 0, total: 0 }, monotonic()).release()
+  const options = { durability: 'full', lockTimeout: { atHead: 0, total: 0 } } as const
   const database = databaseIn(directory, options, 'kept.db')
   database.open(false)
   assert.throws(() => database.query({ sql: 'SELECT * FROM t', parameters: [] }, 1), { message: /no such table/ })
@@ -152,7 +152,7 @@ test('a thread that is given up ends with its statement, and what it did is not 
   await memory.close()
 })
 
-test('a call that fails says why, in its error and once on standard error', async (context) => {
+test('a trap gives its cause in the error and once on standard error', async (context) => {
   const said = context.mock.method(console, 'error', () => {})
   const fail = () => {
     throw new Error('for this reason')
@@ -168,8 +168,11 @@ test('a call that fails says why, in its error and once on standard error', asyn
   await memory.close()
 })
 
-test('a call knows when it was made, where, and by what settings, and has a seed of its own', async () => {
-  const context = (_: unknown, { context }: Lent) => ({ ...context, types: [typeof context.now, typeof context.seed] })
+test('the context of a call has its time, time zone, settings and a seed of its own', async () => {
+  const context = (_: unknown, { context }: HostImports) => ({
+    ...context,
+    types: [typeof context.now, typeof context.seed],
+  })
   const fixed = await guest(
     { context },
     { clock: { now: '2025-01-20T10:00:00Z', step: 5 }, random: { seed: -1 }, utcOffset: -90 },
@@ -186,8 +189,8 @@ test('a call knows when it was made, where, and by what settings, and has a seed
   await Promise.all([memory.close(), fixed.memory.close()])
 })
 
-test('a refusal has its category, its code, its message and the JSON of its toolset', async () => {
-  const missing = (_: unknown, { documents }: Lent) => {
+test("a tool's error has a category, a code, a message and the toolset's JSON", async () => {
+  const missing = (_: unknown, { documents }: HostImports) => {
     documents.open({ tag: 'repository', val: '/nowhere/at/all' })
   }
   const { memory } = await guest({ missing })
@@ -201,12 +204,12 @@ test('a refusal has its category, its code, its message and the JSON of its tool
   await memory.close()
 })
 
-test('a writer that comes back to its lock keeps its place', async () => {
+test('a writer that takes its lock again keeps its place in the queue', async () => {
   const repo = emptyRepository()
-  const twice = (input: any, lent: Lent) => {
+  const twice = (input: any, imports: HostImports) => {
     for (let n = 0; n < 2; n++) {
-      const writer = lent.documents.open({ tag: 'repository', val: input.repo }).lock(undefined)
-      const tree = lent.documents.open({ tag: 'repository', val: input.repo })
+      const writer = imports.documents.open({ tag: 'repository', val: input.repo }).lock(undefined)
+      const tree = imports.documents.open({ tag: 'repository', val: input.repo })
       const before = tree.read('documents', 'a', 100n)
       const contents = new TextEncoder().encode(new TextDecoder().decode(before?.contents) + input.letter)
       const put = { area: 'documents' as const, path: 'a', contents, ...(before && { expects: before.version }) }
@@ -215,7 +218,7 @@ test('a writer that comes back to its lock keeps its place', async () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
     }
   }
-  const read = (input: any, { documents }: Lent) => {
+  const read = (input: any, { documents }: HostImports) => {
     const tree = documents.open({ tag: 'repository', val: input.repo })
     return new TextDecoder().decode(tree.read('documents', 'a', 100n)!.contents)
   }

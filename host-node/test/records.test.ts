@@ -4,31 +4,31 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { type Memory, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { type AgentMemory, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { Lock } from '../dist/storage/lock.js'
 import { monotonic } from '../dist/time.js'
-import { beginWrite, databaseIn, place } from './places.ts'
-import { beside, emptyDirectory, emptyRepository, write } from './scratch.ts'
+import { beginWrite, databaseIn, place } from './fixtures/places.ts'
+import { emptyDirectory, emptyRepository, testProgram, write } from './fixtures/scratch.ts'
 
 const formats = ['json', 'sqlite'] as const
-const patience = { atHead: 60_000, inAll: 60_000 }
+const lockTimeout = { atHead: 60_000, total: 60_000 }
 
-type Own = NonNullable<NonNullable<MemoryOptions['settings']>['records']>
+type RecordsSettings = NonNullable<NonNullable<MemoryOptions['settings']>['records']>
 
-async function records(own: Own = {}, options: Partial<MemoryOptions> = {}) {
+async function records(settings: RecordsSettings = {}, options: Partial<MemoryOptions> = {}) {
   const directory = join(emptyDirectory(), 'memories')
   const memory = await openMemory({
     allow: [],
     toolsets: ['records'],
-    settings: { records: { directory, ...own } },
+    settings: { records: { directory, ...settings } },
     durability: 'relaxed',
     ...options,
   })
   return { directory, memory }
 }
 
-/** What a call results in, which does not fail. */
-async function done(memory: Memory, name: string, input: object = {}): Promise<any> {
+/** The result of a call. Fails if the call has an error. */
+async function resultOf(memory: AgentMemory, name: string, input: object = {}): Promise<any> {
   const outcome = await memory.call(name, input)
   assert.ok(!outcome.isError, `${name}: ${JSON.stringify(outcome)}`)
   return outcome.result
@@ -37,18 +37,18 @@ async function done(memory: Memory, name: string, input: object = {}): Promise<a
 for (const format of formats) {
   test(`every tool of records works in \`${format}\``, async () => {
     const { directory, memory } = await records({ format })
-    assert.ok(!existsSync(directory), 'it is made when something is kept')
-    const core = await done(memory, 'add_core_memory', { content: 'Prefers pytest \ufffd over unittest.' })
-    await done(memory, 'add_recent_learning', { content: 'SQLite has a turn.' })
-    await done(memory, 'add_recent_task', { content: 'Wrote the host.' })
-    const stored = await done(memory, 'store_memory', { type: 'task', content: 'To be changed.', tags: ['host'] })
-    await done(memory, 'update_memory', { id: stored.id, content: 'Changed.' })
-    const found = await done(memory, 'query_memories', { search: 'pytest' })
+    assert.ok(!existsSync(directory), 'the directory is created by the first change')
+    const core = await resultOf(memory, 'add_core_memory', { content: 'Prefers pytest \ufffd over unittest.' })
+    await resultOf(memory, 'add_recent_learning', { content: 'SQLite has a lock.' })
+    await resultOf(memory, 'add_recent_task', { content: 'Wrote the host.' })
+    const stored = await resultOf(memory, 'store_memory', { type: 'task', content: 'To be changed.', tags: ['host'] })
+    await resultOf(memory, 'update_memory', { id: stored.id, content: 'Changed.' })
+    const found = await resultOf(memory, 'query_memories', { search: 'pytest' })
     assert.equal(found.memories[0].content, 'Prefers pytest \ufffd over unittest.')
-    assert.equal((await done(memory, 'query_memories', {})).total, 4)
-    await done(memory, 'recall_context', {})
-    await done(memory, 'delete_memory', { id: core.id, permanent: true })
-    const stats = await done(memory, 'get_memory_stats', {})
+    assert.equal((await resultOf(memory, 'query_memories', {})).total, 4)
+    await resultOf(memory, 'recall_context', {})
+    await resultOf(memory, 'delete_memory', { id: core.id, permanent: true })
+    const stats = await resultOf(memory, 'get_memory_stats', {})
     assert.equal(JSON.stringify(stats).includes('3'), true)
     assert.deepEqual((await memory.readResource('memory://stats')).isError, false)
     await assert.rejects(memory.readResource('memory://nothing/at/all'), { code: 'not-found' })
@@ -65,7 +65,7 @@ for (const format of formats) {
     }
   })
 
-  test(`calls at once lose nothing in \`${format}\`, over two memories`, async () => {
+  test(`concurrent calls of two memories lose nothing in \`${format}\``, async () => {
     const { directory, memory } = await records({ format }, { workers: 2 })
     const other = await openMemory({
       allow: [],
@@ -75,9 +75,9 @@ for (const format of formats) {
     })
     const numbers = Array.from({ length: 20 }, (_, n) => n)
     await Promise.all(
-      numbers.map((n) => done(n % 2 ? memory : other, 'store_memory', { type: 'task', content: `number ${n}` })),
+      numbers.map((n) => resultOf(n % 2 ? memory : other, 'store_memory', { type: 'task', content: `number ${n}` })),
     )
-    const { memories, total } = await done(memory, 'query_memories', { limit: 100 })
+    const { memories, total } = await resultOf(memory, 'query_memories', { limit: 100 })
     assert.equal(total, 20)
     assert.deepEqual(
       new Set(memories.map(({ content }: { content: string }) => content)),
@@ -88,9 +88,9 @@ for (const format of formats) {
 }
 
 for (const ending of ['closes it', 'ends by itself', 'ends by `process.exit`']) {
-  test(`a program that ${ending} leaves the database of its memory whole in one file`, () => {
+  test(`a program that ${ending} leaves the database complete in one file`, () => {
     const directory = join(emptyDirectory(), 'memories')
-    const { status, stdout } = spawnSync(process.execPath, [beside('keep-rows.ts'), directory, ending], {
+    const { status, stdout } = spawnSync(process.execPath, [testProgram('keep-rows.ts'), directory, ending], {
       encoding: 'utf8',
     })
     assert.deepEqual([status, stdout], [0, '.agent-memory memories.db memories.db-shm memories.db-wal\n'])
@@ -101,7 +101,7 @@ for (const ending of ['closes it', 'ends by itself', 'ends by `process.exit`']) 
   })
 }
 
-test('a damaged database is corrupted data', async () => {
+test('a damaged database gives the error `CORRUPTED_DATA`', async () => {
   const { directory, memory } = await records({ format: 'sqlite' })
   write(join(directory, 'memories.db'), 'no database'.repeat(1000))
   const outcome = await memory.call('query_memories', {})
@@ -110,13 +110,17 @@ test('a damaged database is corrupted data', async () => {
   await memory.close()
 })
 
-test('writers of one memory go in the order of their calls', async () => {
+test('writers run in the order of their calls', async () => {
   const { memory } = await records(
     { format: 'sqlite' },
     { workers: 4, clock: { now: '2025-01-20T10:00:00Z', step: 1000 } },
   )
-  await Promise.all(Array.from({ length: 12 }, (_, n) => done(memory, 'add_recent_task', { content: `${n}` })))
-  const { memories } = await done(memory, 'query_memories', { limit: 100, sort_by: 'created_at', sort_order: 'asc' })
+  await Promise.all(Array.from({ length: 12 }, (_, n) => resultOf(memory, 'add_recent_task', { content: `${n}` })))
+  const { memories } = await resultOf(memory, 'query_memories', {
+    limit: 100,
+    sort_by: 'created_at',
+    sort_order: 'asc',
+  })
   assert.deepEqual(
     memories.map(({ content }: { content: string }) => content),
     Array.from({ length: 12 }, (_, n) => `${n}`),
@@ -124,31 +128,31 @@ test('writers of one memory go in the order of their calls', async () => {
   await memory.close()
 })
 
-test('a writer that loses its patience gets an outcome that says so, and reads pass by', async () => {
+test('a writer that times out gets the error `BUSY`, and reads do not wait', async () => {
   const { directory, memory } = await records({ format: 'sqlite' }, { lockWait: 50 })
-  await done(memory, 'store_memory', { type: 'core', content: 'first' })
-  const holder = databaseIn(directory, { durability: 'relaxed', patience })
+  await resultOf(memory, 'store_memory', { type: 'core', content: 'first' })
+  const holder = databaseIn(directory, { durability: 'relaxed', lockTimeout })
   holder.open(false)
-  const transaction = beginWrite(holder, patience)
+  const transaction = beginWrite(holder, lockTimeout)
   const [refused, read] = await Promise.all([
     memory.call('store_memory', { type: 'core', content: 'too early' }),
-    done(memory, 'get_memory_stats', {}),
+    resultOf(memory, 'get_memory_stats', {}),
   ])
   assert.ok(refused.isError && read)
   assert.match(JSON.stringify(refused.error), /BUSY/)
   transaction.end()
-  await done(memory, 'store_memory', { type: 'core', content: 'in time' })
+  await resultOf(memory, 'store_memory', { type: 'core', content: 'in time' })
   await memory.close()
 })
 
-test('rows and documents of a directory have one lock', async () => {
+test('the database and the documents of a place have one lock', async () => {
   const { directory, memory } = await records({ format: 'sqlite' }, { lockWait: 50 })
-  const lock = Lock.acquire(place(directory).lock, patience, monotonic())
+  const lock = Lock.acquire(place(directory).lock, lockTimeout, monotonic())
   const refused = await memory.call('store_memory', { type: 'core', content: 'too early' })
   assert.ok(refused.isError)
   assert.deepEqual([refused.error.category, refused.error.code], ['busy', 'BUSY'])
   lock.release()
-  await done(memory, 'store_memory', { type: 'core', content: 'first' })
+  await resultOf(memory, 'store_memory', { type: 'core', content: 'first' })
   assert.deepEqual(readdirSync(join(directory, '.agent-memory')), ['queue.sqlite', 'turn.sqlite'])
   assert.equal(statSync(join(directory, '.agent-memory/turn.sqlite')).mode & 0o777, 0o600)
   await memory.close()
@@ -156,14 +160,14 @@ test('rows and documents of a directory have one lock', async () => {
 
 test('a setting reaches the toolset', async () => {
   const { memory } = await records({ format: 'json', max_memories: 1 })
-  await done(memory, 'store_memory', { type: 'core', content: 'fits' })
+  await resultOf(memory, 'store_memory', { type: 'core', content: 'fits' })
   const refused = await memory.call('store_memory', { type: 'core', content: 'does not' })
   assert.ok(refused.isError)
   assert.equal(refused.error.category, 'limit')
   await memory.close()
 })
 
-test('a directory of records that cannot be one is refused when the memory is opened', async () => {
+test('a file cannot be the directory of records: `openMemory` rejects', async () => {
   const file = join(emptyRepository(), '.git/HEAD')
   await assert.rejects(openMemory({ allow: [], settings: { records: { directory: file } } }), {
     code: 'invalid-option',

@@ -3,17 +3,17 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { beside, emptyDirectory, emptyRepository, write } from './scratch.ts'
+import { emptyDirectory, emptyRepository, testProgram, write } from './fixtures/scratch.ts'
 
 const hasStrace = spawnSync('strace', ['-V']).status === 0
 const skip = !hasStrace && 'strace is not installed'
 
-/** The syncs that a program beside the tests asks the system for. */
+/** The `fsync` and `fdatasync` calls of a test program, with their paths. */
 function syncsOf(program: string, ...words: string[]): string[] {
   const trace = join(emptyDirectory(), 'trace')
   const { status, signal, stderr } = spawnSync(
     'strace',
-    ['-f', '-y', '-o', trace, '-e', 'trace=fsync,fdatasync', process.execPath, beside(program), ...words],
+    ['-f', '-y', '-o', trace, '-e', 'trace=fsync,fdatasync', process.execPath, testProgram(program), ...words],
     { encoding: 'utf8' },
   )
   assert.ok(status === 0 || signal === 'SIGKILL', stderr)
@@ -34,11 +34,11 @@ test('an append syncs one file and one directory', { skip }, () => {
 
 for (const [what, does, full, relaxed] of [
   ['a backup and the change after it', 'backup', ['fdatasync .a.json', 'fsync '], []],
-  // What did not exist would else be an empty document after a loss of power.
+  // Otherwise a new document could be empty after a loss of power.
   ['a new document and a change', 'new', ['fdatasync .b.json', 'fdatasync .a.json', 'fsync '], ['fdatasync .b.json']],
   ['a rename to a directory of its own', 'rename', ['fsync ', 'fsync b'], []],
 ] as const) {
-  test(`${what} sync what has to be durable, and less where durability is relaxed`, { skip }, () => {
+  test(`${what}: full durability syncs every change, and relaxed durability only new documents`, { skip }, () => {
     for (const [durability, expected] of [
       ['full', full],
       ['relaxed', relaxed],
@@ -56,12 +56,12 @@ for (const [what, does, full, relaxed] of [
   })
 }
 
-test('a transaction that is committed syncs the log of the database, unless durability is relaxed', { skip }, () => {
+test('a commit syncs the log of the database, unless durability is relaxed', { skip }, () => {
   const directory = join(emptyDirectory(), 'memories')
   const first = syncsOf('add-row-once.ts', directory, 'full')
-  assert.ok(first.includes(`fsync ${dirname(directory)}`), 'the directory of the records stays')
-  assert.ok(first.includes(`fsync ${directory}`), 'the database stays')
-  // The first that a connection writes also syncs the directory of the log.
+  assert.ok(first.includes(`fsync ${dirname(directory)}`), 'the new directory survives a loss of power')
+  assert.ok(first.includes(`fsync ${directory}`), 'the new database survives a loss of power')
+  // The first commit of a connection also syncs the directory of the log.
   const second = syncsOf('add-row-once.ts', directory, 'full')
   assert.deepEqual(second, [`fsync ${directory}/memories.db-wal`, `fsync ${directory}`])
   assert.deepEqual(syncsOf('add-row-once.ts', directory, 'relaxed'), [])

@@ -4,14 +4,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { openComponent } from '../dist/memory.js'
+import { openComponent } from '../dist/agent-memory.js'
 import { toolsetTypes } from '../scripts/toolset-types.ts'
 import { transpileTo } from '../scripts/transpile.ts'
-import { beside, emptyDirectory, write } from './scratch.ts'
+import { emptyDirectory, repositoryFile, write } from './fixtures/scratch.ts'
 
-// The toolset of tests/guests/toy, of which nothing in this host knows.
-const component = beside('../../target/component/wasm32-wasip2/component/agent_memory_toy.wasm')
-const transpiled = beside('../../target/host-node-toy/')
+// The toolset of `tests/guests/toy`. Nothing in this host knows it.
+const component = repositoryFile('target/component/wasm32-wasip2/component/agent_memory_toy.wasm')
+const transpiled = repositoryFile('target/host-node-toy/')
 
 before(async () => {
   assert.ok(existsSync(component), 'the toy is not built: run the Rust tests first')
@@ -40,19 +40,19 @@ test('a toolset that the host does not know runs with its settings', async () =>
   assert.equal(read!.text, '* one\n* two\n')
 })
 
-test('a setting that the toolset does not take is refused when the memory is opened', async () => {
+test('an invalid or unknown setting is refused when the memory is opened', async () => {
   await assert.rejects(open({ mark: 'plus' }), /`settings\.notes\.mark` .*`dash`, `star`/)
   await assert.rejects(open({ colour: 'red' }), /`settings\.notes\.colour` does not exist/)
 })
 
-test('a toolset that the host does not know has types', async () => {
+test('the build makes types for a toolset that the host does not know', async () => {
   const directory = emptyDirectory()
   const description = JSON.parse(readFileSync(join(transpiled, 'description.json'), 'utf8'))
   write(join(directory, 'toolsets.ts'), await toolsetTypes(description))
   const compiles = (program: string) => {
     const file = join(directory, 'program.ts')
     write(file, `import type { Tools, ToolsetSettings } from './toolsets.ts'\n${program}\n`)
-    const tsc = beside('../node_modules/typescript/bin/tsc')
+    const tsc = repositoryFile('host-node/node_modules/typescript/bin/tsc')
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', '--ignoreConfig']
     return spawnSync(process.execPath, [tsc, ...options, file], { encoding: 'utf8' })
   }

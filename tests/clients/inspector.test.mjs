@@ -8,12 +8,12 @@ import { componentTools, workplace } from "./server.mjs";
 
 const inspector = fileURLToPath(new URL("node_modules/.bin/mcp-inspector", import.meta.url));
 
-/** The Inspector's exit status for a tool's result that is an error. */
+/** The Inspector's exit status if the result of a tool is an error. */
 const TOOL_ERROR = 5;
 
-/** Runs the Inspector's command line once, by the end of which the server has ended with 0. */
-async function inspect({ directory, server, exitStatus }, era, ...request) {
-  const options = ["--cli", "--protocol-era", era, "--format", "json", ...request];
+/** Runs the Inspector's command line once, and checks that the server has ended with status 0. */
+async function inspect({ directory, server, exitStatus }, protocolEra, ...request) {
+  const options = ["--cli", "--protocol-era", protocolEra, "--format", "json", ...request];
   const run = promisify(execFile)(inspector, [...options, "--", server.command, ...server.args], {
     cwd: directory,
     // The Inspector keeps its settings in the home directory.
@@ -24,39 +24,42 @@ async function inspect({ directory, server, exitStatus }, era, ...request) {
   return { status: code, output: JSON.parse(stdout), stderr };
 }
 
-/** Calls `start_session` for the same agent and day as ever. */
-function startSession(place, era, further = {}) {
+/** Calls `start_session`, always for the same agent and day. `more` has further arguments. */
+function startSession(place, protocolEra, more = {}) {
   const session = { agent_name: "aristotle", repo_root: place.repository, date: "2025-01-20" };
-  const input = JSON.stringify({ ...session, ...further });
+  const input = JSON.stringify({ ...session, ...more });
   const tool = ["--tool-name", "start_session", "--tool-args-json", input];
-  return inspect(place, era, "--method", "tools/call", ...tool);
+  return inspect(place, protocolEra, "--method", "tools/call", ...tool);
 }
 
-for (const era of ["legacy", "modern"]) {
-  describe(`Inspector as \`${era}\``, () => {
-    it("sees the component's tools, and nothing in them that a client could not take", async () => {
+/** The Inspector's names for the protocol versions up to 2025-11-25 and from 2026-07-28 on. */
+const protocolEras = ["legacy", "modern"];
+
+for (const protocolEra of protocolEras) {
+  describe(`Inspector as \`${protocolEra}\``, () => {
+    it("lists the component's tools, and finds nothing that a client could not accept", async () => {
       await using place = await workplace();
-      const list = await inspect(place, era, "--method", "tools/list", "--strict");
+      const list = await inspect(place, protocolEra, "--method", "tools/list", "--strict");
       assert.equal(list.status, 0, list.stderr);
       assert.deepEqual(list.output.result.tools, await componentTools());
       assert.deepEqual(list.output.schemaFindings ?? [], []);
     });
 
-    it("calls a tool, in its era", async () => {
+    it("calls a tool in the protocol version of the option", async () => {
       await using place = await workplace();
-      const call = await startSession(place, era);
+      const call = await startSession(place, protocolEra);
       assert.equal(call.status, 0, call.stderr);
       const { structuredContent, content, _meta } = call.output.result;
       assert.equal(structuredContent.created, true);
       assert.deepEqual(JSON.parse(content[0].text), structuredContent);
-      // The newer era has no handshake: the server gives its name with each result.
+      // The newer protocol version has no handshake: each result has the server's name.
       const server = _meta?.["io.modelcontextprotocol/serverInfo"]?.name;
-      assert.equal(server, era === "modern" ? "agent-memory" : undefined);
+      assert.equal(server, protocolEra === "modern" ? "agent-memory" : undefined);
     });
 
-    it("gets a refusal as a result that a model can read", async () => {
+    it("gets a tool's error as a result that a model can read", async () => {
       await using place = await workplace();
-      const call = await startSession(place, era, { mood: "calm" });
+      const call = await startSession(place, protocolEra, { mood: "calm" });
       assert.equal(call.status, TOOL_ERROR, call.stderr);
       assert.equal(call.output.result.isError, true);
       const { error, details } = JSON.parse(call.output.result.content[0].text);

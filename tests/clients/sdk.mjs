@@ -25,21 +25,23 @@ const v2 = (mode) => ({
   options: { versionNegotiation: { mode } },
 });
 
-/** The clients of the TypeScript SDKs, and the era of the protocol that each ends up in. */
+/**
+ * The clients of the TypeScript SDKs. `protocolEra` is the SDKs' name for the protocol versions that they negotiate:
+ * `legacy` up to 2025-11-25, `modern` from 2026-07-28 on.
+ */
 export const clients = [
-  { name: "SDK v1", era: "legacy", ...v1 },
-  { name: "SDK v2 as `legacy`", era: "legacy", ...v2("legacy") },
-  { name: "SDK v2 as `auto`", era: "modern", ...v2("auto") },
-  { name: "SDK v2 pinned to 2026-07-28", era: "modern", ...v2({ pin: "2026-07-28" }) },
+  { name: "SDK v1", protocolEra: "legacy", ...v1 },
+  { name: "SDK v2 as `legacy`", protocolEra: "legacy", ...v2("legacy") },
+  { name: "SDK v2 as `auto`", protocolEra: "modern", ...v2("auto") },
+  { name: "SDK v2 pinned to 2026-07-28", protocolEra: "modern", ...v2({ pin: "2026-07-28" }) },
 ];
 
 /**
- * Connects to a new server, runs `use`, and disconnects: by then, the server has ended with 0.
+ * Connects to a new server, runs `use` and disconnects. Checks that the server has then ended with status 0.
  *
- * With `throughRoots`, the command line grants nothing, and the client says that the repository is
- * its root.
+ * With `throughRoots`, the command line grants nothing, and the repository is a root of the client.
  */
-export async function connected(kind, use, { throughRoots = false } = {}) {
+export async function withClient(kind, use, { throughRoots = false } = {}) {
   await using place = await workplace({ granted: !throughRoots });
   const validator = counting(new kind.Validator());
   const client = new kind.Client(
@@ -50,25 +52,25 @@ export async function connected(kind, use, { throughRoots = false } = {}) {
       ...kind.options,
     },
   );
-  const asked = { forRoots: 0 };
+  const requests = { roots: 0 };
   if (throughRoots) {
     client.setRequestHandler(kind.rootsRequest, () => {
-      asked.forRoots += 1;
+      requests.roots += 1;
       return { roots: [{ uri: pathToFileURL(place.repository).href }] };
     });
   }
   await client.connect(new kind.Transport(place.server));
   try {
-    // SDK v1 knows one era, and has no word for it.
-    assert.equal(client.getProtocolEra?.() ?? "legacy", kind.era);
-    await use({ client, repository: place.repository, validator, asked });
+    // SDK v1 has no such function, because it supports only older protocol versions.
+    assert.equal(client.getProtocolEra?.() ?? "legacy", kind.protocolEra);
+    await use({ client, repository: place.repository, validator, requests });
   } finally {
     await client.close();
   }
   assert.equal(await place.exitStatus(), "0", "the server's exit status");
 }
 
-/** A validator of output that counts what it has checked: a client may have a reason not to. */
+/** A validator of output that counts its checks: a client may decide not to validate. */
 function counting(inner) {
   return {
     checked: 0,

@@ -2,21 +2,21 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { clients, connected } from "./sdk.mjs";
+import { clients, withClient } from "./sdk.mjs";
 import { componentTools } from "./server.mjs";
 
 const date = "2025-01-20";
 
 for (const kind of clients) {
   describe(kind.name, () => {
-    it("sees the component's tools, whole and unchanged", () =>
-      connected(kind, async ({ client }) => {
+    it("lists the component's tools unchanged", () =>
+      withClient(kind, async ({ client }) => {
         const { tools } = await client.listTools();
         assert.deepEqual(tools, await componentTools());
       }));
 
-    it("calls tools, and their results meet their output schemas", () =>
-      connected(kind, async ({ client, repository, validator }) => {
+    it("calls tools, and their results match their output schemas", () =>
+      withClient(kind, async ({ client, repository, validator }) => {
         await client.listTools();
         const agent = { agent_name: "aristotle", repo_root: repository };
         const call = async (name, rest) => {
@@ -39,60 +39,60 @@ for (const kind of clients) {
         assert.match(log, /^## Decisions\n\nVirtue is a habit\.$/m);
       }));
 
-    it("gets a refusal as a result that a model can read", () =>
-      connected(kind, async ({ client, repository }) => {
+    it("gets a tool's error as a result that a model can read", () =>
+      withClient(kind, async ({ client, repository }) => {
         await client.listTools();
         const agent = { agent_name: "aristotle", repo_root: repository };
-        const refusal = async (name, rest) => {
+        const errorOf = async (name, rest) => {
           const result = await client.callTool({ name, arguments: { ...agent, ...rest } });
           assert.equal(result.isError, true, JSON.stringify(result));
           assert.equal(result.structuredContent, undefined);
           return JSON.parse(result.content[0].text);
         };
 
-        const invalid = await refusal("start_session", { date: "2025-02-30", mood: "calm" });
+        const invalid = await errorOf("start_session", { date: "2025-02-30", mood: "calm" });
         assert.equal(invalid.error, "InvalidInput");
         assert.deepEqual(invalid.details.map(({ pointer }) => pointer).sort(), ["/date", "/mood"]);
-        const early = await refusal("append_entry", { date, section: "Decisions", content: "x" });
+        const early = await errorOf("append_entry", { date, section: "Decisions", content: "x" });
         assert.equal(early.error, "SessionNotFound");
       }));
 
-    it("is told by a JSON-RPC error that a tool does not exist", () =>
-      connected(kind, async ({ client }) => {
+    it("gets a JSON-RPC error for a tool that does not exist", () =>
+      withClient(kind, async ({ client }) => {
         const call = client.callTool({ name: "forget_everything", arguments: {} });
         await assert.rejects(call, { code: -32602, message: /forget_everything/ });
       }));
 
-    if (kind.era === "legacy") {
-      it("has its roots granted, and is asked for them once", () =>
-        connected(
+    if (kind.protocolEra === "legacy") {
+      it("is asked for its roots once, and they are granted", () =>
+        withClient(
           kind,
-          async ({ client, repository, asked }) => {
+          async ({ client, repository, requests }) => {
             for (const created of [true, false]) {
               const result = await startSession(client, repository);
               assert.equal(result.structuredContent?.created, created, JSON.stringify(result));
             }
-            assert.equal(asked.forRoots, 1);
+            assert.equal(requests.roots, 1);
           },
           { throughRoots: true },
         ));
     } else {
-      it("is not asked for roots, and learns how to grant the repository", () =>
-        connected(
+      it("is not asked for roots, and the error tells how to grant the repository", () =>
+        withClient(
           kind,
-          async ({ client, repository, asked }) => {
+          async ({ client, repository, requests }) => {
             const result = await startSession(client, repository);
             assert.equal(result.isError, true);
             const { error, message } = JSON.parse(result.content[0].text);
             assert.equal(error, "RepositoryNotAllowed");
             assert.match(message, /--allow/);
-            assert.equal(asked.forRoots, 0);
+            assert.equal(requests.roots, 0);
           },
           { throughRoots: true },
         ));
 
-      it("leaves with a subscription open", () =>
-        connected(kind, async ({ client }) => {
+      it("disconnects while a subscription is open", () =>
+        withClient(kind, async ({ client }) => {
           await client.listen({ toolsListChanged: true });
         }));
     }

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 const built = fileURLToPath(new URL("../../target/release/agent-memory", import.meta.url));
 const binary = resolve(process.env.AGENT_MEMORY_BIN || built);
 
-/** The tools as the component lists them to models. Whom a tool is for is no matter of MCP. */
+/** The tools that the component lists for models, without `audience`, which MCP does not have. */
 export async function componentTools() {
   const { stdout } = await promisify(execFile)(binary, ["tools", "--json"]);
   return JSON.parse(stdout)
@@ -17,11 +17,11 @@ export async function componentTools() {
 }
 
 /**
- * A new directory with an empty repository in it, and the command that starts a server there. With
- * `granted: false`, the command line does not grant the repository.
+ * A new directory with an empty repository, and the command that starts a server there. With `granted: false`, the
+ * command line does not grant the repository.
  *
- * Clients do not tell how a server ended. A shell between the two writes its exit status down, and
- * dies without a word when the client loses patience: that is 2 s after closing the server's input.
+ * Clients do not give the exit status of a server. So a shell runs the server and writes the status to a file. A client
+ * kills the shell 2 s after it has closed the input, and then there is no file.
  */
 export async function workplace({ granted = true } = {}) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "agent-memory-clients-")));
@@ -41,7 +41,7 @@ export async function workplace({ granted = true } = {}) {
       cwd: directory,
     },
     exitStatus: async () => {
-      const status = await readFile(exitStatus, "utf8").catch(() => "none: the client killed it");
+      const status = await readFile(exitStatus, "utf8").catch(() => "none: the client killed the server");
       return status.trim();
     },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),

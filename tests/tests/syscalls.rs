@@ -115,7 +115,7 @@ impl Host {
             }
             Self::Node => {
                 let (node, _) = node_program("index.js")?;
-                let once = repository_root().join("host-node/test/append-once.ts");
+                let once = repository_root().join("host-node/test/programs/append-once.ts");
                 let content = tool.arguments(repo)["content"].as_str().unwrap_or_default().into();
                 let path = |path: std::path::PathBuf| path.to_str().map(str::to_owned);
                 Some(vec![path(node)?, path(once)?, repo.to_owned(), content])

@@ -13,35 +13,36 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Change, Edit } from '../generated/component/interfaces/agent-memory-storage-documents.js'
-import { CommitFailure, StorageFailure, unlessMissing } from './failure.ts'
+import { CommitError, StorageError, undefinedIfMissing } from './error.ts'
 import { temporaryName } from './paths.ts'
-import { spliced } from './splices.ts'
-import { type Areas, longestDocument, segmentsIn, versionOf } from './tree.ts'
+import { applySplices } from './splices.ts'
+import { type Areas, maxDocumentBytes, segmentsIn, versionOf } from './tree.ts'
 import {
   type Durability,
   enterDirectory,
   findDirectory,
   hashRegular,
-  lookAt,
-  makeOne,
-  notA,
+  lstatIfExists,
+  makeSubdirectory,
+  wrongKindError,
   type Root,
   syncDirectory,
-} from './walk.ts'
+} from './directory.ts'
 
-const mostChanges = 1000
+const maxChanges = 1000
 
-/** What a medium answers that has no links, or none to this file. */
-const noLinks = new Set(['EPERM', 'EACCES', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EXDEV'])
+/** The errors of a file system that cannot make a hard link, or not to this file. */
+const linkErrors = new Set(['EPERM', 'EACCES', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EXDEV'])
 
 /**
- * Makes the changes in order, with the place's lock held, and returns the version of each document, but of none that is
- * deleted.
- * `checkLock` throws where the lock excludes nobody any more.
+ * Makes the changes in order while the place's lock is held. Returns the new version of each document, or undefined for
+ * a deletion. `checkLock` throws if the lock was lost.
  *
- * Until the first rename nothing is visible, and a failure takes back what was prepared. From then on a
- * failure leaves the changes before it, and says how many. A person's editor takes no lock: what it saves
- * between the last look at a document and the rename, a moment later, is lost.
+ * Nothing is visible before the first rename, and an error until then removes everything that was prepared. A later
+ * error leaves the changes before it and gives their number.
+ *
+ * An editor takes no lock. Each document is checked again right before its rename: a file that an editor saves between
+ * this check and the rename is lost.
  */
 export function commit(
   areas: Areas,
@@ -49,68 +50,78 @@ export function commit(
   durability: Durability,
   checkLock: () => void = () => {},
 ): (string | undefined)[] {
-  const attempt = new Attempt(areas, durability, checkLock)
+  const run = new Run(areas, durability, checkLock)
   try {
-    return attempt.run(changes)
+    return run.commit(changes)
   } catch (error) {
-    attempt.cleanUp()
-    throw new CommitFailure(StorageFailure.from(error, attempt.doing), attempt.current, attempt.applied)
+    run.cleanUp()
+    throw new CommitError(StorageError.from(error, run.action), run.current, run.applied)
   }
 }
 
-const doing = { put: 'write', edit: 'write', copy: 'write', delete: 'delete', rename: 'rename a document to' } as const
+/** What each change does, for messages. */
+const actions = {
+  put: 'write',
+  edit: 'write',
+  copy: 'write',
+  delete: 'delete',
+  rename: 'rename a document to',
+} as const
 
-/** Where a document stands in an area. */
-interface Spot {
+/** The path of a document in an area. */
+interface DocumentPath {
   readonly path: string
-  /** Below the area's root, without the name. */
+  /** The segments below the area's root, without the name. */
   readonly directories: readonly string[]
   readonly name: string
 }
 
-/** One change on its way to the disk. */
+/** One change, with what the stages of the commit find out about it. */
 interface Step {
   readonly change: Change
-  /** What is written or deleted; of a rename, the new path. */
-  readonly target: Spot
-  /** The document whose version is checked: but for a copy and a rename, the same. */
-  readonly checked: Spot
-  /** Where it stands, once that is known to exist. */
+  /** The document that is written or deleted. For a copy or a rename, the new path. */
+  readonly target: DocumentPath
+  /** The document whose version is checked. For a copy or a rename, the old path; otherwise the target. */
+  readonly source: DocumentPath
+  /** The directory of the target, once it exists. */
   directory?: string
-  /** What the check of the version found. */
-  found?: Stats
-  foundVersion?: string
-  /** What it holds, where it is edited and no other document is. */
-  foundContents?: Buffer | undefined
-  /** Whether nothing stands at the target. */
+  /** The stats of the source, from the check of its version. */
+  sourceStats?: Stats
+  sourceVersion?: string
+  /** The contents of the source, if it is the only document that the commit edits. */
+  sourceContents?: Buffer | undefined
+  /** Whether nothing exists at the target yet. */
   isNew?: boolean
   /** The new version, once it is known. */
   version?: string
-  /** Whether the temporary file is the document itself under another name. */
-  linked?: boolean
+  /** Whether the temporary file is a hard link to the source. */
+  isLinked?: boolean
 }
 
-/** A document whose version is checked. */
-interface Found {
+/** A source document as the check of its version found it. */
+interface Source {
   readonly version: string
   readonly stats: Stats
   readonly contents?: Buffer | undefined
 }
 
-class Attempt {
-  /** The index of the change that is worked on. */
+/** One run of a commit through its stages. */
+class Run {
+  /** The index of the current change; undefined between the stages. */
   current: number | undefined
+  /** The number of changes that are applied. */
   applied = 0
-  doing = 'commit'
+  /** The current action, for messages. */
+  action = 'commit'
   readonly #areas: Areas
   readonly #durability: Durability
   readonly #checkLock: () => void
   readonly #steps: Step[] = []
   readonly #temporaries = new Set<string>()
-  /** The directories made, each after the one that holds it. */
+  /** The new directories, each after its parent. */
   readonly #made: string[] = []
-  /** The directories to sync, in order. */
-  readonly #touched = new Set<string>()
+  /** The directories to sync, in this order. */
+  readonly #toSync = new Set<string>()
 
   constructor(areas: Areas, durability: Durability, checkLock: () => void) {
     this.#areas = areas
@@ -118,61 +129,62 @@ class Attempt {
     this.#checkLock = checkLock
   }
 
-  run(changes: readonly Change[]): (string | undefined)[] {
+  commit(changes: readonly Change[]): (string | undefined)[] {
     this.#checkLock()
     this.#plan(changes)
     this.#each((step) => this.#checkVersion(step))
     this.#each((step) => this.#makeDirectories(step))
     this.#each((step) => this.#writeTemporary(step))
-    // Whoever removed the lock since has let in another writer, who may have read what these changes replace.
+    // If the lock's file was removed meanwhile, another writer may have read the documents that these changes replace.
     this.#checkLock()
     this.#each((step) => this.#apply(step))
-    this.doing = 'make the changes durable'
+    this.action = 'make the changes durable'
     this.#syncDirectories()
     return this.#steps.map(({ version }) => version)
   }
 
-  /** Removes what is not part of the changes that stand, and makes those survive. */
+  /** Removes temporary files and new directories. Syncs the changes that are applied. */
   cleanUp(): void {
-    for (const path of this.#temporaries) quietly(() => unlinkSync(path))
-    for (const directory of this.#made.toReversed()) quietly(() => rmdirSync(directory))
-    if (this.applied > 0) quietly(() => this.#syncDirectories())
+    for (const path of this.#temporaries) ignoreErrors(() => unlinkSync(path))
+    for (const directory of this.#made.toReversed()) ignoreErrors(() => rmdirSync(directory))
+    if (this.applied > 0) ignoreErrors(() => this.#syncDirectories())
   }
 
   #each(stage: (step: Step) => void): void {
     for (const [index, step] of this.#steps.entries()) {
       this.current = index
-      this.doing = `${doing[step.change.tag]} \`${step.target.path}\``
+      this.action = `${actions[step.change.tag]} \`${step.target.path}\``
       stage(step)
     }
     this.current = undefined
   }
 
   #plan(changes: readonly Change[]): void {
-    if (changes.length > mostChanges) {
-      throw new StorageFailure('too-large', `a commit has more than ${mostChanges} changes; split it`)
+    if (changes.length > maxChanges) {
+      throw new StorageError('too-large', `a commit has more than ${maxChanges} changes; split it`)
     }
     for (const [index, change] of changes.entries()) {
       this.current = index
       const { tag, val } = change
       const root = this.#areas[val.area]
       const moves = tag === 'copy' || tag === 'rename'
-      const target = spotOf(root, moves ? val.to : val.path)
-      const checked = moves ? spotOf(root, val.from) : target
+      const target = documentPath(root, moves ? val.to : val.path)
+      const source = moves ? documentPath(root, val.from) : target
       if (tag === 'put') checkLength(val.path, val.contents)
-      this.#steps.push({ change, target, checked })
+      this.#steps.push({ change, target, source })
     }
-    this.#checkConsistent()
+    this.#checkPaths()
   }
 
-  #checkConsistent(): void {
+  /** Throws if two changes have one path, or if a path is below a document of the same commit. */
+  #checkPaths(): void {
     const key = ({ change, target }: Step, { path } = target) => `${change.val.area}/${path}`
     const seen = new Set<string>()
     this.#each((step) => {
-      for (const spot of step.change.tag === 'rename' ? [step.checked, step.target] : [step.target]) {
-        const twice = `\`${spot.path}\` stands twice in one commit`
-        if (seen.has(key(step, spot))) throw new StorageFailure('invalid-path', twice)
-        seen.add(key(step, spot))
+      for (const document of step.change.tag === 'rename' ? [step.source, step.target] : [step.target]) {
+        const twice = `\`${document.path}\` stands twice in one commit`
+        if (seen.has(key(step, document))) throw new StorageError('invalid-path', twice)
+        seen.add(key(step, document))
       }
     })
     const files = new Set(this.#steps.filter(({ change }) => change.tag !== 'delete').map((step) => key(step)))
@@ -181,84 +193,85 @@ class Attempt {
         const above = directories.slice(0, depth).join('/')
         if (!files.has(`${change.val.area}/${above}`)) continue
         const both = `\`${above}\` cannot be both a document and the directory of \`${path}\``
-        throw new StorageFailure('invalid-path', both)
+        throw new StorageError('invalid-path', both)
       }
     })
   }
 
   #checkVersion(step: Step): void {
-    const file = this.#foundBefore(step) ?? this.#readChecked(step)
-    if (file?.version !== step.change.val.expects) throw versionMismatch(step.checked.path)
+    const file = this.#knownSource(step) ?? this.#readSource(step)
+    if (file?.version !== step.change.val.expects) throw versionMismatchError(step.source.path)
     if (file !== undefined) {
-      step.found = file.stats
-      step.foundVersion = file.version
-      step.foundContents = file.contents
+      step.sourceStats = file.stats
+      step.sourceVersion = file.version
+      step.sourceContents = file.contents
     }
     const { path, directories, name } = step.target
     const directory = findDirectory(this.#areas[step.change.val.area], directories)
     if (directory !== undefined) step.directory = directory
-    const replaced = directory === undefined ? undefined : lookAt(join(directory, name))
+    const replaced = directory === undefined ? undefined : lstatIfExists(join(directory, name))
     step.isNew = replaced === undefined
     if (replaced === undefined) return
-    if (step.change.tag === 'rename') throw alreadyExists(path)
-    if (!replaced.isFile()) throw notA('file', name, replaced)
+    if (step.change.tag === 'rename') throw alreadyExistsError(path)
+    if (!replaced.isFile()) throw wrongKindError('file', name, replaced)
   }
 
-  /** What an earlier change that looks at the same document found, as a backup and what replaces the document do. */
-  #foundBefore({ change, checked }: Step): Found | undefined {
+  /** The source as an earlier change of the commit has found it. A backup and a put share a source. */
+  #knownSource({ change, source }: Step): Source | undefined {
     const before = this.#steps.find(
-      (step) => step.found && step.change.val.area === change.val.area && step.checked.path === checked.path,
+      (step) => step.sourceStats && step.change.val.area === change.val.area && step.source.path === source.path,
     )
     if (before === undefined) return undefined
-    const directory = findDirectory(this.#areas[change.val.area], checked.directories)
-    const isStill = directory !== undefined && isSame(lookAt(join(directory, checked.name)), before.found)
-    if (!isStill || (change.tag === 'copy' && before.found!.size > longestDocument)) return undefined
-    return { version: before.foundVersion!, stats: before.found!, contents: before.foundContents }
+    const directory = findDirectory(this.#areas[change.val.area], source.directories)
+    const isUnchanged =
+      directory !== undefined && isSame(lstatIfExists(join(directory, source.name)), before.sourceStats)
+    if (!isUnchanged || (change.tag === 'copy' && before.sourceStats!.size > maxDocumentBytes)) return undefined
+    return { version: before.sourceVersion!, stats: before.sourceStats!, contents: before.sourceContents }
   }
 
-  /** A commit has many changes: of several documents that are edited none is held until it is written. */
-  #readChecked(step: Step): Found | undefined {
+  /** Reads the source. Keeps its contents only if no other document is edited, to bound the memory of a commit. */
+  #readSource(step: Step): Source | undefined {
     const [edit, another] = this.#steps.filter(({ change }) => change.tag === 'edit')
-    const isEdited = edit?.change.val.area === step.change.val.area && edit.target.path === step.checked.path
-    return isEdited && another === undefined ? this.#readWhole(step) : this.#hashChecked(step)
+    const isEdited = edit?.change.val.area === step.change.val.area && edit.target.path === step.source.path
+    return isEdited && another === undefined ? this.#readWhole(step) : this.#hashSource(step)
   }
 
-  #readWhole(step: Step): Found | undefined {
+  #readWhole(step: Step): Source | undefined {
     const pieces: Buffer[] = []
-    const hashed = this.#hashChecked(step, (piece) => pieces.push(Buffer.from(piece)))
+    const hashed = this.#hashSource(step, (piece) => pieces.push(Buffer.from(piece)))
     return hashed && { ...hashed, contents: Buffer.concat(pieces) }
   }
 
-  /** What an edit makes of the document. */
-  #edited(step: Step, { path, splices, expects }: Edit): Buffer {
-    const { version, contents } = step.foundContents
-      ? { version: step.foundVersion, contents: step.foundContents }
+  /** The new contents of a document that is edited. */
+  #editedContents(step: Step, { path, splices, expects }: Edit): Buffer {
+    const { version, contents } = step.sourceContents
+      ? { version: step.sourceVersion, contents: step.sourceContents }
       : (this.#readWhole(step) ?? {})
-    // An editor may have saved it since it was checked.
-    const after = version === expects && contents && spliced(contents, splices)
-    if (!after) throw versionMismatch(path)
+    // An editor may have saved the document after the check of its version.
+    const after = version === expects && contents && applySplices(contents, splices)
+    if (!after) throw versionMismatchError(path)
     checkLength(path, after)
     return after
   }
 
-  /** The version of the document whose version is checked, or undefined where there is none. */
-  #hashChecked({ change, checked }: Step, take?: (piece: Uint8Array) => void): ReturnType<typeof hashRegular> {
-    const directory = findDirectory(this.#areas[change.val.area], checked.directories)
-    const limit = change.tag === 'copy' || change.tag === 'edit' ? longestDocument : Infinity
-    return directory === undefined ? undefined : hashRegular(directory, checked.name, limit, take)
+  /** The version and stats of the source, or undefined if it does not exist. `take` gets its contents in pieces. */
+  #hashSource({ change, source }: Step, take?: (piece: Uint8Array) => void): ReturnType<typeof hashRegular> {
+    const directory = findDirectory(this.#areas[change.val.area], source.directories)
+    const limit = change.tag === 'copy' || change.tag === 'edit' ? maxDocumentBytes : Infinity
+    return directory === undefined ? undefined : hashRegular(directory, source.name, limit, take)
   }
 
-  /** One by one, each looked at: never through a symbolic link. */
+  /** Makes the directories of the target that are missing. Each is checked first, so no symbolic link is followed. */
   #makeDirectories(step: Step): void {
     if (step.directory !== undefined) return
     const { anchor, segments, isPrivate = false } = this.#areas[step.change.val.area]
     let directory = anchor
     for (const segment of [...segments, ...step.target.directories]) {
       const path = join(directory, segment)
-      if (lookAt(path) === undefined) {
-        makeOne(path, isPrivate)
+      if (lstatIfExists(path) === undefined) {
+        makeSubdirectory(path, isPrivate)
         this.#made.push(path)
-        this.#touched.add(directory)
+        this.#toSync.add(directory)
       }
       directory = enterDirectory(directory, segment)!
     }
@@ -266,14 +279,14 @@ class Attempt {
   }
 
   #writeTemporary(step: Step): void {
-    const { change, target, checked, directory, found } = step
+    const { change, target, source, directory, sourceStats } = step
     if (change.tag === 'delete' || change.tag === 'rename') return
     const path = join(directory!, temporaryName(target.name))
-    unlessMissing(() => unlinkSync(path)) // What a crash left behind.
+    undefinedIfMissing(() => unlinkSync(path)) // A crash may have left it.
     if (this.#linkTemporary(step, path)) return
-    const edited = change.tag === 'edit' ? this.#edited(step, change.val) : undefined
-    // A backup is for nobody who may not read the document.
-    const mode = this.#areas[change.val.area].isPrivate ? 0o600 : found && found.mode & 0o7777
+    const edited = change.tag === 'edit' ? this.#editedContents(step, change.val) : undefined
+    // Otherwise a backup could be readable for somebody who may not read the document.
+    const mode = this.#areas[change.val.area].isPrivate ? 0o600 : sourceStats && sourceStats.mode & 0o7777
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
     const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (mode ?? 0o666) & 0o777)
     this.#temporaries.add(path)
@@ -284,14 +297,14 @@ class Attempt {
       }
       if (change.tag === 'copy') {
         step.version = change.val.expects
-        // An editor may have saved it since it was checked.
-        if (this.#hashChecked(step, write)?.version !== step.version) throw versionMismatch(checked.path)
+        // An editor may have saved the document after the check of its version.
+        if (this.#hashSource(step, write)?.version !== step.version) throw versionMismatchError(source.path)
       } else {
         const contents = change.tag === 'put' ? change.val.contents : edited!
         write(contents)
         step.version = versionOf(contents)
       }
-      // After a loss of power a new document would else be an empty one.
+      // Even with `relaxed`: otherwise a new document could be empty after a loss of power.
       if (this.#durability === 'full' || step.isNew) fdatasyncSync(descriptor)
     } finally {
       closeSync(descriptor)
@@ -299,92 +312,91 @@ class Attempt {
   }
 
   /**
-   * Makes the old file the backup, where another change of the commit puts a new one in its place: its contents
-   * need not be written again. Otherwise both would go on as one file, and an editor that writes in place would
-   * change the backup.
+   * Makes the backup a hard link to the source, so that its contents are not written again. Only if another change of
+   * the commit replaces the source: otherwise an editor that writes in place would change the backup too.
    */
   #linkTemporary(step: Step, path: string): boolean {
-    const { change, checked, found } = step
+    const { change, source, sourceStats } = step
     if (change.tag !== 'copy') return false
     const { area, from } = change.val
     const root = this.#areas[area]
     const isReplaced = this.#steps.some(({ change, target }) => change.val.area === area && target.path === from)
-    if (!isReplaced || (root.isPrivate && (found!.mode & 0o777) !== 0o600)) return false
-    const directory = findDirectory(root, checked.directories)
-    if (directory === undefined) throw versionMismatch(from)
+    if (!isReplaced || (root.isPrivate && (sourceStats!.mode & 0o777) !== 0o600)) return false
+    const directory = findDirectory(root, source.directories)
+    if (directory === undefined) throw versionMismatchError(from)
     try {
-      linkSync(join(directory, checked.name), path)
+      linkSync(join(directory, source.name), path)
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT') throw versionMismatch(from)
-      if (noLinks.has(code)) return false
+      if (code === 'ENOENT') throw versionMismatchError(from)
+      if (linkErrors.has(code)) return false
       throw error
     }
     this.#temporaries.add(path)
-    step.linked = true
+    step.isLinked = true
     step.version = change.val.expects
-    if (!isSame(lookAt(path), found)) throw versionMismatch(from)
+    if (!isSame(lstatIfExists(path), sourceStats)) throw versionMismatchError(from)
     return true
   }
 
   #apply(step: Step): void {
-    const { change, target, checked, directory, found, linked = false } = step
+    const { change, target, source, directory, sourceStats, isLinked = false } = step
     if (change.tag === 'rename') return this.#rename(step)
     const path = join(directory!, target.name)
     const temporary = join(directory!, temporaryName(target.name))
-    // An editor that writes in place has changed what is linked.
-    const looked = change.tag !== 'copy' ? path : linked ? temporary : undefined
-    if (looked !== undefined && !isSame(lookAt(looked), found)) throw versionMismatch(checked.path)
+    // A linked file is checked too: an editor may have written to it in place.
+    const recheck = change.tag !== 'copy' ? path : isLinked ? temporary : undefined
+    if (recheck !== undefined && !isSame(lstatIfExists(recheck), sourceStats)) throw versionMismatchError(source.path)
     if (change.tag === 'delete') {
       unlinkSync(path)
     } else {
-      // After a crash between the two, document and backup are one file. Renaming one name of a file to another
-      // does nothing.
-      if (linked && isSame(lookAt(path), found)) unlinkSync(temporary)
+      // After a crash between the two renames, document and backup are one file. `rename` between two names of one
+      // file does nothing.
+      if (isLinked && isSame(lstatIfExists(path), sourceStats)) unlinkSync(temporary)
       else renameSync(temporary, path)
       this.#temporaries.delete(temporary)
     }
-    this.#stands(directory!)
+    this.#noteApplied(directory!)
   }
 
   #rename(step: Step): void {
-    const { change, target, checked, directory, found } = step
-    const before = findDirectory(this.#areas[change.val.area], checked.directories)
-    const from = before && join(before, checked.name)
-    if (from === undefined || !isSame(lookAt(from), found)) throw versionMismatch(checked.path)
+    const { change, target, source, directory, sourceStats } = step
+    const before = findDirectory(this.#areas[change.val.area], source.directories)
+    const from = before && join(before, source.name)
+    if (from === undefined || !isSame(lstatIfExists(from), sourceStats)) throw versionMismatchError(source.path)
     const to = join(directory!, target.name)
-    if (lookAt(to) !== undefined) throw alreadyExists(target.path)
+    if (lstatIfExists(to) !== undefined) throw alreadyExistsError(target.path)
     renameSync(from, to)
     step.version = change.val.expects!
-    this.#stands(before!, directory!)
+    this.#noteApplied(before!, directory!)
   }
 
-  /** Notes that a change stands, in these directories. */
-  #stands(...directories: string[]): void {
+  /** Notes that a change is applied, in these directories. */
+  #noteApplied(...directories: string[]): void {
     this.applied++
-    for (const directory of directories) this.#touched.add(directory)
+    for (const directory of directories) this.#toSync.add(directory)
   }
 
   #syncDirectories(): void {
     if (this.#durability === 'relaxed') return
-    for (const directory of this.#touched) syncDirectory(directory)
+    for (const directory of this.#toSync) syncDirectory(directory)
   }
 }
 
-function spotOf(root: Root, path: string): Spot {
+function documentPath(root: Root, path: string): DocumentPath {
   const segments = segmentsIn(root, path)
   return { path, directories: segments.slice(0, -1), name: segments.at(-1)! }
 }
 
 function checkLength(path: string, contents: Uint8Array): void {
-  if (contents.length <= longestDocument) return
-  throw new StorageFailure(
+  if (contents.length <= maxDocumentBytes) return
+  throw new StorageError(
     'too-large',
-    `\`${path}\` would be longer than ${longestDocument} bytes; shorten it or split it`,
+    `\`${path}\` would be longer than ${maxDocumentBytes} bytes; shorten it or split it`,
   )
 }
 
-/** Whether nobody has touched a file since. Another name for it is no touch, though it changes `ctime`. */
+/** Whether a file is unchanged. `ctime` is not compared, because a new hard link changes it. */
 function isSame(now: Stats | undefined, before: Stats | undefined): boolean {
   return (
     now?.ino === before?.ino &&
@@ -394,16 +406,16 @@ function isSame(now: Stats | undefined, before: Stats | undefined): boolean {
   )
 }
 
-function alreadyExists(path: string): StorageFailure {
-  return new StorageFailure('already-exists', `something stands at \`${path}\`; take another path`)
+function alreadyExistsError(path: string): StorageError {
+  return new StorageError('already-exists', `something stands at \`${path}\`; take another path`)
 }
 
-function versionMismatch(path: string): StorageFailure {
-  return new StorageFailure('version-mismatch', `\`${path}\` is not as it was when it was read; call again`)
+function versionMismatchError(path: string): StorageError {
+  return new StorageError('version-mismatch', `\`${path}\` is not as it was when it was read; call again`)
 }
 
-/** For cleaning up: the error that led there is the one to report, and the next writer removes what stays. */
-function quietly(work: () => void): void {
+/** For the clean-up after an error, which is the error to report. The next writer removes files that stay. */
+function ignoreErrors(work: () => void): void {
   try {
     work()
   } catch {}

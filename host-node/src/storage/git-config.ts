@@ -1,9 +1,12 @@
-/** Settings by `section.name` in lower case, without those of subsections: null where one stands without `=`. */
+/** The settings by `section.name` in lower case, without those of subsections. A setting without `=` is null. */
 export type GitSettings = Map<string, string | null>
 
 /**
- * What a Git configuration file says; of several settings of one name the last counts. Undefined where the
- * text is not in Git's own form: a host must not understand `core.worktree` differently from Git.
+ * Parses a Git configuration file. Of several settings of one name the last counts.
+ *
+ * Undefined if Git would not accept the text: the host must not read another `core.worktree` than Git does.
+ *
+ * @see https://git-scm.com/docs/git-config#_syntax
  */
 export function parseGitConfig(text: string): GitSettings | undefined {
   const settings: GitSettings = new Map()
@@ -27,7 +30,7 @@ export function parseGitConfig(text: string): GitSettings | undefined {
   }
 }
 
-/** Whether a setting is switched on. Git's other spellings of numbers, such as `0x1`, are not known. */
+/** Whether a setting is on. Git's other notations of numbers, such as `0x1`, are not supported. */
 export function isTrue(value: string | null): boolean {
   return value === null || /^(true|yes|on|[+-]?\d*[1-9]\d*)$/i.test(value)
 }
@@ -44,17 +47,18 @@ function take(rest: Rest, pattern: RegExp): RegExpExecArray | null {
 
 const escapes: Record<string, string> = { '"': '"', '\\': '\\', n: '\n', t: '\t', b: '\b', '\n': '' }
 
-/** One value up to the end of its line, which may be continued: white space around it goes, unless it is quoted. */
+/** Takes a value up to the end of its line, which a `\` continues. Removes white space around it that is not quoted. */
 function takeValue(rest: Rest): string | undefined {
   let value = ''
-  let kept = 0
+  /** The length of the value without trailing white space. */
+  let trimmed = 0
   let quoted = false
   for (let at = 0; ; at++) {
-    // The end of the text ends its last line.
+    // The last line may end without a line feed.
     const character = rest.text[at] ?? '\n'
     if (character === '\n' || (!quoted && /[#;]/.test(character))) {
       rest.text = rest.text.slice(at)
-      return quoted ? undefined : value.slice(0, kept)
+      return quoted ? undefined : value.slice(0, trimmed)
     }
     if (!quoted && /[ \t\r]/.test(character)) {
       if (value !== '') value += character
@@ -63,12 +67,12 @@ function takeValue(rest: Rest): string | undefined {
     if (character === '"') {
       quoted = !quoted
     } else if (character === '\\') {
-      const meant = escapes[rest.text[++at] ?? '\n']
-      if (meant === undefined) return undefined
-      value += meant
+      const escaped = escapes[rest.text[++at] ?? '\n']
+      if (escaped === undefined) return undefined
+      value += escaped
     } else {
       value += character
     }
-    kept = value.length
+    trimmed = value.length
   }
 }

@@ -1,44 +1,41 @@
 import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { canonicalPath } from './canonical.ts'
-import { StorageFailure } from './failure.ts'
+import { StorageError } from './error.ts'
 import { type GitSettings, isTrue, parseGitConfig } from './git-config.ts'
-import { lookAt, readRegular, type Root } from './walk.ts'
+import { lstatIfExists, readRegular, type Root } from './directory.ts'
 
-/** No `.git` file, pointer or configuration that is longer is read. */
-const longest = 1024 * 1024
+/** The most bytes of a `.git` file, a pointer or a configuration file. A longer file is not read. */
+const maxFileBytes = 1024 * 1024
 
 /**
- * Where a repository's lock and bookkeeping live: `agent-memory` in its own git directory, or
- * `.agent-memory` in its root where no Git is.
+ * The directory of a repository's lock and bookkeeping: `agent-memory` in its git directory, or `.agent-memory` in its
+ * root if the repository has no `.git`.
  *
- * It depends on nothing but the files, so that two processes always find the same lock: no environment
- * variable counts. A git directory elsewhere counts only where it points back to this root, because a
- * `.git` file is as untrusted as everything else in a checkout. Every host is tested with tests/layouts.json.
+ * It depends on files only and not on environment variables, so that all processes find the same lock. A git directory
+ * elsewhere counts only if it points back to this root: a `.git` file is as untrusted as the rest of a checkout. All
+ * hosts are tested with `tests/layouts.json`.
  */
 export function lockDirectoryOf(root: string): Root {
   const lock =
-    lookAt(join(root, '.git')) === undefined
+    lstatIfExists(join(root, '.git')) === undefined
       ? withoutGit(root)
       : { anchor: gitDirectoryOf(root), segments: ['agent-memory'] }
   const path = join(lock.anchor, ...lock.segments)
-  const stats = lookAt(path)
-  if (stats !== undefined && !stats.isDirectory()) throw refused(path, 'is no directory')
+  const stats = lstatIfExists(path)
+  if (stats !== undefined && !stats.isDirectory()) throw notGrantedError(path, 'is no directory')
   return lock
 }
 
 function withoutGit(root: string): Root {
   for (let directory = root; ; directory = dirname(directory)) {
-    if (lookAt(join(directory, '.git')) !== undefined) {
-      throw new StorageFailure(
-        'not-granted',
-        `\`${root}\` is not the top level of its repository; use \`${directory}\``,
-      )
+    if (lstatIfExists(join(directory, '.git')) !== undefined) {
+      throw new StorageError('not-granted', `\`${root}\` is not the top level of its repository; use \`${directory}\``)
     }
     if (directory === dirname(directory)) break
   }
   for (let directory = root; ; directory = dirname(directory)) {
-    if (isBare(directory)) throw refused(directory, 'is a bare repository, which has no work tree')
+    if (isBare(directory)) throw notGrantedError(directory, 'is a bare repository, which has no work tree')
     if (directory === dirname(directory)) break
   }
   return { anchor: root, segments: ['.agent-memory'] }
@@ -49,32 +46,33 @@ function isBare(directory: string): boolean {
 }
 
 function hasHead(directory: string): boolean {
-  const head = lookAt(join(directory, 'HEAD'))
-  // Old versions of Git made HEAD a symbolic link to a branch that need not exist yet.
+  const head = lstatIfExists(join(directory, 'HEAD'))
+  // Old versions of Git made HEAD a symbolic link to a branch, which need not exist yet.
   return head !== undefined && (head.isFile() || head.isSymbolicLink())
 }
 
 function gitDirectoryOf(root: string): string {
   const path = join(root, '.git')
-  const stats = lookAt(path)
+  const stats = lstatIfExists(path)
   if (stats?.isDirectory()) {
     if (hasHead(path)) return path
-    throw refused(path, 'is a directory without a `HEAD`')
+    throw notGrantedError(path, 'is a directory without a `HEAD`')
   }
-  if (!stats?.isFile()) throw refused(path, 'is neither a directory nor a file')
+  if (!stats?.isFile()) throw notGrantedError(path, 'is neither a directory nor a file')
 
   const pointer = /^gitdir: ([^\n]+)$/.exec(readPointer(root, '.git') ?? '')?.[1]
-  if (pointer === undefined) throw refused(path, 'is not in the form `gitdir: PATH`')
+  if (pointer === undefined) throw notGrantedError(path, 'is not in the form `gitdir: PATH`')
   const directory = canonical(root, pointer)
   if (directory === undefined || !isDirectory(directory) || !hasHead(directory))
-    throw refused(path, 'names no git directory')
-  if (!pointsBack(directory, root)) throw refused(path, 'names a git directory that belongs to another work tree')
+    throw notGrantedError(path, 'names no git directory')
+  if (!pointsBack(directory, root))
+    throw notGrantedError(path, 'names a git directory that belongs to another work tree')
   return directory
 }
 
-/** A worktree's directory has a file `gitdir`, a submodule's has the setting `core.worktree`. */
+/** Whether a git directory belongs to this root: by its file `gitdir` (a worktree) or `core.worktree` (a submodule). */
 function pointsBack(directory: string, root: string): boolean {
-  if (lookAt(join(directory, 'gitdir')) !== undefined) {
+  if (lstatIfExists(join(directory, 'gitdir')) !== undefined) {
     const back = readPointer(directory, 'gitdir')
     return back !== undefined && back !== '' && canonical(directory, back) === join(root, '.git')
   }
@@ -82,11 +80,11 @@ function pointsBack(directory: string, root: string): boolean {
   return typeof worktree === 'string' && worktree !== '' && canonical(directory, worktree) === root
 }
 
-/** `core.worktree`, as Git reads it: `config.worktree` counts only where an extension says so. */
+/** The setting `core.worktree`. As in Git, `config.worktree` counts only with `extensions.worktreeConfig`. */
 function configuredWorktree(directory: string): string | null | undefined {
   const settings = readConfig(directory, 'config')
   const extension = settings?.get('extensions.worktreeconfig')
-  const hasOwn = extension !== undefined && isTrue(extension) && lookAt(join(directory, 'config.worktree'))
+  const hasOwn = extension !== undefined && isTrue(extension) && lstatIfExists(join(directory, 'config.worktree'))
   if (!settings || !hasOwn) return settings?.get('core.worktree')
   const own = readConfig(directory, 'config.worktree')
   return own && new Map([...settings, ...own]).get('core.worktree')
@@ -101,16 +99,16 @@ function readConfig(directory: string, name: string): GitSettings | undefined {
   return text === undefined ? undefined : parseGitConfig(text)
 }
 
-/** What cannot be read as a file of text proves nothing, whatever the reason. */
+/** The text of a file, or undefined if it cannot be read for any reason: it proves nothing then. */
 function readText(directory: string, name: string): string | undefined {
   try {
-    return readRegular(directory, name, longest)?.toString('utf8')
+    return readRegular(directory, name, maxFileBytes)?.toString('utf8')
   } catch {
     return undefined
   }
 }
 
-/** Where a path leads that stands in a directory. It is not joined: that would fold `..` before links are followed. */
+/** The canonical path of a path in a directory. `join` would resolve `..` before symbolic links are followed. */
 function canonical(directory: string, path: string): string | undefined {
   try {
     return canonicalPath(isAbsolute(path) ? path : `${directory}/${path}`)
@@ -119,7 +117,7 @@ function canonical(directory: string, path: string): string | undefined {
   }
 }
 
-/** Also where a symbolic link leads to one. */
+/** Whether a path is a directory, or a symbolic link to one. */
 function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory()
@@ -128,8 +126,8 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function refused(path: string, why: string): StorageFailure {
-  return new StorageFailure(
+function notGrantedError(path: string, why: string): StorageError {
+  return new StorageError(
     'not-granted',
     `\`${path}\` ${why}: the lock of this repository cannot be placed; repair it with \`git\``,
   )

@@ -2,97 +2,100 @@ import { accessSync, chmodSync, constants, lstatSync, writeFileSync } from 'node
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { monotonic, sleep } from '../time.ts'
-import { StorageFailure, unlessMissing } from './failure.ts'
+import { StorageError, undefinedIfMissing } from './error.ts'
 import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite } from './sqlite-error.ts'
-import { type Durability, lookAt, makeDirectory, type Root, unlessThere } from './walk.ts'
+import { type Durability, lstatIfExists, makeDirectory, type Root, makeUnlessExists } from './directory.ts'
 
+/** How often a waiting writer tries to take each of the two files, in milliseconds. */
 const queuePoll = 2
-const turnPoll = 1
+const lockPoll = 1
 
-/** How long a writer waits, in milliseconds. */
-export interface Patience {
-  /** At the head of the queue, while nobody else can be next. */
+/** How long a writer waits for the lock, in milliseconds. */
+export interface LockTimeout {
+  /** At the head of the queue. */
   readonly atHead: number
-  /** In all, from the call's first request, the wait within the process included. */
-  readonly inAll: number
+  /** In all, from the moment when the call first wants the lock. The wait within the process counts. */
+  readonly total: number
 }
 
 /**
- * A place's lock, held until `release`, or until the thread or the process ends in any way.
+ * A place's lock. It ends with `release`, or when the thread or the process ends in any way.
  *
- * It is an open write transaction on the empty SQLite file `turn.sqlite`, so every process with any SQLite
- * can hold it and the operating system releases it after a crash. `queue.sqlite` is the turnstile before it:
- * a writer keeps it while it polls the turn, so that one that re-takes at once starves nobody. Neither
- * file is ever opened but through SQLite: closing another handle would drop the lock.
+ * The lock is an open write transaction on the empty SQLite file `turn.sqlite`. Any host can take it, and the operating
+ * system releases it after a crash. A writer takes `queue.sqlite` while it waits for `turn.sqlite`, so a writer that
+ * takes the lock again at once cannot starve the others. Only SQLite may open these files: closing any other handle of
+ * a file releases all POSIX locks that the process has on it.
+ *
+ * @see https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
  */
 export class Lock {
-  /** Until when the head of the queue waits for what else it needs, on the clock `monotonic`. */
+  /** When the wait at the head of the queue ends, on the clock `monotonic`. A wait for the database counts too. */
   readonly atHeadUntil: number
-  readonly #turn: LockFile
+  readonly #file: LockFile
 
-  private constructor(turn: LockFile, atHeadUntil: number) {
+  private constructor(file: LockFile, atHeadUntil: number) {
     this.atHeadUntil = atHeadUntil
-    this.#turn = turn
+    this.#file = file
   }
 
-  /** `since` is when the call first asked, on the clock `monotonic`. `onWait` is called when it has to wait. */
+  /** `since`: when the call first wanted the lock, on the clock `monotonic`. `onWait` runs once if it has to wait. */
   static acquire(
     root: Root,
-    patience: Patience,
+    lockTimeout: LockTimeout,
     since: number,
     onWait: () => void = () => {},
     durability: Durability = 'full',
   ): Lock {
-    const wait = { since, giveUp: since + patience.inAll, atHead: patience.atHead, onWait }
+    const wait = { since, deadline: since + lockTimeout.total, atHead: lockTimeout.atHead, onWait }
     const isPrivate = root.isPrivate ?? false
     try {
       for (;;) {
         const directory = makeLockDirectory(root, durability)
-        const taken = unlessMissing(() => takeTurn(directory, isPrivate, wait))
-        if (taken !== undefined) return new Lock(taken.turn, taken.atHeadUntil)
-        // The repository was removed, and perhaps made anew, meanwhile.
-        if (monotonic() >= wait.giveUp) throw busy(since)
+        const taken = undefinedIfMissing(() => takeFiles(directory, isPrivate, wait))
+        if (taken !== undefined) return new Lock(taken.lock, taken.atHeadUntil)
+        // The lock directory was removed meanwhile. Try again in a new one.
+        if (monotonic() >= wait.deadline) throw busyError(since)
       }
     } catch (error) {
-      throw lockFailure(error)
+      throw lockError(error)
     }
   }
 
-  /** Throws where the file was removed while the lock was held: it excludes nobody any more. */
+  /** Throws if the file was removed while the lock was held: another writer can then take a new file. */
   check(): void {
-    if (!this.#turn.inPlace()) throw new StorageFailure('io', 'the lock was removed while it was held; call again')
+    if (!this.#file.isInPlace()) throw new StorageError('io', 'the lock was removed while it was held; call again')
   }
 
   release(): void {
-    this.#turn[Symbol.dispose]()
+    this.#file[Symbol.dispose]()
   }
 }
 
 interface Wait {
   readonly since: number
-  readonly giveUp: number
+  readonly deadline: number
   readonly atHead: number
   readonly onWait: () => void
 }
 
-/** Passes the turnstile. What was removed meanwhile is undefined, or throws `ENOENT`. */
-function takeTurn(
+/** Waits in the queue and takes the lock. If a file was removed meanwhile, returns undefined or throws `ENOENT`. */
+function takeFiles(
   directory: string,
   isPrivate: boolean,
   wait: Wait,
-): { turn: LockFile; atHeadUntil: number } | undefined {
+): { lock: LockFile; atHeadUntil: number } | undefined {
   using queue = new LockFile(join(directory, 'queue.sqlite'), isPrivate)
-  queue.take(queuePoll, wait.giveUp, wait)
+  queue.take(queuePoll, wait.deadline, wait)
   using open = new DisposableStack()
-  const turn = open.use(new LockFile(join(directory, 'turn.sqlite'), isPrivate))
-  const atHeadUntil = Math.min(wait.giveUp, monotonic() + wait.atHead)
-  turn.take(turnPoll, atHeadUntil, wait)
-  if (!turn.inPlace()) return undefined
+  const lock = open.use(new LockFile(join(directory, 'turn.sqlite'), isPrivate))
+  const atHeadUntil = Math.min(wait.deadline, monotonic() + wait.atHead)
+  lock.take(lockPoll, atHeadUntil, wait)
+  if (!lock.isInPlace()) return undefined
   open.move()
-  return { turn, atHeadUntil }
+  return { lock, atHeadUntil }
 }
 
-/** One of the two files, open. Closing it lets go of the file's lock. */
+/** One of the two lock files, open. Closing it releases its lock. */
 class LockFile {
   readonly #path: string
   readonly #inode: number
@@ -100,17 +103,17 @@ class LockFile {
 
   constructor(path: string, isPrivate: boolean) {
     this.#path = path
-    const before = lookAt(path)
+    const before = lstatIfExists(path)
     if (before !== undefined && !before.isFile()) {
-      throw new StorageFailure('invalid-path', `\`${basename(path)}\` of the lock is not a file; move it away`)
+      throw new StorageError('invalid-path', `\`${basename(path)}\` of the lock is not a file; move it away`)
     }
-    const database = opened(path, before !== undefined)
+    const database = openFile(path, before !== undefined)
     try {
-      // Says why, where the file may not be written and was opened to be read.
+      // Throws if SQLite has opened the file only for reading.
       accessSync(path, constants.W_OK)
-      // Without this the first transaction of an empty file would create a journal.
+      // Otherwise the first transaction on an empty file would create a journal file.
       database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
-      // SQLite's own choice shuts out a group that may use the directory.
+      // SQLite's default mode would exclude a group that may use the directory.
       if (before === undefined) chmodSync(path, isPrivate ? 0o600 : lstatSync(dirname(path)).mode & 0o666)
       this.#inode = lstatSync(path).ino
     } catch (error) {
@@ -120,17 +123,17 @@ class LockFile {
     this.#database = database
   }
 
-  /** Polls until the lock is taken, and throws `busy` at the time `giveUp`. */
-  take(poll: number, giveUp: number, { since, onWait }: Wait): void {
+  /** Tries every `poll` milliseconds to take the file's lock. Throws `busy` at `deadline`. */
+  take(poll: number, deadline: number, { since, onWait }: Wait): void {
     for (let first = true; !this.#try(); first = false) {
-      if (monotonic() >= giveUp) throw busy(since)
+      if (monotonic() >= deadline) throw busyError(since)
       if (first) onWait()
       sleep(poll)
     }
   }
 
-  inPlace(): boolean {
-    return lookAt(this.#path)?.ino === this.#inode
+  isInPlace(): boolean {
+    return lstatIfExists(this.#path)?.ino === this.#inode
   }
 
   [Symbol.dispose](): void {
@@ -139,8 +142,8 @@ class LockFile {
 
   #try(): boolean {
     try {
-      // What SQLite could open only to be read, for whatever reason, it begins without a lock; that it cannot be
-      // changed tells. The change stays in memory.
+      // On a read-only connection `BEGIN IMMEDIATE` succeeds without a lock, but a change fails. This change is never
+      // written to the file.
       this.#database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 0')
       return true
     } catch (error) {
@@ -150,47 +153,44 @@ class LockFile {
   }
 }
 
-function opened(path: string, exists: boolean): DatabaseSync {
+function openFile(path: string, exists: boolean): DatabaseSync {
   try {
     return new DatabaseSync(path, { timeout: 0 })
   } catch (error) {
-    // SQLite does not say why it cannot: the directory may merely have been removed.
+    // SQLite does not give the reason. `accessSync` throws it, such as `ENOENT` for a directory that was removed.
     accessSync(dirname(path), constants.W_OK)
     if (exists) accessSync(path, constants.W_OK)
     throw error
   }
 }
 
-/** What a writer answers that has waited too long since `since`. */
-export function busy(since: number): StorageFailure {
+/** The error of a writer that has waited for too long, from `since` on. */
+export function busyError(since: number): StorageError {
   const seconds = ((monotonic() - since) / 1000).toFixed(1)
-  return new StorageFailure(
-    'busy',
-    `other writers held the lock for the ${seconds} s that this call waited; call again`,
-  )
+  return new StorageError('busy', `other writers held the lock for the ${seconds} s that this call waited; call again`)
 }
 
-/** The directory of a place's lock, which Git ignores where it is one of a work tree. */
+/** Makes the directory of a place's lock. Adds a `.gitignore` if the directory can be part of a work tree. */
 export function makeLockDirectory(root: Root, durability: Durability): string {
   const directory = makeDirectory(root, durability)
-  if (!root.isPrivate && basename(directory) === '.agent-memory') ignoredByGit(directory)
+  if (!root.isPrivate && basename(directory) === '.agent-memory') ignoreInGit(directory)
   return directory
 }
 
-function ignoredByGit(directory: string): void {
+function ignoreInGit(directory: string): void {
   const path = join(directory, '.gitignore')
-  if (lookAt(path) === undefined) unlessThere(() => writeFileSync(path, '*\n', { flag: 'wx' }))
+  if (lstatIfExists(path) === undefined) makeUnlessExists(() => writeFileSync(path, '*\n', { flag: 'wx' }))
 }
 
-function lockFailure(error: unknown): StorageFailure {
+function lockError(error: unknown): StorageError {
   const primary = primaryCode(error)
   const { code } = error as NodeJS.ErrnoException
   const isRefused =
     primary === undefined
       ? ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
       : primary === Sqlite.permission || primary === Sqlite.readOnly
-  if (!isRefused) return StorageFailure.from(error, 'take the lock')
-  return new StorageFailure(
+  if (!isRefused) return StorageError.from(error, 'take the lock')
+  return new StorageError(
     'read-only',
     'cannot take the lock: the place where it is kept can only be read by this process: check its owner and permissions',
     isSqliteError(error) ? resultCode(error) : code,

@@ -1,51 +1,53 @@
 import { hash } from 'node:crypto'
-import { StorageFailure } from './failure.ts'
+import { StorageError } from './error.ts'
 
-const longestSegment = 255
-const mostSegments = 16
-const suffix = '.agent-memory-tmp'
+const maxSegmentBytes = 255
+const maxSegments = 16
+const temporarySuffix = '.agent-memory-tmp'
 
 const controlOrReserved = /[\u0000-\u001f\u007f-\u009f\\:]/u
+/** The names of Windows devices. */
 const device = /^(con|prn|aux|nul|conin\$|conout\$|com[1-9¹²³]|lpt[1-9¹²³])$/i
 
 /**
- * The segments of a document's path, checked by the rules of `resource tree` in wit/storage.wit. Every
- * host is tested with tests/paths.json.
+ * The segments of a document's path. Throws `invalid-path` if it breaks a rule of `resource tree` in
+ * `wit/storage/storage.wit`. All hosts are tested with `tests/paths.json`.
  */
 export function segmentsOf(path: string): string[] {
   const segments = path.split('/')
-  if (segments.length > mostSegments) throw refused(path, `has more than ${mostSegments} segments`)
+  if (segments.length > maxSegments) throw invalidPathError(path, `has more than ${maxSegments} segments`)
   for (const segment of segments) {
-    const why = objection(segment)
-    if (why !== undefined) throw refused(path, why)
+    const violation = violationOf(segment)
+    if (violation !== undefined) throw invalidPathError(path, violation)
   }
   return segments
 }
 
-/** As `segmentsOf`, but the empty path is the tree's root. */
+/** The segments of a directory's path. The empty path is the tree's root. */
 export function directorySegmentsOf(path: string): string[] {
   return path === '' ? [] : segmentsOf(path)
 }
 
-/** Whether a name is one of those, in any case: of what the host keeps for itself. */
-export function isOwn(name: string, ownNames: readonly string[] = []): boolean {
+/** Whether a name is one of the host's own names, in upper or lower case. */
+export function isOwnName(name: string, ownNames: readonly string[] = []): boolean {
   const lower = name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   return ownNames.includes(lower)
 }
 
-/** Where the new contents of a document wait, beside it, until they replace it. */
+/** The name of the temporary file with a document's new contents. A rename then replaces the document by it. */
 export function temporaryName(name: string): string {
-  const whole = `.${name}${suffix}`
-  return Buffer.byteLength(whole) <= longestSegment ? whole : `.${hash('sha256', name)}${suffix}`
+  const temporary = `.${name}${temporarySuffix}`
+  return Buffer.byteLength(temporary) <= maxSegmentBytes ? temporary : `.${hash('sha256', name)}${temporarySuffix}`
 }
 
 export function isTemporary(name: string): boolean {
-  return name.startsWith('.') && name.endsWith(suffix) && name.length > suffix.length
+  return name.startsWith('.') && name.endsWith(temporarySuffix) && name.length > temporarySuffix.length
 }
 
-function objection(segment: string): string | undefined {
+/** The rule that a segment breaks, as a part of a message. */
+function violationOf(segment: string): string | undefined {
   if (segment === '') return 'has an empty segment'
-  if (Buffer.byteLength(segment) > longestSegment) return `has a segment of more than ${longestSegment} bytes`
+  if (Buffer.byteLength(segment) > maxSegmentBytes) return `has a segment of more than ${maxSegmentBytes} bytes`
   if (controlOrReserved.test(segment)) return 'has a control character, `\\` or `:`'
   if (segment.endsWith('.') || segment.endsWith(' ')) return 'has a segment that ends in a dot or a space'
   if (segment.toLowerCase() === '.git') return 'has a segment `.git`'
@@ -55,6 +57,6 @@ function objection(segment: string): string | undefined {
   return undefined
 }
 
-function refused(path: string, why: string): StorageFailure {
-  return new StorageFailure('invalid-path', `the path \`${path}\` ${why}; use another name`)
+function invalidPathError(path: string, why: string): StorageError {
+  return new StorageError('invalid-path', `the path \`${path}\` ${why}; use another name`)
 }

@@ -1,7 +1,7 @@
 import type { Splice } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 
-/** The contents with all splices, or undefined where they do not fit. */
-export function spliced(contents: Buffer, splices: readonly Splice[]): Buffer | undefined {
+/** The contents with all splices applied. Undefined if they overlap, are out of order or beyond the end. */
+export function applySplices(contents: Buffer, splices: readonly Splice[]): Buffer | undefined {
   const pieces: Uint8Array[] = []
   let at = 0
   for (const { at: start, removes, inserts } of splices) {

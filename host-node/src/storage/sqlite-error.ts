@@ -1,10 +1,10 @@
-/** What `node:sqlite` throws where SQLite reports an error. */
+/** The error that `node:sqlite` throws if SQLite reports one. */
 export interface SqliteError extends Error {
   /** The extended result code. */
   readonly errcode: number
 }
 
-/** Primary result codes. */
+/** SQLite's primary result codes: https://www.sqlite.org/rescode.html */
 export const Sqlite = {
   permission: 3,
   busy: 5,
@@ -26,12 +26,12 @@ export function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error
 }
 
-/** The primary result code, or undefined where it is no error of SQLite's. */
+/** The primary result code, or undefined if it is not an error of SQLite. */
 export function primaryCode(error: unknown): number | undefined {
   return isSqliteError(error) ? error.errcode & 0xff : undefined
 }
 
-/** Whether another connection's lock is in the way. Deno gives no result code, but SQLite's text. */
+/** Whether another connection has a lock. Deno gives SQLite's message, but no result code. */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
   if (code === undefined) return error instanceof Error && error.message.includes('is locked')

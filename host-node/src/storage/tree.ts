@@ -3,37 +3,39 @@ import { hash } from 'node:crypto'
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Area, Document, Entry, Status } from '../generated/component/interfaces/agent-memory-storage-documents.js'
-import { attempt, StorageFailure, unlessMissing } from './failure.ts'
-import { directorySegmentsOf, isOwn, isTemporary, segmentsOf } from './paths.ts'
-import { findDirectory, readRegular, type Root } from './walk.ts'
+import { attempt, StorageError, undefinedIfMissing } from './error.ts'
+import { directorySegmentsOf, isOwnName, isTemporary, segmentsOf } from './paths.ts'
+import { findDirectory, readRegular, type Root } from './directory.ts'
 
-/** The longest document, in bytes. */
-export const longestDocument = 16 * 1024 * 1024
-const mostEntries = 100_000
+/** The most bytes of a document. */
+export const maxDocumentBytes = 16 * 1024 * 1024
+/** The most entries of a directory that is listed. */
+const maxEntries = 100_000
 
-/** A granted place: where its documents are, and its lock with its bookkeeping. */
-export interface Granted {
-  /** For messages only: as the person who granted it would name it. */
+/** A granted place: the directories of its documents and of its lock. */
+export interface GrantedPlace {
+  /** The path as the person who granted it would write it, for messages only. */
   readonly location: string
   readonly documents: Root
+  /** The lock's directory, which also has the bookkeeping and the derived databases. */
   readonly lock: Root
-  /** The names of the databases that may be kept among its documents. */
+  /** The names of the databases that may be stored beside its documents. */
   readonly databases: readonly string[]
 }
 
-/** Where each area of a tree stands. */
+/** The directory of each area of a tree. */
 export type Areas = Readonly<Record<Area, Root>>
 
-export function areasOf({ documents, lock }: Granted): Areas {
+export function areasOf({ documents, lock }: GrantedPlace): Areas {
   return { documents, bookkeeping: { ...lock, segments: [...lock.segments, 'bookkeeping'] } }
 }
 
-/** The segments of a document's path in an area. */
+/** The segments of a document's path in an area. Throws if the path is invalid or leads to the host's own files. */
 export function segmentsIn(root: Root, path: string): string[] {
-  return checkOwn(root, path, segmentsOf(path))
+  return rejectOwnNames(root, path, segmentsOf(path))
 }
 
-/** Lower-case hexadecimal SHA-256, in every host. */
+/** The version of a document: its SHA-256 in lower-case hexadecimal digits, in every host. */
 export function versionOf(contents: Uint8Array): string {
   return hash('sha256', contents)
 }
@@ -42,47 +44,50 @@ export function readDocument(areas: Areas, area: Area, path: string, maxBytes: b
   const segments = segmentsIn(areas[area], path)
   return attempt(`read \`${path}\``, () => {
     const directory = findDirectory(areas[area], segments.slice(0, -1))
-    const limit = maxBytes < BigInt(longestDocument) ? Number(maxBytes) : longestDocument
+    const limit = maxBytes < BigInt(maxDocumentBytes) ? Number(maxBytes) : maxDocumentBytes
     const contents = directory === undefined ? undefined : readRegular(directory, segments.at(-1)!, limit)
     return contents && { contents, version: versionOf(contents) }
   })
 }
 
-/** What stands at a path. */
+/** The status of a path, or undefined if nothing is there. Errors name the root by its `location`. */
 export function statusAt(areas: Areas, area: Area, path: string, location = '.'): Status | undefined {
-  const segments = checkOwn(areas[area], path, directorySegmentsOf(path))
+  const segments = rejectOwnNames(areas[area], path, directorySegmentsOf(path))
   return attempt(`look at \`${path || location}\``, () => {
-    const { anchor, segments: way } = areas[area]
-    const whole = [...way, ...segments]
-    const directory = findDirectory({ anchor, segments: whole.slice(0, -1) }, [])
-    return directory === undefined ? undefined : statusOf(join(directory, whole.at(-1) ?? ''))
+    const { anchor, segments: rootSegments } = areas[area]
+    const all = [...rootSegments, ...segments]
+    const directory = findDirectory({ anchor, segments: all.slice(0, -1) }, [])
+    return directory === undefined ? undefined : statusOf(join(directory, all.at(-1) ?? ''))
   })
 }
 
-/** What is directly in a directory; errors call the root by its `location`. */
+/** The entries of a directory, or undefined if there is none. Errors name the root by its `location`. */
 export function listDirectory(areas: Areas, area: Area, path: string, location = '.'): Entry[] | undefined {
-  const segments = checkOwn(areas[area], path, directorySegmentsOf(path))
+  const segments = rejectOwnNames(areas[area], path, directorySegmentsOf(path))
   const hidden = segments.length === 0 ? areas[area].ownNames : []
   return attempt(`list \`${path || location}\``, () => {
     const directory = findDirectory(areas[area], segments)
-    const names = directory === undefined ? undefined : unlessMissing(() => namesIn(directory))
-    return names?.flatMap((name) => (isOwn(name, hidden) ? [] : (entryAt(directory!, name) ?? [])))
+    const names = directory === undefined ? undefined : undefinedIfMissing(() => namesIn(directory))
+    return names?.flatMap((name) => (isOwnName(name, hidden) ? [] : (entryAt(directory!, name) ?? [])))
   })
 }
 
-function checkOwn({ ownNames }: Root, path: string, segments: string[]): string[] {
-  if (segments.length === 0 || !isOwn(segments[0]!, ownNames)) return segments
-  throw new StorageFailure(
+function rejectOwnNames({ ownNames }: Root, path: string, segments: string[]): string[] {
+  if (segments.length === 0 || !isOwnName(segments[0]!, ownNames)) return segments
+  throw new StorageError(
     'invalid-path',
     `\`${path}\` is not a path of a tree: it leads to what the host keeps for itself`,
   )
 }
 
-/** In byte order, which is not the order of JavaScript's strings. What is not UTF-8 is no name of ours. */
+/**
+ * The names in a directory in byte order, which differs from the order of JavaScript strings. Temporary files are left
+ * out, and so are names that are not UTF-8.
+ */
 function namesIn(directory: string): string[] {
   const names = readdirSync(directory, { encoding: 'buffer' })
-  if (names.length > mostEntries) {
-    throw new StorageFailure('too-large', `the directory has more than ${mostEntries} entries`)
+  if (names.length > maxEntries) {
+    throw new StorageError('too-large', `the directory has more than ${maxEntries} entries`)
   }
   const texts = names
     .filter((name) => isUtf8(name))
@@ -96,7 +101,7 @@ function entryAt(directory: string, name: string): Entry | undefined {
   return status && { name, status }
 }
 
-/** What stands at a path itself. The stamp is the same in every host. */
+/** The status of a path. Symbolic links are not followed. Every host makes the same stamp. */
 function statusOf(path: string): Status | undefined {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   if (stats === undefined) return undefined

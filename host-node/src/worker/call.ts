@@ -1,23 +1,23 @@
-import { type Control, Turn } from '../control.ts'
+import { type SharedState, LockReply } from '../shared-state.ts'
 import type { Kind, Mode } from '../generated/component/interfaces/agent-memory-storage-database.js'
 import type { Change } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
 import type { Report, WorkerSettings } from '../messages.ts'
 import { commit } from '../storage/commit.ts'
 import type { Database, Databases } from '../storage/database/database.ts'
-import { nested } from '../storage/database/failure.ts'
+import { nestedError } from '../storage/database/error.ts'
 import { databaseFile } from '../storage/database/file.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
-import { CommitFailure, StorageFailure } from '../storage/failure.ts'
-import { busy, Lock } from '../storage/lock.ts'
-import { findNamed, namedTree } from '../storage/named.ts'
+import { CommitError, StorageError } from '../storage/error.ts'
+import { busyError, Lock } from '../storage/lock.ts'
+import { findNamed, namedTree } from '../storage/named-place.ts'
 import { findRepository, listRepositories } from '../storage/repository.ts'
-import type { Areas, Granted } from '../storage/tree.ts'
-import type { Root } from '../storage/walk.ts'
+import type { Areas, GrantedPlace } from '../storage/tree.ts'
+import type { Root } from '../storage/directory.ts'
 import { monotonic } from '../time.ts'
 import { PlaceLock } from './place-lock.ts'
 
-/** Thrown through the guest to end a run with this report. It is an `Error`, which jco passes on. */
+/** Thrown through the guest to end a run with this report. jco passes an `Error` through to the host. */
 export class EndOfRun extends Error {
   readonly report: Report
 
@@ -27,60 +27,60 @@ export class EndOfRun extends Error {
   }
 }
 
-/** The component's own types leave out what it does not use. */
+/** A `place-kind` of wit/storage. jco generates no type for it, because the component does not use it. */
 export type PlaceKind = { tag: 'repository' } | { tag: 'named'; val: string }
 
-/** How many trees and how many databases a call may have open. */
-const mostTrees = 1000
-const mostDatabases = 100
+/** The most trees and the most databases that a call may have open. */
+const maxOpenTrees = 1000
+const maxOpenDatabases = 100
 
-/** The storage that one call sees, and all that it has opened. */
+/** The storage of one call. It keeps track of everything that the call has open. */
 export class CallStorage {
   readonly #settings: WorkerSettings
-  readonly #control: Control
-  readonly #say: (report: Report) => void
+  readonly #sharedState: SharedState
+  readonly #send: (report: Report) => void
   readonly #databases: Databases
   readonly #lock = new PlaceLock((root, path) => this.#acquire(root, path))
-  #since: number | undefined
-  /** The lock that it has had its turn for. */
-  #turn: string | undefined
-  #writes = false
+  #waitingSince: number | undefined
+  /** The lock that the main thread has let it acquire, by its path. */
+  #allowedLock: string | undefined
+  #hasWriter = false
   #transaction: { readonly takesLock: boolean } | undefined
   #calls = 0
   #trees = 0
 
-  /** `since`: when the call first asked for a lock, if an earlier run of it has. */
+  /** `waitingSince`: when an earlier run of the call wanted a lock, if one did. */
   constructor(
     settings: WorkerSettings,
-    control: Control,
-    say: (report: Report) => void,
+    sharedState: SharedState,
+    send: (report: Report) => void,
     databases: Databases,
-    since: number | undefined,
+    waitingSince: number | undefined,
   ) {
     this.#settings = settings
-    this.#control = control
-    this.#say = say
+    this.#sharedState = sharedState
+    this.#send = send
     this.#databases = databases
-    this.#since = since
+    this.#waitingSince = waitingSince
   }
 
-  /** The seam: the guest's clock stands still, and only a plain object is thrown back into it. */
+  /** Runs the host's part of an import. The guest's time is not counted meanwhile. Errors become plain objects. */
   run<T>(work: () => T): T {
-    this.#control.leaveGuest()
+    this.#sharedState.leaveGuest()
     try {
-      this.#count()
+      this.#countCall()
       return work()
     } catch (error) {
       if (error instanceof EndOfRun) throw error
-      throw error instanceof CommitFailure ? error.record() : StorageFailure.from(error, 'use the storage').record()
+      throw error instanceof CommitError ? error.record() : StorageError.from(error, 'use the storage').record()
     } finally {
-      this.#control.enterGuest()
+      this.#sharedState.enterGuest()
     }
   }
 
-  open(place: Place): Granted {
+  open(place: Place): GrantedPlace {
     const tree = this.#find(place)
-    if (++this.#trees > mostTrees) throw ended('trap', `it has more than ${mostTrees} trees open`)
+    if (++this.#trees > maxOpenTrees) throw callEnded('trap', `it has more than ${maxOpenTrees} trees open`)
     return tree
   }
 
@@ -97,16 +97,16 @@ export class CallStorage {
   createPlace(place: Place): never {
     if (place.tag === 'named') findNamed(this.#settings.places, place.val.label)
     const why = place.tag === 'repository' ? 'a repository: create it with Git' : 'one of a family of places'
-    throw new StorageFailure('not-granted', `this host creates no place that is ${why}`)
+    throw new StorageError('not-granted', `this host creates no place that is ${why}`)
   }
 
-  lock(tree: Granted): void {
-    if (this.#writes) throw new StorageFailure('nested', 'the call holds a writer already: a call takes one at a time')
+  lock(tree: GrantedPlace): void {
+    if (this.#hasWriter) throw new StorageError('nested', 'the call holds a writer already: a call takes one at a time')
     if (this.#transaction?.takesLock) {
-      throw new StorageFailure('nested', 'the call has a write transaction: it takes its writer before')
+      throw new StorageError('nested', 'the call has a write transaction: it takes its writer before')
     }
     this.#lock.take(tree.lock)
-    this.#writes = true
+    this.#hasWriter = true
   }
 
   commit(areas: Areas, changes: Change[]): (string | undefined)[] {
@@ -114,27 +114,30 @@ export class CallStorage {
   }
 
   release(): void {
-    this.#writes = false
+    this.#hasWriter = false
     this.#lock.release()
   }
 
   openDatabase(place: Place, name: string, kind: Kind, create: boolean): Database {
     const database = this.#databases.get(databaseFile(this.#find(place), name, kind))
-    if (this.#databases.inUse > mostDatabases) throw ended('trap', `it has more than ${mostDatabases} databases open`)
+    if (this.#databases.inUse > maxOpenDatabases)
+      throw callEnded('trap', `it has more than ${maxOpenDatabases} databases open`)
     database.open(create)
     return database
   }
 
   begin(database: Database, mode: Mode): Transaction {
-    if (this.#transaction) throw nested()
+    if (this.#transaction) throw nestedError()
     const { lock } = database.file
     const takesLock = mode.tag === 'write' && lock !== undefined
-    const transaction = takesLock ? this.#beginUnderLock(database, lock) : database.begin(mode.tag, this.#ended)
+    const transaction = takesLock
+      ? this.#beginUnderLock(database, lock)
+      : database.begin(mode.tag, this.#onTransactionEnd)
     this.#transaction = { takesLock }
     return transaction
   }
 
-  /** Closes whatever the call has open, however it ended. */
+  /** Closes everything that the call has open, however it ended. */
   close(): void {
     try {
       this.#databases.endCall()
@@ -143,55 +146,56 @@ export class CallStorage {
     }
   }
 
-  readonly #ended = () => {
+  readonly #onTransactionEnd = () => {
     this.#transaction = undefined
   }
 
   #beginUnderLock(database: Database, root: Root): Transaction {
     database.checkWritable()
-    const since = this.#since ?? monotonic()
+    const since = this.#waitingSince ?? monotonic()
     const { lock, isNew } = this.#lock.take(root)
     try {
-      const ended = () => {
-        this.#ended()
+      const onEnd = () => {
+        this.#onTransactionEnd()
         this.#lock.release()
       }
-      return database.begin('write', ended, isNew ? { since, until: lock.atHeadUntil } : undefined)
+      return database.begin('write', onEnd, isNew ? { since, until: lock.atHeadUntil } : undefined)
     } catch (error) {
       this.#lock.release()
       throw error
     }
   }
 
-  /** Waits for its turn among the calls of this process, unless it has had it, and then for other processes. */
+  /** Waits for the earlier calls of this process, unless it has done so before, and then for other processes. */
   #acquire(root: Root, path: string): Lock {
-    const since = this.#since ?? monotonic()
-    this.#since = undefined
-    if (this.#turn !== path) {
-      const turn = this.#control.ask(() => this.#say({ kind: 'asks', lock: path }))
-      // Nothing was changed: that takes the lock.
-      if (turn === Turn.later) throw new EndOfRun({ kind: 'deferred' })
-      if (turn === Turn.never) throw busy(since)
-      this.#turn = path
+    const since = this.#waitingSince ?? monotonic()
+    this.#waitingSince = undefined
+    if (this.#allowedLock !== path) {
+      const reply = this.#sharedState.waitForReply(() => this.#send({ kind: 'wants-lock', lock: path }))
+      // The run has changed nothing yet, since changes need the lock. So it can be run again.
+      if (reply === LockReply.retry) throw new EndOfRun({ kind: 'retry' })
+      if (reply === LockReply.timeout) throw busyError(since)
+      this.#allowedLock = path
     }
-    const { patience, durability } = this.#settings
-    return Lock.acquire(root, patience, since, () => this.#say({ kind: 'waits' }), durability)
+    const { lockTimeout, durability } = this.#settings
+    return Lock.acquire(root, lockTimeout, since, () => this.#send({ kind: 'waits-for-lock' }), durability)
   }
 
-  #find(place: Place): Granted {
+  #find(place: Place): GrantedPlace {
     if (place.tag === 'repository') return findRepository(place.val, this.#settings.grants)
     const { label, name } = place.val
     const found = findNamed(this.#settings.places, label)
     if (name === '') return namedTree(found)
-    throw new StorageFailure('invalid-path', `the place \`${label}\` is alone and has no name: leave it empty`)
+    throw new StorageError('invalid-path', `the place \`${label}\` is alone and has no name: leave it empty`)
   }
 
-  #count(): void {
+  #countCall(): void {
     const { storageCalls } = this.#settings
-    if (++this.#calls > storageCalls) throw ended('storage-calls', `it asked storage more than ${storageCalls} times`)
+    if (++this.#calls > storageCalls)
+      throw callEnded('storage-calls', `it asked storage more than ${storageCalls} times`)
   }
 }
 
-function ended(reason: 'storage-calls' | 'trap', message: string): EndOfRun {
+function callEnded(reason: 'storage-calls' | 'trap', message: string): EndOfRun {
   return new EndOfRun({ kind: 'ended', reason, message })
 }

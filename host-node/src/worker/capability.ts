@@ -15,10 +15,18 @@ import type {
 import type { Place } from '../generated/component/interfaces/agent-memory-storage-types.js'
 import type { Database } from '../storage/database/database.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
-import { type Areas, areasOf, type Granted, listDirectory, readDocument, statusAt, versionOf } from '../storage/tree.ts'
+import {
+  type Areas,
+  areasOf,
+  type GrantedPlace,
+  listDirectory,
+  readDocument,
+  statusAt,
+  versionOf,
+} from '../storage/tree.ts'
 import type { CallStorage, PlaceKind } from './call.ts'
 
-/** `agent-memory:storage/documents` for one call. */
+/** The import `agent-memory:storage/documents` for one call. */
 export function documents(call: CallStorage): object {
   class Writer {
     readonly #areas: Areas
@@ -37,10 +45,10 @@ export function documents(call: CallStorage): object {
   }
 
   class Tree {
-    readonly #tree: Granted
+    readonly #tree: GrantedPlace
     readonly #areas: Areas
 
-    constructor(tree: Granted) {
+    constructor(tree: GrantedPlace) {
       this.#tree = tree
       this.#areas = areasOf(tree)
     }
@@ -65,7 +73,7 @@ export function documents(call: CallStorage): object {
       return call.run(() => false)
     }
 
-    /** The whole place, whatever the scope. */
+    /** Locks the whole place. The scope of the WIT is ignored. */
     lock(): Writer {
       return call.run(() => {
         call.lock(this.#tree)
@@ -88,7 +96,7 @@ export function documents(call: CallStorage): object {
   }
 }
 
-/** `agent-memory:storage/database` for one call. */
+/** The import `agent-memory:storage/database` for one call. */
 export function database(call: CallStorage): object {
   class OpenTransaction {
     readonly #transaction: Transaction

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type * as Toolbox from '../generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import { capMemory } from './cap-memory.ts'
+import { limitLinearMemory } from './linear-memory.ts'
 
-/** What jco makes of the component. */
+/** The function that jco generates to instantiate the component. */
 export type Instantiate = (
   getCoreModule: (name: string) => WebAssembly.Module,
   imports: object,
@@ -10,16 +10,16 @@ export type Instantiate = (
 
 type Modules = Record<string, WebAssembly.Module>
 
-/** What was compiled last: memories of one process share it, and with it what V8 has optimized. */
-let last: { of: string; modules: Promise<Modules> } | undefined
+/** A cache of the modules that were compiled last, with the code that V8 has optimized. All memories share it. */
+let cache: { key: string; modules: Promise<Modules> } | undefined
 
-/** The core modules in a directory that jco wrote, each with its memory capped. */
+/** Compiles the core modules in a directory that jco wrote, with their linear memory limited. */
 export function compileModules(directory: URL, memoryLimit: number): Promise<Modules> {
-  const of = `${memoryLimit} ${directory}`
-  if (last?.of !== of) last = { of, modules: compile(directory, memoryLimit) }
-  const { modules } = last
+  const key = `${memoryLimit} ${directory}`
+  if (cache?.key !== key) cache = { key, modules: compile(directory, memoryLimit) }
+  const { modules } = cache
   modules.catch(() => {
-    if (last?.modules === modules) last = undefined
+    if (cache?.modules === modules) cache = undefined
   })
   return modules
 }
@@ -27,13 +27,13 @@ export function compileModules(directory: URL, memoryLimit: number): Promise<Mod
 async function compile(directory: URL, memoryLimit: number): Promise<Modules> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.wasm'))
   const modules = names.map(async (name) => {
-    const bytes = capMemory(await readFile(new URL(name, directory)), memoryLimit)
+    const bytes = limitLinearMemory(await readFile(new URL(name, directory)), memoryLimit)
     return [name, await WebAssembly.compile(bytes)] as const
   })
   return Object.fromEntries(await Promise.all(modules))
 }
 
-/** Whether the component answered with a `failure`: it throws the plain record, and a dead guest throws an `Error`. */
+/** Whether the component returned a `failure`, which jco throws as a plain record. A trap throws an `Error`. */
 export function isFailure(error: unknown): error is Toolbox.Failure {
   return (
     !(error instanceof Error) && typeof error === 'object' && error !== null && 'code' in error && 'message' in error

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
-import { StorageFailure } from '../storage/failure.ts'
+import { StorageError } from '../storage/error.ts'
 import type { Lock } from '../storage/lock.ts'
-import type { Root } from '../storage/walk.ts'
+import type { Root } from '../storage/directory.ts'
 
-/** How a call gets the lock of a place, by the path of its directory. */
+/** Acquires the lock of a place. `path` is the path of the lock's directory. */
 type Acquire = (root: Root, path: string) => Lock
 
 /**
- * The one lock that a call may have. Its writer and its write transaction share it, and it ends with the last of them.
- * The call may take it again, and that of no other place.
+ * The one lock that a call may have. The call's writer and its write transaction share it, and the last of them
+ * releases it. The call may take the same lock again, but not the lock of another place.
  */
 export class PlaceLock {
   readonly #acquire: Acquire
-  /** The directory of the lock that it has or had. */
+  /** The directory of the lock that the call has or had. */
   #path: string | undefined
   #lock: Lock | undefined
   #users = 0
@@ -21,11 +21,11 @@ export class PlaceLock {
     this.#acquire = acquire
   }
 
-  /** Waits for it, where the call does not have it; whoever takes it lets go of it once. */
+  /** Acquires the lock unless the call has it. Each `take` needs one `release`. */
   take(root: Root): { lock: Lock; isNew: boolean } {
     const path = join(root.anchor, ...root.segments)
     if (this.#path !== undefined && this.#path !== path) {
-      throw new StorageFailure('nested', 'the call has locked another place: a call locks one place in its life')
+      throw new StorageError('nested', 'the call has locked another place: a call locks one place in its life')
     }
     const isNew = this.#lock === undefined
     const lock = (this.#lock ??= this.#acquire(root, path))
@@ -38,7 +38,7 @@ export class PlaceLock {
     if (--this.#users === 0) this.close()
   }
 
-  /** Throws where it was removed meanwhile. */
+  /** Throws if the lock's file was removed while it was held. */
   check(): void {
     this.#lock?.check()
   }

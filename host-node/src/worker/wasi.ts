@@ -1,8 +1,8 @@
-const mostComplaint = 4096
+const maxStderrLength = 4096
 
-/** The inert part of WASI that Rust's standard library imports: no authority, and no input. */
-export function inertWasi(): { complaint: () => string; imports: object } {
-  let complaint = ''
+/** The parts of WASI that Rust's standard library imports. They do nothing: the guest gets no input and no access. */
+export function inertWasi(): { stderr: () => string; imports: object } {
+  let stderrText = ''
   const decoder = new TextDecoder()
 
   class Pollable {
@@ -13,16 +13,16 @@ export function inertWasi(): { complaint: () => string; imports: object } {
   }
   class InputStream {}
   class OutputStream {
-    readonly #heard: boolean
+    readonly #isStderr: boolean
 
-    constructor(heard: boolean) {
-      this.#heard = heard
+    constructor(isStderr: boolean) {
+      this.#isStderr = isStderr
     }
     checkWrite(): bigint {
       return 65536n
     }
     write(bytes: Uint8Array): void {
-      if (this.#heard) complaint = (complaint + decoder.decode(bytes, { stream: true })).slice(0, mostComplaint)
+      if (this.#isStderr) stderrText = (stderrText + decoder.decode(bytes, { stream: true })).slice(0, maxStderrLength)
     }
     blockingWriteAndFlush(bytes: Uint8Array): void {
       this.write(bytes)
@@ -35,8 +35,8 @@ export function inertWasi(): { complaint: () => string; imports: object } {
   }
 
   return {
-    // What the guest wrote to its standard error: why it panicked.
-    complaint: () => complaint.trim(),
+    /** The text that the guest has written to its standard error, such as the message of a panic. */
+    stderr: () => stderrText.trim(),
     imports: {
       'wasi:cli/environment': { getEnvironment: () => [], getArguments: () => [], initialCwd: () => undefined },
       'wasi:cli/exit': {

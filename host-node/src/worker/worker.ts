@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { Control } from '../control.ts'
+import { SharedState } from '../shared-state.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
 import { Databases } from '../storage/database/database.ts'
 import { CallStorage, EndOfRun } from './call.ts'
@@ -8,28 +8,28 @@ import { type Instantiate, isFailure } from './component.ts'
 import { inertWasi } from './wasi.ts'
 
 const settings = workerData as WorkerSettings
-const control = new Control(settings.control)
+const sharedState = new SharedState(settings.sharedState)
 const { instantiate } = (await import(settings.component)) as { instantiate: Instantiate }
 const port = parentPort!
 
-const say = (report: Report) => port.postMessage(report)
+const send = (report: Report) => port.postMessage(report)
 
 const databases = new Databases({
   durability: settings.durability,
-  patience: settings.patience,
-  watch: { start: () => control.enterStatement(), end: () => control.leaveStatement() },
-  onWait: () => say({ kind: 'waits' }),
+  lockTimeout: settings.lockTimeout,
+  timer: { start: () => sharedState.enterStatement(), end: () => sharedState.leaveStatement() },
+  onWait: () => send({ kind: 'waits-for-lock' }),
 })
 
-port.on('message', (request: Request) => say(serve(request)))
+port.on('message', (request: Request) => send(serve(request)))
 
-/** Runs one request in a fresh instance. Whatever it opened is closed before it is answered. */
+/** Runs one request in a fresh instance. Closes everything that the call has open before the report is sent. */
 function serve(request: Request): Report {
-  const askedAt = request.kind === 'call-tool' ? request.askedAt : undefined
-  const storage = new CallStorage(settings, control, say, databases, askedAt)
+  const waitingSince = request.kind === 'call-tool' ? request.waitingSince : undefined
+  const storage = new CallStorage(settings, sharedState, send, databases, waitingSince)
   const wasi = inertWasi()
-  control.begin()
-  control.enterGuest()
+  sharedState.beginCall()
+  sharedState.enterGuest()
   try {
     const { toolbox } = instantiate((name) => settings.modules[name]!, {
       'agent-memory:storage/documents': documents(storage),
@@ -45,16 +45,16 @@ function serve(request: Request): Report {
   } catch (error) {
     if (error instanceof EndOfRun) return error.report
     if (isFailure(error)) return { kind: 'failure', code: error.code, message: error.message }
-    return ended(error, wasi.complaint())
+    return ended(error, wasi.stderr())
   } finally {
-    control.leaveGuest()
+    sharedState.leaveGuest()
     storage.close()
   }
 }
 
-/** The guest is dead: it trapped, or broke the contract between it and the host. */
-function ended(error: unknown, complaint: string): Report {
-  // Rust's allocator says so before it traps; V8 tells a refused growth from no other trap.
-  const reason = /memory allocation of \d+ bytes failed/.test(complaint) ? 'memory' : 'trap'
-  return { kind: 'ended', reason, message: complaint || String(error) }
+/** The report of a guest that has trapped or has broken the component model's rules. */
+function ended(error: unknown, stderr: string): Report {
+  // Rust's allocator writes this before it traps. V8 reports the trap like any other.
+  const reason = /memory allocation of \d+ bytes failed/.test(stderr) ? 'memory' : 'trap'
+  return { kind: 'ended', reason, message: stderr || String(error) }
 }

@@ -1,8 +1,8 @@
 import { constants, type DatabaseSync } from 'node:sqlite'
 
-/** Pragmas that read, and one that a transaction may also set. */
+/** The granted pragmas. A transaction may also set `user_version`; all others only read. */
 const pragmas = new Set([
-  'data_version', // FTS5 asks for it
+  'data_version', // FTS5 needs it.
   'foreign_key_check',
   'freelist_count',
   'index_info',
@@ -18,21 +18,21 @@ const pragmas = new Set([
   'user_version',
 ])
 
-/** Of those, the ones that have no argument: it would set something. */
+/** The granted pragmas that would set something if they had an argument. */
 const withoutArgument = new Set(['data_version', 'freelist_count', 'page_count', 'page_size'])
 
 const deniedFunctions = new Set(['load_extension', 'fts3_tokenizer'])
 
-/** What only reads, whatever its arguments. */
-const reads = new Set([
+/** The actions that only read. */
+const readActions = new Set([
   constants.SQLITE_FUNCTION,
   constants.SQLITE_READ,
   constants.SQLITE_RECURSIVE,
   constants.SQLITE_SELECT,
 ])
 
-/** What changes something, and may. */
-const changes = new Set([
+/** The granted actions that change something. */
+const writeActions = new Set([
   constants.SQLITE_ALTER_TABLE,
   constants.SQLITE_ANALYZE,
   constants.SQLITE_CREATE_INDEX,
@@ -51,31 +51,36 @@ const changes = new Set([
   constants.SQLITE_UPDATE,
 ])
 
-/** Which statements a call may run: none that reaches beyond the database or outlives the call. */
+/**
+ * Decides which statements a call may run. A statement may not reach beyond the database, and its effect on the
+ * connection may not outlive the call.
+ *
+ * @see https://www.sqlite.org/c3ref/set_authorizer.html
+ */
 export class Authoriser {
-  /** Whether something was denied since `forget`: SQLite's own error does not always tell. */
+  /** Whether something was denied since `reset`. SQLite's own error does not always tell. */
   hasDenied = false
-  /** Whether what was prepared since `forget` changes something. */
+  /** Whether a statement that was prepared since `reset` changes something. */
   hasChanges = false
   #isHost = false
 
   constructor(database: DatabaseSync) {
-    // Asked when a statement is prepared; also anew, while it runs, where the schema has changed.
+    // SQLite calls this when it prepares a statement, also when a changed schema makes it prepare one again.
     database.setAuthorizer((action, first, second, schema) => {
       if (this.#isHost) return constants.SQLITE_OK
-      if (changes.has(action) || sets(action, first, second)) this.hasChanges = true
+      if (writeActions.has(action) || setsUserVersion(action, first, second)) this.hasChanges = true
       if (isGranted(action, first, second, schema)) return constants.SQLITE_OK
       this.hasDenied = true
       return constants.SQLITE_DENY
     })
   }
 
-  forget(): void {
+  reset(): void {
     this.hasDenied = false
     this.hasChanges = false
   }
 
-  /** Runs what the host may do. */
+  /** Runs statements of the host. Nothing is denied. */
   asHost<T>(work: () => T): T {
     this.#isHost = true
     try {
@@ -86,16 +91,16 @@ export class Authoriser {
   }
 }
 
-/** Whether it sets what is kept in the database. */
-function sets(action: number, pragma: string | null, value: string | null): boolean {
+/** Whether a pragma sets `user_version`, which is stored in the database. */
+function setsUserVersion(action: number, pragma: string | null, value: string | null): boolean {
   return action === constants.SQLITE_PRAGMA && pragma?.toLowerCase() === 'user_version' && value !== null
 }
 
 function isGranted(action: number, first: string | null, second: string | null, schema: string | null): boolean {
   if (action === constants.SQLITE_FUNCTION) return !deniedFunctions.has(second?.toLowerCase() ?? '')
-  // `CREATE TABLE temp.t` is no `CREATE TEMP TABLE t` here; and `ALTER TABLE` updates what refers to the table.
-  if (changes.has(action)) return schema !== 'temp' || action === constants.SQLITE_UPDATE
-  if (action !== constants.SQLITE_PRAGMA) return reads.has(action)
+  // `CREATE TABLE temp.t` has the action of an ordinary table. `ALTER TABLE` updates the temporary schema, too.
+  if (writeActions.has(action)) return schema !== 'temp' || action === constants.SQLITE_UPDATE
+  if (action !== constants.SQLITE_PRAGMA) return readActions.has(action)
   const name = first?.toLowerCase() ?? ''
   return pragmas.has(name) && (second === null || !withoutArgument.has(name))
 }

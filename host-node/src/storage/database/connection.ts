@@ -3,79 +3,83 @@ import { closeSync, constants, linkSync, openSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { attempt, StorageFailure } from '../failure.ts'
+import { attempt, StorageError } from '../error.ts'
 import { makeLockDirectory } from '../lock.ts'
 import { isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from '../sqlite-error.ts'
-import { type Durability, findDirectory, lookAt, makeDirectory, syncDirectory } from '../walk.ts'
+import { type Durability, findDirectory, lstatIfExists, makeDirectory, syncDirectory } from '../directory.ts'
 import { Authoriser } from './authoriser.ts'
-import { notAFile, notGranted, reported } from './failure.ts'
+import { notAFileError, notGrantedError, databaseError } from './error.ts'
 import type { DatabaseFile } from './file.ts'
 import { poll, type Wait } from './poll.ts'
-import { mostBytes, prepare, type Prepared } from './statement.ts'
-import { refusalOf, unchangingFile, type Unchanging } from './unwritable.ts'
+import { maxBytes, prepare, type Prepared } from './prepare.ts'
+import { accessErrorOf, immutableFile, type ImmutableFile } from './immutable.ts'
 
-/** So many prepared statements are kept on a connection. */
-const mostStatements = 128
+/** The most prepared statements that a connection caches. */
+const maxCachedStatements = 128
 
-/** A SQLite that is older may damage a database in WAL mode that several connections write to. */
-const soundWal = [3, 51, 3]
+/**
+ * The first SQLite with a reliable WAL mode. An older one may damage a database that several connections write to.
+ *
+ * @see https://www.sqlite.org/wal.html#walresetbug
+ */
+const minWalVersion = [3, 51, 3]
 
 /** The journal mode of a new database. */
 export function journalMode(sqliteVersion: string): 'WAL' | 'DELETE' {
   const version = sqliteVersion.split('.').map(Number)
-  const at = soundWal.findIndex((least, index) => version[index] !== least)
-  return at === -1 || version[at]! > soundWal[at]! ? 'WAL' : 'DELETE'
+  const at = minWalVersion.findIndex((min, index) => version[index] !== min)
+  return at === -1 || version[at]! > minWalVersion[at]! ? 'WAL' : 'DELETE'
 }
 
-/** Is told when a statement of a call begins and ends, which may take long. */
-export interface Watch {
+/** Times the statements of calls. */
+export interface StatementTimer {
   start(): void
   end(): void
 }
 
-/** What SQLite waits for: that a commit, that a checkpoint is on the medium, or nothing. */
+/** SQLite syncs each commit (`FULL`), each checkpoint (`NORMAL`) or nothing (`OFF`). */
 type Synchronous = 'FULL' | 'NORMAL' | 'OFF'
 
-/** A connection to a database. */
-export class Link {
+/** A connection to a database, with its cache of prepared statements. */
+export class Connection {
   readonly database: DatabaseSync
   readonly authoriser: Authoriser
-  /** Whether nothing can be changed through it. */
+  /** Whether it can only read. */
   readonly isReadOnly: boolean
-  /** Set where it reads a file as if nobody changed it: it serves one call alone. */
-  readonly unchanging: Unchanging | undefined
+  /** Set if SQLite reads the file as immutable. Such a connection serves one call only. */
+  readonly immutable: ImmutableFile | undefined
   readonly #path: string
   readonly #inode: number | undefined
-  readonly #watch: Watch
-  /** By their text, the one that was used last at the end. */
+  readonly #timer: StatementTimer
+  /** The prepared statements of calls by their text, the most recently used last. */
   readonly #statements = new Map<string, Prepared>()
-  /** The host's own: no call finds them by giving their text. */
-  readonly #own = new Map<string, StatementSync>()
-  /** Whether it was seen not to be new. */
+  /** The host's own prepared statements, which no call can use. */
+  readonly #hostStatements = new Map<string, StatementSync>()
+  /** Whether the database is known not to be new. */
   #hasPages = false
 
-  constructor(path: string, synchronous: Synchronous, watch: Watch, unchanging?: Unchanging) {
+  constructor(path: string, synchronous: Synchronous, timer: StatementTimer, immutable?: ImmutableFile) {
     this.#path = path
-    this.#watch = watch
-    this.unchanging = unchanging
-    this.isReadOnly = unchanging !== undefined || refusalOf(path, constants.W_OK) !== undefined
-    // `mode=rw`: it is never created here, where its permission bits would be SQLite's choice.
-    const uri = `${pathToFileURL(path).href}?${unchanging ? 'immutable=1' : 'mode=rw'}`
+    this.#timer = timer
+    this.immutable = immutable
+    this.isReadOnly = immutable !== undefined || accessErrorOf(path, constants.W_OK) !== undefined
+    // `mode=rw`: SQLite does not create the file, because it would choose the permission bits.
+    const uri = `${pathToFileURL(path).href}?${immutable ? 'immutable=1' : 'mode=rw'}`
     this.database = new DatabaseSync(uri, {
-      readOnly: unchanging !== undefined,
+      readOnly: immutable !== undefined,
       timeout: 0,
       readBigInts: true,
       returnArrays: true,
       enableForeignKeyConstraints: true,
       enableDoubleQuotedStringLiterals: false,
       defensive: true,
-      limits: { length: mostBytes + 1024, attach: 0 },
+      limits: { length: maxBytes + 1024, attach: 0 },
     })
     try {
-      this.#inode = lookAt(path)?.ino
+      this.#inode = lstatIfExists(path)?.ino
       this.database.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA trusted_schema = OFF`)
       this.authoriser = new Authoriser(this.database)
-      // The first look at the file tells whether it can be used at all.
+      // SQLite opens the file lazily: the first read fails if the file cannot be used.
       this.isNew()
       this.checkUnchanged()
     } catch (error) {
@@ -89,12 +93,12 @@ export class Link {
     return this.database.isTransaction
   }
 
-  /** Whether the file that is open is still the one at its path. */
+  /** Whether the open file is still the file at its path. */
   isInPlace(): boolean {
-    return this.unchanging?.holds() ?? lookAt(this.#path)?.ino === this.#inode
+    return this.immutable?.isUnchanged() ?? lstatIfExists(this.#path)?.ino === this.#inode
   }
 
-  /** Whether nothing was ever written to it. */
+  /** Whether nothing was ever written to the database. */
   isNew(): boolean {
     if (this.#hasPages) return false
     const [pages] = this.run('PRAGMA page_count') as [bigint]
@@ -102,53 +106,52 @@ export class Link {
     return !this.#hasPages
   }
 
-  /** What the statement that ran last changed, all since the connection was opened, and its last insert. */
-  counts(): { changes: bigint; inAll: bigint; lastInsertId: bigint } {
+  /** The row changes of the last statement, all row changes of the connection, and its last row id. */
+  counts(): { changes: bigint; totalChanges: bigint; lastInsertId: bigint } {
     const row = this.run('SELECT changes(), total_changes(), last_insert_rowid()') as [bigint, bigint, bigint]
-    return { changes: row[0], inAll: row[1], lastInsertId: row[2] }
+    return { changes: row[0], totalChanges: row[1], lastInsertId: row[2] }
   }
 
-  /** Runs a statement of the host's own, and gives its first row. */
+  /** Runs a statement of the host, and returns its first row. */
   run(sql: string): unknown {
     return this.authoriser.asHost(() => {
-      let statement = this.#own.get(sql)
-      if (statement === undefined) this.#own.set(sql, (statement = this.database.prepare(sql)))
+      let statement = this.#hostStatements.get(sql)
+      if (statement === undefined) this.#hostStatements.set(sql, (statement = this.database.prepare(sql)))
       return statement.get()
     })
   }
 
-  /** Runs what a call gave; where SQLite was not allowed to, says so in whatever way it failed. */
-  asCall<T>(work: () => T): T {
-    this.authoriser.forget()
-    this.#watch.start()
+  /** Runs a statement of a call. If the authoriser denied something, any error becomes `not-granted`. */
+  runForCall<T>(work: () => T): T {
+    this.authoriser.reset()
+    this.#timer.start()
     try {
-      const done = work()
+      const result = work()
       this.checkUnchanged()
-      return done
+      return result
     } catch (error) {
       this.checkUnchanged()
-      throw isSqliteError(error) && this.authoriser.hasDenied ? notGranted(resultCode(error)) : error
+      throw isSqliteError(error) && this.authoriser.hasDenied ? notGrantedError(resultCode(error)) : error
     } finally {
-      this.#watch.end()
+      this.#timer.end()
     }
   }
 
-  /** Throws where the file changed while it was read: what was read, or what SQLite said of it, may mix two states. */
+  /** Throws if a file that is read as immutable has changed: the rows may mix its old and new state. */
   checkUnchanged(): void {
-    if (this.unchanging?.holds() === false) throw this.unchanging.changed()
+    if (this.immutable?.isUnchanged() === false) throw this.immutable.changedError()
   }
 
-  /** A statement of a call, prepared now or before. */
+  /** The prepared statement for a call's text, from the cache if it is there. */
   prepared(sql: string): Prepared {
-    const kept = this.#statements.get(sql)
-    const prepared = kept ?? prepare(this, sql)
+    const prepared = this.#statements.get(sql) ?? prepare(this.database, this.authoriser, sql)
     this.#statements.delete(sql)
     this.#statements.set(sql, prepared)
-    if (this.#statements.size > mostStatements) this.#statements.delete(this.#statements.keys().next().value!)
+    if (this.#statements.size > maxCachedStatements) this.#statements.delete(this.#statements.keys().next().value!)
     return prepared
   }
 
-  /** Rolls back what goes on; false where it cannot, and the connection is of no use any more. */
+  /** Rolls back the open transaction. Returns false if that fails: the connection cannot be used again. */
   rollBack(): boolean {
     try {
       if (this.isInTransaction) this.run('ROLLBACK')
@@ -163,52 +166,58 @@ export class Link {
   }
 }
 
-/** Opens a connection; makes the file, and what leads to it, where it is missing and `create` is set. */
-export function connect(file: DatabaseFile, create: boolean, wanted: Durability, watch: Watch, wait: Wait): Link {
-  const { name, directory: root, location, beside } = file
-  // A derived one can be made anew.
-  const durability = beside ? 'relaxed' : wanted
-  const synchronous = beside ? 'OFF' : wanted === 'full' ? 'FULL' : 'NORMAL'
+/** Opens a connection. With `create`, makes the file and its directories if they are missing. */
+export function connect(
+  file: DatabaseFile,
+  create: boolean,
+  requested: Durability,
+  timer: StatementTimer,
+  wait: Wait,
+): Connection {
+  const { name, directory: root, location, lockDirectory } = file
+  // A derived database can be made again, so it is not synced.
+  const durability = lockDirectory ? 'relaxed' : requested
+  const synchronous = lockDirectory ? 'OFF' : requested === 'full' ? 'FULL' : 'NORMAL'
   let directory = attempt(`open the database \`${location}\``, () => findDirectory(root, []))
   if (directory === undefined) {
-    if (!create) throw missing(location)
-    directory = creating(location, () => {
-      if (beside) makeLockDirectory(beside, durability)
+    if (!create) throw notFoundError(location)
+    directory = attemptToCreate(location, () => {
+      if (lockDirectory) makeLockDirectory(lockDirectory, durability)
       return makeDirectory(root, durability)
     })
   }
   const path = join(directory, name)
-  const found = attempt(`open the database \`${location}\``, () => lookAt(path))
-  if (found !== undefined && !found.isFile()) throw notAFile(location)
-  if (found === undefined) {
-    if (!create) throw missing(location)
-    creating(location, () => createIn(directory, file, durability))
+  const stats = attempt(`open the database \`${location}\``, () => lstatIfExists(path))
+  if (stats !== undefined && !stats.isFile()) throw notAFileError(location)
+  if (stats === undefined) {
+    if (!create) throw notFoundError(location)
+    attemptToCreate(location, () => createFile(directory, file, durability))
   }
   try {
-    // Who repairs it after a crash keeps all others out for a moment.
-    return poll(wait, () => new Link(path, synchronous, watch))
+    // Another process may lock the database for a moment, to recover it after a crash.
+    return poll(wait, () => new Connection(path, synchronous, timer))
   } catch (error) {
     const code = primaryCode(error) ?? 0
-    const cannotOpen = [Sqlite.cannotOpen, Sqlite.readOnly, Sqlite.permission].some((refusal) => refusal === code)
-    if (!cannotOpen) throw reported(error, location)
-    const unchanging = unchangingFile(directory, path, location, error as SqliteError)
-    return attemptTo(location, () => new Link(path, synchronous, watch, unchanging))
+    const cannotOpen = [Sqlite.cannotOpen, Sqlite.readOnly, Sqlite.permission].some((each) => each === code)
+    if (!cannotOpen) throw databaseError(error, location)
+    const immutable = immutableFile(directory, path, location, error as SqliteError)
+    return attemptToUse(location, () => new Connection(path, synchronous, timer, immutable))
   }
 }
 
 /**
- * Puts an empty file there, which in a private place is of mode 600 from the first.
+ * Makes an empty database file. In a private place it has mode 600 from the start.
  *
- * It gets its name only when nobody has it open, since closing a file lets go of every lock that this
- * process has on it, those of SQLite too.
+ * The file is made and closed under a temporary name. Under its own name SQLite may have it open already, and closing
+ * any handle of a file releases all locks that this process has on it.
  */
-function createIn(directory: string, { name, directory: { isPrivate } }: DatabaseFile, durability: Durability): void {
+function createFile(directory: string, { name, directory: { isPrivate } }: DatabaseFile, durability: Durability): void {
   const temporary = join(directory, `.${name}.${randomBytes(8).toString('hex')}.agent-memory-tmp`)
   closeSync(openSync(temporary, 'wx', isPrivate ? 0o600 : 0o666))
   try {
     linkSync(temporary, join(directory, name))
   } catch (error) {
-    // Made by another just now.
+    // Another process has just made it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     unlinkSync(temporary)
@@ -216,24 +225,24 @@ function createIn(directory: string, { name, directory: { isPrivate } }: Databas
   if (durability === 'full') syncDirectory(directory)
 }
 
-/** What the system refuses here is refused to whoever writes. */
-function creating<T>(location: string, work: () => T): T {
+/** Runs `work`, which creates a database. A missing permission gives `read-only`, the code for writers. */
+function attemptToCreate<T>(location: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const { code, message, detail } = StorageFailure.from(error, `create the database \`${location}\``)
-    throw new StorageFailure(code === 'permission' ? 'read-only' : code, message, detail)
+    const { code, message, detail } = StorageError.from(error, `create the database \`${location}\``)
+    throw new StorageError(code === 'permission' ? 'read-only' : code, message, detail)
   }
 }
 
-function attemptTo<T>(location: string, work: () => T): T {
+function attemptToUse<T>(location: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw reported(error, location)
+    throw databaseError(error, location)
   }
 }
 
-function missing(location: string): StorageFailure {
-  return new StorageFailure('not-found', `there is no database \`${location}\` yet`)
+function notFoundError(location: string): StorageError {
+  return new StorageError('not-found', `there is no database \`${location}\` yet`)
 }

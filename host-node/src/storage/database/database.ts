@@ -1,42 +1,42 @@
 import { join } from 'node:path'
 import type { Rows, Statement } from '../../generated/component/interfaces/agent-memory-storage-database.js'
 import { monotonic } from '../../time.ts'
-import { StorageFailure } from '../failure.ts'
-import type { Patience } from '../lock.ts'
+import { StorageError } from '../error.ts'
+import type { LockTimeout } from '../lock.ts'
 import { isBusy } from '../sqlite-error.ts'
-import type { Durability } from '../walk.ts'
-import { connect, journalMode, type Link, type Watch } from './connection.ts'
-import { nested, readOnly, reported } from './failure.ts'
+import type { Durability } from '../directory.ts'
+import { connect, journalMode, type Connection, type StatementTimer } from './connection.ts'
+import { nestedError, readOnlyError, databaseError } from './error.ts'
 import type { DatabaseFile } from './file.ts'
 import { poll, type Wait } from './poll.ts'
 import { query } from './statement.ts'
 import { Transaction } from './transaction.ts'
 
-/** How a database is worked with. */
+/** How a thread uses its databases. */
 export interface DatabaseOptions {
   readonly durability: Durability
-  readonly patience: Patience
-  readonly watch?: Watch
-  /** Called when it has to wait for somebody else. */
+  readonly lockTimeout: LockTimeout
+  readonly timer?: StatementTimer
+  /** Called when a call has to wait for a lock. */
   readonly onWait?: () => void
 }
 
-const unwatched: Watch = { start: () => {}, end: () => {} }
+const noTimer: StatementTimer = { start: () => {}, end: () => {} }
 
-/** The first read fixes what a read transaction sees. */
+/** A read transaction sees the state of its first read. */
 const firstRead = 'SELECT 1 FROM sqlite_schema LIMIT 1'
 
-/** For how long a transaction waits for SQLite's own lock, on the clock `monotonic`. */
-interface Waiting {
+/** How long a transaction waits for SQLite's own lock, on the clock `monotonic`. */
+interface LockWait {
   /** When the call began to wait. */
   readonly since: number
   readonly until: number
 }
 
-/** The databases of one thread. Each connection is kept open over calls, with the statements that it has prepared. */
+/** The databases of one thread: a cache of connections that stay open between calls. */
 export class Databases {
   readonly #options: DatabaseOptions
-  /** By path, the one that was used last at the end. */
+  /** The open databases by path, the most recently used last. */
   readonly #open = new Map<string, Database>()
   readonly #inUse = new Set<Database>()
 
@@ -44,7 +44,7 @@ export class Databases {
     this.#options = options
   }
 
-  /** How many the call uses. */
+  /** The number of databases that the call uses. */
   get inUse(): number {
     return this.#inUse.size
   }
@@ -58,140 +58,140 @@ export class Databases {
     return database
   }
 
-  /** Ends whatever the call has begun, and closes what was not used for longest. */
+  /** Ends the call's transactions, and closes the least recently used databases beyond the cache's size. */
   endCall(): void {
     for (const database of this.#inUse) database.endCall()
     this.#inUse.clear()
     for (const [path, database] of this.#open) {
-      if (this.#open.size <= mostKept) break
+      if (this.#open.size <= maxCachedDatabases) break
       database.close()
       this.#open.delete(path)
     }
   }
 }
 
-/** So many databases stay open over calls. */
-const mostKept = 16
+/** The most databases that stay open between calls. */
+const maxCachedDatabases = 16
 
 /**
- * A database as one thread sees it: one SQLite file, with one writer at a time over threads, processes and hosts.
+ * A database of one thread: one SQLite file, with one writer at a time over threads, processes and hosts.
  *
- * Who writes to one that is kept holds the lock of its place, and then waits for SQLite's own, which programs that know
- * nothing of the first may hold. A connection ends with its thread, and so does what it has begun.
+ * A writer first takes the lock of the database's place, unless the database is derived. Then it takes SQLite's own
+ * lock, for which it may have to wait: other programs do not know the place's lock.
  */
 export class Database {
   readonly file: DatabaseFile
   readonly #options: DatabaseOptions
-  readonly #watch: Watch
+  readonly #timer: StatementTimer
   readonly #onWait: () => void
-  #link: Link | undefined
+  #connection: Connection | undefined
   #transaction: Transaction | undefined
 
   constructor(file: DatabaseFile, options: DatabaseOptions) {
     this.file = file
     this.#options = options
-    this.#watch = options.watch ?? unwatched
+    this.#timer = options.timer ?? noTimer
     this.#onWait = options.onWait ?? (() => {})
   }
 
-  /** Opens it where it is not open yet; creates it where it is missing and `create` is set. */
+  /** Opens the connection unless it is open. With `create`, creates the file if it is missing. */
   open(create: boolean): void {
-    if (this.#link?.isInPlace() === false && this.#transaction === undefined) this.close()
-    this.#link ??= connect(this.file, create, this.#options.durability, this.#watch, this.#wait())
+    if (this.#connection?.isInPlace() === false && this.#transaction === undefined) this.close()
+    this.#connection ??= connect(this.file, create, this.#options.durability, this.#timer, this.#wait())
   }
 
-  /** Runs one statement that reads, outside a transaction, and gives at most `maxRows` rows. */
+  /** Runs one read-only statement outside a transaction, and returns at most `maxRows` rows. */
   query(statement: Statement, maxRows: number): Rows {
-    const link = this.#opened()
-    if (link.isInTransaction) throw nested()
-    return this.#patiently(() => query(link, statement, maxRows, 'read'))
+    const connection = this.#openConnection()
+    if (connection.isInTransaction) throw nestedError()
+    return this.#retryWhileLocked(() => query(connection, statement, maxRows, 'read'))
   }
 
-  /** Throws where nothing can be written: who wants to write asks before it waits for the lock. */
+  /** Throws if the database is read-only or has a transaction. A writer checks this before it waits for the lock. */
   checkWritable(): void {
-    const link = this.#opened()
-    if (link.isInTransaction) throw nested()
-    if (link.isReadOnly) throw readOnly(this.file.location)
+    const connection = this.#openConnection()
+    if (connection.isInTransaction) throw nestedError()
+    if (connection.isReadOnly) throw readOnlyError(this.file.location)
   }
 
-  /** One that writes needs the place's lock until `ended`, unless the database is derived. */
-  begin(mode: 'read' | 'write', ended: () => void = () => {}, waiting?: Waiting): Transaction {
+  /** Begins a transaction. The caller of a write transaction holds the place's lock until `onEnd`, if there is one. */
+  begin(mode: 'read' | 'write', onEnd: () => void = () => {}, lockWait?: LockWait): Transaction {
     if (mode === 'write') this.checkWritable()
-    const link = this.#opened()
-    if (link.isInTransaction) throw nested()
-    const wait = waiting ? { until: waiting.until, onWait: this.#onWait } : this.#wait()
-    if (mode === 'write') this.#prepareJournal(link, wait)
-    this.#patiently(() => this.#beginOnce(link, mode), wait, waiting?.since)
-    return (this.#transaction = new Transaction(link, mode, this.file.location, {
-      commit: () => this.#patiently(() => link.run('COMMIT')),
-      ended: () => {
+    const connection = this.#openConnection()
+    if (connection.isInTransaction) throw nestedError()
+    const wait = lockWait ? { until: lockWait.until, onWait: this.#onWait } : this.#wait()
+    if (mode === 'write') this.#prepareJournal(connection, wait)
+    this.#retryWhileLocked(() => this.#beginOnce(connection, mode), wait, lockWait?.since)
+    return (this.#transaction = new Transaction(connection, mode, this.file.location, {
+      commit: () => this.#retryWhileLocked(() => connection.run('COMMIT')),
+      onEnd: () => {
         this.#transaction = undefined
-        // Let go of it before the next writer is let in.
+        // Release SQLite's lock before `onEnd` releases the place's lock.
         this.#rollBack()
-        ended()
+        onEnd()
       },
     }))
   }
 
-  /** Ends whatever the call has begun; the connection stays, if it can serve another. */
+  /** Ends the call's transaction. The connection stays open, unless it reads the file as immutable. */
   endCall(): void {
     this.#transaction?.end()
-    if (this.#link?.unchanging) this.close()
+    if (this.#connection?.immutable) this.close()
   }
 
   close(): void {
-    this.#link?.close()
-    this.#link = undefined
+    this.#connection?.close()
+    this.#connection = undefined
   }
 
-  #beginOnce(link: Link, mode: 'read' | 'write'): void {
+  #beginOnce(connection: Connection, mode: 'read' | 'write'): void {
     try {
-      link.run(mode === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN DEFERRED')
-      if (mode === 'read') link.run(firstRead)
+      connection.run(mode === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN DEFERRED')
+      if (mode === 'read') connection.run(firstRead)
     } catch (error) {
       this.#rollBack()
-      link.checkUnchanged()
+      connection.checkUnchanged()
       throw error
     }
   }
 
-  /** A new database gets its journal mode before its first page; the journal of any other is left as it is. */
-  #prepareJournal(link: Link, wait: Wait): void {
-    this.#patiently(() => {
-      if (!link.isNew()) return
+  /** Sets the journal mode of a new database, before its first page. The mode of an existing database stays. */
+  #prepareJournal(connection: Connection, wait: Wait): void {
+    this.#retryWhileLocked(() => {
+      if (!connection.isNew()) return
       const mode = journalMode(process.versions['sqlite']!)
-      link.authoriser.asHost(() => link.database.exec(`PRAGMA journal_mode = ${mode}`))
+      connection.authoriser.asHost(() => connection.database.exec(`PRAGMA journal_mode = ${mode}`))
     }, wait)
   }
 
-  /** A connection that cannot roll back is closed, which lets go as well. */
+  /** Rolls back. Closes the connection if that fails, which also releases the lock. */
   #rollBack(): void {
-    if (this.#link?.rollBack() === false) this.close()
+    if (this.#connection?.rollBack() === false) this.close()
   }
 
-  /** The connection, opened anew where it had to be closed. */
-  #opened(): Link {
-    if (this.#link === undefined) this.open(false)
-    return this.#link!
+  /** The connection. Opens it again if it had to be closed. */
+  #openConnection(): Connection {
+    if (this.#connection === undefined) this.open(false)
+    return this.#connection!
   }
 
   #wait(): Wait {
     const isDerived = this.file.lock === undefined
-    return { until: isDerived ? 0 : monotonic() + this.#options.patience.atHead, onWait: this.#onWait }
+    return { until: isDerived ? 0 : monotonic() + this.#options.lockTimeout.atHead, onWait: this.#onWait }
   }
 
-  /** Runs what another program's lock may hinder, again and again. */
-  #patiently<T>(attempt: () => T, wait = this.#wait(), since = monotonic()): T {
+  /** Runs `attempt` again and again while another program has the database locked. */
+  #retryWhileLocked<T>(attempt: () => T, wait = this.#wait(), since = monotonic()): T {
     try {
       return poll(wait, attempt)
     } catch (error) {
-      throw isBusy(error) ? this.#busy(since) : reported(error, this.file.location)
+      throw isBusy(error) ? this.#busyError(since) : databaseError(error, this.file.location)
     }
   }
 
-  #busy(since: number): StorageFailure {
+  #busyError(since: number): StorageError {
     const seconds = ((monotonic() - since) / 1000).toFixed(1)
-    return new StorageFailure(
+    return new StorageError(
       'busy',
       `another program kept \`${this.file.location}\` locked for the ${seconds} s that this call waited: ` +
         'try again, or wait longer (`lockWait`)',

@@ -1,44 +1,44 @@
 import type { Kind } from '../../generated/component/interfaces/agent-memory-storage-database.js'
-import { StorageFailure } from '../failure.ts'
+import { StorageError } from '../error.ts'
 import { segmentsOf } from '../paths.ts'
-import type { Granted } from '../tree.ts'
-import type { Root } from '../walk.ts'
+import type { GrantedPlace } from '../tree.ts'
+import type { Root } from '../directory.ts'
 
-/** Where a database is, and what it is. */
+/** The file of a database, and its lock. */
 export interface DatabaseFile {
   readonly name: string
-  /** The directory that it is in. */
+  /** The directory of the file. */
   readonly directory: Root
-  /** As a person names the file. */
+  /** The path of the file as a person would write it, for messages. */
   readonly location: string
-  /** Where the lock is that its writers hold; none of a derived one. */
+  /** The directory of the lock that its writers hold; undefined for a derived database. */
   readonly lock: Root | undefined
-  /** Where derived databases are: the directory of the place's lock. */
-  readonly beside: Root | undefined
+  /** For a derived database: the place's lock directory, which has the directory of derived databases. */
+  readonly lockDirectory: Root | undefined
 }
 
 const derivedName = /^[a-z0-9][a-z0-9._-]*$/
-/** A name of what SQLite keeps beside another database. */
-const ofAnother = /-(?:wal|shm|journal)$/
+/** The name of a file that SQLite adds to another database. */
+const sqliteSuffix = /-(?:wal|shm|journal)$/
 
-/** The database of this name in a place. */
-export function databaseFile(place: Granted, name: string, kind: Kind): DatabaseFile {
-  const { location: around, documents, lock, databases } = place
+/** The database with a name in a place. Throws if the place has no such database or the name is invalid. */
+export function databaseFile(place: GrantedPlace, name: string, kind: Kind): DatabaseFile {
+  const { location: placeLocation, documents, lock, databases } = place
   if (kind === 'kept') {
     if (databases.includes(name)) {
-      const location = `${around.replace(/\/+$/, '')}/${name}`
-      return { name, directory: documents, location, lock, beside: undefined }
+      const location = `${placeLocation.replace(/\/+$/, '')}/${name}`
+      return { name, directory: documents, location, lock, lockDirectory: undefined }
     }
-    throw new StorageFailure(
+    throw new StorageError(
       'not-granted',
-      `\`${around}\` has no database \`${name}\`: this host keeps none such there`,
+      `\`${placeLocation}\` has no database \`${name}\`: this host keeps none such there`,
     )
   }
   segmentsOf(name)
-  if (!derivedName.test(name) || ofAnother.test(name)) {
+  if (!derivedName.test(name) || sqliteSuffix.test(name)) {
     const why = 'it consists of small letters, digits, `.`, `_` and `-`, and begins with a letter or a digit'
-    throw new StorageFailure('invalid-path', `\`${name}\` is no name of a derived database: ${why}`)
+    throw new StorageError('invalid-path', `\`${name}\` is no name of a derived database: ${why}`)
   }
   const directory = { ...lock, segments: [...lock.segments, 'derived'] }
-  return { name, directory, location: `${around} (derived/${name})`, lock: undefined, beside: lock }
+  return { name, directory, location: `${placeLocation} (derived/${name})`, lock: undefined, lockDirectory: lock }
 }

@@ -1,18 +1,18 @@
 import { monotonic, sleep } from '../../time.ts'
 import { isBusy } from '../sqlite-error.ts'
 
-/** How often SQLite's own lock is asked for, in milliseconds: whoever waits polls, to be fair to others. */
-const every = 1
+/** How often a waiting call tries again, in milliseconds. SQLite's busy handler waits longer each time: it is unfair. */
+const pollInterval = 1
 
-/** For how long a call waits for a lock, and whom it tells. */
+/** How long a call waits for SQLite's lock. */
 export interface Wait {
-  /** On the clock `monotonic`. */
+  /** When the wait ends, on the clock `monotonic`. */
   readonly until: number
-  /** Called when it has to wait. */
+  /** Called once, when the call has to wait. */
   readonly onWait: () => void
 }
 
-/** Runs what another program's lock may hinder, again and again; the last time throws what it throws. */
+/** Runs `attempt` until it succeeds, while it fails because of another connection's lock and the wait has not ended. */
 export function poll<T>({ until, onWait }: Wait, attempt: () => T): T {
   for (let first = true; ; first = false) {
     try {
@@ -21,6 +21,6 @@ export function poll<T>({ until, onWait }: Wait, attempt: () => T): T {
       if (!isBusy(error) || monotonic() >= until) throw error
     }
     if (first) onWait()
-    sleep(every)
+    sleep(pollInterval)
   }
 }

@@ -1,68 +1,69 @@
 import type { Effect, Rows, Statement } from '../../generated/component/interfaces/agent-memory-storage-database.js'
-import { StorageFailure } from '../failure.ts'
-import type { Link } from './connection.ts'
-import { reported } from './failure.ts'
+import { StorageError } from '../error.ts'
+import type { Connection } from './connection.ts'
+import { databaseError } from './error.ts'
 import { execute, query } from './statement.ts'
 
-/** How a transaction ends. */
-interface Ending {
+/** The database's part of a transaction. */
+interface TransactionCallbacks {
   commit(): void
-  ended(): void
+  /** Rolls back unless the transaction is committed, and releases the locks. */
+  onEnd(): void
 }
 
-/** Rolled back where it ends before `commit`: also by the first statement that fails. */
+/** A transaction. Unless it is committed, it is rolled back: at its end, or when a statement fails. */
 export class Transaction {
   readonly mode: 'read' | 'write'
-  readonly #link: Link
+  readonly #connection: Connection
   readonly #location: string
-  readonly #ending: Ending
+  readonly #callbacks: TransactionCallbacks
   #state: 'open' | 'committed' | 'rolled back' = 'open'
   #lastInsertId = 0n
 
-  constructor(link: Link, mode: 'read' | 'write', location: string, ending: Ending) {
-    this.#link = link
+  constructor(connection: Connection, mode: 'read' | 'write', location: string, callbacks: TransactionCallbacks) {
+    this.#connection = connection
     this.mode = mode
     this.#location = location
-    this.#ending = ending
+    this.#callbacks = callbacks
   }
 
-  /** Runs one statement and gives at most `maxRows` of its rows. In a write transaction it may also change some. */
+  /** Runs one statement, and returns at most `maxRows` of its rows. In a write transaction it may also change rows. */
   query(statement: Statement, maxRows: number): Rows {
-    return this.#within(() => query(this.#link, statement, maxRows, this.mode))
+    return this.#within(() => query(this.#connection, statement, maxRows, this.mode))
   }
 
-  /** Runs statements in order and stops at the first that fails. */
+  /** Runs statements in order, and stops at the first one that fails. */
   execute(statements: readonly Statement[]): Effect[] {
     return this.#within(() => {
       return statements.map((statement) => {
-        const effect = execute(this.#link, statement, this.mode, this.#lastInsertId)
+        const effect = execute(this.#connection, statement, this.mode, this.#lastInsertId)
         this.#lastInsertId = effect.lastInsertId
         return effect
       })
     })
   }
 
-  /** Makes it durable. An error has rolled it back. */
+  /** Commits. After an error it is rolled back. */
   commit(): void {
     this.#check()
     try {
-      if (this.mode === 'write' && !this.#link.isInPlace()) {
+      if (this.mode === 'write' && !this.#connection.isInPlace()) {
         const message = `\`${this.#location}\` was moved away while it was open: try again`
-        throw new StorageFailure('io', message)
+        throw new StorageError('io', message)
       }
-      this.#ending.commit()
+      this.#callbacks.commit()
       this.#state = 'committed'
-      this.#ending.ended()
+      this.#callbacks.onEnd()
     } finally {
       this.end()
     }
   }
 
-  /** Rolls it back, unless it has ended. */
+  /** Rolls back, unless the transaction has ended. */
   end(): void {
     if (this.#state !== 'open') return
     this.#state = 'rolled back'
-    this.#ending.ended()
+    this.#callbacks.onEnd()
   }
 
   #within<T>(work: () => T): T {
@@ -71,14 +72,14 @@ export class Transaction {
       return work()
     } catch (error) {
       this.end()
-      throw reported(error, this.#location)
+      throw databaseError(error, this.#location)
     }
   }
 
   #check(): void {
-    if (this.#state === 'committed') throw new StorageFailure('nested', 'the transaction is committed already')
+    if (this.#state === 'committed') throw new StorageError('nested', 'the transaction is committed already')
     if (this.#state === 'open') return
     const message = `the transaction on \`${this.#location}\` was rolled back after an error: begin again`
-    throw new StorageFailure('io', message)
+    throw new StorageError('io', message)
   }
 }

@@ -1,0 +1,66 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { primaryCode, Sqlite } from '../sqlite-error.ts'
+import type { Authoriser } from './authoriser.ts'
+import { notOneStatementError } from './error.ts'
+
+/** The most bytes of a query's rows, and of a statement's parameters: 16 MiB. */
+export const maxBytes = 16 * 1024 * 1024
+
+/** The most parameters that SQLite accepts. */
+const maxParameters = 32_766
+
+/** A prepared statement of a call. */
+export interface Prepared {
+  readonly statement: StatementSync
+  /** Whether it can change something. */
+  readonly isWrite: boolean
+  readonly parameterCount: number
+}
+
+/** Prepares a statement. Throws unless the text has exactly one. */
+export function prepare(database: DatabaseSync, authoriser: Authoriser, sql: string): Prepared {
+  if (isBlank(sql)) throw notOneStatementError()
+  const statement = database.prepare(sql)
+  // SQLite prepares the first statement of the text. `sourceSQL` is its part of the text.
+  if (!isBlank(sql.slice(statement.sourceSQL.length))) throw notOneStatementError()
+  const isWrite = authoriser.hasChanges || unreportedWrite.test(sql)
+  return { statement, isWrite, parameterCount: countParameters(statement) }
+}
+
+/** Only white space, comments and semicolons. */
+const blank = /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$))*$/
+
+function isBlank(sql: string): boolean {
+  return blank.test(sql)
+}
+
+/**
+ * Statements that write and may not ask the authoriser: `VACUUM`, and others if there is nothing to change, such as
+ * `DROP TABLE IF EXISTS`.
+ */
+const unreportedWrite =
+  /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:explain\s+(?:query\s+plan\s+)?)?(?:alter|analyze|create|drop|reindex|vacuum)\b/i
+
+/**
+ * The number of parameters of a statement. Node has no function for it, but binding too many fails. So this binds more
+ * and more, and never runs the statement.
+ */
+function countParameters(statement: StatementSync): number {
+  const accepts = (count: number) => {
+    try {
+      statement.iterate(...Array<null>(count).fill(null)).return?.()
+      return true
+    } catch (error) {
+      if (primaryCode(error) === Sqlite.range) return false
+      throw error
+    }
+  }
+  let [accepted, tooMany] = [0, 1]
+  while (tooMany <= maxParameters && accepts(tooMany)) [accepted, tooMany] = [tooMany, tooMany * 2]
+  while (tooMany - accepted > 1) {
+    const middle = (accepted + tooMany) >> 1
+    if (accepts(middle)) accepted = middle
+    else tooMany = middle
+  }
+  return accepted
+}

@@ -1,0 +1,86 @@
+import { statSync } from 'node:fs'
+import { dirname, isAbsolute, join, normalize, parse, sep } from 'node:path'
+import { canonicalPath } from './canonical.ts'
+import { StorageError } from './error.ts'
+import type { GrantedPlace } from './tree.ts'
+
+/** The host's own directory in a place, with its lock, bookkeeping and derived databases. */
+const ownDirectory = '.agent-memory'
+
+/** The suffixes of a database's files: SQLite adds files with these suffixes to its name. */
+const databaseSuffixes = ['', '-wal', '-shm', '-journal']
+
+/** A granted directory with a label. */
+export interface NamedPlace {
+  readonly label: string
+  /** The canonical path, as far as it existed when it was granted. */
+  readonly path: string
+  /** The path as it was configured, for messages. */
+  readonly location: string
+  /** Whether only its owner may use it: modes 700 and 600. */
+  readonly isPrivate: boolean
+  /** The names of the databases that may be stored in it. */
+  readonly databases: readonly string[]
+}
+
+/** A place that the component describes and that is not granted. */
+export interface MissingPlace {
+  readonly label: string
+  /** The message for a person. */
+  readonly missing: string
+}
+
+export type NamedPlaces = readonly (NamedPlace | MissingPlace)[]
+
+/** Checks a directory, which need not exist yet. Symbolic links in its existing part are followed once, here. */
+export function grantDirectory(directory: string): Pick<NamedPlace, 'path' | 'location'> {
+  const invalidPathError = (why: string) =>
+    new StorageError('invalid-path', `cannot keep anything in \`${directory}\`: ${why}`)
+  if (directory.includes('\0')) throw invalidPathError('its path has a NUL character')
+  if (!isAbsolute(directory)) throw invalidPathError('it is not an absolute path')
+  const absolute = directory.replace(/(?<=.)\/+$/, '')
+  for (let above = absolute; ; above = dirname(above)) {
+    let canonical
+    try {
+      canonical = canonicalPath(above)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if ((code === 'ENOENT' || code === 'ENOTDIR') && above !== dirname(above)) continue
+      throw StorageError.from(error, `keep anything in \`${directory}\``)
+    }
+    const rest = absolute.slice(above.length)
+    if (rest.split(/[/\\]/).includes('..'))
+      throw invalidPathError('it has a `..` below a directory that does not exist')
+    if (canonical === undefined) throw invalidPathError('it leads to a path that is not UTF-8')
+    if (!statSync(canonical).isDirectory()) {
+      throw invalidPathError('something other than a directory stands there: move it away')
+    }
+    return { path: normalize(join(canonical, rest)), location: absolute }
+  }
+}
+
+/** The granted place with a label. */
+export function findNamed(places: NamedPlaces, label: string): NamedPlace {
+  const place = places.find((place) => place.label === label)
+  if (place === undefined) throw new StorageError('not-granted', `this host knows no place \`${label}\``)
+  if ('missing' in place) throw new StorageError('not-granted', place.missing)
+  return place
+}
+
+/** The areas, lock and databases of a place. Its directory need not exist yet. */
+export function namedTree({ path, location, isPrivate, databases }: NamedPlace): GrantedPlace {
+  const { root: anchor } = parse(path)
+  const segments = path.slice(anchor.length).split(sep)
+  const root = { anchor, segments: segments.filter((segment) => segment !== ''), isPrivate }
+  // Only SQLite may open a database's files: closing any other handle would release SQLite's locks.
+  const ownNames = [
+    ownDirectory,
+    ...databases.flatMap((name) => databaseSuffixes.map((suffix) => name.toLowerCase() + suffix)),
+  ]
+  return {
+    location,
+    documents: { ...root, ownNames },
+    lock: { ...root, segments: [...root.segments, ownDirectory] },
+    databases,
+  }
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listsOf, readOnlyToolNames, type Toolset } from '../dist/description.js'
+import { first, second, settled } from './fixtures/toolsets.ts'
+
+test('the named or default toolsets are mounted, in the order of the description', () => {
+  const names = (toolsets?: readonly string[]) => settled(toolsets && { toolsets }).mounted.map(({ name }) => name)
+  assert.deepEqual(names(), ['first'])
+  assert.deepEqual(names([]), [])
+  assert.deepEqual(names(['second', 'first']), ['first', 'second'])
+  assert.deepEqual(names(['all']), ['first', 'second'])
+  assert.throws(() => names(['second', 'third']), { message: 'no toolset `third`; there are `first`, `second`, `all`' })
+  assert.throws(() => names('all' as unknown as string[]), { message: /`toolsets` is not an array/ })
+})
+
+test('two mounted tools of one name are listed by their qualified names', () => {
+  const tool = (toolset: string, name: string, shared_with: string[], readOnlyHint: boolean) => ({
+    name,
+    qualified_name: `${toolset}_${name}`,
+    shared_with,
+    title: name,
+    description: name,
+    inputSchema: {},
+    outputSchema: {},
+    annotations: { readOnlyHint, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+    audience: 'model' as const,
+  })
+  const a = { ...first, tools: [tool('first', 'find', ['second'], true), tool('first', 'read', [], true)] }
+  const b = { ...second, tools: [tool('second', 'find', ['first'], false)] }
+  const names = (...mounted: Toolset[]) => listsOf(mounted).tools.map(({ name }) => name)
+  assert.deepEqual(
+    [names(a), names(b), names(a, b)],
+    [['find', 'read'], ['find'], ['first_find', 'read', 'second_find']],
+  )
+  assert.deepEqual(Object.keys(listsOf([a, b]).tools[0]!), [
+    ...['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'audience'],
+  ])
+  assert.deepEqual([...readOnlyToolNames([a, b])].sort(), ['first_find', 'first_read', 'read'])
+  assert.deepEqual([...readOnlyToolNames([a])].sort(), ['find', 'first_find', 'first_read', 'read'])
+})

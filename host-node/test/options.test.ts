@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { emptyDirectory, repositoryFile } from './fixtures/scratch.ts'
+import { settled } from './fixtures/toolsets.ts'
+
+test('the defaults are those of the README', () => {
+  const { durability, lockTimeout, workers, memoryLimit, storageCalls, statementTime } = settled()
+  const { guestTime, guestTimeForPeople } = settled()
+  assert.deepEqual(
+    { durability, lockTimeout, workers, memoryLimit, guestTime, guestTimeForPeople, storageCalls, statementTime },
+    {
+      durability: 'full',
+      lockTimeout: { atHead: 5_000, total: 30_000 },
+      workers: 4,
+      memoryLimit: 256 * 1024 * 1024,
+      guestTime: 2_000,
+      guestTimeForPeople: 60_000,
+      storageCalls: 100_000,
+      statementTime: 30_000,
+    },
+  )
+  assert.deepEqual(settled({ lockWait: 60_000 }).lockTimeout, { atHead: 60_000, total: 60_000 })
+  const readme = readFileSync(repositoryFile('host-node/README.md'), 'utf8')
+  assert.match(readme, /256 MiB, 2,000, 60,000, 100,000, 30,000 \|/)
+  assert.match(readme, /`lockWait` .*waits 30,000, .*\| 5,000 \|/)
+  assert.match(readme, /`workers` .*four times as many.*\| 4 \|/)
+})
+
+test('the error of an invalid option names it', async () => {
+  const file = join(emptyDirectory(), 'file')
+  writeFileSync(file, '')
+  const wrong: [string, unknown][] = [
+    ['allow', undefined],
+    ['allow', {}],
+    ['allow', { allow: ['relative'] }],
+    ['allow', { allow: [5] }],
+    ['allow', { allow: [join(file, 'gone')] }],
+    ['allow', { allow: [file] }],
+    ['lockWait', { allow: [], lockWait: -1 }],
+    ['lockWait', { allow: [], lockWait: 3_600_001 }],
+    ['lokWait', { allow: [], lokWait: 1 }],
+    ['limits.foo', { allow: [], limits: { foo: 1 } }],
+    ['workers', { allow: [], workers: 0 }],
+    ['clock.now', { allow: [], clock: { now: 'soon' } }],
+    ['utcOffset', { allow: [], utcOffset: 1.5 }],
+    ['durability', { allow: [], durability: 'some' }],
+    ['nope', { allow: [], toolsets: ['nope'] }],
+    ['settings.nope', { allow: [], settings: { nope: {} } }],
+    ['memoryDir', { allow: [], memoryDir: '/a' }],
+  ]
+  for (const [name, options] of wrong) {
+    await assert.rejects(openMemory(options as MemoryOptions), (error) => {
+      return (
+        error instanceof MemoryOpenError && error.code === 'invalid-option' && error.message.includes(`\`${name}\``)
+      )
+    })
+  }
+})

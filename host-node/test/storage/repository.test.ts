@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { commit } from '../../dist/storage/commit.js'
+import { CommitError, StorageError } from '../../dist/storage/error.js'
+import { Lock } from '../../dist/storage/lock.js'
+import { findRepository } from '../../dist/storage/repository.js'
+import { listDirectory, readDocument, areasOf, versionOf } from '../../dist/storage/tree.js'
+import { monotonic } from '../../dist/time.js'
+import { emptyDirectory, repositoryFile, write } from '../fixtures/scratch.ts'
+
+interface Creation {
+  dir?: string
+  file?: string
+  text?: string
+  latin1?: string
+  symlink?: string
+  to?: string
+  fifo?: string
+}
+
+interface Layout {
+  name: string
+  create: Creation[]
+  grants?: string[]
+  open: string
+  lock?: string
+  refused?: string
+  names?: string
+}
+
+interface TreeCase {
+  name: string
+  create: Creation[]
+  do: 'read' | 'list' | 'put' | 'delete'
+  path: string
+  gives?: unknown
+  refused?: string
+}
+
+const text = readFileSync(repositoryFile('tests/layouts.json'), 'utf8')
+const { layouts, trees } = JSON.parse(text) as { layouts: Layout[]; trees: TreeCase[] }
+
+for (const { name } of layouts) {
+  test(`layout: ${name}`, () => {
+    const base = emptyDirectory()
+    const layout = filled<Layout>(layouts, name, base)
+    create(base, layout.create)
+    const before = snapshot(base)
+    const grants = (layout.grants ?? [base]).map((grant) => realpathSync.native(grant))
+    if (layout.refused !== undefined) {
+      assert.throws(
+        () => findRepository(layout.open, grants),
+        (error) => hasCode(error, layout.refused!, layout.names),
+      )
+      assert.deepEqual(snapshot(base), before)
+      return
+    }
+    const { lock } = findRepository(layout.open, grants)
+    assert.equal(join(lock.anchor, ...lock.segments), layout.lock)
+    Lock.acquire(lock, { atHead: 0, total: 0 }, monotonic()).release()
+    const files = readdirSync(layout.lock!)
+    assert.ok(files.includes('queue.sqlite') && files.includes('turn.sqlite'))
+    if (layout.lock!.endsWith('/.agent-memory'))
+      assert.equal(readFileSync(join(layout.lock!, '.gitignore'), 'utf8'), '*\n')
+  })
+}
+
+for (const { name } of trees) {
+  test(`tree: ${name}`, () => {
+    const base = emptyDirectory()
+    const each = filled<TreeCase>(trees, name, base)
+    create(base, each.create)
+    const before = snapshot(base)
+    const areas = areasOf(findRepository(join(base, 'repo'), [base]))
+    const path = each.path
+    const read = () => {
+      const document = readDocument(areas, 'documents', path, 1_000_000n)
+      return document ? Buffer.from(document.contents).toString() : null
+    }
+    const run = {
+      read,
+      list: () =>
+        listDirectory(areas, 'documents', path)?.map(({ name, status: { kind, size } }) => ({
+          name,
+          kind,
+          size: Number(size),
+        })) ?? null,
+      put: () => {
+        commit(areas, [{ tag: 'put', val: { area: 'documents', path, contents: Buffer.from('put') } }], 'full')
+        return read()
+      },
+      delete: () => {
+        const expects = versionOf(Buffer.from(''))
+        commit(areas, [{ tag: 'delete', val: { area: 'documents', path, expects } }], 'full')
+        return read()
+      },
+    }[each.do]
+    if (each.refused === undefined) return assert.deepEqual(run(), each.gives)
+    assert.throws(run, (error) => hasCode(error instanceof CommitError ? error.error : error, each.refused!))
+    assert.deepEqual(snapshot(base), before)
+  })
+}
+
+/** The case with a name, with its placeholder `${base}` filled in. */
+function filled<T extends { name: string }>(all: T[], name: string, base: string): T {
+  const each = all.find((other) => other.name === name)
+  return JSON.parse(JSON.stringify(each).replaceAll('${base}', () => base))
+}
+
+function hasCode(error: unknown, code: string, names?: string): boolean {
+  assert.ok(error instanceof StorageError, String(error))
+  assert.equal(error.code, code, error.message)
+  if (names !== undefined) assert.ok(error.message.includes(names), error.message)
+  return true
+}
+
+function create(base: string, creations: Creation[]): void {
+  for (const { dir, file, text, latin1, symlink, to, fifo } of creations) {
+    const path = join(base, (dir ?? file ?? symlink ?? fifo)!)
+    mkdirSync(dirname(path), { recursive: true })
+    if (dir !== undefined) mkdirSync(path, { recursive: true })
+    if (file !== undefined) write(path, text ?? Buffer.from(latin1!, 'latin1'))
+    if (symlink !== undefined) symlinkSync(to!, path)
+    if (fifo !== undefined) assert.equal(spawnSync('mkfifo', [path]).status, 0)
+  }
+}
+
+/** All files and directories below a directory, with their contents. */
+function snapshot(base: string): string[] {
+  const entries = readdirSync(base, { recursive: true, withFileTypes: true })
+  return entries
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      const contents = entry.isFile() ? readFileSync(path, 'utf8') : entry.isSymbolicLink() ? readlinkSync(path) : ''
+      return JSON.stringify([path, entry.isDirectory(), contents])
+    })
+    .sort()
+}
