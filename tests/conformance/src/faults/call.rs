@@ -15,7 +15,7 @@ use crate::runner::Answer;
 pub const MAY_STAND: &str = "the change may have been made";
 
 /// What a warning says where a tool could not tell whether there are records elsewhere.
-const NOT_LOOKED_AT: &str = "`memories.db` could not be looked at";
+const NOT_LOOKED_AT: &str = "`memories.db` could not be checked";
 
 /// Which of two tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

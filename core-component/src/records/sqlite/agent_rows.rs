@@ -1,8 +1,8 @@
-//! All rows of an agent: as the text of a file, and as the copy of one.
+//! All rows of an agent at once: for conversion and export.
 
 use super::indexing::delete_texts;
 use super::reader::find_agent;
-use super::row::{COLUMNS, Row, moment};
+use super::row::{COLUMNS, Row, timestamp};
 use super::schema::has_tables;
 use super::sql::{
     count, integer, into_optional_text, optional_text, query_one, statement, text, unexpected,
@@ -15,8 +15,8 @@ use crate::records::store::Imported;
 use crate::storage::database::{Statement, Transaction, Value};
 use crate::time::Timestamp;
 
-/// Rows that are read at once.
-const ROWS: u32 = 1000;
+/// The number of rows that are read at once.
+const BATCH: u32 = 1000;
 
 /// The rows of one agent.
 pub(in crate::records) struct AgentRows<'a> {
@@ -24,22 +24,23 @@ pub(in crate::records) struct AgentRows<'a> {
     name: &'a str,
 }
 
-/// An agent that the database knows.
-pub(in crate::records) struct Known {
+/// An agent in the database.
+pub(in crate::records) struct StoredAgent {
     pub key: i64,
-    /// The version of the file that the rows are a copy of, where no row changed since.
+    /// The version of the file that the rows are a copy of. `None` if a row has changed since.
     pub copy_of: Option<String>,
-    /// What its file held beside the records.
+    /// The text of the agent's file without its records. `None` if it never had a file.
     pub document: Option<String>,
 }
 
 impl<'a> AgentRows<'a> {
-    /// In a transaction that, where it changes something, has seen all migrations.
+    /// A caller that changes rows has to run [`migrate`](super::migrate) before.
     pub fn of(transaction: &'a dyn Transaction, name: &'a str) -> Self {
         Self { transaction, name }
     }
 
-    pub fn find(&self) -> Result<Option<Known>, Error> {
+    /// Finds the agent.
+    pub fn find(&self) -> Result<Option<StoredAgent>, Error> {
         let query = |statement: &_| self.transaction.query(statement, 1);
         if !has_tables(query)? {
             return Ok(None);
@@ -48,14 +49,14 @@ impl<'a> AgentRows<'a> {
         let sql = "SELECT document FROM agents WHERE key = ?1";
         let row = query_one(self.transaction, statement(sql, [Value::Integer(agent.key)]))?;
         let document = row.and_then(|mut row| row.pop()).unwrap_or(Value::Null);
-        Ok(Some(Known {
+        Ok(Some(StoredAgent {
             key: agent.key,
             copy_of: agent.copy_of,
             document: into_optional_text(document)?,
         }))
     }
 
-    /// How many rows there are of a key, and how many bytes of memories.
+    /// The number of an agent's memories, and their size in bytes.
     pub fn size(&self, key: i64) -> Result<(u64, u64), Error> {
         let sql = "SELECT count(*), coalesce(sum(bytes), 0) FROM memories WHERE agent = ?1";
         let row = query_one(self.transaction, statement(sql, [Value::Integer(key)]))?;
@@ -63,39 +64,44 @@ impl<'a> AgentRows<'a> {
         Ok((integer(&row[0])? as u64, integer(&row[1])? as u64))
     }
 
-    /// Its records as the file of the JSON format.
-    pub fn document(&self, agent: &Known, now: Timestamp) -> Result<String, Error> {
+    /// The text of the agent's file in the JSON format.
+    pub fn document(&self, agent: &StoredAgent, now: Timestamp) -> Result<String, Error> {
         let pages = self.pages(agent, Style::Document, now)?;
         Ok(pages.page(Position::START, u64::MAX, usize::MAX)?.text)
     }
 
-    /// Its records as text.
-    pub fn pages(&self, agent: &Known, style: Style, now: Timestamp) -> Result<Pages<'a>, Error> {
+    /// The agent's records as pages of text.
+    pub fn pages(
+        &self,
+        agent: &StoredAgent,
+        style: Style,
+        now: Timestamp,
+    ) -> Result<Pages<'a>, Error> {
         Pages::of(self.transaction, agent, style, now)
     }
 
-    /// Makes the database know the agent, as the copy of a file that holds `document` beside its
-    /// records; its key.
+    /// Inserts the agent, as the copy of a file, and returns its key. `version` is that of the file,
+    /// `document` its text without the records.
     pub fn begin_copy(&self, version: &str, document: &str) -> Result<i64, Error> {
         let key = insert_agent(self.transaction, self.name)?;
         let sql = "UPDATE agents SET document = ?2 WHERE key = ?1";
         let set = statement(sql, [Value::Integer(key), text(document)]);
-        self.transaction.execute(&[set, copy_of_set(key, Some(version))])?;
+        self.transaction.execute(&[set, set_copy_of(key, Some(version))])?;
         Ok(key)
     }
 
-    /// Adds records after all others.
+    /// Adds records after all others of the agent.
     pub fn add(&self, key: i64, records: &[&Imported]) -> Result<(), Error> {
         insert_all(self.transaction, key, records)
     }
 
-    /// Notes that the rows are no copy of a file.
+    /// Removes the note that the rows are a copy of a file.
     pub fn forget_copy(&self, key: i64) -> Result<(), Error> {
-        self.transaction.execute(&[copy_of_set(key, None)])?;
+        self.transaction.execute(&[set_copy_of(key, None)])?;
         Ok(())
     }
 
-    /// Deletes the agent with all of its rows.
+    /// Deletes the agent and all of its rows.
     pub fn delete(&self, key: i64) -> Result<(), Error> {
         let of_agent = [Value::Integer(key)];
         let delete = |sql: &str| statement(sql, of_agent.clone());
@@ -112,22 +118,22 @@ impl<'a> AgentRows<'a> {
     }
 }
 
-/// Notes of which version of a file an agent's rows are a copy.
-pub(super) fn copy_of_set(key: i64, version: Option<&str>) -> Statement {
+/// Notes the version of the file that an agent's rows are a copy of.
+pub(super) fn set_copy_of(key: i64, version: Option<&str>) -> Statement {
     let sql = "UPDATE agents SET moving = ?2 WHERE key = ?1";
     statement(sql, [Value::Integer(key), optional_text(version)])
 }
 
-/// How records are written.
+/// The form of a text of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::records) enum Style {
-    /// One a line.
+    /// JSON Lines: one record a line.
     Lines,
-    /// One document, as the JSON format has it.
+    /// One document of the JSON format.
     Document,
 }
 
-/// The records of an agent as text, page by page.
+/// The records of an agent as pages of text. All pages together are one text.
 pub(in crate::records) struct Pages<'a> {
     transaction: &'a dyn Transaction,
     key: i64,
@@ -135,7 +141,7 @@ pub(in crate::records) struct Pages<'a> {
     outline: Outline,
 }
 
-/// Where a page ends: the section, and the key of the last row of it.
+/// The end of a page: the index of its last section, and the key of the last row in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::records) struct Position {
     section: usize,
@@ -162,15 +168,16 @@ impl std::fmt::Display for Position {
 #[derive(Debug, Default)]
 pub(in crate::records) struct TextPage {
     pub text: String,
+    /// The number of records in it.
     pub records: u64,
-    /// Where the next one begins; none after the last.
+    /// The position where the next page begins. `None` on the last page.
     pub next: Option<Position>,
 }
 
 impl<'a> Pages<'a> {
     fn of(
         transaction: &'a dyn Transaction,
-        agent: &Known,
+        agent: &StoredAgent,
         style: Style,
         now: Timestamp,
     ) -> Result<Self, Error> {
@@ -197,12 +204,13 @@ impl<'a> Pages<'a> {
         Ok(Self { transaction, key: agent.key, style, outline })
     }
 
-    /// The page that begins at a position, of at most so many records and about so many bytes.
+    /// The page that begins at `start`. After `max_records` records or `max_bytes` bytes it takes no
+    /// further record.
     pub fn page(
         &self,
         start: Position,
-        most_records: u64,
-        most_bytes: usize,
+        max_records: u64,
+        max_bytes: usize,
     ) -> Result<TextPage, Error> {
         let mut page = TextPage::default();
         let mut at = start;
@@ -212,10 +220,10 @@ impl<'a> Pages<'a> {
             }
             loop {
                 let rows = self.rows(section.kind, at.after)?;
-                let is_last = rows.len() < ROWS as usize;
+                let is_last = rows.len() < BATCH as usize;
                 for row in rows {
-                    let is_full = page.records >= most_records || page.text.len() >= most_bytes;
-                    // A page that begins a section has a row of it.
+                    let is_full = page.records >= max_records || page.text.len() >= max_bytes;
+                    // A page that has begun a section contains at least one row of it.
                     if is_full && at.after.is_some() {
                         return Ok(TextPage { next: Some(at), ..page });
                     }
@@ -252,7 +260,8 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// In the order of the keys, which no index of an agent has: the table is passed over once.
+    /// The next rows of a type, in the order of their keys. `+` excludes the indexes, none of which
+    /// has this order: SQLite reads the table by its keys.
     fn rows(&self, kind: Kind, after: Option<i64>) -> Result<Vec<Row>, Error> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memories AS m \
@@ -260,18 +269,18 @@ impl<'a> Pages<'a> {
         );
         let after = Value::Integer(after.unwrap_or(i64::MIN));
         let parameters =
-            [Value::Integer(self.key), Value::Integer(kind as i64), after, count(ROWS.into())];
-        let rows = self.transaction.query(&statement(&sql, parameters), ROWS)?.rows;
+            [Value::Integer(self.key), Value::Integer(kind as i64), after, count(BATCH.into())];
+        let rows = self.transaction.query(&statement(&sql, parameters), BATCH)?.rows;
         rows.into_iter().map(Row::read).collect()
     }
 }
 
-/// What the file of an agent that never had one holds beside its records.
+/// The text of a file without records, for an agent that never had a file.
 fn new_document(transaction: &dyn Transaction, key: i64, now: Timestamp) -> Result<String, Error> {
     let sql = "SELECT min(created_at), max(updated_at) FROM memories WHERE agent = ?1";
     let row = query_one(transaction, statement(sql, [Value::Integer(key)]))?;
     let [created_at, updated_at] = match row.as_deref() {
-        Some([created @ Value::Integer(_), updated]) => [moment(created)?, moment(updated)?],
+        Some([created @ Value::Integer(_), updated]) => [timestamp(created)?, timestamp(updated)?],
         _ => [now, now],
     };
     Ok(empty_document(created_at, updated_at))
