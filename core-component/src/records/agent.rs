@@ -130,8 +130,6 @@ impl<'a> Agent<'a> {
         if file.is_none() && (format == RecordsFormat::Sqlite || self.has_rows()?) {
             return Ok(self.change_rows(change)?);
         }
-        // A new file has no version before it.
-        let purpose = if file.is_none() { Purpose::Change } else { purpose };
         let file = file.unwrap_or_else(|| self.empty_file());
         let mut writer = JsonWriter::of(file, self.call.context);
         let output = change(&mut writer).map_err(|error| self.with_backup_hint(error))?;
