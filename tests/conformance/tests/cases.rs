@@ -1,4 +1,4 @@
-//! Every case holds on the core, and the cases are what `tests/conformance/README.md` says.
+//! All cases pass on the core, and follow the rules of `tests/conformance/README.md`.
 
 use std::collections::BTreeSet;
 use std::{env, fs};
@@ -10,24 +10,24 @@ use agent_memory_conformance::runner::{Answer, error_code, error_fields, run};
 use agent_memory_conformance::workspace::{source, variants};
 use serde_json::{Value, json};
 
-/// With `BLESS=1` it writes the message texts of the core into the cases.
+/// With `BLESS=1` it writes the core's message texts into the cases.
 #[test]
-fn every_case_holds_on_the_core() {
+fn every_case_passes_on_the_core() {
     if env::var_os("BLESS").is_some() {
         let mut cases = load_all();
-        // The formats of a case share its file, and say the same.
+        // A case has one file for both formats, and both have the same messages.
         cases.dedup_by(|a, b| a.file == b.file);
         return cases.iter().for_each(bless);
     }
     let mut complaints = Vec::new();
     for case in load_all() {
         let ended = run(&case, CoreSession::start(&case), true);
-        complaints.extend(ended.fault.map(|fault| format!("{}: {fault}", case.name)));
+        complaints.extend(ended.error.map(|error| format!("{}: {error}", case.name)));
     }
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// Replaces the message texts of a case, and nothing else, by what the core says.
+/// Replaces the message texts of a case by those of the core.
 fn bless(case: &Case) {
     let session = CoreSession::start(case);
     let places = session.places();
@@ -46,8 +46,8 @@ fn bless(case: &Case) {
     fs::write(&case.file, blessed).expect("a case is writable");
 }
 
-/// The message texts of a step as the case has them, each with what the core says there: that of
-/// its error, or those of the findings in its result, where it has found the same.
+/// Pairs of message texts of a step: the one in the case and the one of the core. They are that of
+/// the error, or those of the findings in the result if both have the same findings.
 fn messages<'a>(step: &'a Step, answer: &'a Answer) -> Vec<(&'a str, &'a str)> {
     let findings = |result: &'a Value| -> Vec<&'a Value> {
         result["findings"].as_array().into_iter().flatten().collect()
@@ -106,19 +106,19 @@ fn every_shared_document_is_used() {
 
 type Spelling = fn(&str) -> String;
 
-/// Where each toolset has its codes, and how a case spells one.
+/// The source file with each toolset's error codes, and how the JSON spells them.
 const CODES: &[(&str, Spelling)] = &[
     ("core-component/src/sessions/error.rs", |name| name.to_owned()),
     ("core-component/src/records/error.rs", screaming),
 ];
 
-/// The codes that are covered elsewhere, or by nothing that a case could say.
+/// The codes that no case can cover, with the reasons.
 const BEYOND_CASES: &[(&str, &str)] = &[
     ("Internal", "a defect of the program itself, which no input is known to reach"),
     ("INTERNAL_ERROR", "a defect of the program itself, which no input is known to reach"),
 ];
 
-/// `NotFound` as `NOT_FOUND`.
+/// `NotFound` becomes `NOT_FOUND`.
 fn screaming(name: &str) -> String {
     let letter = |(index, letter): (usize, char)| {
         let between = if index > 0 && letter.is_uppercase() { "_" } else { "" };
@@ -151,7 +151,7 @@ fn every_tool_error_code_and_storage_error_is_covered_by_a_case() {
         match (codes.contains(code.as_str()), beyond) {
             (true, false) | (false, true) => {}
             (false, false) => uncovered.push(format!("error code `{code}`")),
-            (true, true) => uncovered.push(format!("`{code}` is covered, and listed as beyond")),
+            (true, true) => uncovered.push(format!("`{code}` is covered, but in BEYOND_CASES")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! `docs/tools.md` says what the component and the cases say. `BLESS=1` writes it.
+//! `docs/tools.md` and the README's table of settings are generated. `BLESS=1` writes both.
 
 use std::collections::BTreeMap;
 use std::{env, fs};
@@ -13,7 +13,7 @@ use serde_json::Value;
 const TOOLSETS: [&str; 2] = ["sessions", "records"];
 
 #[test]
-fn the_page_of_tools_is_what_the_component_lists_and_the_cases_show() {
+fn the_page_of_tools_is_up_to_date() {
     let path = repository_root().join("docs/tools.md");
     let page = page(&load_all());
     if env::var_os("BLESS").is_some() {
@@ -39,9 +39,9 @@ fn page(cases: &[Case]) -> String {
     page
 }
 
-/// The table of the README between its marks.
+/// The table stands between two marks in the README.
 #[test]
-fn the_readme_has_the_settings_that_the_toolsets_describe() {
+fn the_table_of_settings_in_the_readme_is_up_to_date() {
     const BEGIN: &str = "<!-- from the component's description -->\n";
     const END: &str = "<!-- end -->\n";
     let file = repository_root().join("README.md");
@@ -81,7 +81,7 @@ fn settings() -> String {
     table
 }
 
-/// The words that a setting takes.
+/// The values that a setting accepts.
 fn words(setting: &Value) -> String {
     let words = setting["schema"]["enum"].as_array().into_iter().flatten();
     let words: Vec<_> = words.filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
@@ -125,7 +125,7 @@ fn fields(schema: &Value) -> String {
     format!("| field | takes | |\n|---|---|---|\n{}", rows("", schema))
 }
 
-/// A row for each field, and below it those of what it is or what it is an array of.
+/// A row for each field. The fields of an object, or of the items of an array, follow it.
 fn rows(above: &str, schema: &Value) -> String {
     let none = Vec::new();
     let required = schema["required"].as_array().unwrap_or(&none);
@@ -189,7 +189,7 @@ fn string(value: &Value) -> &str {
     value.as_str().expect("a string")
 }
 
-/// The case `<toolset>/examples/<tool>`.
+/// The example of a tool: the case `<toolset>/examples/<tool>`.
 fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
     let name = format!("{toolset}/examples/{tool}");
     let case = cases.iter().find(|case| case.plain_name() == name);
@@ -201,7 +201,7 @@ fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
         .replace("${id:0}", "0e37df36-f698-41e6-8dd4-773df4bed3a0")
 }
 
-/// The codes that the cases show this tool to answer with, each with one case that shows it.
+/// The error codes of a tool, each with one case that has it.
 fn errors(toolset: &str, tool: &str, cases: &[Case]) -> String {
     let mut codes: BTreeMap<&str, &Case> = BTreeMap::new();
     for case in cases.iter().filter(|case| case.toolsets() == [toolset]) {

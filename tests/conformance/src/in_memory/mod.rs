@@ -1,4 +1,4 @@
-//! The core over storage in memory.
+//! Storage in memory, and the core on it.
 
 mod database;
 mod repository;
@@ -6,4 +6,4 @@ mod storage;
 
 pub use database::{Image, SqlDatabase};
 pub use repository::InMemory;
-pub use storage::FullStorage;
+pub use storage::InMemoryStorage;

@@ -1,40 +1,40 @@
-//! The faults of a case.
+//! The plan of a case with faults.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::code;
-use super::storage::{Event, Moment, Plan};
+use super::storage::{Action, PendingOperation, Plan};
 use crate::case::{Fault, Operation};
 
-/// Lets fail what a case names.
+/// Injects the faults that a case names.
 #[derive(Debug)]
-pub struct Planned {
+pub struct CaseFaults {
     faults: RefCell<Vec<Fault>>,
     step: Cell<usize>,
     done: RefCell<BTreeMap<Operation, usize>>,
 }
 
-impl Planned {
-    /// The faults, each of which is to happen once.
+impl CaseFaults {
+    /// A plan in which each of these faults happens once.
     pub fn new(faults: Vec<Fault>) -> Self {
         Self { faults: RefCell::new(faults), step: Cell::new(0), done: RefCell::default() }
     }
 
-    /// Says which step the coming operations belong to.
+    /// Begins a step: the next operations belong to it.
     pub fn begin_step(&self, step: usize) {
         self.step.set(step);
         self.done.borrow_mut().clear();
     }
 
-    /// A fault that has not happened.
+    /// The first fault that has not happened.
     pub fn unused(&self) -> Option<Fault> {
         self.faults.borrow().first().cloned()
     }
 }
 
-impl Plan for Planned {
-    fn at(&self, Moment { operation, .. }: Moment) -> Event {
+impl Plan for CaseFaults {
+    fn decide(&self, PendingOperation { operation, .. }: PendingOperation) -> Action {
         let mut done = self.done.borrow_mut();
         let count = done.entry(operation).or_default();
         let nth = *count;
@@ -44,8 +44,8 @@ impl Plan for Planned {
             fault.step == self.step.get() && fault.operation == operation && fault.nth == nth
         };
         match faults.iter().position(here).map(|index| faults.remove(index)) {
-            Some(fault) => Event::Fails(code(&fault.error), fault.applied),
-            None => Event::Passes,
+            Some(fault) => Action::Fail(code(&fault.error), fault.applied),
+            None => Action::Proceed,
         }
     }
 }
