@@ -5,6 +5,7 @@ use std::{env, fs};
 
 use agent_memory_conformance::case::{Case, load_all};
 use agent_memory_conformance::core_runner::tools_of;
+use agent_memory_conformance::faults::table;
 use agent_memory_conformance::runner::error_code;
 use agent_memory_conformance::workspace::repository_root;
 use agent_memory_core::toolbox;
@@ -201,20 +202,28 @@ fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
         .replace("${id:0}", "0e37df36-f698-41e6-8dd4-773df4bed3a0")
 }
 
-/// The error codes of a tool, each with one case that has it.
+/// The error codes of a tool, each with a case or a storage error that leads to it.
 fn errors(toolset: &str, tool: &str, cases: &[Case]) -> String {
-    let mut codes: BTreeMap<&str, &Case> = BTreeMap::new();
+    let mut codes: BTreeMap<String, String> = BTreeMap::new();
     for case in cases.iter().filter(|case| case.toolsets() == [toolset]) {
         for step in case.text.steps.iter().filter(|step| step.call == tool) {
             if let Some(code) = step.error.as_ref().and_then(error_code) {
-                codes.entry(code).or_insert(case);
+                let path = format!("../tests/conformance/cases/{}.json", case.plain_name());
+                let example = || format!("[{}]({path})", case.text.description);
+                codes.entry(code.to_owned()).or_insert_with(example);
             }
         }
     }
+    for row in table::load().iter().filter(|row| row.tool(cases) == tool) {
+        for (error, code) in row.errors() {
+            let path = "../tests/conformance/storage-errors.json";
+            let example = || format!("[storage: `{error}` of `{}`]({path})", row.operation());
+            codes.entry(code.to_owned()).or_insert_with(example);
+        }
+    }
     let mut table = "\nIts errors\n\n| code | for example |\n|---|---|\n".to_owned();
-    for (code, case) in codes {
-        let link = format!("../tests/conformance/cases/{}.json", case.plain_name());
-        table += &format!("| `{code}` | [{}]({link}) |\n", case.text.description);
+    for (code, example) in codes {
+        table += &format!("| `{code}` | {example} |\n");
     }
     table
 }

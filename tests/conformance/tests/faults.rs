@@ -1,7 +1,8 @@
 //! Storage faults in every operation of a call: no acknowledged change is lost, no change is half
 //! done, and the call can be repeated.
 
-use agent_memory_conformance::faults::{Call, ERRORS, Finding, State, Sweep};
+use agent_memory_conformance::case::load_all;
+use agent_memory_conformance::faults::{Call, ERRORS, Finding, State, Sweep, table};
 use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_conformance::runner::Answer;
 use agent_memory_conformance::workspace::variants;
@@ -32,6 +33,14 @@ fn no_storage_fault_damages_the_records() {
         "agents",
     ];
     Sweep::of("records").sampling(5, topics).run();
+}
+
+#[test]
+fn each_storage_error_in_the_table_becomes_its_error_code_and_the_call_can_be_repeated() {
+    let cases = load_all();
+    let rows = table::load();
+    let found: Vec<String> = rows.iter().flat_map(|row| row.check(&cases)).collect();
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]

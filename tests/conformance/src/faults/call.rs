@@ -277,6 +277,6 @@ fn warns(result: &Value, text: &str) -> bool {
     warnings.filter_map(Value::as_str).any(|warning| warning.contains(text))
 }
 
-fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
+pub(super) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }

@@ -4,6 +4,8 @@
 //! [`CaseFaults`] injects the faults that a case of the conformance suite names. A [`Sweep`] injects
 //! every fault into every operation of every call: `Sweep::of("sessions").run()`.
 //!
+//! A sweep does not know which error code a storage error has to become. The [`table`] does.
+//!
 //! For faults in the storage of hosts, see `tests/src/syscalls.rs`.
 
 mod call;
@@ -12,6 +14,7 @@ mod point;
 mod state;
 mod storage;
 mod sweep;
+pub mod table;
 
 pub use call::{Attempt, Call, Counts, Finding, MAY_STAND};
 pub use case_faults::CaseFaults;

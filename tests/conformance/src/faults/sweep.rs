@@ -275,7 +275,12 @@ impl Summary {
     }
 }
 
-fn call_tool(storage: &dyn Storage, tool: &str, arguments: &Value, context: &Value) -> Answer {
+pub(super) fn call_tool(
+    storage: &dyn Storage,
+    tool: &str,
+    arguments: &Value,
+    context: &Value,
+) -> Answer {
     let context = context_of(context);
     let outcome = toolbox::call_tool(storage, tool, &arguments.to_string(), &context);
     answer(outcome).expect("a result is JSON")
