@@ -1,9 +1,9 @@
 //! The full-text index. New memories are indexed in batches.
 //!
 //! FTS5 writes a segment for each transaction and merges segments later. So a text that is indexed
-//! alone costs several times what it costs in a batch. A new memory is only noted in `unindexed`.
-//! The memory whose key is a multiple of [`BATCH`], or an import, indexes all noted ones. A search
-//! looks at each noted memory; there are always fewer than [`BATCH`].
+//! alone costs several times what it costs in a batch. A new memory is first pending: its key is in
+//! the table `unindexed`. The memory whose key is a multiple of [`BATCH`], or an import, indexes all
+//! pending memories. A search reads each pending memory; there are always fewer than [`BATCH`].
 
 use super::sql::{statement, text};
 use crate::storage::database::{Statement, Value};
@@ -19,7 +19,7 @@ pub(super) const CANDIDATES: &str = "m.key IN (\
     SELECT rowid FROM memories_text WHERE memories_text MATCH ?? \
     UNION ALL SELECT memory FROM unindexed)";
 
-/// Notes or indexes the memory whose row was inserted last.
+/// Makes the memory whose row was inserted last pending. A long one is indexed at once.
 pub(super) fn index_new_text(folded: &str) -> Statement {
     match folded.len() > LONG {
         true => {
@@ -35,7 +35,7 @@ pub(super) fn ends_batch(key: i64) -> bool {
     key % BATCH == 0
 }
 
-/// Indexes all noted memories.
+/// Indexes all pending memories.
 ///
 /// `folded` may lack the content (see `schema.rs`), so `lower(content)` is indexed with it. `ORDER
 /// BY memory` keeps SQLite from reading all memories.
@@ -52,7 +52,7 @@ pub(super) fn index_text(key: Value, folded: String) -> Statement {
     statement(sql, [key, Value::Text(folded)])
 }
 
-/// Deletes memories from the index and from the noted ones. `keys` is SQL for the list of their
+/// Deletes memories from the index and from the pending ones. `keys` is SQL for the list of their
 /// keys.
 pub(super) fn delete_texts(keys: &str, parameters: &[Value]) -> [Statement; 2] {
     [("memories_text", "rowid"), ("unindexed", "memory")].map(|(table, key)| {

@@ -21,7 +21,8 @@ const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP];
 ///   a line. It lacks a content in ASCII, which would double the size of the database.
 /// - `memories_text` is the trigram index over `lower(content)` and `folded`. It finds candidates;
 ///   the two columns confirm them.
-/// - `unindexed` has the keys of memories that are not in `memories_text` yet (see `indexing.rs`).
+/// - `unindexed` has the keys of pending memories, which are not in `memories_text` yet (see
+///   `indexing.rs`).
 /// - `memory_tags` has no foreign key: SQLite would read all tags for each deleted memory.
 /// - `automerge` is 8 instead of 4: merging segments is most of the cost of an add.
 /// - Each order of `query_memories` has an index with the order of its ties, so that SQLite reads a

@@ -224,7 +224,7 @@ pub(super) fn insert_all(
     let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
     let mut statements: Vec<Statement> =
         tagged.map(|(record, key)| insert_tags("?4", agent, &record.memory, Some(key))).collect();
-    // FTS5 wants ascending keys, and those of the noted memories are lower.
+    // FTS5 wants ascending keys, and those of pending memories are lower.
     statements.extend(index_batch());
     statements.extend(keys().zip(folded).map(|(key, folded)| index_text(key, folded)));
     transaction.execute(&statements)?;
