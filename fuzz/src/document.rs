@@ -1,8 +1,8 @@
-//! What the targets ask of a document: its sections, as CommonMark has them.
+//! The headings and sections of a document by CommonMark, and the parts of an input.
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// A heading of level 1 or 2 that stands in no list and no quote.
+/// A heading of level 1 or 2 outside of lists and quotes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Heading<'a> {
     /// 1 or 2.
@@ -11,7 +11,7 @@ pub struct Heading<'a> {
     pub name: String,
     /// Its source, without white space at the end.
     pub source: &'a str,
-    /// Where its source begins.
+    /// The position of its source, in bytes.
     pub start: usize,
 }
 
@@ -58,8 +58,8 @@ pub fn sections(text: &str) -> Vec<Heading<'_>> {
     headings
 }
 
-/// Whether all of the headings are ATX headings at the beginning of their line. Above another one,
-/// a link definition or a list can take in what is put there.
+/// Whether all headings are ATX headings at the beginning of a line. Text before another heading can
+/// become part of a link definition or a list.
 pub fn has_plain_headings(text: &str) -> bool {
     let is_plain = |heading: &Heading<'_>| {
         is_atx(heading.source) && text[..heading.start].ends_with(['\n', '\r'])
@@ -67,26 +67,24 @@ pub fn has_plain_headings(text: &str) -> bool {
     headings(text).iter().all(|heading| heading.start == 0 || is_plain(heading))
 }
 
-/// Whether a heading begins with one or two `#` and a space, and not with the text of a heading that
-/// `===` or `---` underlines.
+/// Whether a heading is an ATX heading: it begins with one or two `#` and white space.
 fn is_atx(source: &str) -> bool {
     let marks = source.len() - source.trim_start_matches('#').len();
     let text = &source[marks..];
     matches!(marks, 1 | 2) && (text.is_empty() || text.starts_with([' ', '\t', '\n', '\r']))
 }
 
-/// A document without the byte order mark that may stand at its beginning.
-pub fn unmarked(text: &str) -> &str {
+/// The document without a byte order mark.
+pub fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// How many lines an editor would show.
+/// The number of lines that an editor shows.
 pub fn line_count(contents: &[u8]) -> usize {
     1 + contents.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count()
 }
 
-/// The parts of an input, which bytes that no UTF-8 holds separate. Those that are missing are
-/// empty; the last part is all that is left.
+/// Splits an input into parts at [`SEPARATOR`]. Missing parts are empty; the last part is the rest.
 pub fn parts<const N: usize>(input: &[u8]) -> [&[u8]; N] {
     let mut parts = input.splitn(N, |byte| *byte == SEPARATOR);
     std::array::from_fn(|_| parts.next().unwrap_or_default())
@@ -97,4 +95,5 @@ pub fn joined(parts: &[&[u8]]) -> Vec<u8> {
     parts.join(&SEPARATOR)
 }
 
+/// A byte that does not occur in UTF-8.
 const SEPARATOR: u8 = 0xff;

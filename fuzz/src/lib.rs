@@ -1,12 +1,12 @@
-//! Fuzz targets for the core. Each makes tool calls over storage in memory, as a host does, and
-//! judges what came of them with nothing of the core's own: see `fuzz/README.md`.
+//! Fuzz targets for the core. Each makes tool calls on storage in memory, as a host does, and checks
+//! the results without code of the core (see `fuzz/README.md`).
 
 pub mod document;
 pub mod mutation;
 pub mod repository;
 pub mod targets;
 
-// The judges and the cases of the other tests, without the hosts that their crate builds.
+// Checks and cases of the other tests. Their crate is not used, because it builds the hosts.
 #[path = "../../tests/conformance/src/case.rs"]
 pub mod case;
 #[path = "../../tests/conformance/src/json_schema.rs"]

@@ -1,10 +1,10 @@
-//! Changes to an input that follow its structure: whole lines and blocks beside single bytes, so
-//! that an input stays a text that a person can read.
+//! Mutations of an input. Most change whole lines and blocks, so that the input stays a readable
+//! text.
 
 use crate::mixture::BLOCKS;
 use crate::random::Random;
 
-/// What documents of this project are made of, beside Markdown itself.
+/// Texts that occur in documents of this project.
 const WORDS: &[&str] = &[
     "# Agent Memory Session",
     "# Agent Memory Schema v1",
@@ -124,7 +124,7 @@ fn block(random: &mut Random) -> Vec<u8> {
     format!("{}{end}", random.pick(words)).into_bytes()
 }
 
-/// An input with bytes flipped, cut out, doubled or exchanged: what libFuzzer does on its own.
+/// An input with bytes flipped, removed, doubled or inserted, as libFuzzer does.
 pub fn damaged(input: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..=random.below(4) {

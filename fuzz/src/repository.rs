@@ -13,21 +13,21 @@ use crate::document::line_count;
 
 /// The granted repository.
 pub const ROOT: &str = "/project";
-/// The agent that the targets are.
+/// The agent of all calls.
 pub const AGENT: &str = "aristotle";
-/// The day of its log.
+/// The date of its log.
 pub const DATE: &str = "2025-01-20";
-/// Where its documents are in the tree.
+/// The path of its schema in the tree.
 pub const SCHEMA: &str = "aristotle/_schema.md";
 /// The path of its summary.
 pub const SUMMARY: &str = "aristotle/_summary.md";
 /// The path of its log.
 pub const LOG: &str = "aristotle/logs/2025-01-20.md";
 
-/// The circumstances of every call but those of the target `arguments`.
+/// The context of calls of `sessions`. The target `arguments` has others, too.
 pub const CONTEXT: &str = r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
 
-/// The circumstances of calls of `records`.
+/// The context of calls of `records`.
 pub const RECORDS_CONTEXT: &str = r#"{"settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
 
 const ERRORS: [&str; 19] = [
@@ -60,25 +60,25 @@ pub struct Repository {
 
 /// A tool's error.
 #[derive(Debug)]
-pub struct Refusal {
-    /// One of the codes that callers know, and never `Internal`.
+pub struct ToolError {
+    /// A documented code, never `Internal`.
     pub code: String,
-    /// What was wrong.
+    /// The message.
     pub message: String,
-    /// How many arguments were named as wrong.
+    /// The number of arguments that it names as invalid.
     pub details: usize,
 }
 
-/// What a tool answered.
-pub type Answer = Result<Value, Refusal>;
+/// The answer of a tool.
+pub type Answer = Result<Value, ToolError>;
 
 impl Repository {
-    /// A repository that holds these documents.
+    /// A repository with these documents.
     pub fn with(documents: &[(&str, &[u8])]) -> Self {
         Self::at(Place::repository(ROOT), documents)
     }
 
-    /// The directory of records instead, with one file.
+    /// A directory of records with one file.
     pub fn with_records(file: &str, contents: &[u8]) -> Self {
         Self::at(Place::named("records"), &[(file, contents)])
     }
@@ -101,7 +101,7 @@ impl Repository {
     ///
     /// # Panics
     ///
-    /// Where there is none, or it is not UTF-8.
+    /// If it does not exist or is not UTF-8.
     pub fn text(&self, path: &str) -> String {
         let contents = self.documents().remove(path).expect("the document is there");
         String::from_utf8(contents).expect("what is written is UTF-8")
@@ -111,31 +111,31 @@ impl Repository {
     ///
     /// # Panics
     ///
-    /// As `call_as` does, and where the request is refused.
+    /// As [`call_as`](Self::call_as), and if the request is refused.
     pub fn call(&self, tool: &str, arguments: &[(&str, &str)]) -> Answer {
         let mut all = json!({"agent_name": AGENT, "repo_root": ROOT});
         all.as_object_mut()
             .expect("an object")
             .extend(arguments.iter().map(|(name, value)| ((*name).to_owned(), json!(value))));
-        self.call_as(tool, &all.to_string(), CONTEXT).expect("a request that is understood")
+        self.call_as(tool, &all.to_string(), CONTEXT).expect("the request is not refused")
     }
 
     /// Calls a tool.
     ///
     /// # Panics
     ///
-    /// Where the answer is no result and no error of a known code, or where anything changed
-    /// although the answer is an error or the tool only reads.
+    /// - If the answer is an error without a documented code.
+    /// - If documents changed, but the answer is an error or the tool only reads.
     pub fn call_as(&self, tool: &str, arguments: &str, context: &str) -> Result<Answer, Failure> {
         let context = serde_json::from_str(context).expect("a context");
         self.call_in(tool, arguments, &context)
     }
 
-    /// As `call_as`, with a context that is no constant.
+    /// Like [`call_as`](Self::call_as), with a context that was read already.
     ///
     /// # Panics
     ///
-    /// As `call_as`.
+    /// As [`call_as`](Self::call_as).
     pub fn call_in(
         &self,
         tool: &str,
@@ -145,35 +145,35 @@ impl Repository {
         self.storage.begin_call();
         let before = self.documents();
         let called = toolbox::call_tool(&self.storage, tool, arguments, context);
-        let is_done = called.as_ref().is_ok_and(|outcome| outcome.answer.is_ok());
+        let succeeded = called.as_ref().is_ok_and(|outcome| outcome.answer.is_ok());
         let listed = tools().iter().find(|listed| listed["name"] == tool);
         let may_write = listed.is_none_or(|tool| tool["annotations"]["readOnlyHint"] == false);
-        if !(is_done && may_write) {
-            assert!(before == self.documents(), "{tool} was not to change anything: {called:?}");
+        if !(succeeded && may_write) {
+            assert!(before == self.documents(), "{tool} must not change anything: {called:?}");
         }
         let outcome = called?;
         let value: Value = serde_json::from_str(outcome.json()).expect("a result is JSON");
         if outcome.answer.is_ok() {
             return Ok(Ok(value));
         }
-        // Of `sessions` as a whole; of `records` below `error`.
+        // `sessions` has the code in `error`, `records` in `error.code`.
         let (error, code) = match value["error"].is_object() {
             true => (&value["error"], "code"),
             false => (&value, "error"),
         };
         let text = |field| error[field].as_str().unwrap_or_default().to_owned();
         let details = error["details"].as_array().map_or(0, Vec::len);
-        let refusal = Refusal { code: text(code), message: text("message"), details };
-        let is_known = ERRORS.contains(&refusal.code.as_str()) && !refusal.message.is_empty();
-        assert!(is_known, "not an error that a caller knows: {value}");
-        Ok(Err(refusal))
+        let error = ToolError { code: text(code), message: text("message"), details };
+        let is_known = ERRORS.contains(&error.code.as_str()) && !error.message.is_empty();
+        assert!(is_known, "not a documented error: {value}");
+        Ok(Err(error))
     }
 
-    /// What `validate` calls an error in a document, each as a message.
+    /// The messages of the errors that `validate` finds in a document.
     ///
     /// # Panics
     ///
-    /// Where it names a line that the document does not have.
+    /// If a finding names a line that the document does not have.
     pub fn errors_in(&self, path: &str) -> Vec<String> {
         let lines = self.documents().get(path).map_or(1, |contents| line_count(contents));
         let file = format!(".github/agent-memory/{path}");
@@ -181,7 +181,7 @@ impl Repository {
         let mut arguments = json!({ "repo_root": ROOT });
         loop {
             let page = self.call_as("validate", &arguments.to_string(), CONTEXT);
-            let page = page.expect("a request that is understood").expect("a page of findings");
+            let page = page.expect("the request is not refused").expect("a page of findings");
             for finding in page["findings"].as_array().expect("findings") {
                 if finding["file"] == file.as_str() {
                     let line = finding["line"].as_u64().expect("a line") as usize;
@@ -199,15 +199,15 @@ impl Repository {
     }
 }
 
-impl Refusal {
-    /// The line that the message names first.
+impl ToolError {
+    /// The first line number in the message.
     pub fn line(&self) -> Option<usize> {
         let (_, rest) = self.message.split_once("line ")?;
         rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
     }
 }
 
-/// Every tool, as the core lists it.
+/// All tools, as the core lists them.
 pub fn tools() -> &'static [Value] {
     static TOOLS: OnceLock<Vec<Value>> = OnceLock::new();
     TOOLS.get_or_init(|| {

@@ -32,7 +32,7 @@ fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -
         None => match start(case) {
             Ok(session) => {
                 let ended = run(case, session, runner == "core");
-                CaseReport::ran(ended.fault, &ended.documents)
+                CaseReport::ran(ended.error, &ended.documents)
             }
             Err(error) => CaseReport::ran(Some(error), &BTreeMap::new()),
         },

@@ -2,7 +2,7 @@
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Makes calls of one sequence, each with the id of the first one's memory, and returns what each
 /// says that it changed.
 fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<String>> {
-    let storage = FullStorage::new();
+    let storage = InMemoryStorage::new();
     storage.grant(Place::named("records"));
     let mut id = Value::Null;
     let mut all = Vec::new();

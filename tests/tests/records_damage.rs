@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use agent_memory_tests::records_file::{BACKUP, FILE, FIRST, GOLDEN, SECOND};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 type Files = BTreeMap<String, Vec<u8>>;
 
 fn call(file: &[u8], tool: &str, arguments: &Value) -> (Value, Files) {
-    let storage = FullStorage::new();
+    let storage = InMemoryStorage::new();
     storage.put(&Place::named("records"), Area::Documents, FILE, file);
     let context = json!({
         "settings": {"toolsets": ["records"]},

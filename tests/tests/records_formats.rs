@@ -5,7 +5,7 @@
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use agent_memory_tests::random::{Random, replay, seed_or};
@@ -16,14 +16,14 @@ const CALLS: usize = 160;
 
 /// The core with one format.
 struct Host {
-    storage: FullStorage,
+    storage: InMemoryStorage,
     format: Format,
     calls: u64,
 }
 
 impl Host {
     fn of(format: Format) -> Self {
-        let storage = FullStorage::new();
+        let storage = InMemoryStorage::new();
         storage.grant(Place::named("records"));
         Self { storage, format, calls: 0 }
     }

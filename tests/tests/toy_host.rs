@@ -1,7 +1,7 @@
 //! Another host, over storage in memory, runs the product's component: what a host has to lend is in
 //! `wit/storage` and nowhere else.
 
-use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::{self, Storage, database as sql};
 use agent_memory_host::Image;
 use bindings::exports::agent_memory::toolbox::toolbox;
@@ -23,7 +23,7 @@ use bindings::agent_memory::storage::{database, documents, types};
 
 /// What a call has opened. It is given up with the process, which is a test's.
 struct Host {
-    storage: &'static FullStorage,
+    storage: &'static InMemoryStorage,
     trees: Vec<&'static dyn storage::Tree>,
     writers: Vec<Option<Box<dyn storage::Writer>>>,
     connections: Vec<&'static dyn sql::Connection>,
@@ -348,7 +348,7 @@ impl database::HostTransaction for Host {
 }
 
 /// A call of the product's component, in an instance of its own.
-fn call(storage: &'static FullStorage, tool: &str, arguments: Value) -> Result<Value> {
+fn call(storage: &'static InMemoryStorage, tool: &str, arguments: Value) -> Result<Value> {
     storage.begin_call();
     let engine = Engine::new(&agent_memory_image::engine_config())?;
     // SAFETY: the code is the host's own image.
@@ -402,7 +402,7 @@ impl Imports {
 
 #[test]
 fn another_host_over_storage_in_memory_runs_the_component() {
-    let storage: &'static FullStorage = Box::leak(Box::default());
+    let storage: &'static InMemoryStorage = Box::leak(Box::default());
     storage.grant(storage::Place::repository("/project"));
     storage.grant(storage::Place::named("records"));
     let call = |tool: &str, arguments: Value| call(storage, tool, arguments).expect(tool);

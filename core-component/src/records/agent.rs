@@ -1,4 +1,4 @@
-//! One agent's memories: where they are, who may reach them, reading them, making a change.
+//! One agent's memories: where they are stored, access to them, reading and changing them.
 
 use std::cell::OnceCell;
 
@@ -6,7 +6,7 @@ use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter};
 use super::resources::changed_by;
 use super::settings::{RecordsFormat, RecordsSettings};
-use super::sqlite::{AgentRows, Known, SqliteReader, SqliteWriter, has_agent, migrate};
+use super::sqlite::{AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, migrate};
 use super::store::{Reader, Writer};
 use super::{DATABASE, PLACE};
 use crate::names::{AgentName, NAME_ACCEPTED};
@@ -16,8 +16,8 @@ use crate::storage::{
 };
 use crate::tool::Call;
 
-/// How often memories are looked for anew, and a change is made anew, because a conversion or a
-/// program that takes no lock changed the file meanwhile.
+/// How often a call is attempted while a conversion, or a program that takes no lock, changes the
+/// file.
 const ATTEMPTS: usize = 4;
 
 /// The memories of one agent.
@@ -26,24 +26,24 @@ pub(super) struct Agent<'a> {
     pub(super) call: &'a Call<'a>,
     pub(super) tree: Box<dyn Tree + 'a>,
     place: Place,
-    /// Once it is open.
+    /// Set when the database is first opened.
     database: OnceCell<Box<dyn Connection + 'a>>,
 }
 
-/// Why a change is made.
+/// Why a change is made. It decides whether the file is backed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Somebody asked for it: the version before it is kept as a backup.
+    /// The caller asked for it: the file before the change becomes the backup.
     Change,
-    /// As a further part of a change that has its backup.
+    /// A further page of a change: the backup was made with the first page.
     Continuation,
-    /// To note that memories were accessed.
+    /// It records an access: the backup stays as it is.
     Access,
 }
 
 /// Why a change was not made.
 enum ChangeError {
-    /// The file changed between our reading and our writing: the change is made anew.
+    /// Another program changed the file between reading and writing: the change is tried again.
     Conflict(Error),
     Other(Error),
 }
@@ -59,52 +59,53 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` for a name that no agent can have here, `PERMISSION_ERROR`.
+    /// `INVALID_INPUT` for a name that is not valid, `PERMISSION_ERROR` for an agent that the caller
+    /// may not use.
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
         let name = checked(name)?;
-        check_reach(call, name)?;
+        check_access(call, name)?;
         let place = Place::named(PLACE);
         let tree = call.storage.open(&place)?;
         Ok(Self { name, call, tree, place, database: OnceCell::new() })
     }
 
-    /// What a change relies on and changes: names that differ only in case are one agent.
+    /// The scope of the lock. Names that differ only in case share one.
     pub(super) fn scope(&self) -> String {
         self.name.to_ascii_lowercase()
     }
 
-    /// Reads from one view of the memories.
+    /// Reads from one consistent view of the memories.
     pub fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
         self.check_case()?;
         for _ in 0..ATTEMPTS {
             if let Some(file) = self.file()? {
-                return read(&file).map_err(|error| self.told_of_backup(error));
+                return read(&file).map_err(|error| self.with_backup_hint(error));
             }
-            let Some(database) = self.database(false)? else { return read(&self.nothing()) };
+            let Some(database) = self.database(false)? else { return read(&self.empty_file()) };
             let view = database.begin(Mode::Read)?;
             let reader = SqliteReader::of(&*view, self.name)?;
-            // Otherwise it was converted to a file since we looked.
+            // A conversion to JSON may have ended since the file was looked for.
             if reader.has_agent() || !self.has_file()? {
                 return read(&reader);
             }
         }
-        Err(self.moving())
+        Err(self.being_converted())
     }
 
-    /// Runs a change that reads, decides and writes, as the only writer. It may be run several
-    /// times, and the last one counts.
+    /// Runs a change under the lock and commits it. `change` may run several times; the last run
+    /// counts.
     pub fn change<T>(
         &self,
         purpose: Purpose,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if !self.has_file()? && !self.is_in_rows()? {
-            // Nothing is made for a call that then makes no change.
+        if !self.has_file()? && !self.has_rows()? {
+            // A call that changes nothing must not create a lock or a database.
             self.check_case()?;
-            let mut writer = JsonWriter::of(self.nothing(), self.call.context);
-            let done = change(&mut writer)?;
+            let mut writer = JsonWriter::of(self.empty_file(), self.call.context);
+            let output = change(&mut writer)?;
             if !writer.has_changed() {
-                return Ok(done);
+                return Ok(output);
             }
         }
         let mut attempt = 1;
@@ -112,7 +113,7 @@ impl<'a> Agent<'a> {
             match self.change_once(purpose, &change) {
                 Err(ChangeError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
                 Err(ChangeError::Conflict(error) | ChangeError::Other(error)) => return Err(error),
-                Ok(done) => return Ok(done),
+                Ok(output) => return Ok(output),
             }
         }
     }
@@ -126,14 +127,12 @@ impl<'a> Agent<'a> {
         self.check_case()?;
         let file = self.file()?;
         let format = RecordsSettings::of(self.call.context).format;
-        if file.is_none() && (format == RecordsFormat::Sqlite || self.is_in_rows()?) {
+        if file.is_none() && (format == RecordsFormat::Sqlite || self.has_rows()?) {
             return Ok(self.change_rows(change)?);
         }
-        // A new file has no version before it.
-        let purpose = if file.is_none() { Purpose::Change } else { purpose };
-        let file = file.unwrap_or_else(|| self.nothing());
+        let file = file.unwrap_or_else(|| self.empty_file());
         let mut writer = JsonWriter::of(file, self.call.context);
-        let done = change(&mut writer).map_err(|error| self.told_of_backup(error))?;
+        let output = change(&mut writer).map_err(|error| self.with_backup_hint(error))?;
         if writer.has_changed() {
             let committed = lock.commit(&writer.into_changes(purpose));
             committed.map_err(|failed| match failed.error.code {
@@ -144,35 +143,36 @@ impl<'a> Agent<'a> {
             })?;
             self.note_change();
         }
-        Ok(done)
+        Ok(output)
     }
 
     fn change_rows<T>(
         &self,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let Some(database) = self.database(true)? else { return Err(self.moving()) };
+        let Some(database) = self.database(true)? else { return Err(self.being_converted()) };
         let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
         migrate(&*transaction)?;
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
-        let done = change(&mut writer)?;
+        let output = change(&mut writer)?;
         if writer.has_changed() {
             transaction.commit().map_err(Error::of_commit)?;
             self.note_change();
         }
-        Ok(done)
+        Ok(output)
     }
 
+    /// Notes that the agent's resources have changed.
     pub(super) fn note_change(&self) {
         self.call.changed.borrow_mut().extend(changed_by(self.name));
     }
 
     pub(super) fn file(&self) -> Result<Option<JsonFile>, Error> {
-        JsonFile::read(&*self.tree, self.name).map_err(|error| self.told_of_backup(error))
+        JsonFile::read(&*self.tree, self.name).map_err(|error| self.with_backup_hint(error))
     }
 
-    /// The error of a file that is corrupted says where there is a backup that can be read.
-    fn told_of_backup(&self, error: Error) -> Error {
+    /// Adds to the error of a corrupted file that its backup is valid.
+    fn with_backup_hint(&self, error: Error) -> Error {
         if error.code != Code::CorruptedData {
             return error;
         }
@@ -180,18 +180,18 @@ impl<'a> Agent<'a> {
         match self.tree.read(Area::Documents, &path, MAX_DOCUMENT_BYTES) {
             Ok(None) => error,
             Ok(Some(document)) => match JsonFile::parse(self.name, document) {
-                Ok(backup) if backup.is_sound() => error.adding(&format!(
-                    ", or put `{path}` in its place, the version before its last change, which is \
-                     then lost"
+                Ok(backup) if backup.is_valid() => error.with_suffix(&format!(
+                    ", or replace it with `{path}`, the version before the last change; that \
+                     change is then lost"
                 )),
-                // It is of no use: an add passes over a record that is damaged.
+                // A backup can have the same damage: adding a memory does not read the others.
                 _ => error,
             },
-            Err(failed) => error.adding(&format!("; `{path}` cannot be read: {failed}")),
+            Err(failed) => error.with_suffix(&format!("; `{path}` cannot be read: {failed}")),
         }
     }
 
-    fn nothing(&self) -> JsonFile {
+    fn empty_file(&self) -> JsonFile {
         JsonFile::empty(self.name)
     }
 
@@ -199,43 +199,42 @@ impl<'a> Agent<'a> {
         Ok(has_document(&*self.tree, Area::Documents, &file_path(self.name))?)
     }
 
-    fn is_in_rows(&self) -> Result<bool, Error> {
+    fn has_rows(&self) -> Result<bool, Error> {
         self.database(false)?.map_or(Ok(false), |database| has_agent(database, self.name))
     }
 
-    /// Whether it has rows that nobody sees: another program has put a file in place since they
-    /// were converted.
-    pub fn hides_rows(&self) -> Result<bool, Error> {
-        if !self.has_file()? || !self.is_in_rows()? {
+    /// Whether the agent has rows with other records than its file, which hides them. It happens when
+    /// another program creates the file after a conversion to SQLite.
+    pub fn has_hidden_rows(&self) -> Result<bool, Error> {
+        if !self.has_file()? || !self.has_rows()? {
             return Ok(false);
         }
         let Some(database) = self.database(false)? else { return Ok(false) };
         let view = database.begin(Mode::Read)?;
         let rows = AgentRows::of(&*view, self.name);
-        let Some(known) = rows.find()? else { return Ok(false) };
-        // Taken to rows since we looked.
+        let Some(stored) = rows.find()? else { return Ok(false) };
+        // A conversion to SQLite may have ended since the file was looked for.
         let Some(file) = self.file()? else { return Ok(false) };
-        Ok(!self.are_in_file(&rows, &known, &file)?)
+        Ok(!self.are_in_file(&rows, &stored, &file)?)
     }
 
-    /// Whether a file holds all that rows beside it hold: they are a copy of it, or have the same
-    /// records.
+    /// Whether the rows are a copy of the file, or have the same records.
     pub(super) fn are_in_file(
         &self,
         rows: &AgentRows<'_>,
-        known: &Known,
+        stored: &StoredAgent,
         file: &JsonFile,
     ) -> Result<bool, Error> {
-        if known.copy_of.is_some() && known.copy_of == file.version {
+        if stored.copy_of.is_some() && stored.copy_of == file.version {
             return Ok(true);
         }
-        let text = rows.document(known, self.call.context.now)?;
+        let text = rows.document(stored, self.call.context.now)?;
         let (contents, version) = (text.into_bytes(), String::new());
-        let written = JsonFile::parse(self.name, Document { contents, version })?;
-        Ok(written.has_same_records(file))
+        let as_file = JsonFile::parse(self.name, Document { contents, version })?;
+        Ok(as_file.has_same_records(file))
     }
 
-    /// The database; none where there is none and it is not to be created.
+    /// Opens the database. Returns `None` if it does not exist and `create` is false.
     pub(super) fn database(&self, create: bool) -> Result<Option<&(dyn Connection + 'a)>, Error> {
         if let Some(open) = self.database.get() {
             return Ok(Some(&**open));
@@ -248,7 +247,8 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Files travel to file systems that would merge two names that differ only in case.
+    /// Fails if the name of an existing agent differs only in case: a file system that ignores case
+    /// could not hold the files of both.
     pub(super) fn check_case(&self) -> Result<(), Error> {
         let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
         let names = entries
@@ -260,31 +260,31 @@ impl<'a> Agent<'a> {
         twins.next().map_or(Ok(()), |twin| Err(case_twin(self.name, twin)))
     }
 
-    /// The refusal of an agent that changes its format too often to be looked at or changed.
-    pub(super) fn moving(&self) -> Error {
+    /// The error of a call that a conversion overtook in every attempt.
+    fn being_converted(&self) -> Error {
         let message = format!(
-            "the memories of agent `{}` are being taken to the other format: try again",
+            "the memories of agent `{}` are being converted to the other format: try again",
             self.name
         );
         Error::new(Code::Busy, message)
     }
 }
 
-/// Where the JSON file of an agent is in the tree.
+/// The path of an agent's JSON file in the tree.
 pub(super) fn file_path(agent: &str) -> String {
     format!("{agent}.json")
 }
 
-/// What to do about an agent whose file hides rows.
-pub(super) fn rows_are_hidden(agent: &str) -> String {
+/// The message about an agent whose file hides rows.
+pub(super) fn hidden_rows_message(agent: &str) -> String {
     let file = file_path(agent);
     format!(
-        "agent `{agent}` has records in `memories.db`, too, which `{file}` hides: move `{file}` \
-         away, and import it where its records are wanted"
+        "agent `{agent}` also has records in `memories.db`, which `{file}` hides: move `{file}` \
+         away, and import it if its records are wanted"
     )
 }
 
-/// The refusal of an agent whose name differs from another's only in case.
+/// The error of a name that differs only in case from an existing one.
 pub(super) fn case_twin(name: &str, twin: &str) -> Error {
     let message = format!(
         "agent `{name}` differs from the existing agent `{twin}` only in case: use that name"
@@ -293,17 +293,17 @@ pub(super) fn case_twin(name: &str, twin: &str) -> Error {
 }
 
 fn checked(name: &AgentName) -> Result<&str, Error> {
-    name.checked().map_err(|(name, what)| {
-        let message = format!("`agent_id` `{name}` {what}: choose another name");
+    name.checked().map_err(|(name, reason)| {
+        let message = format!("`agent_id` `{name}` {reason}: choose another name");
         Error::at(Code::InvalidInput, message, "agent_id", NAME_ACCEPTED.into())
     })
 }
 
-/// What the caller may reach is enforced here, for every tool.
-fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
+/// Checks for every tool that the caller may use the agent.
+fn check_access(call: &Call<'_>, name: &str) -> Result<(), Error> {
     if call.context.reaches(name) {
         return Ok(());
     }
-    let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
+    let message = format!("agent `{name}` is not granted to this caller: ask for a grant");
     Err(Error::new(Code::PermissionError, message))
 }

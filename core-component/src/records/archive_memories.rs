@@ -9,7 +9,7 @@ use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The most of one call.
+/// The maximum number of memories that one call archives.
 const MAX_MEMORIES: u32 = 5_000;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -56,9 +56,11 @@ impl Tool for ArchiveMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let now = call.context.now;
-        // All pages are about one moment.
+        // The cursor is the time limit of the first page: all pages use the same one.
         let since = match &input.cursor {
-            Some(cursor) => Timestamp::parse(cursor).ok_or_else(|| Error::no_page(cursor))?,
+            Some(cursor) => {
+                Timestamp::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))?
+            }
             None => {
                 let milliseconds = now.milliseconds() - i64::from(input.older_than_days) * DAY;
                 let oldest = || Timestamp::parse("0000-01-01T00:00:00Z").expect("a moment");

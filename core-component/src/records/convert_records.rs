@@ -1,20 +1,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, file_path, rows_are_hidden};
+use super::agent::{Agent, file_path, hidden_rows_message};
 use super::error::{Code, Error};
 use super::input::default_agent;
-use super::json::{JsonFile, caps};
+use super::json::{JsonFile, limits};
 use super::settings::RecordsSettings;
-use super::sqlite::{AgentRows, Known, migrate};
+use super::sqlite::{AgentRows, StoredAgent, migrate};
 use super::store::Imported;
 use crate::names::AgentName;
 use crate::storage::database::Mode;
 use crate::storage::{Area, Change, Writer, has_document};
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// How many records are handed to storage at once.
-const RECORDS_AT_ONCE: usize = 1_000;
+/// The number of records that are inserted at once.
+const BATCH: usize = 1_000;
 
 pub(super) struct ConvertRecords;
 
@@ -60,18 +60,18 @@ impl Tool for ConvertRecords {
         let lock = agent.tree.lock(Some(&agent.scope()))?;
         match (input.to, agent.file()?) {
             (Format::Sqlite, Some(file)) => file_to_rows(&agent, &*lock, &file),
-            (Format::Sqlite, None) => stays_in_rows(&agent),
-            (Format::Json, Some(file)) => stays_in_file(&agent, &file),
+            (Format::Sqlite, None) => already_rows(&agent),
+            (Format::Json, Some(file)) => already_file(&agent, &file),
             (Format::Json, None) => rows_to_file(&agent, &*lock),
         }
     }
 }
 
-/// Copies the file to rows, which nobody sees beside it; then renames it, and the rows are seen.
+/// Converts a file to rows. The file hides the rows until it is renamed.
 fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
     let version = file.version.as_deref().unwrap_or_default();
     let converted = converted_path(agent);
-    check_absent(agent, &converted)?;
+    check_no_document(agent, &converted)?;
     let Some(database) = agent.database(true)? else { return Err(Error::no_records(agent.name)) };
     let scope = agent.scope();
     let transaction = database.begin(Mode::Write(Some(&scope)))?;
@@ -79,10 +79,9 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     let rows = AgentRows::of(&*transaction, agent.name);
     delete_copy(agent, &rows, file)?;
     let key = rows.begin_copy(version, &file.without_records())?;
-    let mut records = file.imported_after(0);
+    let mut records = file.imported();
     loop {
-        let page: Vec<Imported> =
-            records.by_ref().take(RECORDS_AT_ONCE).collect::<Result<_, _>>()?;
+        let page: Vec<Imported> = records.by_ref().take(BATCH).collect::<Result<_, _>>()?;
         if page.is_empty() {
             break;
         }
@@ -96,27 +95,27 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
         to: converted,
         expects: version.to_owned(),
     };
-    lock.commit(&[rename]).map_err(|failed| Error::from(failed).may_stand())?;
+    lock.commit(&[rename]).map_err(|failed| Error::from(failed).after_change())?;
     agent.note_change();
     // A file that appears here later is a new one: the rows are not a copy of it.
-    let transaction = database.begin(Mode::Write(Some(&scope))).map_err(may_stand)?;
-    AgentRows::of(&*transaction, agent.name).forget_copy(key).map_err(Error::may_stand)?;
-    transaction.commit().map_err(may_stand)?;
+    let transaction = database.begin(Mode::Write(Some(&scope))).map_err(after_change)?;
+    AgentRows::of(&*transaction, agent.name).forget_copy(key).map_err(Error::after_change)?;
+    transaction.commit().map_err(after_change)?;
     Ok(Output { converted: true, records: file.len() as u64 })
 }
 
-/// Writes the rows to a file, which hides them, and deletes them.
+/// Converts rows to a file. The file hides the rows until they are deleted.
 fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
-    check_absent(agent, &converted_path(agent))?;
+    check_no_document(agent, &converted_path(agent))?;
     let no_records = || Error::no_records(agent.name);
     let database = agent.database(false)?.ok_or_else(no_records)?;
     let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
     let rows = AgentRows::of(&*transaction, agent.name);
-    let known = rows.find()?.ok_or_else(no_records)?;
-    let (records, bytes) = rows.size(known.key)?;
+    let stored = rows.find()?.ok_or_else(no_records)?;
+    let (records, bytes) = rows.size(stored.key)?;
     check_size(agent, records, bytes)?;
     migrate(&*transaction)?;
-    let text = file_text(agent, &rows, &known)?;
+    let text = file_text(agent, &rows, &stored)?;
     let put = Change::Put {
         area: Area::Documents,
         path: file_path(agent.name),
@@ -125,29 +124,29 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     };
     lock.commit(&[put])?;
     agent.note_change();
-    rows.delete(known.key).map_err(Error::may_stand)?;
-    transaction.commit().map_err(may_stand)?;
+    rows.delete(stored.key).map_err(Error::after_change)?;
+    transaction.commit().map_err(after_change)?;
     Ok(Output { converted: true, records })
 }
 
-/// The agent is in rows; what an interrupted conversion noted of them goes.
-fn stays_in_rows(agent: &Agent<'_>) -> Result<Output, Error> {
+/// The agent is in SQLite already. Removes the note that an interrupted conversion may have left.
+fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
     let no_records = || Error::no_records(agent.name);
     let database = agent.database(false)?.ok_or_else(no_records)?;
     let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
     let rows = AgentRows::of(&*transaction, agent.name);
-    let known = rows.find()?.ok_or_else(no_records)?;
-    let (records, _) = rows.size(known.key)?;
-    if known.copy_of.is_some() {
+    let stored = rows.find()?.ok_or_else(no_records)?;
+    let (records, _) = rows.size(stored.key)?;
+    if stored.copy_of.is_some() {
         migrate(&*transaction)?;
-        rows.forget_copy(known.key)?;
+        rows.forget_copy(stored.key)?;
         transaction.commit().map_err(Error::of_commit)?;
     }
     Ok(Output { converted: false, records })
 }
 
-/// The agent is in its file; the rows that an interrupted conversion left go.
-fn stays_in_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
+/// The agent is in JSON already. Deletes the rows that an interrupted conversion may have left.
+fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
     if let Some(database) = agent.database(false)? {
         let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
         migrate(&*transaction)?;
@@ -158,17 +157,17 @@ fn stays_in_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
     Ok(Output { converted: false, records: file.len() as u64 })
 }
 
-/// Deletes the rows of an agent that are in its file; whether there were any.
+/// Deletes the rows of an agent if its file has the same records. Returns whether there were rows.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` where its rows hold something else.
+/// `INVALID_INPUT` if the rows hold other records.
 fn delete_copy(agent: &Agent<'_>, rows: &AgentRows<'_>, file: &JsonFile) -> Result<bool, Error> {
-    let Some(known) = rows.find()? else { return Ok(false) };
-    if !agent.are_in_file(rows, &known, file)? {
-        return Err(two_places(agent.name));
+    let Some(stored) = rows.find()? else { return Ok(false) };
+    if !agent.are_in_file(rows, &stored, file)? {
+        return Err(hidden_rows(agent.name));
     }
-    rows.delete(known.key)?;
+    rows.delete(stored.key)?;
     Ok(true)
 }
 
@@ -176,56 +175,65 @@ fn converted_path(agent: &Agent<'_>) -> String {
     format!("{}.converted", file_path(agent.name))
 }
 
-/// Refuses where the file of an earlier conversion stands.
-fn check_absent(agent: &Agent<'_>, converted: &str) -> Result<(), Error> {
+/// Fails if the file of an earlier conversion exists.
+fn check_no_document(agent: &Agent<'_>, converted: &str) -> Result<(), Error> {
     match has_document(&*agent.tree, Area::Documents, converted)? {
         false => Ok(()),
-        true => Err(in_the_way(converted)),
+        true => Err(converted_exists(converted)),
     }
 }
 
-fn may_stand(error: crate::storage::Error) -> Error {
-    Error::from(error).may_stand()
+fn after_change(error: crate::storage::Error) -> Error {
+    Error::from(error).after_change()
 }
 
-/// Refuses what is more than a file may hold, as far as that is known without writing it: the bytes
-/// are those of memories as compact JSON, which is shorter.
-fn check_size(agent: &Agent<'_>, total: u64, bytes: u64) -> Result<(), Error> {
-    let (most_records, most_bytes) = caps(&RecordsSettings::of(agent.call.context));
-    if total > most_records {
-        return Err(too_much(agent.name, &format!("{total} memories"), most_records));
+/// Fails early if the rows are certainly too many for a file. `bytes` is their size as compact JSON,
+/// which is shorter than the file.
+fn check_size(agent: &Agent<'_>, records: u64, bytes: u64) -> Result<(), Error> {
+    let (max_records, max_bytes) = limits(&RecordsSettings::of(agent.call.context));
+    if records > max_records {
+        return Err(over_json_limit(agent.name, &format!("{records} memories"), max_records));
     }
-    if bytes > most_bytes {
-        return Err(too_much(agent.name, &format!("{bytes} bytes"), most_bytes));
+    if bytes > max_bytes {
+        return Err(over_json_limit(agent.name, &format!("{bytes} bytes"), max_bytes));
     }
     Ok(())
 }
 
-/// The file of these rows, or the refusal of one that would be too long.
-fn file_text(agent: &Agent<'_>, rows: &AgentRows<'_>, known: &Known) -> Result<String, Error> {
+/// The rows as the text of a file.
+///
+/// # Errors
+///
+/// `LIMIT_EXCEEDED` if the text is too long for a file.
+fn file_text(
+    agent: &Agent<'_>,
+    rows: &AgentRows<'_>,
+    stored: &StoredAgent,
+) -> Result<String, Error> {
     let context = agent.call.context;
-    let text = rows.document(known, context.now)?;
-    let (_, most) = caps(&RecordsSettings::of(context));
-    match text.len() as u64 > most {
-        true => Err(too_much(agent.name, &format!("{} bytes", text.len()), most)),
+    let text = rows.document(stored, context.now)?;
+    let (_, max_bytes) = limits(&RecordsSettings::of(context));
+    match text.len() as u64 > max_bytes {
+        true => Err(over_json_limit(agent.name, &format!("{} bytes", text.len()), max_bytes)),
         false => Ok(text),
     }
 }
 
-fn in_the_way(path: &str) -> Error {
+fn converted_exists(path: &str) -> Error {
     let message =
-        format!("`{path}` is there, the file of an earlier conversion: move it away, or delete it");
+        format!("`{path}` exists, the file of an earlier conversion: move it away, or delete it");
     Error::at(Code::InvalidInput, message, "to", "a format without such a file".into())
 }
 
-fn two_places(agent: &str) -> Error {
-    let accepted = "an agent that is kept in one place";
-    Error::at(Code::InvalidInput, rows_are_hidden(agent), "agent_id", accepted.into())
+fn hidden_rows(agent: &str) -> Error {
+    let accepted = "an agent whose records are in one place";
+    Error::at(Code::InvalidInput, hidden_rows_message(agent), "agent_id", accepted.into())
 }
 
-fn too_much(agent: &str, has: &str, most: u64) -> Error {
+fn over_json_limit(agent: &str, actual: &str, max: u64) -> Error {
     let message = format!(
-        "agent `{agent}` has {has}, and JSON takes {most}: delete memories, or leave it in SQLite"
+        "agent `{agent}` has {actual}, and JSON holds at most {max}: delete memories, or leave it \
+         in SQLite"
     );
     Error::new(Code::LimitExceeded, message)
 }

@@ -61,7 +61,8 @@ impl Tool for DeleteMemory {
             let (mut action, mut note) = (Action::Archived, None);
             if *permanent {
                 writer.remove(&before)?;
-                (action, note) = (Action::Deleted, writer.keeps_backup().then(|| kept(agent.name)));
+                let note_backup = || backup_note(agent.name);
+                (action, note) = (Action::Deleted, writer.keeps_backup().then(note_backup));
             } else if !before.archived {
                 let updated_at = call.context.now.max(before.created_at);
                 let archived = Memory { archived: true, updated_at, ..before.clone() };
@@ -72,6 +73,6 @@ impl Tool for DeleteMemory {
     }
 }
 
-fn kept(agent: &str) -> String {
+fn backup_note(agent: &str) -> String {
     format!("the backup `{agent}.json.backup` has it until the next change")
 }

@@ -1,4 +1,4 @@
-//! The errors of this toolset, in the shape and with the codes of seed 004.
+//! The errors of this toolset, in the shape and with the codes of spec 004.
 
 use serde::Serialize;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::storage::{self, ErrorCode, MAY_STAND};
 use crate::tool::{Category, Refusal, ToolError, Violation, not_accepted};
 
-/// What went wrong, by the names that callers know.
+/// The error codes that callers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum Code {
@@ -35,7 +35,7 @@ impl Code {
     }
 }
 
-/// What helps where a setting of the host is the limit.
+/// The remedy if a setting of the host is the limit.
 pub(super) const RAISE_LIMITS: &str =
     "raise `max_memories` or `max_bytes` in the settings of its host";
 
@@ -53,7 +53,7 @@ impl Error {
         Self { code, message: message.into(), details: Vec::new() }
     }
 
-    /// A value of the input that the schema accepts and this state of the memory does not.
+    /// The error of an input field whose value fits the schema but not the stored state.
     pub fn at(code: Code, message: impl Into<String>, field: &str, accepted: String) -> Self {
         let details = vec![Violation { pointer: format!("/{field}"), accepted }];
         Self { code, message: message.into(), details }
@@ -63,42 +63,44 @@ impl Error {
         &self.message
     }
 
-    /// The error with more in its message.
-    pub fn adding(mut self, text: &str) -> Self {
+    /// The error with a longer message.
+    pub fn with_suffix(mut self, text: &str) -> Self {
         self.message += text;
         self
     }
 
-    /// The error, where something was changed all the same.
-    pub fn may_stand(self) -> Self {
+    /// The error of a call that has changed something: its message says so, once.
+    pub fn after_change(self) -> Self {
         match self.message.ends_with(MAY_STAND) {
             true => self,
-            false => self.adding(MAY_STAND),
+            false => self.with_suffix(MAY_STAND),
         }
     }
 
-    /// The error of a transaction's commit: after `io` it may have happened.
+    /// The error of a transaction's commit. After `io` the commit may have happened.
     pub fn of_commit(error: storage::Error) -> Self {
         match error.code {
-            ErrorCode::Io => Self::from(error).may_stand(),
+            ErrorCode::Io => Self::from(error).after_change(),
             _ => error.into(),
         }
     }
 
-    /// The agent would keep more than it may.
+    /// The change would exceed a limit of the agent.
     pub fn over_limit(agent: &str, limit: &str, remedy: &str) -> Self {
         let message =
-            format!("agent `{agent}` would keep more than {limit}: delete memories, or {remedy}");
+            format!("agent `{agent}` would have more than {limit}: delete memories, or {remedy}");
         Self::new(Code::LimitExceeded, message)
     }
 
-    /// No page ends there.
-    pub fn no_page(cursor: &str) -> Self {
-        let message = format!("`cursor` `{cursor}` is that of no page: begin anew");
+    /// No earlier page returned this cursor.
+    pub fn invalid_cursor(cursor: &str) -> Self {
+        let message = format!(
+            "`cursor` `{cursor}` was not returned by an earlier page: start again without a cursor"
+        );
         Self::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
     }
 
-    /// Nothing is kept of the agent.
+    /// The agent has no records.
     pub fn no_records(agent: &str) -> Self {
         let message = format!("there are no records of agent `{agent}`: check its name");
         Self::new(Code::NotFound, message)
@@ -106,9 +108,8 @@ impl Error {
 
     /// No memory of the agent has the id.
     pub fn no_memory(agent: &str, id: &str) -> Self {
-        let message = format!(
-            "agent `{agent}` has no memory `{id}`: `query_memories` finds the ids that there are"
-        );
+        let message =
+            format!("agent `{agent}` has no memory `{id}`: find its id with `query_memories`");
         Self::new(Code::NotFound, message)
     }
 }

@@ -10,8 +10,10 @@ use crate::names::AgentName;
 use crate::storage::database::Mode;
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The most of one call, but for an agent in JSON, whose file is exported at once.
+/// The maximum number of records in a page of rows. A JSON file is exported as one page.
 const MAX_RECORDS: u64 = 5_000;
+
+/// The size in bytes from which on a page of rows takes no further record.
 const MAX_BYTES: usize = 2 << 20;
 
 pub(super) struct ExportRecords;
@@ -65,26 +67,28 @@ impl Tool for ExportRecords {
         agent.check_case()?;
         let start = match &input.cursor {
             None => Position::START,
-            Some(cursor) => Position::parse(cursor).ok_or_else(|| stray(&agent, cursor))?,
+            Some(cursor) => {
+                Position::parse(cursor).ok_or_else(|| invalid_cursor(&agent, cursor))?
+            }
         };
-        // Once more where it is converted while we look.
+        // A conversion may end between the look at the file and the look at the rows: try twice.
         for _ in 0..2 {
             if let Some(file) = agent.file()? {
                 return match &input.cursor {
-                    None => of_file(&file, input.format),
-                    Some(cursor) => Err(stray(&agent, cursor)),
+                    None => whole_file(&file, input.format),
+                    Some(cursor) => Err(invalid_cursor(&agent, cursor)),
                 };
             }
             let Some(database) = agent.database(false)? else { continue };
             let view = database.begin(Mode::Read)?;
             let rows = AgentRows::of(&*view, agent.name);
-            let Some(known) = rows.find()? else { continue };
+            let Some(stored) = rows.find()? else { continue };
             let style = match input.format {
                 Format::Jsonl => Style::Lines,
                 Format::Json => Style::Document,
             };
-            let (total, _) = rows.size(known.key)?;
-            let pages = rows.pages(&known, style, call.context.now)?;
+            let (total, _) = rows.size(stored.key)?;
+            let pages = rows.pages(&stored, style, call.context.now)?;
             let page = pages.page(start, MAX_RECORDS, MAX_BYTES)?;
             let cursor = page.next.map(|next| next.to_string());
             return Ok(Output { text: page.text, count: page.records, total, cursor });
@@ -93,13 +97,13 @@ impl Tool for ExportRecords {
     }
 }
 
-fn of_file(file: &JsonFile, format: Format) -> Result<Output, Error> {
+fn whole_file(file: &JsonFile, format: Format) -> Result<Output, Error> {
     let total = file.len() as u64;
     let text = match format {
         Format::Json => file.text.clone(),
         Format::Jsonl => {
             let mut text = String::new();
-            for record in file.imported_after(0) {
+            for record in file.imported() {
                 let record = record?;
                 text += &line(&record.memory, record.original.as_deref());
                 text.push('\n');
@@ -110,9 +114,10 @@ fn of_file(file: &JsonFile, format: Format) -> Result<Output, Error> {
     Ok(Output { text, count: total, total, cursor: None })
 }
 
-fn stray(agent: &Agent<'_>, cursor: &str) -> Error {
+fn invalid_cursor(agent: &Agent<'_>, cursor: &str) -> Error {
     let message = format!(
-        "`cursor` `{cursor}` is of no export of agent `{}` as it is kept now: begin anew",
+        "`cursor` `{cursor}` does not fit the present format of agent `{}`: start again without a \
+         cursor",
         agent.name
     );
     Error::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())

@@ -1,9 +1,9 @@
-//! Case folding, as search compares text: the same on every host and in both formats, whatever
-//! tables their databases have.
+//! Case folding for search. It is done here and not by the database, so that a search finds the same
+//! on every host and in both formats.
 
 use icu_casemap::CaseMapper;
 
-/// The text after full Unicode case folding (`ß` as `ss`); no normalisation.
+/// The text after full Unicode case folding (`ß` becomes `ss`). It is not normalised.
 pub(super) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folding_is_full_and_knows_no_language() {
+    fn folding_is_full_and_does_not_depend_on_a_language() {
         for (text, folded) in [
             ("Straße STRASSE ẞ", "strasse strasse ss"),
             ("ΟΔΟΣ οδος οδοσ", "οδοσ οδοσ οδοσ"),
@@ -29,9 +29,9 @@ mod tests {
         }
     }
 
-    /// So a folded term that the lower-case text has, the folded text has, too.
+    /// So a folded term that occurs in the lower-case text also occurs in the folded text.
     #[test]
-    fn what_is_folded_stays_as_it_is() {
+    fn folding_a_folded_text_changes_nothing() {
         for character in '\0'..=char::MAX {
             let folded = fold(&character.to_string());
             assert_eq!(fold(&folded), folded, "{character:?}");

@@ -63,7 +63,8 @@ struct TagCount {
     count: u64,
 }
 
-/// The schemas of a toolset have a bound, and these fields are always there.
+/// Removes `required`: these fields are always present, and the schemas of a toolset have a maximum
+/// length.
 fn without_required(schema: &mut Schema) {
     schema.remove("required");
 }
@@ -82,21 +83,22 @@ impl Tool for GetMemoryStats {
 
 impl From<Stats> for Output {
     fn from(stats: Stats) -> Self {
-        let of = |kind| stats.by_kind.get(&kind).copied().unwrap_or_default();
-        let weighing = |weight| stats.by_importance.get(&weight).copied().unwrap_or_default();
-        // Whole hundredths, so that no platform rounds otherwise.
+        let of_kind = |kind| stats.by_kind.get(&kind).copied().unwrap_or_default();
+        let of_importance =
+            |importance| stats.by_importance.get(&importance).copied().unwrap_or_default();
+        // Integers, so that all platforms round alike.
         let hundredths = (stats.bytes * 100 + 512) / 1024;
         Self {
             total_memories: stats.by_kind.values().sum(),
             by_type: ByType {
-                core: of(Kind::Core),
-                learning: of(Kind::Learning),
-                task: of(Kind::Task),
+                core: of_kind(Kind::Core),
+                learning: of_kind(Kind::Learning),
+                task: of_kind(Kind::Task),
             },
             by_importance: ByImportance {
-                high: weighing(Importance::High),
-                medium: weighing(Importance::Medium),
-                low: weighing(Importance::Low),
+                high: of_importance(Importance::High),
+                medium: of_importance(Importance::Medium),
+                low: of_importance(Importance::Low),
             },
             archived_count: stats.archived,
             total_storage_kb: hundredths as f64 / 100.0,

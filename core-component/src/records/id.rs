@@ -2,7 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-/// A UUID v4 (RFC 9562) from a call's seed; `attempt` gives others where one is taken.
+/// A UUID v4 (RFC 9562) from a call's random seed. If the id of one attempt is in use, the next
+/// attempt gives another.
 pub(super) fn new_id(seed: u64, attempt: u32) -> String {
     let digest = Sha256::new()
         .chain_update(b"agent-memory record id")
@@ -22,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_a_uuid_of_version_four_and_another_for_each_seed_and_attempt() {
+    fn each_seed_and_attempt_gives_another_uuid_of_version_four() {
         let ids = [new_id(1, 0), new_id(1, 1), new_id(2, 0)];
         for id in &ids {
             assert_eq!(id.len(), 36);

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, Purpose};
 use super::error::{Code, Error};
 use super::input::default_agent;
-use super::json::Given;
+use super::json::ImportText;
 use super::store::{Imported, Writer};
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};
 
-/// The most of one call.
+/// The maximum number of records that one call imports.
 const MAX_RECORDS: usize = 5_000;
 
-/// How many faults a refusal names.
-const MAX_TOLD: usize = 10;
+/// The maximum number of lines that an error message names.
+const MAX_NAMED: usize = 10;
 
 pub(super) struct ImportRecords;
 
@@ -66,8 +66,11 @@ pub(super) struct Output {
     cursor: Option<String>,
 }
 
-/// Records with their lines.
+/// Records with their line numbers.
 type Page = Vec<(usize, Imported)>;
+
+/// A line number and what is wrong with the record there.
+type LineError = (usize, String);
 
 impl Tool for ImportRecords {
     const NAME: &'static str = "import_records";
@@ -80,25 +83,25 @@ impl Tool for ImportRecords {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let line = |line: usize| line + input.first_line as usize - 1;
-        // Some editors put a byte order mark before what they save.
+        // Some editors write a byte order mark at the beginning of a file.
         let records = input.records.strip_prefix('\u{feff}').unwrap_or(&input.records);
-        let given =
-            Given::of(records).map_err(|(at, what)| refused(vec![(line(at), what)], "records"))?;
+        let records = ImportText::parse(records)
+            .map_err(|(at, message)| import_error(vec![(line(at), message)], "records"))?;
         let start = match &input.cursor {
             None => 0,
-            Some(cursor) => cursor.parse().map_err(|_| Error::no_page(cursor))?,
+            Some(cursor) => cursor.parse().map_err(|_| Error::invalid_cursor(cursor))?,
         };
-        let (mut page, mut wrong) = (Page::new(), Vec::new());
-        for (at, record) in given.page(start, MAX_RECORDS) {
+        let (mut page, mut errors) = (Page::new(), Vec::new());
+        for (at, record) in records.page(start, MAX_RECORDS) {
             match record {
                 Ok(record) => page.push((line(at), record)),
-                Err(what) => wrong.push((line(at), what)),
+                Err(message) => errors.push((line(at), message)),
             }
         }
-        if !wrong.is_empty() {
-            return Err(refused(wrong, "records"));
+        if !errors.is_empty() {
+            return Err(import_error(errors, "records"));
         }
-        // What follows the first page is part of the same change: its backup is there already.
+        // All pages are one change: only the first one makes a backup.
         let is_first = input.first_line == 1 && input.cursor.is_none();
         let purpose = if is_first { Purpose::Change } else { Purpose::Continuation };
         let end = start + page.len();
@@ -106,27 +109,27 @@ impl Tool for ImportRecords {
             true => Output::default(),
             false => agent.change(purpose, |writer| import(writer, &page, input.on_conflict))?,
         };
-        output.cursor = (end < given.len()).then(|| end.to_string());
+        output.cursor = (end < records.len()).then(|| end.to_string());
         Ok(output)
     }
 }
 
 fn import(writer: &mut dyn Writer, page: &Page, on_conflict: OnConflict) -> Result<Output, Error> {
     let ids: Vec<&str> = page.iter().map(|(_, record)| record.memory.id.as_str()).collect();
-    let known = writer.known(&ids)?;
+    let existing = writer.existing_ids(&ids)?;
     let mut output = Output::default();
-    let mut taken = Vec::new();
+    let mut conflicts = Vec::new();
     let mut replaced = BTreeSet::new();
-    // Where each id is among those that are added.
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    // The index in `added` of each id.
+    let mut added_ids: BTreeMap<&str, usize> = BTreeMap::new();
     let mut added: Vec<&Imported> = Vec::with_capacity(page.len());
     for (line, record) in page {
         let id = record.memory.id.as_str();
-        let earlier = places.get(id).copied();
-        match (known.contains(id) || earlier.is_some(), on_conflict) {
+        let earlier = added_ids.get(id).copied();
+        match (existing.contains(id) || earlier.is_some(), on_conflict) {
             (false, _) => output.added += 1,
             (true, OnConflict::Refuse) => {
-                taken.push((*line, format!("the id `{id}` is taken")));
+                conflicts.push((*line, format!("the id `{id}` exists already")));
                 continue;
             }
             (true, OnConflict::Skip) => {
@@ -142,11 +145,11 @@ fn import(writer: &mut dyn Writer, page: &Page, on_conflict: OnConflict) -> Resu
                 replaced.insert(id);
             }
         }
-        places.insert(id, added.len());
+        added_ids.insert(id, added.len());
         added.push(record);
     }
-    if !taken.is_empty() {
-        return Err(refused(taken, "on_conflict"));
+    if !conflicts.is_empty() {
+        return Err(import_error(conflicts, "on_conflict"));
     }
     for id in replaced {
         if let Some(before) = writer.find(id)? {
@@ -159,21 +162,22 @@ fn import(writer: &mut dyn Writer, page: &Page, on_conflict: OnConflict) -> Resu
     Ok(output)
 }
 
-/// Nothing of a page is imported where something of it cannot be.
-fn refused(wrong: Vec<(usize, String)>, field: &str) -> Error {
+/// The error of a page with invalid records or conflicting ids. Nothing of the page is imported.
+fn import_error(errors: Vec<LineError>, field: &str) -> Error {
     let mut message = String::from("nothing of this page was imported: ");
-    let told: Vec<String> =
-        wrong.iter().take(MAX_TOLD).map(|(line, what)| format!("line {line}: {what}")).collect();
-    message += &told.join("; ");
-    if wrong.len() > MAX_TOLD {
-        message += &format!("; and {} more", wrong.len() - MAX_TOLD);
+    let named = errors.iter().take(MAX_NAMED);
+    let named: Vec<String> =
+        named.map(|(line, message)| format!("line {line}: {message}")).collect();
+    message += &named.join("; ");
+    if errors.len() > MAX_NAMED {
+        message += &format!("; and {} more", errors.len() - MAX_NAMED);
     }
     let accepted = match field {
         "records" => "JSON Lines or a document of the JSON format",
-        _ => "`skip` or `replace` where ids are taken",
+        _ => "`skip` or `replace` for ids that exist already",
     };
     message += match field {
-        "records" => ": mend it",
+        "records" => ": correct the text",
         _ => ": skip or replace those",
     };
     Error::at(Code::InvalidInput, message, field, accepted.into())

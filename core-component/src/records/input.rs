@@ -1,4 +1,4 @@
-//! What several tools take: the fields of a memory, as a caller gives them.
+//! Input fields that several tools share, and their checks.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use super::error::{Code, Error};
 use crate::names::AgentName;
 use crate::text::normalise;
 
-/// The agent of a call that names none (seed 001).
+/// The agent of a call that names no agent (spec 001).
 pub(super) const DEFAULT_AGENT: &str = "default";
 
 pub(super) fn default_agent() -> AgentName {
@@ -20,7 +20,7 @@ pub(super) fn default_agent() -> AgentName {
 #[schemars(inline)]
 pub(super) struct Tag(#[schemars(length(max = 30), regex(pattern = r"\S"))] pub String);
 
-/// The content as it is stored: line feeds only.
+/// The content as it is stored: line ends are line feeds.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub(super) fn content(text: &str) -> Result<String, Error> {
     })
 }
 
-/// A category.
+/// Checks a category.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub(super) fn category(text: String) -> Result<String, Error> {
     one_line(text, "category", "category")
 }
 
-/// The tags, each once.
+/// Checks the tags and drops those that occur twice.
 ///
 /// # Errors
 ///
@@ -61,11 +61,12 @@ pub(super) fn tags(given: Vec<Tag>) -> Result<Vec<String>, Error> {
     Ok(tags)
 }
 
-fn one_line(text: String, what: &str, field: &str) -> Result<String, Error> {
-    let sound = normalise(&text).is_ok_and(|text| !text.contains(['\n', '\t']));
-    if sound {
+fn one_line(text: String, name: &str, field: &str) -> Result<String, Error> {
+    let is_valid = normalise(&text).is_ok_and(|text| !text.contains(['\n', '\t']));
+    if is_valid {
         return Ok(text);
     }
-    let message = format!("the {what} `{}` holds a control character", text.escape_debug());
+    let message =
+        format!("the {name} `{}` holds a control character: remove it", text.escape_debug());
     Err(Error::at(Code::InvalidInput, message, field, "text on one line".into()))
 }

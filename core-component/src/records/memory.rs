@@ -1,13 +1,13 @@
-//! A memory: seed 001's object, with seed 004's limits.
+//! A memory: the object of spec 001 with the limits of spec 004.
 //!
-//! Types that stand in many schemas have `//` comments: of `///` each schema would repeat the text.
+//! Types that many schemas contain have `//` comments: each schema would repeat the text of a `///`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-// What a memory is about. The file of seed 001 has an array for each.
+// The type of a memory. The JSON file has an array for each type.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -29,7 +29,7 @@ impl Kind {
         }
     }
 
-    /// The array of the JSON file.
+    /// The name of its array in the JSON file.
     pub fn array(self) -> &'static str {
         match self {
             Self::Core => "core_memories",
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-// Ascending: the order that a query sorts by.
+// In ascending order: queries sort by it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -67,8 +67,8 @@ impl Importance {
     }
 }
 
-// A memory as it is returned: timestamps normalised, without what other programs added. A schema
-// has it many times, so that its fields say nothing there; `docs` tells them.
+// A memory as tools return it: timestamps are normalised, and fields of other programs are left out.
+// Many schemas contain it, so its fields have no descriptions; `docs/tools.md` explains them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {
@@ -92,18 +92,18 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// The bytes of its compact JSON: what counts as its size in both formats.
+    /// Its size in both formats: the length of its compact JSON in bytes.
     pub fn bytes(&self) -> u64 {
         serde_json::to_string(self).map_or(0, |json| json.len() as u64)
     }
 
-    /// Whether the columns of the database hold all of it.
+    /// Whether the columns of the database can hold all of its values.
     pub fn fits_columns(&self) -> bool {
         i64::try_from(self.access_count).is_ok()
     }
 
-    /// What a search looks through.
-    pub fn searched(&self) -> impl Iterator<Item = &str> {
+    /// The texts that a search looks through.
+    pub fn searched_texts(&self) -> impl Iterator<Item = &str> {
         [self.content.as_str()]
             .into_iter()
             .chain(self.category.as_deref())

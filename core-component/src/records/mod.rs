@@ -1,14 +1,14 @@
-//! The `records` toolset: an agent's memories as typed records (seeds 001 and 004), in one of two
-//! formats with one behaviour.
+//! The `records` toolset: an agent's memories as typed records (specs 001 and 004). They are stored
+//! in one of two formats, which behave alike.
 //!
 //! ```text
-//! MEMORY_DIR/<agent>.json          JSON, as seed 001 has it
+//! MEMORY_DIR/<agent>.json          JSON, as spec 001 defines it
 //! MEMORY_DIR/<agent>.json.backup   the version before the last change
-//! MEMORY_DIR/memories.db           SQLite, for scale
+//! MEMORY_DIR/memories.db           SQLite, for many memories
 //! ```
 //!
-//! An agent whose JSON file exists is kept in it; one that the database knows is kept there; the
-//! settings decide for a new one.
+//! An agent with a JSON file stays in JSON. An agent with rows in the database and no file stays in
+//! SQLite. For a new agent, the settings decide.
 
 mod add_core_memory;
 mod add_recent_learning;

@@ -1,4 +1,4 @@
-//! Adding a memory: what `store_memory` and the `add_*` tools of seed 001 share.
+//! Adding a memory: the common part of `store_memory` and the `add_*` tools (spec 001).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub(super) struct NewMemory {
     pub importance: Importance,
 }
 
-/// What a tool that stores a memory returns.
+/// The output of the tools that store a memory.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stored {
@@ -31,7 +31,7 @@ pub(super) struct Stored {
     pub memory: Memory,
 }
 
-/// Stores a new memory of a kind.
+/// Stores a new memory of the given type.
 pub(super) fn add(call: &Call<'_>, kind: Kind, new: NewMemory) -> Result<Stored, Error> {
     let agent = Agent::open(call, &new.agent_id)?;
     let memory = Memory {
@@ -48,18 +48,18 @@ pub(super) fn add(call: &Call<'_>, kind: Kind, new: NewMemory) -> Result<Stored,
         archived: false,
     };
     agent.change(Purpose::Change, |writer| {
-        let memory = Memory { id: free_id(writer, call.context)?, ..memory.clone() };
+        let memory = Memory { id: unused_id(writer, call.context)?, ..memory.clone() };
         writer.insert(&memory)?;
         Ok(Stored { id: memory.id.clone(), created: true, memory })
     })
 }
 
 /// An id that no memory of the agent has.
-fn free_id(writer: &dyn Writer, context: &Context) -> Result<String, Error> {
+fn unused_id(writer: &dyn Writer, context: &Context) -> Result<String, Error> {
     let mut attempt = 0;
     loop {
         let id = new_id(context.seed, attempt);
-        if !writer.has(&id)? {
+        if !writer.has_id(&id)? {
             return Ok(id);
         }
         attempt += 1;

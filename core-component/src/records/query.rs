@@ -1,4 +1,4 @@
-//! What `query_memories` asks for, and what it gets.
+//! Queries: the filters, the order and one page of matches.
 
 use std::cmp::Ordering;
 
@@ -8,25 +8,25 @@ use serde::Deserialize;
 use super::fold::fold;
 use super::memory::{Importance, Kind, Memory};
 
-/// Which memories, in which order. All filters combine with AND.
+/// A query. A memory matches if it passes all filters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Query {
     pub kind: Option<Kind>,
-    /// All must be there, exactly.
+    /// The memory must have all of these tags, compared exactly.
     pub tags: Vec<String>,
-    /// Terms, folded by [`fold`](super::fold): each must occur in content, category or a tag.
+    /// Case-folded terms (see [`fold`](super::fold)). Each must occur in content, category or a tag.
     pub terms: Vec<String>,
     pub importance: Option<Importance>,
-    /// Exactly.
+    /// Compared exactly.
     pub category: Option<String>,
-    /// Whether archived ones are included.
+    /// Whether archived memories are included.
     pub archived: bool,
     pub limit: u32,
     pub offset: u64,
     pub sort: Sort,
     pub descending: bool,
-    /// Whether somebody asks how many match on all pages, which takes as long as there are many.
-    pub is_counted: bool,
+    /// Whether all matches are counted. Counting takes time in proportion to their number.
+    pub counts_all: bool,
 }
 
 impl Query {
@@ -43,13 +43,11 @@ impl Query {
             offset: 0,
             sort: Sort::AccessedAt,
             descending: true,
-            is_counted: false,
+            counts_all: false,
         }
     }
-}
 
-impl Query {
-    /// The page of these memories.
+    /// Filters and sorts these memories and returns the page.
     pub fn page(&self, memories: Vec<Memory>) -> Page {
         let mut memories: Vec<Memory> =
             memories.into_iter().filter(|memory| self.matches(memory)).collect();
@@ -66,15 +64,15 @@ impl Query {
             && self.importance.is_none_or(|importance| memory.importance == importance)
             && (self.category.is_none() || memory.category == self.category)
             && self.tags.iter().all(|tag| memory.tags.contains(tag))
-            && self.finds(memory)
+            && self.matches_terms(memory)
     }
 
-    fn finds(&self, memory: &Memory) -> bool {
+    fn matches_terms(&self, memory: &Memory) -> bool {
         if self.terms.is_empty() {
             return true;
         }
-        let parts: Vec<String> = memory.searched().map(fold).collect();
-        self.terms.iter().all(|term| parts.iter().any(|part| part.contains(term.as_str())))
+        let texts: Vec<String> = memory.searched_texts().map(fold).collect();
+        self.terms.iter().all(|term| texts.iter().any(|text| text.contains(term.as_str())))
     }
 
     fn order(&self, a: &Memory, b: &Memory) -> Ordering {
@@ -90,7 +88,8 @@ impl Query {
     }
 }
 
-// What memories are sorted by. Ties: the newest first, then by id ascending, whatever the order.
+// The field that memories are sorted by. In either order, ties are sorted by creation, newest first,
+// and then by id, ascending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Sort {
@@ -106,6 +105,6 @@ pub(super) enum Sort {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
     pub memories: Vec<Memory>,
-    /// How many match, on all pages, where it was asked for.
+    /// The number of matches on all pages; 0 if the query does not count them.
     pub total: u64,
 }

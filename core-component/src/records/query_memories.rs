@@ -68,7 +68,7 @@ enum Order {
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
     memories: Vec<Memory>,
-    // How many match, on all pages.
+    // The number of matches on all pages.
     total: u64,
     limit: u32,
     offset: u64,
@@ -96,7 +96,7 @@ impl Tool for QueryMemories {
             offset,
             sort: input.sort_by,
             descending: input.sort_order == Order::Desc,
-            is_counted: true,
+            counts_all: true,
         };
         let page = Agent::open(call, &input.agent_id)?.read(|reader| reader.query(&query))?;
         let has_more = offset.saturating_add(page.memories.len() as u64) < page.total;

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Purpose, rows_are_hidden};
+use super::agent::{Agent, Purpose, hidden_rows_message};
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
@@ -38,7 +38,7 @@ pub(super) struct Output {
     // The same memories in the same order.
     memories: Vec<Memory>,
     count: usize,
-    // What else to know: that the access could not be noted, or that there are records elsewhere.
+    // Says if the access could not be recorded, and if the agent also has hidden rows.
     warnings: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Tool for RecallContext {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let query = Query::recent(input.limit);
-        let noted = agent.change(Purpose::Access, |writer| {
+        let recorded = agent.change(Purpose::Access, |writer| {
             let mut memories = writer.query(&query)?.memories;
             for memory in &mut memories {
                 let before = memory.clone();
@@ -62,22 +62,20 @@ impl Tool for RecallContext {
             }
             Ok(memories)
         });
-        let (memories, warning) = match noted {
+        let (memories, warning) = match recorded {
             Ok(memories) => (memories, None),
             Err(error) if cannot_write(error.code) => {
-                let warning = format!("this access could not be noted: {}", error.message());
-                // Where there is nothing to read, the first error says more.
+                let warning = format!("this access could not be recorded: {}", error.message());
+                // If reading fails too, the first error says more.
                 let page = agent.read(|reader| reader.query(&query)).map_err(|_| error)?;
                 (page.memories, Some(warning))
             }
             Err(error) => return Err(error),
         };
-        let memories = in_groups(memories);
-        let hidden = match agent.hides_rows() {
-            Ok(is_hidden) => is_hidden.then(|| rows_are_hidden(agent.name)),
-            Err(error) => {
-                Some(format!("`memories.db` could not be looked at: {}", error.message()))
-            }
+        let memories = grouped(memories);
+        let hidden = match agent.has_hidden_rows() {
+            Ok(is_hidden) => is_hidden.then(|| hidden_rows_message(agent.name)),
+            Err(error) => Some(format!("`memories.db` could not be checked: {}", error.message())),
         };
         Ok(Output {
             context: text(agent.name, &memories),
@@ -88,13 +86,13 @@ impl Tool for RecallContext {
     }
 }
 
-/// Whether what ended a change may leave the memories readable.
+/// Whether memories may be readable although a change failed with this error.
 fn cannot_write(code: Code) -> bool {
     matches!(code, Code::Busy | Code::PermissionError | Code::StorageError | Code::LimitExceeded)
 }
 
-/// By type, those of high importance first; otherwise in the given order.
-fn in_groups(mut memories: Vec<Memory>) -> Vec<Memory> {
+/// Sorts by type, and by importance within a type, high first. Ties keep their order.
+fn grouped(mut memories: Vec<Memory>) -> Vec<Memory> {
     memories.sort_by_key(|memory| (memory.kind, std::cmp::Reverse(memory.importance)));
     memories
 }
@@ -122,7 +120,7 @@ fn text(agent: &str, memories: &[Memory]) -> String {
     text
 }
 
-/// A list item: what else is known of the memory follows its content in brackets.
+/// A list item: the content, then category, tags and importance in brackets.
 fn line(memory: &Memory) -> String {
     let category = memory.category.as_deref().map(|category| format!("{category}; "));
     let tags: String = memory.tags.iter().map(|tag| format!("#{tag} ")).collect();

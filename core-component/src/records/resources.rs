@@ -1,5 +1,5 @@
-//! The resources of seed 001: recent memories and statistics, of the default agent and of each.
-//! Reading one is not an access.
+//! The resources of spec 001: recent memories and statistics, for the default agent and for each
+//! agent. Reading a resource does not count as an access.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::names::AgentName;
 use crate::tool::{Call, ToolError};
 use crate::toolset::{ReadResult, Resource, Resources};
 
-/// How many memories `memory://recent` gives.
+/// The number of memories in `memory://recent`.
 const RECENT: u32 = 20;
 
 const SCHEME: &str = "memory://";
@@ -49,17 +49,17 @@ pub(crate) const RESOURCES: Resources = Resources {
     read,
 };
 
-/// What a resource of this toolset holds, or the error; none where the URI is none of them.
+/// Reads a resource. Returns `None` for a URI that this toolset does not have.
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let path = uri.strip_prefix(SCHEME)?;
-    let (agent, what) = path.split_once('/').unwrap_or((DEFAULT_AGENT, path));
+    let (agent, name) = path.split_once('/').unwrap_or((DEFAULT_AGENT, path));
     let agent = AgentName::parse(agent)?;
-    let held = match what {
+    let contents = match name {
         "recent" => recent(call, &agent),
         "stats" => stats(call, &agent),
         _ => return None,
     };
-    Some(held.map_err(|error| Box::new(error) as Box<dyn ToolError>))
+    Some(contents.map_err(|error| Box::new(error) as Box<dyn ToolError>))
 }
 
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
@@ -73,7 +73,7 @@ fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
     Ok(json!(get_memory_stats::Output::from(stats)))
 }
 
-/// The URIs of what a change of an agent's memories changes.
+/// The URIs of the resources that change with an agent's memories.
 pub(super) fn changed_by(agent: &str) -> Vec<String> {
     let mut paths = vec![format!("{agent}/recent"), format!("{agent}/stats")];
     if agent == DEFAULT_AGENT {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::context::Context;
 use crate::toolset::{Setting, Takes};
 
-/// How they are described to hosts.
+/// The settings as they are described to hosts.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "directory",
@@ -44,30 +44,30 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// What was set; where the directory is, the host knows alone.
+/// The settings of a call. The directory is not among them: only the host knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RecordsSettings {
-    /// The format for agents that have no memories yet.
+    /// The format of agents that have no memories yet.
     pub format: RecordsFormat,
-    /// The most bytes of memories that an agent may have; the format's default where it is absent.
+    /// The maximum size of an agent's memories in bytes. Default: that of the format.
     pub max_bytes: Option<u64>,
-    /// The most memories that an agent may have; the format's default where it is absent.
+    /// The maximum number of an agent's memories. Default: that of the format.
     pub max_memories: Option<u64>,
 }
 
 impl RecordsSettings {
-    /// Those of a call.
+    /// The settings of a call.
     pub fn of(context: &Context) -> Self {
         context.settings.of("records").expect("checked before the call")
     }
 }
 
-/// How memories are kept.
+/// The format in which memories are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RecordsFormat {
-    /// One JSON file an agent, as seed 001 has it.
+    /// One JSON file for each agent, as spec 001 defines it.
     #[default]
     Json,
     /// One SQLite database for all agents.

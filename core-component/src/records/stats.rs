@@ -5,20 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::memory::{Importance, Kind, Memory};
 use crate::time::Timestamp;
 
-/// All but `archived` and `bytes` is about unarchived memories.
+/// Statistics of one agent. Only `archived` and `bytes` include archived memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stats {
     pub by_kind: BTreeMap<Kind, u64>,
     pub by_importance: BTreeMap<Importance, u64>,
     pub archived: u64,
-    /// Of all memories as compact JSON.
+    /// The size of all memories as compact JSON.
     pub bytes: u64,
-    /// When the oldest and the newest were created.
+    /// When the oldest memory was created.
     pub oldest: Option<Timestamp>,
+    /// When the newest memory was created.
     pub newest: Option<Timestamp>,
-    /// The one with the highest access count; ties by newest access, then by id.
+    /// The memory with the highest access count. Ties: the latest access, then the lowest id.
     pub most_accessed: Option<Memory>,
-    /// At most [`TOP_TAGS`], by count, then alphabetically.
+    /// The most frequent tags with their counts, at most [`TOP_TAGS`]. Ties: alphabetically.
     pub top_tags: Vec<(String, u64)>,
 }
 
@@ -39,7 +40,7 @@ impl Stats {
             let created_at = Some(memory.created_at);
             stats.oldest = stats.oldest.or(created_at).min(created_at);
             stats.newest = stats.newest.max(created_at);
-            // Another program may have given a tag twice.
+            // Another program may have written a tag twice.
             for tag in memory.tags.iter().collect::<BTreeSet<_>>() {
                 *tags.entry(tag).or_default() += 1;
             }
@@ -51,7 +52,7 @@ impl Stats {
         stats.most_accessed = unarchived.max_by_key(rank).cloned();
         let mut tags: Vec<_> =
             tags.into_iter().map(|(tag, count)| (tag.to_owned(), count)).collect();
-        // The sort is stable, and the tags are in alphabetical order.
+        // The sort is stable, so tags with equal counts stay in alphabetical order.
         tags.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         tags.truncate(TOP_TAGS);
         stats.top_tags = tags;

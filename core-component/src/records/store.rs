@@ -1,4 +1,5 @@
-//! What both formats can do with the memories of one agent. The tools know nothing else of them.
+//! The traits that both formats implement for the memories of one agent. Most tools use nothing else
+//! of a format.
 
 use std::collections::BTreeSet;
 
@@ -8,67 +9,70 @@ use super::query::{Page, Query};
 use super::stats::Stats;
 use crate::time::Timestamp;
 
-/// A memory that comes from elsewhere.
+/// A memory that is imported or converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Imported {
     pub memory: Memory,
-    /// Its record, where the memory does not say all of it.
+    /// The text of its record, if the record holds more than the memory.
     pub original: Option<String>,
 }
 
-/// One view of an agent's memories.
+/// A consistent view of an agent's memories.
 pub(super) trait Reader {
-    /// The memory with that id.
+    /// The memory with this id.
     fn find(&self, id: &str) -> Result<Option<Memory>, Error>;
 
-    /// One page of those that match.
+    /// One page of the memories that match.
     fn query(&self, query: &Query) -> Result<Page, Error>;
 
     fn stats(&self) -> Result<Stats, Error>;
 
-    /// Whether a memory has that id, be it damaged or not.
-    fn has(&self, id: &str) -> Result<bool, Error>;
+    /// Whether a memory has this id, even if its record is damaged.
+    fn has_id(&self, id: &str) -> Result<bool, Error>;
 
-    /// Which of these ids memories have.
+    /// Those of these ids that memories have.
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` where a file has one of them, damaged: who has a record of that id may want
-    /// to mend it.
-    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
-        let mut known = BTreeSet::new();
+    /// `CORRUPTED_DATA` if the record of one of these ids is damaged: it has to be repaired first.
+    fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
+        let mut existing = BTreeSet::new();
         for id in ids {
             if self.find(id)?.is_some() {
-                known.insert((*id).to_owned());
+                existing.insert((*id).to_owned());
             }
         }
-        Ok(known)
+        Ok(existing)
     }
 
-    /// Unarchived memories that nobody has accessed or changed since a moment, at most so many.
-    fn unused(&self, since: Timestamp, kind: Option<Kind>, most: u32)
-    -> Result<Vec<Memory>, Error>;
+    /// At most `limit` unarchived memories that were last accessed and changed before `since`.
+    fn unused(
+        &self,
+        since: Timestamp,
+        kind: Option<Kind>,
+        limit: u32,
+    ) -> Result<Vec<Memory>, Error>;
 }
 
-/// A change that is being made under the lock: others see all of it or nothing. What a record holds
-/// beyond a [`Memory`] stays in it.
+/// A change that is being made under the lock. Others see all of it or nothing. The fields that
+/// other programs added to a record are kept.
 pub(super) trait Writer: Reader {
-    /// Adds a memory after all others.
+    /// Adds a memory after all others of its type.
     ///
     /// # Errors
     ///
     /// `LIMIT_EXCEEDED`.
     fn insert(&mut self, memory: &Memory) -> Result<(), Error>;
 
-    /// Adds memories from elsewhere after all others.
+    /// Adds imported memories, each after all others of its type.
     ///
     /// # Errors
     ///
     /// `LIMIT_EXCEEDED`.
     fn insert_all(&mut self, records: &[&Imported]) -> Result<(), Error>;
 
-    /// Changes the fields in which `after` differs from `before`, which was read in this change. A
-    /// memory of another type moves to the end of those.
+    /// Changes the fields in which `after` differs from `before`, which was read in this change. If
+    /// the type changes, the memory moves to the end of its new type.
     ///
     /// # Errors
     ///
@@ -78,6 +82,6 @@ pub(super) trait Writer: Reader {
     /// Removes a memory that was read in this change.
     fn remove(&mut self, memory: &Memory) -> Result<(), Error>;
 
-    /// Whether what is removed stays in a backup for a while.
+    /// Whether a removed memory stays in the backup until the next change.
     fn keeps_backup(&self) -> bool;
 }

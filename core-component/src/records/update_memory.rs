@@ -29,7 +29,7 @@ pub(super) struct Input {
     #[schemars(length(max = 5000), regex(pattern = r"\S"))]
     content: Option<String>,
     /// Null removes it.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Category")]
     category: Option<Option<String>>,
     /// All of its tags.
@@ -41,7 +41,7 @@ pub(super) struct Input {
     archived: Option<bool>,
 }
 
-/// A category or null. That a field is null differs from its being absent.
+/// The schema of a category or null: null removes the category, and an absent field keeps it.
 struct Category;
 
 impl JsonSchema for Category {
@@ -61,7 +61,8 @@ impl JsonSchema for Category {
     }
 }
 
-fn given<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Option<String>>, D::Error> {
+/// Reads a field that is present. An absent one is `None` by its default.
+fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(field).map(Some)
 }
 
@@ -89,12 +90,12 @@ impl Tool for UpdateMemory {
         };
         let tags = input.tags.map(input::tags).transpose()?;
         let (importance, archived) = (input.importance, input.archived);
-        let nothing = content.is_none()
+        let is_empty = content.is_none()
             && category.is_none()
             && tags.is_none()
             && importance.is_none()
             && archived.is_none();
-        if nothing {
+        if is_empty {
             let message = "nothing to update: give `content`, `category`, `tags`, `importance` or \
                            `archived`";
             return Err(Error::new(Code::InvalidInput, message));

@@ -1,4 +1,4 @@
-//! One target under libFuzzer. `FUZZ_TARGET` names the target; arguments are libFuzzer's own.
+//! Runs one target with libFuzzer. `FUZZ_TARGET` names the target; the arguments are libFuzzer's.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! The targets without libFuzzer: their names, their seeds, an input again, and a search by chance
-//! for a machine without a C++ compiler.
+//! The targets without libFuzzer: lists them, writes their seeds, replays an input, and searches at
+//! random on a machine without a C++ compiler.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -39,7 +39,8 @@ fn write_seeds(target: &Target, directory: &Path) {
     }
 }
 
-/// Judges changed seeds for so long, and keeps the input at which the target panics.
+/// Runs the target on changed seeds for `length`. Writes the input of the first panic to
+/// `directory`.
 fn run(target: &Target, length: Duration, mut random: Random, directory: &Path) {
     let (seeds, start, mut count) = (target.short_seeds(), Instant::now(), 0_u64);
     while start.elapsed() < length {
@@ -52,7 +53,7 @@ fn run(target: &Target, length: Duration, mut random: Random, directory: &Path) 
         }
         input.truncate(4096);
         if panic::catch_unwind(|| (target.run)(&input)).is_err() {
-            fs::write(directory.join("crash-unguided"), &input).expect("the input is kept");
+            fs::write(directory.join("crash-unguided"), &input).expect("the input is written");
             std::process::exit(1);
         }
         count += 1;

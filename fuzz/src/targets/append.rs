@@ -1,8 +1,8 @@
-//! The append: an input is a choice of log and section, an entry and the body of a log.
+//! `append_entry`: an input is a choice of schema, log and section, an entry, and the body of a log.
 
 use pulldown_cmark::HeadingLevel;
 
-use crate::document::{has_plain_headings, headings, joined, parts, sections, unmarked};
+use crate::document::{has_plain_headings, headings, joined, parts, sections, without_mark};
 use crate::markdown::{Target, damage};
 use crate::repository::{Answer, DATE, LOG, Repository, SCHEMA, SUMMARY};
 
@@ -13,16 +13,15 @@ const SCHEMAS: [&[&str]; 2] = [
     &["Risks", "Q & A", "Décisions"],
 ];
 
-/// What stands above the body of a log; nothing where the body is the whole log.
+/// The beginning of a log, before its body. With the empty one, the body is the whole log.
 const HEADS: [&str; 3] = [
     "# aristotle — 2025-01-20\n\n## Header\n\n- Agent Name: aristotle\n- Date: 2025-01-20\n\n",
     "# Agent Memory Session\n\n**Agent Name:** aristotle\n**Date:** 2025-01-20\n\n---\n\n",
     "",
 ];
 
-/// An entry is either refused, and the log is as it was, or it stands at the end of its section,
-/// and all that was in the log is there, in its order and of the same structure. Then the log
-/// takes the next entry as well.
+/// An entry is refused, and the log does not change. Or it is at the end of its section, and the rest
+/// of the log has the same order and structure. Then the log accepts the next entry, too.
 pub fn run(input: &[u8]) {
     let [choice, content, body] = parts(input);
     let choice = |index: usize| usize::from(choice.get(index).copied().unwrap_or_default());
@@ -34,49 +33,50 @@ pub fn run(input: &[u8]) {
     let repository = repository(schema, &log);
     if repository.call("start_session", &[("date", DATE)]).is_err() {
         let refused = repository.call("append_entry", &arguments(section, HARMLESS));
-        assert!(refused.is_err_and(|refusal| refusal.code == "MalformedLog"), "one tool reads it");
+        let is_malformed = refused.is_err_and(|error| error.code == "MalformedLog");
+        assert!(is_malformed, "`start_session` refuses the log, `append_entry` does not");
         return;
     }
 
     append(&repository, schema, section, &content).ok();
-    // What follows decides whether a list may stand here; a paragraph may anywhere.
+    // A list may be refused, depending on the text after it. A paragraph must be accepted.
     append(&repository, schema, schema[0], "- an item").ok();
-    let taken = append(&repository, schema, section, HARMLESS);
-    if let Err(refusal) = taken
+    let appended = append(&repository, schema, section, HARMLESS);
+    if let Err(error) = appended
         && has_plain_headings(&log)
         && !has_old_line_ends(&log)
     {
-        panic!("`{section}` takes no paragraph: {refusal:?}\nlog: {:?}", repository.text(LOG));
+        panic!("`{section}` refuses a paragraph: {error:?}\nlog: {:?}", repository.text(LOG));
     }
     check_validate(&repository, LOG, false);
 }
 
-/// Whether lines end with CR alone. The parser reads on there for the backticks that keep a fence
-/// from being one, but not at the CRLF that an entry's LF makes of it: such a log may take nothing.
+/// Whether lines end with CR alone. Such a log may refuse every entry: an entry's LF can turn a CR
+/// into CRLF, at which the parser ends the first line of a code fence; it does not end it at a CR.
 fn has_old_line_ends(log: &str) -> bool {
     log.replace("\r\n", "\n").contains('\r')
 }
 
-/// Appends and judges.
+/// Appends an entry and checks the log.
 fn append(repository: &Repository, schema: &[&str], section: &str, content: &str) -> Answer {
     let before = repository.text(LOG);
     let answer = repository.call("append_entry", &arguments(section, content));
-    if let Err(refusal) = &answer {
+    if let Err(error) = &answer {
         let codes = ["InvalidContent", "InvalidInput"];
-        assert!(codes.contains(&refusal.code.as_str()), "{refusal:?}");
+        assert!(codes.contains(&error.code.as_str()), "{error:?}");
         return answer;
     }
     let after = repository.text(LOG);
     let is_marked = before.starts_with('\u{feff}');
     assert_eq!(is_marked, after.starts_with('\u{feff}'), "the byte order mark");
-    let (before, after) = (unmarked(&before), unmarked(&after));
+    let (before, after) = (without_mark(&before), without_mark(&after));
     if let Some(damage) = damage(before, after, &target(before, schema, section)) {
         panic!("{damage}\n{content:?} to {section}\nbefore: {before:?}\nafter: {after:?}");
     }
     answer
 }
 
-/// Where an entry to the section has to stand.
+/// The expected place of an entry to the section.
 fn target(log: &str, schema: &[&str], section: &str) -> Target {
     let found = sections(log);
     let named = |name: &str| found.iter().find(|section| section.name == name);
@@ -87,7 +87,7 @@ fn target(log: &str, schema: &[&str], section: &str) -> Target {
     let nearest = earlier.filter_map(|earlier| named(earlier)).last().or_else(|| named("Header"));
     let after = match nearest {
         Some(nearest) => nearest.source,
-        // The header of the first program is all that stands above the first section.
+        // In a log of the first program, the header is the text above the first section.
         None => {
             let headings = headings(log);
             let above = headings.iter().take_while(|heading| heading.level == HeadingLevel::H1);
@@ -111,11 +111,11 @@ fn arguments<'a>(section: &'a str, content: &'a str) -> [(&'a str, &'a str); 3] 
     [("date", DATE), ("section", section), ("content", content)]
 }
 
-/// The appends of the cases, and their entries and mixtures in logs of mixtures.
+/// The appends of the cases, then their entries and mixtures in logs of mixtures.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut calls = calls();
     calls.retain(|call| call.tool == "append_entry");
-    // The first schema, a whole log, and the section by its place in the schema.
+    // The first schema, the empty head, and the section's index in the schema.
     let choice = |call: &SeedCall| -> [u8; 3] {
         let section = SCHEMAS[0].iter().position(|section| *section == call.argument("section"));
         [0, 2, section.unwrap_or_default() as u8]

@@ -1,5 +1,4 @@
-//! The argument decoder: an input is a tool, its arguments and the context of the call, all as
-//! text.
+//! Reading arguments: an input is a tool, its arguments and the context of the call, all as text.
 
 use agent_memory_core::context::{Context, Settings};
 use agent_memory_core::toolbox::FailureCode;
@@ -22,26 +21,25 @@ fn default_settings() -> Settings {
     context.settings
 }
 
-/// Whatever the texts are, the answer is a result of the listed shape, an error that a caller
-/// knows, or a refused request; and what is refused for its shape is what JSON and the listed
-/// schema refuse.
+/// The answer is a result that fits the listed schema, a documented error, or a refused request.
+/// Arguments are invalid if and only if JSON or the listed schema refuses them.
 pub fn run(input: &[u8]) {
     let [name, arguments, context] = parts(input).map(String::from_utf8_lossy);
     let name = name.trim();
     let context = if context.trim().is_empty() { CONTEXT } else { &context };
-    // A host makes contexts: what is none reaches no tool.
+    // Contexts come from hosts: an invalid one never reaches a tool.
     let Ok(context) = serde_json::from_str::<Context>(context) else { return };
 
     let repository = Repository::with(&DOCUMENTS);
     let answer = match repository.call_in(name, &arguments, &context) {
         Ok(answer) => answer,
         Err(failure) => {
-            assert!(!failure.message.is_empty(), "a refusal says why");
+            assert!(!failure.message.is_empty(), "a refused request has a message");
             let is_object = arguments.trim().is_empty() || object(&arguments).is_some();
             let is_unknown = failure.code == FailureCode::NotFound;
             let has_settings = !context.settings.toolsets.is_empty();
-            let is_sound = is_object && context.settings == default_settings();
-            assert!(!is_sound || is_unknown, "a sound request is refused: {failure:?}");
+            let is_valid = is_object && context.settings == default_settings();
+            assert!(!is_valid || is_unknown, "a valid request is refused: {failure:?}");
             assert!(is_unknown || !is_object || has_settings, "{failure:?}");
             return;
         }
@@ -52,13 +50,13 @@ pub fn run(input: &[u8]) {
     let tool = tool.expect("an unlisted tool answers");
     let fields = object(&arguments).unwrap_or_default();
     let input = &tool["inputSchema"];
-    let wrong = violations(input, input, &Value::Object(fields.clone()));
+    let violated = violations(input, input, &Value::Object(fields.clone()));
     match answer {
         Ok(result) => {
-            assert!(wrong.is_empty(), "{wrong:?}, and yet it is done");
+            assert!(violated.is_empty(), "a result in spite of invalid arguments: {violated:?}");
             let output = &tool["outputSchema"];
-            let wrong = violations(output, output, &result);
-            assert!(wrong.is_empty(), "the result is not as listed: {wrong:?}: {result}");
+            let violated = violations(output, output, &result);
+            assert!(violated.is_empty(), "the result violates its schema: {violated:?}: {result}");
             let agent = fields.get("agent_name").and_then(Value::as_str).unwrap_or(AGENT);
             let changed = repository.documents().into_iter().filter(|(path, contents)| {
                 !DOCUMENTS.iter().any(|(at, given)| path == at && contents == given)
@@ -67,12 +65,12 @@ pub fn run(input: &[u8]) {
                 assert!(path.starts_with(&format!("{agent}/")), "`{agent}` has written `{path}`");
             }
         }
-        Err(refusal) => {
-            let is_shape = refusal.message.starts_with("the arguments are not accepted");
-            assert!(is_shape || wrong.is_empty(), "{wrong:?}, but {refusal:?}");
-            let is_input = ["InvalidInput", "INVALID_INPUT"].contains(&&*refusal.code);
-            let is_named = is_input && refusal.details > 0;
-            assert!(is_named || !is_shape, "{refusal:?}");
+        Err(error) => {
+            let is_schema_error = error.message.starts_with("the arguments are not accepted");
+            assert!(is_schema_error || violated.is_empty(), "{violated:?}, but {error:?}");
+            let is_input = ["InvalidInput", "INVALID_INPUT"].contains(&&*error.code);
+            let has_details = is_input && error.details > 0;
+            assert!(has_details || !is_schema_error, "{error:?}");
         }
     }
 }
@@ -81,7 +79,7 @@ fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
 
-/// The calls of the cases, a field a line, and contexts of every shape.
+/// The calls of the cases with one field a line, and calls with several contexts.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = calls()
         .into_iter()
@@ -96,7 +94,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
              \"utc_offset_minutes\": -1439,\n\"agents\": [\"aristotle\"],\n\"seed\": 1\n}}"
         );
         for tool in repository::tools() {
-            let (name, arguments) = (text(&tool["name"]), sound(tool));
+            let (name, arguments) = (text(&tool["name"]), valid_arguments(tool));
             seeds.push(joined(&[name.as_bytes(), arguments.as_bytes(), context.as_bytes()]));
             let name = format!("sessions_{name}");
             seeds.push(joined(&[name.as_bytes(), arguments.as_bytes(), b""]));
@@ -105,8 +103,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Arguments that a tool takes, with every field that it has.
-fn sound(tool: &Value) -> String {
+/// Arguments for a tool, with all of its fields.
+fn valid_arguments(tool: &Value) -> String {
     let fields = tool["inputSchema"]["properties"].as_object().expect("properties");
     let field = |name: &String| -> (String, Value) {
         let value = match name.as_str() {

@@ -1,8 +1,8 @@
-//! The log parser: an input is a log, of any bytes.
+//! Parsing logs: an input is the bytes of a log.
 
 use serde_json::json;
 
-use crate::document::{line_count, sections, unmarked};
+use crate::document::{line_count, sections, without_mark};
 use crate::repository::{AGENT, DATE, LOG, Repository, SCHEMA, SUMMARY};
 
 use super::{check_validate, documents, mixtures};
@@ -10,17 +10,16 @@ use super::{check_validate, documents, mixtures};
 const SUMMARY_TEXT: &[u8] = b"# Agent Summary\n";
 const SCHEMA_TEXT: &[u8] = b"# Agent Memory Schema v1\n\n## Context\n\n## Decisions\n\n## Q & A\n";
 const SECTIONS: [&str; 3] = ["Context", "Decisions", "Q & A"];
-/// How many unknown sections are named one by one.
+/// The maximum number of unknown sections that have a warning of their own.
 const MAX_NAMED: usize = 20;
 
-/// A log is either refused with a line of its own, or its header and its sections are such as the
-/// rules say.
+/// A log is refused with one of its lines, or its header and its sections follow the rules.
 pub fn run(input: &[u8]) {
     let repository =
         Repository::with(&[(SCHEMA, SCHEMA_TEXT), (SUMMARY, SUMMARY_TEXT), (LOG, input)]);
     let before = repository.documents();
     let answer = repository.call("start_session", &[("date", DATE)]);
-    assert!(repository.documents() == before, "starting a session has changed what was there");
+    assert!(repository.documents() == before, "starting a session has changed a document");
     check_validate(&repository, LOG, answer.is_err());
     match answer {
         Ok(started) => {
@@ -32,18 +31,18 @@ pub fn run(input: &[u8]) {
             assert_eq!(listed["sessions"], json!([format!("{DATE}.md")]));
             assert!([AGENT, DATE].iter().all(|value| text.contains(value)), "no such header");
         }
-        Err(refusal) => {
-            assert_eq!(refusal.code, "MalformedLog", "{refusal:?}");
-            let line = refusal.line().expect("a line is named");
-            assert!((1..=line_count(input)).contains(&line), "no such line: {refusal:?}");
+        Err(error) => {
+            assert_eq!(error.code, "MalformedLog", "{error:?}");
+            let line = error.line().expect("a line is named");
+            assert!((1..=line_count(input)).contains(&line), "no such line: {error:?}");
         }
     }
 }
 
 fn check_sections(text: &str, warnings: &[&str]) {
-    let sections = sections(unmarked(text));
+    let sections = sections(without_mark(text));
     let count = |name: &str| sections.iter().filter(|section| section.name == name).count();
-    let warned = |what: &str| warnings.iter().any(|warning| warning.contains(what));
+    let warned = |text: &str| warnings.iter().any(|warning| warning.contains(text));
     assert!(count("Header") <= 1, "two headers");
     for name in SECTIONS {
         assert!(count(name) <= 1, "two sections `{name}`");
@@ -53,8 +52,8 @@ fn check_sections(text: &str, warnings: &[&str]) {
     let known = |name: &str| name == "Header" || SECTIONS.contains(&name);
     let mut unknown = sections.iter().filter(|section| !known(&section.name));
     for section in unknown.by_ref().take(MAX_NAMED) {
-        let is_kept = warned(&format!("section `{}` is not in the schema", section.name));
-        assert!(is_kept, "`{}` and {warnings:?}", section.name);
+        let is_named = warned(&format!("section `{}` is not in the schema", section.name));
+        assert!(is_named, "`{}` and {warnings:?}", section.name);
     }
     let more = unknown.count();
     assert!(more == 0 || warned(&format!("{more} more sections are not in")), "{warnings:?}");

@@ -1,4 +1,4 @@
-//! The targets. Each judges one input, and panics with what is wrong.
+//! The targets. A target checks one input and panics if something is wrong.
 
 pub mod append;
 pub mod arguments;
@@ -16,15 +16,15 @@ use crate::repository::{self, Repository};
 
 /// A target.
 pub struct Target {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// Judges an input; panics with what is wrong.
+    /// Checks an input. Panics if something is wrong.
     pub run: fn(&[u8]),
-    /// Inputs to begin with, of any length.
+    /// The first inputs, of any length.
     seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// All of them.
+/// All targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "log", run: log::run, seeds: log::seeds },
     Target { name: "summary", run: summary::run, seeds: summary::seeds },
@@ -35,7 +35,7 @@ pub const TARGETS: &[Target] = &[
 ];
 
 impl Target {
-    /// Inputs to begin with that are not too long.
+    /// The first inputs, without those that are too long.
     pub fn short_seeds(&self) -> Vec<Vec<u8>> {
         let mut seeds = (self.seeds)();
         seeds.retain(|seed| seed.len() <= MAX_SEED_BYTES);
@@ -43,33 +43,33 @@ impl Target {
     }
 }
 
-/// The target of that name.
+/// The target with this name.
 ///
 /// # Panics
 ///
-/// Where there is none.
+/// If there is none.
 pub fn named(name: &str) -> &'static Target {
     let found = TARGETS.iter().find(|target| target.name == name);
     found.unwrap_or_else(|| panic!("no target `{name}`"))
 }
 
-/// A paragraph that any document can take in at the end of any section.
+/// A paragraph that can follow any section of any document.
 const HARMLESS: &str = "A plain paragraph.";
 
-/// Holds `validate` against the tools: what makes a tool refuse a document is an error in it, and
-/// nothing else is.
+/// Compares `validate` with a tool: it finds errors in a document if and only if the tool refuses the
+/// document.
 fn check_validate(repository: &Repository, path: &str, is_refused: bool) {
     let errors = repository.errors_in(path);
     assert!(
         errors.is_empty() != is_refused,
-        "refused: {is_refused}, but the errors are {errors:?}"
+        "refused by the tool: {is_refused}, errors of `validate`: {errors:?}"
     );
 }
 
-/// Longer inputs than these only make the search slow.
+/// The maximum length of a seed. Longer ones only make the search slow.
 const MAX_SEED_BYTES: usize = 4096;
 
-/// A call of a case, and what the agent's repository holds before it.
+/// A call of a case, and the documents of its repository.
 struct SeedCall {
     tool: String,
     arguments: Value,
@@ -77,18 +77,18 @@ struct SeedCall {
 }
 
 impl SeedCall {
-    /// An argument that is a text; empty where it is missing.
+    /// The text of an argument. Empty if it is missing.
     fn argument(&self, name: &str) -> &str {
         self.arguments[name].as_str().unwrap_or_default()
     }
 
-    /// A document; empty where it is missing.
+    /// The bytes of a document. Empty if it is missing.
     fn document(&self, path: &str) -> &[u8] {
         self.documents.get(path).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// Every call of the cases.
+/// All calls of the cases of `sessions`.
 fn calls() -> Vec<SeedCall> {
     let places = Places { repo: repository::ROOT.into(), elsewhere: "/elsewhere".into() };
     let mut calls = Vec::new();
@@ -103,7 +103,7 @@ fn calls() -> Vec<SeedCall> {
     calls
 }
 
-/// The documents of the cases at a path.
+/// All documents of the cases with this path.
 fn documents(path: &str) -> Vec<Vec<u8>> {
     case::load_all().iter().filter_map(|case| case.given().remove(path)).collect()
 }

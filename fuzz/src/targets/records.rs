@@ -1,5 +1,5 @@
-//! The file of an agent's records: an input is which call, a text for it, and the file, of any
-//! bytes.
+//! The tools of `records` in JSON: an input is the number of a call, a text for it, and the bytes of
+//! the agent's file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use crate::case::{self, Format};
 use crate::document::{joined, line_count, parts};
 use crate::records_file::{BACKUP, FILE, FIRST, GOLDEN, SECOND};
-use crate::repository::{Answer, RECORDS_CONTEXT, Refusal, Repository};
+use crate::repository::{Answer, RECORDS_CONTEXT, Repository, ToolError};
 
 use super::{HARMLESS, mixtures};
 
 /// The arrays of the file.
 const ARRAYS: [&str; 3] = ["core_memories", "learnings", "tasks"];
-/// What is known of a memory: anything else belongs to another program.
+/// The fields of a memory. Other fields belong to other programs.
 const FIELDS: [&str; 11] = [
     "id",
     "type",
@@ -30,10 +30,10 @@ const FIELDS: [&str; 11] = [
     "importance",
     "archived",
 ];
-/// How deep a file may nest.
+/// The maximum nesting of a file.
 const MAX_DEPTH: usize = 64;
 
-/// A tool, and its arguments with a text in them.
+/// Makes a call from a text: the tool and its arguments.
 type CallOf = fn(&str) -> (&'static str, Value);
 
 const CALLS: [CallOf; 9] = [
@@ -48,9 +48,9 @@ const CALLS: [CallOf; 9] = [
     |_| ("export_records", json!({})),
 ];
 
-/// Whatever the file is, a call is refused and leaves it as it is, or everything that the call does
-/// not concern is there afterwards, and the version before it beside it. A file is read only if it
-/// is JSON, and one that is takes another memory.
+/// A call is refused, and the file does not change. Or the rest of the file does not change, and the
+/// backup is the file before the call. Only a valid file is read, and a valid file accepts another
+/// memory.
 pub fn run(input: &[u8]) {
     let [which, text, file] = parts(input);
     let which = usize::from(which.first().copied().unwrap_or_default());
@@ -60,11 +60,11 @@ pub fn run(input: &[u8]) {
     let shape = shape(file);
     let memories = all_memories(&store);
     match &memories {
-        Ok(_) => assert!(shape != Shape::Unsound, "what is no such file is read"),
-        Err(refusal) => {
-            assert_eq!(refusal.code, "CORRUPTED_DATA", "{refusal:?}");
-            let line = refusal.line().expect("a line is named");
-            assert!((1..=line_count(file)).contains(&line), "no such line: {refusal:?}");
+        Ok(_) => assert!(shape != Shape::Invalid, "an invalid file is read"),
+        Err(error) => {
+            assert_eq!(error.code, "CORRUPTED_DATA", "{error:?}");
+            let line = error.line().expect("a line is named");
+            assert!((1..=line_count(file)).contains(&line), "no such line: {error:?}");
         }
     }
     let before: Option<Value> = serde_json::from_slice(file).ok();
@@ -73,19 +73,19 @@ pub fn run(input: &[u8]) {
     }
 
     match call(&store, tool, &arguments) {
-        Err(refusal) => {
-            let is_input = ["INVALID_INPUT", "LIMIT_EXCEEDED"].contains(&&*refusal.code);
-            let is_known = is_input || ["CORRUPTED_DATA", "NOT_FOUND"].contains(&&*refusal.code);
-            assert!(is_known, "{refusal:?}");
-            let may_add = tool == "add_core_memory" && shape == Shape::Sound;
-            assert!(!may_add || is_input, "a sound file takes no memory: {refusal:?}");
+        Err(error) => {
+            let is_input = ["INVALID_INPUT", "LIMIT_EXCEEDED"].contains(&&*error.code);
+            let is_known = is_input || ["CORRUPTED_DATA", "NOT_FOUND"].contains(&&*error.code);
+            assert!(is_known, "{error:?}");
+            let must_add = tool == "add_core_memory" && shape == Shape::Valid;
+            assert!(!must_add || is_input, "a valid file accepts no memory: {error:?}");
         }
         Ok(_) => {
             let after = store.documents();
             let has_changed = after[FILE] != file;
-            // An import of nothing looks at nothing.
+            // An import without records does not read the file.
             let is_used = tool != "import_records" || has_changed;
-            assert!(shape != Shape::Unsound || !is_used, "{tool} uses what is no such file");
+            assert!(shape != Shape::Invalid || !is_used, "{tool} uses an invalid file");
             assert!(memories.is_err() || all_memories(&store).is_ok(), "{tool} damages the file");
             if has_changed && tool != "recall_context" {
                 assert_eq!(after.get(BACKUP).map(Vec::as_slice), Some(file), "the backup");
@@ -93,7 +93,7 @@ pub fn run(input: &[u8]) {
             if let (true, Some(before)) = (has_changed, &before) {
                 let after = &after[FILE];
                 serde_json::from_slice::<IgnoredAny>(after).expect("JSON is written");
-                // A number can be one that no `Value` holds.
+                // A number may be out of range for `Value`.
                 if let Ok(after) = serde_json::from_slice(after) {
                     check_untouched(tool, before, &after);
                 }
@@ -102,22 +102,25 @@ pub fn run(input: &[u8]) {
     }
     if shape != Shape::Unknown {
         let added = call(&store, "add_core_memory", &json!({"content": HARMLESS}));
-        // The id that the seed gives may stand there twice already.
-        let meets_twins = |refusal: &Refusal| refusal.message.contains("that another memory has");
-        let is_expected = added.is_ok() == (shape == Shape::Sound);
-        assert!(is_expected || added.as_ref().is_err_and(meets_twins), "another memory: {added:?}");
+        // The id of the new memory may be in the file twice.
+        let is_duplicate = |error: &ToolError| error.message.contains("that another memory has");
+        let is_expected = added.is_ok() == (shape == Shape::Valid);
+        assert!(
+            is_expected || added.as_ref().is_err_and(is_duplicate),
+            "another memory: {added:?}"
+        );
     }
 }
 
 fn call(store: &Repository, tool: &str, arguments: &Value) -> Answer {
     let answer = store.call_as(tool, &arguments.to_string(), RECORDS_CONTEXT);
-    answer.expect("a request that is understood")
+    answer.expect("the request is not refused")
 }
 
-/// The ids and contents of all memories, in the order of the ids.
-fn all_memories(store: &Repository) -> Result<Vec<(String, String)>, Refusal> {
+/// The ids and contents of all memories, sorted by id.
+fn all_memories(store: &Repository) -> Result<Vec<(String, String)>, ToolError> {
     let page = call(store, "query_memories", &json!({"archived": true, "limit": 100}))?;
-    assert_eq!(page["has_more"], false, "no short file has as many");
+    assert_eq!(page["has_more"], false, "a short file has at most 100 memories");
     Ok(texts(page["memories"].as_array().expect("memories")))
 }
 
@@ -137,7 +140,7 @@ fn id(record: &Value) -> &str {
     record["id"].as_str().unwrap_or_default()
 }
 
-/// What a call does not concern is what it was: the other memories, and what is not known of any.
+/// Checks that a call has changed neither other memories nor the fields of other programs.
 fn check_untouched(tool: &str, before: &Value, after: &Value) {
     let known: BTreeSet<&str> = records(before).map(id).collect();
     let is_touched = |id: &str| match tool {
@@ -147,15 +150,16 @@ fn check_untouched(tool: &str, before: &Value, after: &Value) {
         _ => false,
     };
     let rest = |file| rest(file, is_touched, tool == "recall_context");
-    assert_eq!(rest(before), rest(after), "what {tool} leaves alone");
+    assert_eq!(rest(before), rest(after), "the rest of the file after {tool}");
     let foreign = |file| -> Vec<Value> {
         let kept = records(file).filter(|record| id(record) == FIRST && known.contains(FIRST));
         kept.map(|record| without(record, &FIELDS)).collect()
     };
-    assert_eq!(foreign(before), foreign(after), "what others keep of a memory");
+    assert_eq!(foreign(before), foreign(after), "the fields of other programs");
 }
 
-/// A file without the memories that a call touches, and without what it notes of itself.
+/// The file without the memories that the call changes, and without the timestamps and counts that it
+/// sets.
 fn rest(file: &Value, is_touched: impl Fn(&str) -> bool, is_recalled: bool) -> Value {
     let mut rest = without(file, &ARRAYS);
     for array in ARRAYS {
@@ -176,28 +180,28 @@ fn without(object: &Value, fields: &[&str]) -> Value {
     Value::Object(left.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
-/// What bytes are, beside what a file of records should be.
+/// Whether bytes are a file of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// JSON without a key that stands twice, not too deep, and the arrays hold objects.
-    Sound,
-    Unsound,
-    /// Sound but for a number that the judge's parser has no type for.
+    /// JSON without duplicate keys and too deep nesting, whose arrays have only objects.
+    Valid,
+    Invalid,
+    /// Valid apart from a number for which `serde_json` has no type.
     Unknown,
 }
 
 fn shape(file: &[u8]) -> Shape {
-    let Ok(text) = std::str::from_utf8(file) else { return Shape::Unsound };
+    let Ok(text) = std::str::from_utf8(file) else { return Shape::Invalid };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let root = Node { part: Part::File, depth: 0 };
     match root.deserialize(&mut deserializer).and_then(|()| deserializer.end()) {
-        Ok(()) => Shape::Sound,
+        Ok(()) => Shape::Valid,
         Err(error) if error.to_string().contains("number out of range") => Shape::Unknown,
-        Err(_) => Shape::Unsound,
+        Err(_) => Shape::Invalid,
     }
 }
 
-/// Which part of the file a value is.
+/// The part of the file that a value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     File,
@@ -206,7 +210,7 @@ enum Part {
     Other,
 }
 
-/// A value that is looked at and not kept.
+/// Checks a value without storing it.
 #[derive(Clone, Copy)]
 struct Node {
     part: Part,
@@ -214,7 +218,7 @@ struct Node {
 }
 
 impl Node {
-    /// A value in it, if it may hold any.
+    /// A value within this one.
     fn child<E: Error>(self, part: Part) -> Result<Self, E> {
         let depth = self.depth + 1;
         if depth > MAX_DEPTH {
@@ -226,7 +230,7 @@ impl Node {
     fn scalar<E: Error>(self) -> Result<(), E> {
         match self.part {
             Part::Other => Ok(()),
-            _ => Err(E::custom("no scalar goes here")),
+            _ => Err(E::custom("expected an object or an array")),
         }
     }
 }
@@ -243,12 +247,12 @@ impl<'de> Visitor<'de> for Node {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("what a file of records has here")
+        formatter.write_str("a value of a file of records")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         if self.part == Part::Array {
-            return Err(A::Error::custom("an array goes here"));
+            return Err(A::Error::custom("expected an array"));
         }
         let mut names = BTreeSet::new();
         let other = self.child(Part::Other)?;
@@ -256,7 +260,7 @@ impl<'de> Visitor<'de> for Node {
             let is_array = self.part == Part::File && ARRAYS.contains(&name.as_str());
             map.next_value_seed(if is_array { self.child(Part::Array)? } else { other })?;
             if !names.insert(name) {
-                return Err(A::Error::custom("a key stands twice"));
+                return Err(A::Error::custom("a duplicate key"));
             }
         }
         Ok(())
@@ -266,7 +270,7 @@ impl<'de> Visitor<'de> for Node {
         let child = match self.part {
             Part::Array => self.child(Part::Record)?,
             Part::Other => self.child(Part::Other)?,
-            Part::File | Part::Record => return Err(A::Error::custom("an object goes here")),
+            Part::File | Part::Record => return Err(A::Error::custom("expected an object")),
         };
         while seq.next_element_seed(child)?.is_some() {}
         Ok(())
@@ -297,8 +301,8 @@ impl<'de> Visitor<'de> for Node {
     }
 }
 
-/// Every call on the golden file, and the files of the cases; the texts are such as an import takes,
-/// and mixtures.
+/// All calls, with mixtures as texts, on the golden file and on the files of the cases. Then the
+/// imports of the cases.
 pub fn seeds() -> Vec<Vec<u8>> {
     let cases = case::load_all();
     let cases = cases.iter().filter(|case| case.format == Some(Format::Json));

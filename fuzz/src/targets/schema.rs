@@ -1,46 +1,46 @@
-//! The schema parser: an input is a `_schema.md`, of any bytes.
+//! Parsing schemas: an input is the bytes of a `_schema.md`.
 
-use crate::document::{line_count, sections, unmarked};
+use crate::document::{line_count, sections, without_mark};
 use crate::repository::{DATE, LOG, Repository, SCHEMA};
 
 use super::{HARMLESS, check_validate, documents, mixtures};
 
-/// How many sections get an entry: each costs a look at all of them.
+/// The maximum number of sections that get an entry. Each entry takes a check of all sections.
 const MAX_ENTRIES: usize = 8;
 
-/// A schema is either refused with a line of its own, or the log that it makes has its sections,
-/// which take entries.
+/// A schema is refused with one of its lines, or a new log has its sections and they accept entries.
 pub fn run(input: &[u8]) {
     let repository = Repository::with(&[(SCHEMA, input)]);
     let answer = repository.call("start_session", &[("date", DATE)]);
     check_validate(&repository, SCHEMA, answer.is_err());
-    let refusal = match answer {
+    let error = match answer {
         Ok(_) => {
             let text = std::str::from_utf8(input).expect("only UTF-8 is a schema");
             return check_sections(text, &repository);
         }
-        Err(refusal) => refusal,
+        Err(error) => error,
     };
-    assert_eq!(refusal.code, "SchemaInvalid", "{refusal:?}");
-    let line = refusal.line().expect("a line is named");
-    assert!((1..=line_count(input)).contains(&line), "no such line: {refusal:?}");
+    assert_eq!(error.code, "SchemaInvalid", "{error:?}");
+    let line = error.line().expect("a line is named");
+    assert!((1..=line_count(input)).contains(&line), "no such line: {error:?}");
     let summary = repository.call("read_summary", &[]);
-    assert!(summary.is_err_and(|refusal| refusal.code == "SchemaInvalid"), "one tool reads it");
+    let is_invalid = summary.is_err_and(|error| error.code == "SchemaInvalid");
+    assert!(is_invalid, "`start_session` refuses the schema, `read_summary` does not");
 }
 
 fn check_sections(schema: &str, repository: &Repository) {
     let log = repository.text(LOG);
     let names = |text: &str| -> Vec<String> {
-        let names = sections(unmarked(text)).into_iter().map(|section| section.name);
+        let names = sections(without_mark(text)).into_iter().map(|section| section.name);
         names.filter(|name| name != "Header").collect()
     };
     assert_eq!(names(schema), names(&log), "the schema's sections and the log's");
     for section in names(schema).into_iter().take(MAX_ENTRIES) {
         let arguments = [("date", DATE), ("section", section.as_str()), ("content", HARMLESS)];
         let answer = repository.call("append_entry", &arguments);
-        assert!(answer.is_ok(), "`{section}` takes no entry: {answer:?}");
-        let again = repository.text(LOG);
-        assert_eq!(names(schema), names(&again), "the sections after an entry to `{section}`");
+        assert!(answer.is_ok(), "`{section}` accepts no entry: {answer:?}");
+        let after = repository.text(LOG);
+        assert_eq!(names(schema), names(&after), "the sections after an entry to `{section}`");
     }
 }
 

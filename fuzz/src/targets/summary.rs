@@ -1,9 +1,9 @@
-//! The summary: an input is a mode, a section, a text and the summary that takes it, of any bytes.
+//! `update_summary`: an input is a mode, a section, a text, and the bytes of the summary.
 
 use std::ops::Range;
 
 use crate::document::{
-    Heading, has_plain_headings, headings, joined, line_count, parts, sections, unmarked,
+    Heading, has_plain_headings, headings, joined, line_count, parts, sections, without_mark,
 };
 use crate::markdown::{Block, Target, blocks, damage};
 use crate::repository::{Answer, DATE, Repository, SCHEMA, SUMMARY};
@@ -12,44 +12,44 @@ use super::{HARMLESS, calls, documents, mixtures};
 
 const SCHEMA_TEXT: &[u8] = b"# Agent Memory Schema v1\n\n## Context\n";
 
-/// An update is either refused, and the summary is as it was, or the text stands where it should,
-/// and all else is as it was.
+/// An update is refused, and the summary does not change. Or the text is in its section, and the rest
+/// of the summary does not change.
 pub fn run(input: &[u8]) {
     let [mode, section, content, summary] = parts(input);
     let repository = Repository::with(&[(SCHEMA, SCHEMA_TEXT), (SUMMARY, summary)]);
     let read = repository.call("read_summary", &[]);
     let errors = repository.errors_in(SUMMARY);
     let Ok(before) = std::str::from_utf8(summary) else {
-        let refusal = read.expect_err("only UTF-8 is a summary");
-        assert_eq!(refusal.code, "MalformedLog", "{refusal:?}");
-        let line = refusal.line().expect("a line is named");
-        assert!((1..=line_count(summary)).contains(&line), "no such line: {refusal:?}");
+        let error = read.expect_err("a summary has to be UTF-8");
+        assert_eq!(error.code, "MalformedLog", "{error:?}");
+        let line = error.line().expect("a line is named");
+        assert!((1..=line_count(summary)).contains(&line), "no such line: {error:?}");
         assert_eq!(errors, ["not UTF-8"]);
         return;
     };
     assert_eq!(read.expect("UTF-8 is a summary")["summary"], before);
     let started = repository.call("start_session", &[("date", DATE)]);
-    assert!(started.is_ok(), "a summary is in the way of a session: {started:?}");
+    assert!(started.is_ok(), "a summary stops a session: {started:?}");
 
     let mode = if mode.starts_with(b"r") { "replace" } else { "append" };
     let section = section_of(before, &String::from_utf8_lossy(section));
     let first = Update { mode, section: &section, content: &String::from_utf8_lossy(content) };
-    let done = first.judge(&repository, before);
+    let updated = first.check(&repository, before);
     let next = repository.text(SUMMARY);
     let harmless = Update { mode: "append", section: &section, content: HARMLESS };
-    let again = harmless.judge(&repository, &next);
+    let again = harmless.check(&repository, &next);
     let last = repository.text(SUMMARY);
     let new = Update { mode: "append", section: "A New Section", content: HARMLESS };
-    let new = new.judge(&repository, &last);
+    let new = new.check(&repository, &last);
     if repository.errors_in(SUMMARY).is_empty() && has_plain_headings(&last) {
-        assert!(again.is_ok() || done.is_err(), "{again:?} to {next:?}");
+        assert!(again.is_ok() || updated.is_err(), "{again:?} to {next:?}");
         assert!(new.is_ok(), "{new:?} to {last:?}");
     }
 }
 
-/// A digit stands for one of the sections that there are.
+/// The name of a section. A number stands for an existing section.
 fn section_of(summary: &str, section: &str) -> String {
-    let sections = sections(unmarked(summary));
+    let sections = sections(without_mark(summary));
     match section.parse::<usize>() {
         Ok(index) if !sections.is_empty() => sections[index % sections.len()].name.clone(),
         _ => section.to_owned(),
@@ -63,32 +63,32 @@ struct Update<'a> {
 }
 
 impl Update<'_> {
-    /// Makes the update; panics where it did what it should not.
-    fn judge(&self, repository: &Repository, before: &str) -> Answer {
+    /// Makes the update. Panics if the summary is wrong afterwards.
+    fn check(&self, repository: &Repository, before: &str) -> Answer {
         let Update { mode, section, content } = *self;
         let arguments = [("section", section), ("content", content), ("mode", mode)];
         let answer = repository.call("update_summary", &arguments);
         let after = repository.text(SUMMARY);
-        let wrong = match &answer {
-            Ok(done) => self.wrong(before, &after, done["created_section"] == true),
-            Err(refusal) => {
+        let problem = match &answer {
+            Ok(result) => self.problem(before, &after, result["created_section"] == true),
+            Err(error) => {
                 let codes = ["InvalidInput", "InvalidSection", "InvalidContent", "MalformedLog"];
-                (!codes.contains(&refusal.code.as_str())).then(|| "no reason to refuse".into())
+                (!codes.contains(&error.code.as_str())).then(|| "an unexpected error".into())
             }
         };
-        if let Some(wrong) = wrong {
+        if let Some(problem) = problem {
             panic!(
-                "{wrong}\n{mode} {content:?} to {section:?}: {answer:?}\nbefore: {before:?}\n\
+                "{problem}\n{mode} {content:?} to {section:?}: {answer:?}\nbefore: {before:?}\n\
                  after: {after:?}"
             );
         }
         answer
     }
 
-    fn wrong(&self, before: &str, after: &str, is_created: bool) -> Option<String> {
+    fn problem(&self, before: &str, after: &str, is_created: bool) -> Option<String> {
         let is_marked = before.starts_with('\u{feff}');
         assert_eq!(is_marked, after.starts_with('\u{feff}'), "the byte order mark");
-        let (before, after) = (unmarked(before), unmarked(after));
+        let (before, after) = (without_mark(before), without_mark(after));
         let named = sections(before).into_iter().filter(|found| found.name == self.section);
         let named: Vec<_> = named.collect();
         match &named[..] {
@@ -96,12 +96,12 @@ impl Update<'_> {
             [] => added(before, after, self.section, self.content),
             [heading] if self.mode == "replace" => replaced(before, after, heading, self.content),
             [heading] => damage(before, after, &Target::Below(heading.source.into())),
-            _ => Some("the section stands twice".into()),
+            _ => Some("the section exists twice".into()),
         }
     }
 }
 
-/// What is wrong with a body that was replaced.
+/// The problem with a replaced body, if there is one.
 fn replaced(before: &str, after: &str, heading: &Heading<'_>, content: &str) -> Option<String> {
     let (head, tail) = around(before, heading);
     let (start, end) = (head.len(), after.len().checked_sub(tail.len()));
@@ -110,16 +110,16 @@ fn replaced(before: &str, after: &str, heading: &Heading<'_>, content: &str) -> 
     }
     let names = |text| headings(text).into_iter().map(|heading| heading.name);
     if !names(before).eq(names(after)) {
-        return Some("headings are called otherwise".into());
+        return Some("a heading has another name".into());
     }
     let (old_head, old_tail) = (blocks(head), blocks(tail));
     let (new, body) = (blocks(after), blocks(&stored(content)));
     let expected = old_head.iter().chain(&body).chain(&old_tail);
     (!expected.map(shape).eq(new.iter().map(shape)))
-        .then(|| format!("the structure is not the text's and what was around it: {new:#?}"))
+        .then(|| format!("the structure of the text or of the rest has changed: {new:#?}"))
 }
 
-/// What stands up to the end of a heading, and from the next heading of level 1 or 2 on.
+/// The text up to the end of a heading, and the text from the next heading of level 1 or 2 on.
 fn around<'a>(text: &'a str, heading: &Heading<'_>) -> (&'a str, &'a str) {
     let Range { start, end } = heading.start..heading.start + heading.source.len();
     let next = headings(text).into_iter().find(|next| next.start > start);
@@ -127,23 +127,23 @@ fn around<'a>(text: &'a str, heading: &Heading<'_>) -> (&'a str, &'a str) {
     (&text[..end], &text[tail..])
 }
 
-/// What is wrong with a section that was added at the end.
+/// The problem with a section that was added at the end, if there is one.
 fn added(before: &str, after: &str, section: &str, content: &str) -> Option<String> {
-    // Blank lines at its end stay there.
+    // Blank lines at the end of the summary stay at its end.
     let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
     let rest = &before[before.floor_char_boundary(same)..];
     if !stored(rest).is_empty() || !after.ends_with(rest) {
-        return Some("the summary is not kept as it was".into());
+        return Some("the rest of the summary has changed".into());
     }
     let (old, new) = (blocks(before), blocks(after));
     let heading = blocks(&format!("## {section}"));
     let body = blocks(&stored(content));
     let expected = old.iter().chain(&heading).chain(&body);
     (!expected.map(shape).eq(new.iter().map(shape)))
-        .then(|| format!("not the section and its text are added, but {new:#?}"))
+        .then(|| format!("more or less than the section and its text was added: {new:#?}"))
 }
 
-/// A text with line feeds alone, and without blank lines around it.
+/// A text as it is stored: with line feeds, and without blank lines at its beginning and its end.
 fn stored(content: &str) -> String {
     let content = content.replace("\r\n", "\n").replace('\r', "\n");
     let is_text = |line: &&str| !line.trim_matches([' ', '\t']).is_empty();
@@ -153,12 +153,12 @@ fn stored(content: &str) -> String {
     lines[start..end].join("\n")
 }
 
-/// A block without where its links lead: that may differ in another document.
+/// A block without the targets of its links, which may differ in another document.
 fn shape(block: &Block) -> (&str, Option<&String>) {
     (&block.source, block.events.first())
 }
 
-/// The updates of the cases, and mixtures as text and in the summary.
+/// The updates of the cases, then mixtures as text and in the summary.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = calls()
         .iter()

@@ -1,4 +1,4 @@
-//! A SQL database in memory, for the core as a plain library.
+//! A SQL database in memory.
 
 use std::cell::Cell;
 use std::io::Cursor;
@@ -14,11 +14,11 @@ use rusqlite::{ToSql, params_from_iter};
 
 use super::{Lock, MemoryStorage, locked};
 
-/// One database, granted under any name once it was created, as one call after the other sees it.
+/// One database, for one call at a time.
 #[derive(Debug, Default)]
 pub struct SqlDatabase {
     shared: Arc<Shared>,
-    /// Whether the call has a transaction on it.
+    /// Whether the call has an open transaction.
     in_transaction: Cell<bool>,
 }
 
@@ -43,12 +43,12 @@ impl Shared {
     }
 }
 
-/// What a database holds.
+/// The contents of a database.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// The file that it would be.
+    /// The bytes of the database as a file.
     bytes: Vec<u8>,
-    /// Its tables, a row a line: two files that hold the same may differ.
+    /// All rows as text, one a line. Images are compared by it: files with the same rows can differ.
     rows: String,
 }
 
@@ -61,26 +61,26 @@ impl PartialEq for Image {
 impl Eq for Image {}
 
 impl Image {
-    /// Whether nothing was made in the database.
+    /// Whether the database has no table.
     pub fn is_empty(&self) -> bool {
         self.rows == EMPTY
     }
 }
 
-/// The rows of a database that was created and left.
+/// The rows of a new database.
 const EMPTY: &str = "version 0\n";
 
 impl SqlDatabase {
-    /// The same database, as a call on another thread sees it.
+    /// The same database, for calls of another thread.
     pub(super) fn another(&self) -> Self {
         Self { shared: self.shared.clone(), in_transaction: Cell::new(false) }
     }
 
-    /// Opens it; a transaction that writes takes the lock of the place, where one is given.
+    /// Opens the database. If `place` is given, write transactions take the lock of that place.
     ///
     /// # Errors
     ///
-    /// `not-found` before anyone created it.
+    /// `not-found` if the database does not exist and `create` is false.
     pub(super) fn open<'a>(
         &'a self,
         create: bool,
@@ -93,10 +93,10 @@ impl SqlDatabase {
             }
             *connection = Some(rusqlite::Connection::open_in_memory().map_err(failed)?);
         }
-        Ok(Box::new(Open { database: self, place }))
+        Ok(Box::new(OpenDatabase { database: self, place }))
     }
 
-    /// What it holds, also what an open transaction has changed.
+    /// The contents of the database, with the changes of an open transaction.
     pub fn image(&self) -> Option<Image> {
         let mut connection = locked(&self.shared.connection);
         let connection = connection.as_mut()?;
@@ -105,14 +105,14 @@ impl SqlDatabase {
         Some(Image { bytes: bytes.to_vec(), rows })
     }
 
-    /// Puts another one in its place.
+    /// Replaces the contents of the database.
     pub fn restore(&self, image: &Image) {
         let open = || rusqlite::Connection::open_in_memory().expect("memory");
         let (mut from, mut to) = (open(), open());
         let mut bytes = Cursor::new(&image.bytes);
         from.deserialize_read_exact("main", &mut bytes, image.bytes.len(), true)
             .expect("an image of a database");
-        // A deserialized database could not be copied within a transaction.
+        // SQLite cannot serialize a deserialized database within a transaction, so it is copied.
         let copied = Backup::new(&from, &mut to).and_then(|copy| copy.step(-1));
         copied.expect("memory");
         *locked(&self.shared.connection) = Some(to);
@@ -131,7 +131,7 @@ impl SqlDatabase {
             let mut prepared = connection.prepare_cached(&statement.sql)?;
             let columns: Vec<String> = prepared.column_names().map(str::to_owned).collect();
             let width = columns.len();
-            let parameters = statement.parameters.iter().map(Bound);
+            let parameters = statement.parameters.iter().map(Parameter);
             let mut found = prepared.query(params_from_iter(parameters))?;
             let mut rows = Rows { columns, ..Rows::default() };
             while let Some(row) = found.next()? {
@@ -149,13 +149,11 @@ impl SqlDatabase {
     fn execute(&self, statement: &Statement) -> Result<Effect, Error> {
         self.run(|connection| {
             let mut prepared = connection.prepare_cached(&statement.sql)?;
-            // A pragma that sets something answers with a row, which `execute` would take for an
-            // error.
+            // A pragma can return a row, which is an error to `execute`.
             let changes = match statement.sql.starts_with("PRAGMA") {
                 true => connection.execute_batch(&statement.sql).map(|()| 0)?,
-                false => {
-                    prepared.execute(params_from_iter(statement.parameters.iter().map(Bound)))?
-                }
+                false => prepared
+                    .execute(params_from_iter(statement.parameters.iter().map(Parameter)))?,
             };
             let last_insert_id = connection.last_insert_rowid();
             Ok(Effect { changes: changes as u64, last_insert_id })
@@ -163,7 +161,7 @@ impl SqlDatabase {
     }
 }
 
-/// All tables but those within a virtual one, and the version.
+/// The version and all rows as text. The internal tables of virtual tables are left out.
 fn dump(connection: &rusqlite::Connection) -> rusqlite::Result<String> {
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let mut tables = connection.prepare_cached(
@@ -186,12 +184,12 @@ fn dump(connection: &rusqlite::Connection) -> rusqlite::Result<String> {
     Ok(text)
 }
 
-struct Open<'a> {
+struct OpenDatabase<'a> {
     database: &'a SqlDatabase,
     place: Option<(&'a MemoryStorage, Place)>,
 }
 
-impl Connection for Open<'_> {
+impl Connection for OpenDatabase<'_> {
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
         if self.database.in_transaction.get() {
             return Err(nested());
@@ -206,7 +204,7 @@ impl Connection for Open<'_> {
         if self.database.in_transaction.get() {
             return Err(nested());
         }
-        // What changes something in a transaction that reads is refused, as a host refuses it.
+        // As in a host, a read transaction refuses statements that change something.
         let (lock, sql) = match (mode, &self.place) {
             (Mode::Read, _) => (None, "PRAGMA query_only = 1; BEGIN"),
             (Mode::Write(scope), Some((documents, place))) => {
@@ -217,9 +215,9 @@ impl Connection for Open<'_> {
         };
         self.database.shared.take();
         self.database.in_transaction.set(true);
-        let begun = Begun { database: self.database, _lock: lock };
+        let transaction = OpenTransaction { database: self.database, _lock: lock };
         self.database.run(|connection| connection.execute_batch(sql))?;
-        Ok(Box::new(begun))
+        Ok(Box::new(transaction))
     }
 }
 
@@ -227,14 +225,14 @@ fn nested() -> Error {
     Error::new(ErrorCode::Nested, "the call has a transaction already: a call takes one at a time")
 }
 
-struct Begun<'a> {
+struct OpenTransaction<'a> {
     database: &'a SqlDatabase,
-    // Dropped after the transaction has ended.
+    // Released after the transaction has ended.
     _lock: Option<Arc<Lock>>,
 }
 
-impl Begun<'_> {
-    /// Ends the transaction, if it has not ended.
+impl OpenTransaction<'_> {
+    /// Rolls the transaction back if it has not ended.
     fn end(&self) {
         if self.database.in_transaction.replace(false) {
             let _ = self.database.run(|connection| connection.execute_batch("ROLLBACK"));
@@ -242,8 +240,8 @@ impl Begun<'_> {
         }
     }
 
-    /// Runs statements: one that fails ends the transaction.
-    fn within<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    /// Runs statements. An error ends the transaction.
+    fn run<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         if !self.database.in_transaction.get() {
             let message = "the transaction was rolled back after an error: begin again";
             return Err(Error::new(ErrorCode::Io, message));
@@ -252,21 +250,19 @@ impl Begun<'_> {
     }
 }
 
-impl Drop for Begun<'_> {
+impl Drop for OpenTransaction<'_> {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Transaction for Begun<'_> {
+impl Transaction for OpenTransaction<'_> {
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
-        self.within(|| self.database.query(statement, max_rows))
+        self.run(|| self.database.query(statement, max_rows))
     }
 
     fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
-        self.within(|| {
-            statements.iter().map(|statement| self.database.execute(statement)).collect()
-        })
+        self.run(|| statements.iter().map(|statement| self.database.execute(statement)).collect())
     }
 
     fn commit(&self) -> Result<(), Error> {
@@ -279,9 +275,9 @@ impl Transaction for Begun<'_> {
     }
 }
 
-struct Bound<'a>(&'a Value);
+struct Parameter<'a>(&'a Value);
 
-impl ToSql for Bound<'_> {
+impl ToSql for Parameter<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
             Value::Null => ValueRef::Null,

@@ -17,22 +17,21 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Documents and databases that live as long as the value, as one call after the other sees them.
+/// Documents and databases in memory, for one call at a time.
 #[derive(Debug, Default)]
-pub struct FullStorage {
+pub struct InMemoryStorage {
     documents: MemoryStorage,
     kept: SqlDatabase,
     derived: SqlDatabase,
 }
 
-impl FullStorage {
-    /// Storage that grants no place yet, and databases that nobody has created.
+impl InMemoryStorage {
+    /// Empty storage: no place is granted, and no database exists.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same storage as a call sees it that goes on beside those of this value, on another
-    /// thread.
+    /// The same storage, for calls of another thread.
     pub fn another(&self) -> Self {
         Self {
             documents: self.documents.another(),
@@ -41,39 +40,39 @@ impl FullStorage {
         }
     }
 
-    /// Says that what follows is another call.
+    /// Begins another call.
     pub fn begin_call(&self) {
         self.documents.begin_call();
     }
 
-    /// As [`MemoryStorage::grant`].
+    /// See [`MemoryStorage::grant`].
     pub fn grant(&self, place: Place) {
         self.documents.grant(place);
     }
 
-    /// As [`MemoryStorage::put`].
+    /// See [`MemoryStorage::put`].
     pub fn put(&self, place: &Place, area: Area, path: &str, contents: impl Into<Vec<u8>>) {
         self.documents.put(place, area, path, contents);
     }
 
-    /// As [`MemoryStorage::documents`].
+    /// See [`MemoryStorage::documents`].
     pub fn documents(&self, place: &Place, area: Area) -> BTreeMap<String, Vec<u8>> {
         self.documents.documents(place, area)
     }
 
-    /// What the kept database holds, also what an open transaction has changed; none where nobody
-    /// has created it.
+    /// The contents of the kept database, with the changes of an open transaction. `None` if it does
+    /// not exist.
     pub fn image(&self) -> Option<Image> {
         self.kept.image()
     }
 
-    /// Puts a database in the place of the one there is.
+    /// Replaces the kept database.
     pub fn restore(&self, image: &Image) {
         self.kept.restore(image);
     }
 }
 
-impl Storage for FullStorage {
+impl Storage for InMemoryStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
         self.documents.open(place)
     }

@@ -1,32 +1,31 @@
-//! Cases: how they are read, and what stands for what in them.
+//! Reading cases.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, iter};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::places::Repeated;
 pub use crate::places::{Ids, Places};
 use crate::workspace::repository_root;
 
-/// A document's bytes by its path below `.github/agent-memory/`, or by its name in the directory of
-/// records.
+/// The bytes of documents by path: the path below `.github/agent-memory/`, or the file name in the
+/// directory of records.
 pub type Documents = BTreeMap<String, Vec<u8>>;
 
-/// One file below `tests/conformance/cases` in one format.
+/// A case: one file below `tests/conformance/cases`, in one format of records.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its path below `cases/`, without `.json`; a case of `records` has `@json` or `@sqlite` after
-    /// it.
+    /// The path below `cases/`, without `.json`. In a case of `records`, `@json` or `@sqlite` follows.
     pub name: String,
-    /// Where it is.
+    /// The path of the file.
     pub file: PathBuf,
-    /// The format of records that it runs in; none where it is about documents of a repository.
+    /// The format of records. `None` for a case of another toolset.
     pub format: Option<Format>,
-    /// What it says.
+    /// The contents of the file.
     pub text: Arc<CaseText>,
 }
 
@@ -40,10 +39,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// All that there are.
+    /// All formats.
     pub const ALL: [Self; 2] = [Self::Json, Self::Sqlite];
 
-    /// As a host's setting `--records-format` takes it.
+    /// The value of the setting `--records-format`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -52,7 +51,7 @@ impl Format {
     }
 }
 
-/// A case as it is written.
+/// The contents of a case's file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
@@ -74,7 +73,7 @@ pub struct CaseText {
     then: Option<StorageText>,
 }
 
-/// How much an agent may keep in `records`; what is left out is the host's default.
+/// The limits of an agent's records. A missing one is the host's default.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
@@ -83,7 +82,7 @@ pub struct Caps {
     pub max_memories: Option<u64>,
 }
 
-/// The one format that a case of `records` is about.
+/// The only format that a case of `records` runs in.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Only {
@@ -109,7 +108,7 @@ impl Default for CaseClock {
     }
 }
 
-/// What storage holds: documents of a repository, or files of the directory of records.
+/// The contents of storage: documents of a repository, or files of the directory of records.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum StorageText {
@@ -141,8 +140,8 @@ pub struct Fault {
     pub applied: usize,
 }
 
-/// What can fail.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+/// A storage operation that can fail.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the names are those of `wit/storage`")]
 pub enum Operation {
@@ -160,7 +159,7 @@ pub enum Operation {
     CommitTransaction,
 }
 
-/// One call and what it answers.
+/// One call and its expected answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
@@ -182,12 +181,12 @@ fn first_seed() -> u64 {
     1
 }
 
-/// `tests/conformance`.
+/// The directory `tests/conformance`.
 pub fn directory() -> PathBuf {
     repository_root().join("tests/conformance")
 }
 
-/// Every case in every format that it runs in, in the order of their names.
+/// Reads all cases, each in every format that it runs in, sorted by name.
 pub fn load_all() -> Vec<Case> {
     let root = directory().join("cases");
     let mut files = Vec::new();
@@ -247,18 +246,18 @@ impl Case {
         self.text.steps.iter().any(|step| step.calls(tool))
     }
 
-    /// Its name without that of its format: what the rules and the pages call it.
+    /// The name without the format, as rules and pages use it.
     pub fn plain_name(&self) -> &str {
         self.name.split('@').next().unwrap_or_default()
     }
 
-    /// What is mounted.
+    /// The mounted toolsets.
     pub fn toolsets(&self) -> Vec<String> {
         let folder = || self.name.split('/').next().unwrap_or_default().to_owned();
         self.text.toolsets.clone().unwrap_or_else(|| vec![folder()])
     }
 
-    /// The settings that a call's context holds for it.
+    /// The settings in the context of its calls.
     pub fn settings(&self) -> Value {
         let mut settings = json!({"toolsets": self.toolsets()});
         if let Some(format) = self.format {
@@ -277,13 +276,13 @@ impl Case {
         settings
     }
 
-    /// The documents before the first step, at the place that [`Case::format`] says.
+    /// The documents before the first step.
     pub fn given(&self) -> Documents {
         self.text.given.as_ref().map(|given| given.documents(self)).unwrap_or_default()
     }
 
-    /// The documents after the last step; none where the case does not say, as one of `records` may
-    /// that says by its calls what is kept.
+    /// The expected documents after the last step. `None` if they are not compared: a case of
+    /// `records` can check them by its calls instead.
     pub fn then(&self) -> Option<Documents> {
         match (&self.text.then, self.format) {
             (Some(then), _) => Some(then.documents(self)),

@@ -1,4 +1,4 @@
-//! The core as a plain library, over storage in memory. It alone runs cases with faults.
+//! The runner of the core: a library call on storage in memory. Only this runner can inject faults.
 
 use std::time::Duration;
 
@@ -10,38 +10,38 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::case::{Case, Documents, Places};
-use crate::faults::{FaultyStorage, Planned};
-use crate::in_memory::FullStorage;
+use crate::faults::{CaseFaults, FaultyStorage};
+use crate::in_memory::InMemoryStorage;
 use crate::runner::{Answer, Session};
 
-/// A case on the library.
+/// A case that runs on the core.
 pub struct CoreSession {
-    storage: FaultyStorage<Planned>,
-    circumstances: Circumstances,
+    storage: FaultyStorage<CaseFaults>,
+    contexts: CallContexts,
     place: Place,
     calls: u32,
 }
 
-/// The repository of a case.
+/// The path of a case's repository.
 pub const REPOSITORY: &str = "/scratch/repo";
 
 impl CoreSession {
     /// Starts a case.
     pub fn start(case: &Case) -> Box<dyn Session> {
-        let faults = Planned::new(case.text.faults.clone());
+        let faults = CaseFaults::new(case.text.faults.clone());
         Box::new(Self {
-            storage: FaultyStorage::new(memory_of(case), faults),
-            circumstances: Circumstances::of(case),
+            storage: FaultyStorage::new(storage_of(case), faults),
+            contexts: CallContexts::of(case),
             place: place_of(case),
             calls: 0,
         })
     }
 
-    /// The context of the next call.
+    /// Begins the next call and returns its context.
     fn begin(&mut self) -> Context {
         self.storage.plan().begin_step(self.calls as usize);
         self.storage.memory().begin_call();
-        let context = context_of(&self.circumstances.context(self.calls));
+        let context = context_of(&self.contexts.context(self.calls));
         self.calls += 1;
         context
     }
@@ -59,7 +59,7 @@ impl Session for CoreSession {
     }
 
     fn places(&self) -> Places {
-        self.circumstances.places()
+        self.contexts.places()
     }
 
     fn finish(self: Box<Self>) -> Result<Documents, String> {
@@ -70,11 +70,11 @@ impl Session for CoreSession {
     }
 }
 
-/// Every tool of every toolset, as the core lists them.
+/// All tools of all toolsets, as the core lists them.
 ///
 /// # Panics
 ///
-/// Where the list is not JSON.
+/// If the list is not JSON.
 pub fn tools() -> Vec<Value> {
     let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
     let toolsets = described["toolsets"].as_array().expect("toolsets");
@@ -85,7 +85,7 @@ pub fn tools() -> Vec<Value> {
 ///
 /// # Panics
 ///
-/// Where there is no such toolset.
+/// If there is no such toolset.
 pub fn tools_of(toolset: &str) -> Vec<Value> {
     let prefix = format!("{toolset}_");
     let is_of = |tool: &Value| tool["qualified_name"].as_str().unwrap_or("").starts_with(&prefix);
@@ -94,7 +94,8 @@ pub fn tools_of(toolset: &str) -> Vec<Value> {
     tools
 }
 
-/// Tools as a host lists them: without what decides under which name that is.
+/// Tools as a host lists them: without the fields from which it chooses between the short and the
+/// qualified name.
 pub fn listed(mut tools: Vec<Value>) -> Vec<Value> {
     for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
         for name in ["qualified_name", "shared_with"] {
@@ -104,16 +105,16 @@ pub fn listed(mut tools: Vec<Value>) -> Vec<Value> {
     tools
 }
 
-/// A context from its JSON.
+/// Reads a context.
 ///
 /// # Panics
 ///
-/// Where it is none.
+/// If the JSON is not a context.
 pub fn context_of(json: &Value) -> Context {
     Context::deserialize(json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// Where the documents of a case are.
+/// The place of a case's documents.
 pub fn place_of(case: &Case) -> Place {
     match case.format {
         Some(_) => Place::named("records"),
@@ -121,9 +122,9 @@ pub fn place_of(case: &Case) -> Place {
     }
 }
 
-/// Storage that holds what a case gives.
-pub fn memory_of(case: &Case) -> FullStorage {
-    let memory = FullStorage::new();
+/// Storage with the documents that a case begins with.
+pub fn storage_of(case: &Case) -> InMemoryStorage {
+    let memory = InMemoryStorage::new();
     let place = place_of(case);
     memory.grant(place.clone());
     for (path, contents) in case.given() {
@@ -132,9 +133,9 @@ pub fn memory_of(case: &Case) -> FullStorage {
     memory
 }
 
-/// What the calls of a case are told.
+/// The contexts of a case's calls.
 #[derive(Clone, Debug)]
-pub struct Circumstances {
+pub struct CallContexts {
     settings: Value,
     start: Timestamp,
     step_ms: u32,
@@ -142,8 +143,8 @@ pub struct Circumstances {
     seed: u64,
 }
 
-impl Circumstances {
-    /// Those of a case.
+impl CallContexts {
+    /// The contexts of a case's calls.
     pub fn of(case: &Case) -> Self {
         let clock = &case.text.clock;
         Self {
@@ -155,7 +156,7 @@ impl Circumstances {
         }
     }
 
-    /// The context of a call, counted from 0.
+    /// The context of call number `call`, from 0.
     pub fn context(&self, call: u32) -> Value {
         let later = Duration::from_millis(u64::from(self.step_ms) * u64::from(call));
         let now = self.start + later;
@@ -167,24 +168,24 @@ impl Circumstances {
         })
     }
 
-    /// The context of that call made again at the same moment.
+    /// The context of the same call when it is repeated: the same time, another random seed.
     pub fn context_again(&self, call: u32) -> Value {
         let mut context = self.context(call);
         context["seed"] = json!(self.seed + u64::from(call) + 1);
         context
     }
 
-    /// What the placeholders of a case stand for.
+    /// The values of a case's placeholders.
     pub fn places(&self) -> Places {
         Places { repo: REPOSITORY.into(), elsewhere: "/scratch/elsewhere".into() }
     }
 }
 
-/// What a call answered, as the suite compares it.
+/// The answer of a call, as the suite compares it.
 ///
 /// # Errors
 ///
-/// Where a result is not JSON.
+/// If the result is not JSON.
 pub fn answer(outcome: Result<Outcome, Failure>) -> Result<Answer, String> {
     match outcome {
         Ok(outcome) => {
@@ -199,11 +200,11 @@ pub fn answer(outcome: Result<Outcome, Failure>) -> Result<Answer, String> {
     }
 }
 
-/// What a resource was read as: the JSON of its one text.
+/// The JSON in the answer to reading a resource.
 ///
 /// # Errors
 ///
-/// Where it is not one JSON text of that URI.
+/// If the answer is not one JSON text of this URI.
 pub fn resource_answer(uri: &str, answer: Answer) -> Result<Answer, String> {
     let Answer::Result(contents) = answer else { return Ok(answer) };
     let text = match contents.as_array().map(Vec::as_slice) {

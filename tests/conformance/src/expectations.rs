@@ -1,4 +1,4 @@
-//! What a runner is expected not to do, with the reason.
+//! The cases that a runner leaves out or fails, with the reasons.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,24 +7,24 @@ use serde::Deserialize;
 
 use crate::case::{self, Case};
 
-/// `expectations/<runner>.json`.
+/// The file `expectations/<runner>.json`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectations {
-    /// Why the runner cannot inject storage errors; absent where it can.
+    /// Why the runner cannot inject storage errors. `None` if it can.
     pub faults: Option<String>,
-    /// Why the runner cannot call the tools that are for people; absent where it can.
+    /// Why the runner cannot call the tools for people. `None` if it can.
     pub person: Option<String>,
-    /// Why a case fails, by its name.
+    /// The cases that fail, by name, with the reasons.
     pub fails: BTreeMap<String, String>,
 }
 
 impl Expectations {
-    /// Those of a runner.
+    /// Reads the expectations of a runner.
     ///
     /// # Panics
     ///
-    /// Where the file is missing or malformed, or a reason is no sentence.
+    /// If the file is missing or malformed, or a reason is too short.
     pub fn of(runner: &str) -> Self {
         let file = case::directory().join(format!("expectations/{runner}.json"));
         let text =
@@ -41,8 +41,8 @@ impl Expectations {
         expectations
     }
 
-    /// Why the runner leaves a case out; none where it has to run it. `for_people` are the names
-    /// of the tools that are for people.
+    /// Why the runner leaves a case out. `None` if it has to run the case. `for_people` has the names
+    /// of the tools for people.
     pub fn skip(&self, case: &Case, for_people: &[String]) -> Option<&str> {
         let injects = !case.text.faults.is_empty();
         let calls_one = for_people.iter().any(|tool| case.calls(tool));

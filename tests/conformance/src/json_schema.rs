@@ -1,5 +1,5 @@
-//! A checker for the part of JSON Schema 2020-12 that this repository's own schemas use. It refuses
-//! a schema with a keyword that it does not know, so that nothing passes unchecked.
+//! A checker for the part of JSON Schema 2020-12 that the schemas of this repository use. It panics
+//! at a keyword that it does not know, so that no schema passes unchecked.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use crate::places::is_uuid_4;
 /// The pattern of a UUID of version 4.
 const UUID_4: &str = "^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$";
 
-/// What is wrong with a value, each as `pointer: what`. `root` is where `$ref`s begin.
+/// The violations of a schema by a value, each as `pointer: message`. `$ref`s are resolved in `root`.
 ///
 /// # Panics
 ///
-/// Where the schema uses a keyword that is not known here.
+/// If the schema uses a keyword that this checker does not know.
 pub fn violations(root: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(root, schema, value, "", &mut found);
@@ -39,31 +39,32 @@ fn check_keyword(
     at: &str,
     found: &mut Vec<String>,
 ) -> Option<String> {
-    let not = |sound: bool| (!sound).then(|| format!("not `{keyword}` {argument}: {value}"));
+    let violation =
+        |is_valid: bool| (!is_valid).then(|| format!("not `{keyword}` {argument}: {value}"));
     let length = value.as_str().map(|text| text.chars().count() as u64);
-    let least = argument.as_u64();
+    let bound = argument.as_u64();
     match keyword {
         "$schema" | "$defs" | "title" | "description" | "examples" | "default" => None,
-        "type" => not(is_of(value, argument.as_str()?)),
-        "enum" => not(argument.as_array()?.contains(value)),
-        "const" => not(argument == value),
-        "minLength" => not(length? >= least?),
-        "maxLength" => not(length? <= least?),
-        "minimum" => not(value.as_f64()? >= argument.as_f64()?),
-        "maximum" => not(value.as_f64()? <= argument.as_f64()?),
-        "minItems" => not(value.as_array()?.len() as u64 >= least?),
-        "maxItems" => not(value.as_array()?.len() as u64 <= least?),
-        // Decided by the core in a function of its own; here it only must be one of these.
+        "type" => violation(is_of(value, argument.as_str()?)),
+        "enum" => violation(argument.as_array()?.contains(value)),
+        "const" => violation(argument == value),
+        "minLength" => violation(length? >= bound?),
+        "maxLength" => violation(length? <= bound?),
+        "minimum" => violation(value.as_f64()? >= argument.as_f64()?),
+        "maximum" => violation(value.as_f64()? <= argument.as_f64()?),
+        "minItems" => violation(value.as_array()?.len() as u64 >= bound?),
+        "maxItems" => violation(value.as_array()?.len() as u64 <= bound?),
+        // The core has a function for each of these patterns, and so has this checker.
         "pattern" => match argument.as_str()? {
-            r"\S" => not(!value.as_str()?.trim().is_empty()),
-            r"^$|\S" => not(value == "" || !value.as_str()?.trim().is_empty()),
-            r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" => not(is_name(value.as_str()?)),
-            UUID_4 => not(is_uuid_4(value.as_str()?)),
-            unknown => panic!("a pattern that is not known here: `{unknown}`"),
+            r"\S" => violation(!value.as_str()?.trim().is_empty()),
+            r"^$|\S" => violation(value == "" || !value.as_str()?.trim().is_empty()),
+            r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" => violation(is_name(value.as_str()?)),
+            UUID_4 => violation(is_uuid_4(value.as_str()?)),
+            unknown => panic!("this checker does not know the pattern `{unknown}`"),
         },
         "format" => {
-            assert_eq!(argument, "date", "a format that is not known here");
-            not(value.as_str()?.len() == 10)
+            assert_eq!(argument, "date", "this checker does not know the format");
+            violation(value.as_str()?.len() == 10)
         }
         "$ref" => {
             let pointer = argument.as_str()?.strip_prefix('#').expect("references are local");
@@ -73,7 +74,7 @@ fn check_keyword(
         "oneOf" | "anyOf" => {
             let fits = |schema: &&Value| violations(root, schema, value).is_empty();
             let count = argument.as_array()?.iter().filter(fits).count();
-            not(if keyword == "oneOf" { count == 1 } else { count > 0 })
+            violation(if keyword == "oneOf" { count == 1 } else { count > 0 })
         }
         "allOf" => {
             for schema in argument.as_array()? {
@@ -123,7 +124,7 @@ fn is_of(value: &Value, kind: &str) -> bool {
         "object" => value.is_object(),
         "array" => value.is_array(),
         "string" => value.is_string(),
-        // However it is written (2020-12, 4.2.3), up to where floating-point numbers have gaps.
+        // `1.0` is an integer, too (2020-12, 4.2.3). Above 2^53, not every integer is a float.
         "integer" => {
             let is_whole = |number: f64| number.fract() == 0.0 && number.abs() < 2_f64.powi(53);
             value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole)
@@ -149,7 +150,7 @@ mod tests {
     use super::violations;
 
     #[test]
-    fn every_violation_is_found_at_its_place() {
+    fn every_violation_is_reported_with_its_pointer() {
         let schema = json!({
             "type": "object", "additionalProperties": false, "required": ["a"],
             "properties": {"b": {"type": "array", "items": {"$ref": "#/$defs/short"}}},

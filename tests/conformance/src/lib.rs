@@ -1,7 +1,7 @@
-//! The conformance suite: its cases, what every runner does with one, and the core as a runner.
+//! The conformance suite: its cases, the part that all runners share, and the runner of the core.
 //!
-//! `tests/conformance/README.md` describes a case and a runner. This crate depends on the core alone,
-//! so its tests are built in seconds. The runners that need a host are in the crate one directory up.
+//! `tests/conformance/README.md` describes cases and runners. This crate depends only on the core, so
+//! its tests build in seconds. The runners that need a host are in the crate one directory up.
 
 pub mod case;
 pub mod core_runner;

@@ -1,9 +1,9 @@
-//! What stands for what in the texts of a case.
+//! Placeholders in the texts of a case.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What the placeholders of a case stand for on one runner.
+/// The values of a case's placeholders on one runner.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// The granted repository.
@@ -12,11 +12,11 @@ pub struct Places {
     pub elsewhere: String,
 }
 
-/// The `id` of each step's result, where it is a UUID v4.
+/// The `id` in the result of each step, if it is a UUID v4.
 #[derive(Clone, Debug, Default)]
 pub struct Ids(Vec<Option<String>>);
 
-/// An object that stands for a text.
+/// An object that stands for a repeated text.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
@@ -45,14 +45,14 @@ impl Places {
         text.replace("${repo}", &self.repo).replace("${elsewhere}", &self.elsewhere)
     }
 
-    /// The text with what this runner's paths are put back into placeholders.
+    /// The text with the paths of this runner replaced by placeholders.
     pub fn hide(&self, text: &str) -> String {
         text.replace(&self.repo, "${repo}").replace(&self.elsewhere, "${elsewhere}")
     }
 }
 
 impl Ids {
-    /// Notes what the next step answered; none where that was no result.
+    /// Adds the result of the next step. `None` if the step had no result.
     pub fn push(&mut self, result: Option<&Value>) {
         let id = result.and_then(|result| result["id"].as_str()).filter(|id| is_uuid_4(id));
         self.0.push(id.map(str::to_owned));
@@ -68,7 +68,7 @@ impl Ids {
         self.known().fold(text.to_owned(), |text, (name, id)| text.replace(&name, id))
     }
 
-    /// The text with ids put back into placeholders.
+    /// The text with ids replaced by placeholders.
     pub fn hide(&self, text: &str) -> String {
         self.known().fold(text.to_owned(), |text, (name, id)| text.replace(id, &name))
     }
@@ -79,7 +79,7 @@ impl Ids {
     }
 }
 
-/// The value with its texts replaced; an object with `repeat` is one.
+/// The value with `text` applied to all of its texts. An object with `repeat` becomes its text.
 fn replaced(value: &Value, text: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(string) => Value::String(text(string)),
@@ -100,7 +100,7 @@ fn replaced(value: &Value, text: &dyn Fn(&str) -> String) -> Value {
     }
 }
 
-/// RFC 9562, in lower case.
+/// Whether a text is a UUID v4 (RFC 9562) in lower case.
 pub(crate) fn is_uuid_4(text: &str) -> bool {
     let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     text.len() == 36
@@ -118,14 +118,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn placeholders_are_replaced_wherever_a_text_stands() {
+    fn placeholders_are_replaced_in_every_text_of_a_value() {
         let places = Places { repo: "/r".into(), elsewhere: "/e".into() };
         let value = json!({"a": ["${repo}/x", {"repeat": "ab", "times": 2}], "b": 1});
         assert_eq!(places.fill(&value), json!({"a": ["/r/x", "abab"], "b": 1}));
     }
 
     #[test]
-    fn a_step_has_an_id_where_its_result_has_a_uuid_of_version_4() {
+    fn a_step_has_an_id_if_its_result_has_a_uuid_of_version_4() {
         let id = "0e37df36-f698-41e6-8dd4-773df4bed3a0";
         let mut ids = Ids::default();
         ids.push(None);

@@ -1,4 +1,4 @@
-//! Which case ran where, and how it ended.
+//! The report of a runner: how each case ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,27 +12,27 @@ use crate::case::Documents;
 use crate::expectations::Expectations;
 use crate::workspace::target_directory;
 
-/// What one runner reports.
+/// The report of one runner.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Report {
     /// The runner's name.
     pub runner: String,
-    /// The tools that its host lists, with the toolsets `all`; empty for a runner in Rust.
+    /// The tools that its host lists with the toolsets `all`. Empty for a runner in Rust.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
-    /// Every case, by name.
+    /// All cases, by name.
     pub cases: BTreeMap<String, CaseReport>,
 }
 
-/// What came of one case.
+/// The report of one case.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct CaseReport {
     /// How it ended.
     pub outcome: Outcome,
-    /// Why, unless it passed.
+    /// Why it failed or was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The SHA-256 of each document that storage held at the end.
+    /// The SHA-256 of each document in storage at the end.
     #[serde(default)]
     pub documents: BTreeMap<String, String>,
 }
@@ -47,17 +47,17 @@ pub enum Outcome {
     Skipped,
 }
 
-/// Where a runner's report is written.
+/// The path of a runner's report.
 pub fn report_file(runner: &str) -> PathBuf {
     target_directory().join("conformance").join(format!("{runner}.json"))
 }
 
 impl CaseReport {
     /// A case that was run.
-    pub fn ran(fault: Option<String>, documents: &Documents) -> Self {
-        let outcome = if fault.is_none() { Outcome::Passed } else { Outcome::Failed };
+    pub fn ran(error: Option<String>, documents: &Documents) -> Self {
+        let outcome = if error.is_none() { Outcome::Passed } else { Outcome::Failed };
         let hash = |(path, bytes): (&String, &Vec<u8>)| (path.clone(), version_of(bytes));
-        Self { outcome, reason: fault, documents: documents.iter().map(hash).collect() }
+        Self { outcome, reason: error, documents: documents.iter().map(hash).collect() }
     }
 
     /// A case that was not run.
@@ -68,32 +68,32 @@ impl CaseReport {
 }
 
 impl Report {
-    /// Reads a report that a runner wrote.
+    /// Reads the report of a runner.
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
         serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))
     }
 
-    /// Writes it where it belongs.
+    /// Writes the report to [`report_file`].
     pub fn write(&self) {
         write_json(&report_file(&self.runner), self);
     }
 
-    /// What is not as it should be: `cases` are all there are, with whether the runner may leave
-    /// each out.
+    /// The differences from the expectations. `cases` has all cases, and whether the runner may skip
+    /// each.
     pub fn complaints(
         &self,
         cases: &BTreeMap<String, bool>,
         expected: &Expectations,
     ) -> Vec<String> {
         let mut complaints = Vec::new();
-        let mut complain = |name: &str, what: String| {
-            complaints.push(format!("{}: {name}: {what}", self.runner));
+        let mut complain = |name: &str, complaint: String| {
+            complaints.push(format!("{}: {name}: {complaint}", self.runner));
         };
         let names: BTreeSet<_> = self.cases.keys().chain(cases.keys()).collect();
         for name in names {
             let (Some(report), Some(&may_skip)) = (self.cases.get(name), cases.get(name)) else {
-                complain(name, "the runner's cases are not those of the suite".into());
+                complain(name, "only the runner or only the suite has this case".into());
                 continue;
             };
             let reason = report.reason.as_deref().unwrap_or("no reason given");
@@ -112,7 +112,7 @@ impl Report {
     }
 }
 
-/// Writes how each case ended on each runner, as one file beside the reports.
+/// Writes one file for all reports: the outcome of each case on each runner.
 pub fn write_overview(reports: &[Report]) {
     let mut overview: BTreeMap<&str, BTreeMap<&str, Outcome>> = BTreeMap::new();
     for report in reports {
@@ -130,7 +130,7 @@ fn write_json(file: &Path, value: &impl Serialize) {
         .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
 }
 
-/// Where two runners that both ran a case left different documents.
+/// The cases after which two runners had different documents.
 pub fn differences(reports: &[Report]) -> Vec<String> {
     let mut found = Vec::new();
     let ran = |report: &&Report, name: &str| {
@@ -147,7 +147,7 @@ pub fn differences(reports: &[Report]) -> Vec<String> {
     found
 }
 
-/// All reports as a table: a row for each topic, a column for each runner.
+/// A table of all reports: a row for each topic, a column for each runner.
 #[derive(Debug)]
 pub struct Table<'a>(pub &'a [Report]);
 
@@ -203,16 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn only_a_case_that_may_be_left_out_may_be_skipped() {
+    fn a_runner_may_skip_only_the_cases_that_it_may_leave_out() {
         let none = Expectations::default();
-        let skipped = || CaseReport::skipped("no seam");
+        let skipped = || CaseReport::skipped("cannot inject");
         assert_eq!(complaints(passed(), passed(), &none), 0);
         assert_eq!(complaints(passed(), skipped(), &none), 0);
         assert_eq!(complaints(skipped(), skipped(), &none), 1);
     }
 
     #[test]
-    fn an_expected_failure_has_to_be_one() {
+    fn a_case_that_is_expected_to_fail_must_exist_and_fail() {
         let fails = |name: &str| Expectations {
             fails: BTreeMap::from([(name.to_owned(), "known".to_owned())]),
             ..Expectations::default()

@@ -1,4 +1,4 @@
-//! What every runner does with a case; a runner says how a call is made.
+//! Running a case. A runner only implements [`Session`]: how its host makes a call.
 
 use std::fmt::Write;
 
@@ -6,47 +6,48 @@ use serde_json::Value;
 
 use crate::case::{Case, Documents, Ids, Places, Step};
 
-/// What a call answered.
+/// The answer to a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The tool's result.
     Result(Value),
     /// The toolset's error.
     Error(Value),
-    /// The request was refused as one of these: a protocol may not tell them apart.
+    /// The request was refused. The kinds are those that it may have been: a protocol may have one
+    /// error for several kinds.
     Refused(&'static [&'static str]),
 }
 
 /// One case on one host.
 pub trait Session {
-    /// Makes the next call. An error is the host's own failure, such as a process that ended.
+    /// Makes the next call. An error is one of the host itself, such as a process that ended.
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String>;
 
-    /// Reads a resource, as the next call. The answer is the JSON that is its text.
+    /// Reads a resource, as the next call. The answer is the JSON in its text.
     fn read(&mut self, uri: &str) -> Result<Answer, String>;
 
-    /// What the placeholders stand for.
+    /// The values of the placeholders.
     fn places(&self) -> Places;
 
-    /// Ends the host and returns what storage holds.
+    /// Ends the host and returns the documents in storage.
     fn finish(self: Box<Self>) -> Result<Documents, String>;
 }
 
-/// How a case ended.
+/// The result of running a case.
 #[derive(Debug)]
-pub struct Ended {
-    /// What went wrong, or nothing.
-    pub fault: Option<String>,
-    /// What storage held at the end.
+pub struct CaseResult {
+    /// The first difference from the case, or the host's error. `None` if the case passed.
+    pub error: Option<String>,
+    /// The documents in storage at the end.
     pub documents: Documents,
-    /// What each step answered.
+    /// The answer of each step.
     pub answers: Vec<Answer>,
 }
 
-/// Runs a case and compares; `messages` says whether error messages are compared too.
-pub fn run(case: &Case, mut session: Box<dyn Session>, messages: bool) -> Ended {
+/// Runs a case and compares the answers. `messages` decides whether error messages are compared too.
+pub fn run(case: &Case, mut session: Box<dyn Session>, messages: bool) -> CaseResult {
     let places = session.places();
-    let mut fault = None;
+    let mut first_error = None;
     let (mut answers, mut ids) = (Vec::new(), Ids::default());
     for (index, step) in case.text.steps.iter().enumerate() {
         let answer = match &step.read {
@@ -59,12 +60,13 @@ pub fn run(case: &Case, mut session: Box<dyn Session>, messages: bool) -> Ended 
                     Answer::Result(result) => Some(result),
                     _ => None,
                 });
-                let wrong = compare(step, &answer, &places, &ids, messages);
-                fault = fault.or(wrong.map(|wrong| format!("step {index}: {wrong}")));
+                let error = compare(step, &answer, &places, &ids, messages);
+                let error = error.map(|error| format!("step {index}: {error}"));
+                first_error = first_error.or(error);
                 answers.push(answer);
             }
             Err(error) => {
-                fault = fault.or(Some(format!("step {index}: {error}")));
+                first_error = first_error.or(Some(format!("step {index}: {error}")));
                 break;
             }
         }
@@ -72,14 +74,17 @@ pub fn run(case: &Case, mut session: Box<dyn Session>, messages: bool) -> Ended 
     match session.finish() {
         Ok(documents) => {
             let then = case.then().map(|then| with_ids(then, &ids));
-            let fault = fault.or_else(|| compare_documents(then.as_ref()?, &documents));
-            Ended { fault, documents, answers }
+            let error = first_error.or_else(|| compare_documents(then.as_ref()?, &documents));
+            CaseResult { error, documents, answers }
         }
-        Err(error) => Ended { fault: fault.or(Some(error)), documents: Documents::new(), answers },
+        Err(error) => {
+            let error = first_error.or(Some(error));
+            CaseResult { error, documents: Documents::new(), answers }
+        }
     }
 }
 
-/// Documents with the ids of the steps in them.
+/// The documents with the ids of the steps in place of their placeholders.
 fn with_ids(mut documents: Documents, ids: &Ids) -> Documents {
     for contents in documents.values_mut() {
         if let Ok(text) = std::str::from_utf8(contents) {
@@ -89,6 +94,7 @@ fn with_ids(mut documents: Documents, ids: &Ids) -> Documents {
     documents
 }
 
+/// The difference between the expected answer of a step and the one it got.
 fn compare(
     step: &Step,
     answer: &Answer,
@@ -128,7 +134,7 @@ fn compare(
     (!same).then_some(text)
 }
 
-/// Whether a value has all that is expected of it: the members of an object, each item of an array.
+/// Whether a value has all expected members of objects and all expected items of arrays.
 fn has(got: &Value, expected: &Value) -> bool {
     match (got, expected) {
         (Value::Object(got), Value::Object(expected)) => expected
@@ -141,12 +147,12 @@ fn has(got: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Where the fields of an error are: seed 004 has them one level down.
+/// The object with the fields of an error. In the shape of spec 004 it is one level down.
 pub fn error_fields(error: &Value) -> &Value {
     if error["error"].is_object() { &error["error"] } else { error }
 }
 
-/// The code of an error, in the shape of either seed.
+/// The code of an error of any toolset.
 pub fn error_code(error: &Value) -> Option<&str> {
     error["error"].as_str().or_else(|| error["error"]["code"].as_str())
 }
@@ -155,8 +161,8 @@ fn message(error: &Value) -> &str {
     error_fields(error)["message"].as_str().unwrap_or_default()
 }
 
-/// An error without the texts that are not compared: those that are not expected and, unless
-/// `messages`, the message.
+/// An error without the texts that are not compared: texts that are not expected, and the message if
+/// `messages` is false.
 fn without_texts(error: &Value, expected: &Value, messages: bool) -> Value {
     let expected = error_fields(expected);
     let mut error = error.clone();
@@ -178,17 +184,17 @@ fn without_texts(error: &Value, expected: &Value, messages: bool) -> Value {
     error
 }
 
-/// The first difference between the documents that should be there and those that are.
+/// The first difference between the expected documents and those in storage.
 pub fn compare_documents(expected: &Documents, got: &Documents) -> Option<String> {
     let missing = expected.keys().find(|path| !got.contains_key(*path));
     let extra = got.keys().find(|path| !expected.contains_key(*path));
     let different = expected.iter().find(|(path, bytes)| got.get(*path) != Some(bytes));
     if let Some(path) = missing {
-        return Some(format!("`{path}` is not there afterwards"));
+        return Some(format!("`{path}` does not exist afterwards"));
     }
     if let Some(path) = extra {
         let contents = String::from_utf8_lossy(&got[path]);
-        return Some(format!("`{path}` is there afterwards: {}", short(&format!("{contents:?}"))));
+        return Some(format!("`{path}` exists afterwards: {}", short(&format!("{contents:?}"))));
     }
     let (path, bytes) = different?;
     Some(format!(

@@ -10,7 +10,7 @@ pub fn repository_root() -> PathBuf {
     root.expect("the crate is below the root").to_owned()
 }
 
-/// The directory of build outputs: where this test runs from.
+/// The directory of build outputs, found from the path of the running test.
 pub fn target_directory() -> PathBuf {
     profile_directory().parent().expect("a profile is below the target directory").to_owned()
 }
@@ -31,17 +31,18 @@ pub fn profile_directory() -> PathBuf {
 ///
 /// # Panics
 ///
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn source(path: &str) -> String {
     let path = repository_root().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The names in an enum of a source file, which begins with this text.
+/// The names of the variants of an enum in a source file. `head` is the text at which the enum
+/// begins.
 ///
 /// # Panics
 ///
-/// Where the file has no such enum.
+/// If the file has no such enum.
 pub fn variants(file: &str, head: &str) -> Vec<String> {
     let text = source(file);
     let (_, rest) = text.split_once(head).expect("the enum is there");

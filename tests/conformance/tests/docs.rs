@@ -7,6 +7,7 @@ use std::{env, fs};
 
 use agent_memory_conformance::case::{Case, load_all};
 use agent_memory_conformance::core_runner::tools_of;
+use agent_memory_conformance::faults::table;
 use agent_memory_conformance::runner::error_code;
 use agent_memory_conformance::workspace::{repository_root, source};
 use agent_memory_core::toolbox;
@@ -15,7 +16,7 @@ use serde_json::Value;
 const TOOLSETS: [&str; 2] = ["sessions", "records"];
 
 #[test]
-fn the_page_of_tools_is_what_the_component_lists_and_the_cases_show() {
+fn the_page_of_tools_is_up_to_date() {
     let path = repository_root().join("docs/tools.md");
     let page = page(&load_all());
     if env::var_os("BLESS").is_some() {
@@ -84,7 +85,7 @@ fn settings() -> String {
     table
 }
 
-/// The words that a setting takes.
+/// The values that a setting accepts.
 fn words(setting: &Value) -> String {
     let words = setting["schema"]["enum"].as_array().into_iter().flatten();
     let words: Vec<_> = words.filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
@@ -128,7 +129,7 @@ fn fields(schema: &Value) -> String {
     format!("| field | takes | |\n|---|---|---|\n{}", rows("", schema))
 }
 
-/// A row for each field, and below it those of what it is or what it is an array of.
+/// A row for each field. The fields of an object, or of the items of an array, follow it.
 fn rows(above: &str, schema: &Value) -> String {
     let none = Vec::new();
     let required = schema["required"].as_array().unwrap_or(&none);
@@ -192,7 +193,7 @@ fn string(value: &Value) -> &str {
     value.as_str().expect("a string")
 }
 
-/// The case `<toolset>/examples/<tool>`.
+/// The example of a tool: the case `<toolset>/examples/<tool>`.
 fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
     let name = format!("{toolset}/examples/{tool}");
     let case = cases.iter().find(|case| case.plain_name() == name);
@@ -204,20 +205,28 @@ fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
         .replace("${id:0}", "0e37df36-f698-41e6-8dd4-773df4bed3a0")
 }
 
-/// The codes that the cases show this tool to answer with, each with one case that shows it.
+/// The error codes of a tool, each with a case or a storage error that leads to it.
 fn errors(toolset: &str, tool: &str, cases: &[Case]) -> String {
-    let mut codes: BTreeMap<&str, &Case> = BTreeMap::new();
+    let mut codes: BTreeMap<String, String> = BTreeMap::new();
     for case in cases.iter().filter(|case| case.toolsets() == [toolset]) {
         for step in case.text.steps.iter().filter(|step| step.call == tool) {
             if let Some(code) = step.error.as_ref().and_then(error_code) {
-                codes.entry(code).or_insert(case);
+                let path = format!("../tests/conformance/cases/{}.json", case.plain_name());
+                let example = || format!("[{}]({path})", case.text.description);
+                codes.entry(code.to_owned()).or_insert_with(example);
             }
         }
     }
+    for row in table::load().iter().filter(|row| row.tool(cases) == tool) {
+        for (error, code) in row.errors() {
+            let path = "../tests/conformance/storage-errors.json";
+            let example = || format!("[storage: `{error}` of `{}`]({path})", row.operation());
+            codes.entry(code.to_owned()).or_insert_with(example);
+        }
+    }
     let mut table = "\nIts errors\n\n| code | for example |\n|---|---|\n".to_owned();
-    for (code, case) in codes {
-        let link = format!("../tests/conformance/cases/{}.json", case.plain_name());
-        table += &format!("| `{code}` | [{}]({link}) |\n", case.text.description);
+    for (code, example) in codes {
+        table += &format!("| `{code}` | {example} |\n");
     }
     table
 }

@@ -1,8 +1,9 @@
-//! Whatever fails in storage, wherever in a call: nothing that was acknowledged is lost, nothing is
-//! half done, and the call can be made again.
+//! Storage faults in every operation of a call: no acknowledged change is lost, no change is half
+//! done, and the call can be repeated.
 
-use agent_memory_conformance::faults::{Call, Found, State, Sweep};
-use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::case::load_all;
+use agent_memory_conformance::faults::{Call, Finding, State, Sweep, table};
+use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_conformance::runner::Answer;
 use agent_memory_conformance::workspace::variants;
 use agent_memory_core::storage::{Area, Change, CommitError, Error, ErrorCode, Place, Storage};
@@ -10,15 +11,15 @@ use serde_json::json;
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
-fn no_fault_of_storage_harms_what_the_tools_of_sessions_keep() {
-    // A file that no tool could read is what `validate` is there to report.
+fn no_storage_fault_damages_the_documents_of_sessions() {
+    // `validate` reports files that no tool can read.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
     Sweep::of("sessions").reporting("validate", unreadable).run();
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
-fn no_fault_of_storage_harms_what_the_tools_of_records_keep() {
+fn no_storage_fault_damages_the_records() {
     let topics = &[
         "examples",
         "conversion",
@@ -35,70 +36,78 @@ fn no_fault_of_storage_harms_what_the_tools_of_records_keep() {
 }
 
 #[test]
+fn each_storage_error_in_the_table_becomes_its_error_code_and_the_call_can_be_repeated() {
+    let cases = load_all();
+    let rows = table::load();
+    let found: Vec<String> = rows.iter().flat_map(|row| row.check(&cases)).collect();
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
 fn every_error_of_the_interface_is_injected() {
     let errors = variants("wit/storage/storage.wit", "enum error-code {");
     let injected: Vec<String> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
     assert_eq!(injected, errors);
 }
 
-/// What a careless tool gets wrong.
+/// The mistakes of a tool that a sweep has to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mistake {
     None,
-    TakesAFailedReadForEmpty,
-    TakesAFailedCommitForSuccess,
-    KeepsSilentAboutWhatStands,
-    TriesAFailedCommitAgain,
+    IgnoresAReadError,
+    IgnoresACommitError,
+    HidesThatChangesWereMade,
+    RetriesACommitThatWasMade,
     WritesInTwoCommits,
     TakesTheLockToRead,
 }
 
 #[test]
-fn a_careful_tool_is_found_to_do_no_harm() {
+fn a_sweep_finds_nothing_in_a_correct_tool() {
     assert_eq!(found(Mistake::None), Vec::<String>::new());
 }
 
 #[test]
-fn a_failed_read_that_is_taken_for_empty_is_found() {
-    let found = found(Mistake::TakesAFailedReadForEmpty);
+fn a_sweep_finds_a_read_error_that_is_ignored() {
+    let found = found(Mistake::IgnoresAReadError);
     assert!(found.contains(&"2:io:once 1 changes were made".into()), "{found:?}");
 }
 
 #[test]
-fn a_failed_commit_that_is_taken_for_success_is_found() {
-    let found = found(Mistake::TakesAFailedCommitForSuccess);
-    assert!(found.contains(&"3:no-space:once an answer in spite of the fault".into()), "{found:?}");
+fn a_sweep_finds_a_commit_error_that_is_ignored() {
+    let found = found(Mistake::IgnoresACommitError);
+    assert!(found.contains(&"3:no-space:once a result in spite of the fault".into()), "{found:?}");
 }
 
 #[test]
-fn an_error_that_keeps_silent_about_what_stands_is_found() {
-    let found = found(Mistake::KeepsSilentAboutWhatStands);
+fn a_sweep_finds_an_error_that_hides_that_changes_were_made() {
+    let found = found(Mistake::HidesThatChangesWereMade);
     assert!(found.contains(&"3:io:once:after-1 1 changes were made".into()), "{found:?}");
 }
 
 #[test]
-fn a_commit_that_stood_and_is_made_again_is_found() {
-    let found = found(Mistake::TriesAFailedCommitAgain);
+fn a_sweep_finds_a_commit_that_is_retried_after_it_was_made() {
+    let found = found(Mistake::RetriesACommitThatWasMade);
     assert!(found.contains(&"3:io:once:after-2 4 changes were made".into()), "{found:?}");
 }
 
 #[test]
-fn a_death_between_two_commits_that_belong_together_is_found() {
+fn a_sweep_finds_one_change_that_is_written_in_two_commits() {
     let found = found(Mistake::WritesInTwoCommits);
-    assert!(found.contains(&"4:death 1 of 2 changes stood".into()), "{found:?}");
+    assert!(found.contains(&"4:crash 1 of 2 changes were made".into()), "{found:?}");
 }
 
 #[test]
-fn a_reader_that_takes_the_lock_is_found() {
+fn a_sweep_finds_a_reader_that_takes_the_lock() {
     let found = found(Mistake::TakesTheLockToRead);
     assert_eq!(found, ["a tool that reads takes the lock"]);
 }
 
-/// What a sweep finds in a tool that counts its calls and keeps the count before, up to the first
-/// comma.
+/// The findings of a sweep, each up to its first comma or colon. The tool counts its calls and keeps
+/// the previous count as a backup.
 fn found(mistake: Mistake) -> Vec<String> {
     let place = Place::repository("/repo");
-    let memory = FullStorage::new();
+    let memory = InMemoryStorage::new();
     memory.put(&place, Area::Documents, "count", "1");
     let make = |storage: &dyn Storage, _| match count(storage, &place, mistake) {
         Ok(count) => Answer::Result(json!(count)),
@@ -114,10 +123,10 @@ fn found(mistake: Mistake) -> Vec<String> {
     };
     let (tally, found) = call.sweep(None);
     assert!(tally.faults > 100 || found.len() == 1, "{tally:?}");
-    let found = found.into_iter().map(|Found { point, what }| {
+    let found = found.into_iter().map(|Finding { point, message }| {
         let point = point.map(|point| format!("{point} ")).unwrap_or_default();
-        let what = what.split([',', ':']).next().unwrap_or_default();
-        format!("{point}{what}")
+        let message = message.split([',', ':']).next().unwrap_or_default();
+        format!("{point}{message}")
     });
     found.collect()
 }
@@ -127,7 +136,7 @@ fn count(storage: &dyn Storage, place: &Place, mistake: Mistake) -> Result<u64, 
     let tree = storage.open(place).map_err(failed)?;
     let writer = tree.lock(None).map_err(failed)?;
     let document = match tree.read(Area::Documents, "count", 100) {
-        Err(_) if mistake == Mistake::TakesAFailedReadForEmpty => None,
+        Err(_) if mistake == Mistake::IgnoresAReadError => None,
         read => read.map_err(failed)?,
     };
     let before = document.as_ref().map_or("0", |found| str::from_utf8(&found.contents).unwrap());
@@ -141,7 +150,7 @@ fn count(storage: &dyn Storage, place: &Place, mistake: Mistake) -> Result<u64, 
     };
     let sum = put("count", version.clone());
     let failed = |failed: CommitError| match failed.applied {
-        1.. if mistake != Mistake::KeepsSilentAboutWhatStands => {
+        1.. if mistake != Mistake::HidesThatChangesWereMade => {
             format!("{}; the change may have been made", failed.error)
         }
         _ => failed.error.message,
@@ -159,8 +168,8 @@ fn count(storage: &dyn Storage, place: &Place, mistake: Mistake) -> Result<u64, 
     });
     let changes: Vec<Change> = backup.into_iter().chain([sum]).collect();
     match writer.commit(&changes) {
-        Err(_) if mistake == Mistake::TakesAFailedCommitForSuccess => {}
-        Err(CommitError { applied: 2, .. }) if mistake == Mistake::TriesAFailedCommitAgain => {
+        Err(_) if mistake == Mistake::IgnoresACommitError => {}
+        Err(CommitError { applied: 2, .. }) if mistake == Mistake::RetriesACommitThatWasMade => {
             drop(writer);
             return self::count(storage, place, mistake);
         }

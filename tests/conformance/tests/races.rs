@@ -1,30 +1,30 @@
-//! Calls at once on storage that locks by scope, as a server for many agents would: what a call
-//! relies on and changes is within its scope.
+//! Concurrent calls on storage that locks by scope, as a server for many agents would do. They show
+//! that a call reads and changes nothing outside of its scope.
 
 use std::thread;
 use std::time::Duration;
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::memory::MemoryStorage;
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
-/// Calls that each of several threads makes.
+/// The number of calls of each thread.
 const CALLS: u64 = 25;
 
-fn storage() -> FullStorage {
-    let storage = FullStorage::new();
+fn storage() -> InMemoryStorage {
+    let storage = InMemoryStorage::new();
     storage.grant(Place::named("records"));
     storage.grant(Place::repository("/project"));
     storage
 }
 
-/// A client of the storage: the calls of one thread.
+/// One thread that makes calls.
 struct Client {
-    storage: FullStorage,
+    storage: InMemoryStorage,
     number: u64,
     format: Format,
     calls: u64,
@@ -45,9 +45,9 @@ impl Client {
     }
 }
 
-/// Lets clients work at once, each on a thread of its own, and returns what they return.
+/// Runs `work` for each client on a thread of its own and returns the results.
 fn at_once<T: Send>(
-    storage: &FullStorage,
+    storage: &InMemoryStorage,
     clients: u64,
     format: Format,
     work: impl Fn(&mut Client) -> T + Sync,
@@ -65,7 +65,7 @@ fn at_once<T: Send>(
 }
 
 #[test]
-fn a_scope_excludes_itself_and_the_whole_place_alone() {
+fn the_lock_of_a_scope_excludes_only_the_same_scope_and_the_whole_place() {
     let place = Place::repository("/project");
     let storage = MemoryStorage::new();
     storage.grant(place.clone());
@@ -87,7 +87,7 @@ fn a_scope_excludes_itself_and_the_whole_place_alone() {
 }
 
 #[test]
-fn records_of_two_agents_that_several_add_at_once_are_all_kept() {
+fn records_that_several_clients_add_at_once_are_all_stored() {
     for format in Format::ALL {
         let storage = storage();
         let agent = |client: &Client| ["ada", "bob"][client.number as usize % 2];
@@ -107,7 +107,7 @@ fn records_of_two_agents_that_several_add_at_once_are_all_kept() {
 }
 
 #[test]
-fn of_names_that_differ_only_in_case_the_first_one_is_the_agent() {
+fn two_clients_cannot_create_agents_whose_names_differ_only_in_case() {
     for format in Format::ALL {
         for _ in 0..CALLS {
             let storage = storage();
@@ -122,7 +122,7 @@ fn of_names_that_differ_only_in_case_the_first_one_is_the_agent() {
 }
 
 #[test]
-fn writers_of_another_agent_go_on_through_conversions() {
+fn writers_of_another_agent_succeed_during_conversions() {
     let storage = storage();
     at_once(&storage, 2, Format::Json, |client| {
         for number in 0..CALLS {
@@ -142,7 +142,7 @@ fn writers_of_another_agent_go_on_through_conversions() {
 }
 
 #[test]
-fn entries_of_one_log_that_several_append_at_once_are_all_kept() {
+fn entries_that_several_clients_append_to_one_log_are_all_stored() {
     let storage = storage();
     let session = json!({"agent_name": "ada", "repo_root": "/project"});
     at_once(&storage, 4, Format::Json, |client| {

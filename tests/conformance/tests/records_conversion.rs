@@ -1,15 +1,15 @@
-//! An agent's records between the formats, and out and in: nothing is lost, wherever it ends.
+//! Conversion, export and import of records: nothing is lost, even if a conversion is interrupted.
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::{answer, context_of};
 use agent_memory_conformance::faults::{Call, State};
-use agent_memory_conformance::in_memory::FullStorage;
+use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::database::{Kind, Mode, Statement, Value as Sql};
 use agent_memory_core::storage::{Area, Place, Storage};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
-/// A file as the seed's program writes it, with what another may add.
+/// A file as the program of spec 001 writes it, with additions of another program.
 const GOLDEN: &str = r#"{
   "schema": 7,
   "learnings": [],
@@ -53,7 +53,7 @@ fn place() -> Place {
     Place::named("records")
 }
 
-/// What a tool answers, as JSON.
+/// Makes a call and returns its answer as JSON.
 fn answered(storage: &dyn Storage, tool: &str, arguments: &Value, context: &Value) -> Value {
     let context = context_of(context);
     let outcome = toolbox::call_tool(storage, tool, &arguments.to_string(), &context);
@@ -61,7 +61,7 @@ fn answered(storage: &dyn Storage, tool: &str, arguments: &Value, context: &Valu
 }
 
 struct Host {
-    storage: FullStorage,
+    storage: InMemoryStorage,
     format: Format,
     max_bytes: Option<u64>,
     calls: u64,
@@ -69,7 +69,7 @@ struct Host {
 
 impl Host {
     fn new(format: Format) -> Self {
-        let storage = FullStorage::new();
+        let storage = InMemoryStorage::new();
         storage.grant(place());
         Self { storage, format, max_bytes: None, calls: 0 }
     }
@@ -101,13 +101,13 @@ impl Host {
         })
     }
 
-    /// Converts, and returns whether the records were in the other format.
+    /// Converts the agent. Returns whether its records were in the other format.
     fn convert(&mut self, to: &str) -> bool {
         let answer = self.call("convert_records", json!({"to": to}));
         answer["converted"].as_bool().unwrap_or_else(|| panic!("{answer}"))
     }
 
-    /// Changes the database as no call does.
+    /// Changes the database directly.
     fn execute(&self, sql: &[&str]) {
         self.storage.begin_call();
         let database = self.storage.open_database(&place(), "memories.db", Kind::Kept, false);
@@ -119,7 +119,7 @@ impl Host {
         transaction.commit().expect("committed");
     }
 
-    /// The one value that a query gives.
+    /// The only value in a query's result.
     fn value(&self, sql: &str) -> Sql {
         self.storage.begin_call();
         let database = self.storage.open_database(&place(), "memories.db", Kind::Kept, false);
@@ -138,7 +138,7 @@ impl Host {
     }
 
     fn remove_files(&mut self) {
-        let storage = FullStorage::new();
+        let storage = InMemoryStorage::new();
         storage.grant(place());
         if let Some(image) = self.storage.image() {
             storage.restore(&image);
@@ -146,7 +146,7 @@ impl Host {
         self.storage = storage;
     }
 
-    /// All pages of an export.
+    /// The text of all pages of an export.
     fn exported(&mut self, format: &str) -> String {
         let mut text = String::new();
         let mut arguments = json!({"format": format});
@@ -182,7 +182,7 @@ fn golden(name: &str) -> (String, String) {
     (name.to_owned(), GOLDEN.to_owned())
 }
 
-/// A file of so many memories, as this program writes it.
+/// A file of many memories, as this program writes it.
 fn large(memories: usize) -> String {
     let record = |index: usize| {
         json!({
@@ -202,7 +202,7 @@ fn large(memories: usize) -> String {
 }
 
 #[test]
-fn there_and_back_a_file_is_the_same_byte_for_byte() {
+fn a_file_converted_to_sqlite_and_back_has_the_same_bytes() {
     for file in [GOLDEN.to_owned(), large(5_500)] {
         let mut host = Host::with_file(Format::Json, &file);
         let before = host.all();
@@ -214,16 +214,16 @@ fn there_and_back_a_file_is_the_same_byte_for_byte() {
         host.convert("json");
         assert_eq!(host.files(), [("default.json".to_owned(), file.clone())]);
         assert_eq!(host.all(), before);
-        // And nothing is left of the rows.
+        // No row is left.
         host.remove_files();
         let answer = host.call("convert_records", json!({"to": "json"}));
         assert_eq!(answer["error"]["code"], "NOT_FOUND", "{answer}");
     }
 }
 
-/// In rows it reads as what a column holds at most.
+/// In SQLite it is read as the largest number of a column.
 #[test]
-fn a_count_that_no_column_holds_stays_as_it_is() {
+fn a_count_that_is_too_large_for_a_column_survives_a_conversion() {
     let count = u64::MAX.to_string();
     let file = GOLDEN.replace(r#""access_count": 5"#, &format!(r#""access_count": {count}"#));
     let mut host = Host::with_file(Format::Json, &file);
@@ -233,7 +233,7 @@ fn a_count_that_no_column_holds_stays_as_it_is() {
 }
 
 #[test]
-fn what_changes_in_rows_is_in_the_file_and_nothing_else_is_another() {
+fn changes_of_rows_are_in_the_converted_file_and_all_else_is_the_same() {
     let mut host = Host::with_file(Format::Json, GOLDEN);
     host.convert("sqlite");
     host.remove_files();
@@ -254,7 +254,7 @@ fn what_changes_in_rows_is_in_the_file_and_nothing_else_is_another() {
     assert!(text.contains("[1.50, null]"), "{text}");
 }
 
-/// Every state that an interrupted conversion leaves, with the records of one file.
+/// The states before a conversion and after each of its changes.
 fn states_of_conversion(before: &Host, to: &str) -> Vec<State> {
     let context = before.context();
     let place = place();
@@ -278,7 +278,7 @@ fn states_of_conversion(before: &Host, to: &str) -> Vec<State> {
 }
 
 #[test]
-fn a_conversion_that_was_interrupted_anywhere_goes_on_and_goes_back() {
+fn an_interrupted_conversion_can_be_completed_and_undone() {
     let in_file = Host::with_file(Format::Json, GOLDEN);
     let mut in_rows = Host::with_file(Format::Json, GOLDEN);
     in_rows.convert("sqlite");
@@ -293,7 +293,7 @@ fn a_conversion_that_was_interrupted_anywhere_goes_on_and_goes_back() {
                 let mut host = Host::new(Format::Json);
                 host.storage = state.reopened(&place());
                 assert_eq!(host.exported("json"), GOLDEN, "{what}");
-                // The file of a conversion stands in the way of one back.
+                // A conversion to JSON refuses if the file of an earlier conversion exists.
                 if target == "json" && !host.has_file() {
                     host.remove_files();
                 }
@@ -306,7 +306,7 @@ fn a_conversion_that_was_interrupted_anywhere_goes_on_and_goes_back() {
     }
 }
 
-/// What the first version of the database left of conversions that were interrupted.
+/// Interrupted conversions of version 1 left such rows.
 #[test]
 fn the_database_of_an_earlier_version_is_cleaned_up_and_loses_nothing() {
     let mut host = Host::new(Format::Sqlite);
@@ -363,7 +363,7 @@ fn rows_that_a_file_hides_are_never_deleted() {
     assert_eq!(host.call("recall_context", json!({}))["warnings"], json!([]));
 }
 
-/// A conversion was interrupted after the file was renamed, and the mark on the rows stayed.
+/// A conversion is interrupted after it renamed the file: the rows are still noted as its copy.
 #[test]
 fn rows_that_changed_since_they_were_copied_are_never_deleted() {
     for changes in [true, false] {
@@ -377,7 +377,7 @@ fn rows_that_changed_since_they_were_copied_are_never_deleted() {
             assert_eq!(host.value("SELECT moving FROM agents"), Sql::Null);
         }
         let total = host.all()["total"].clone();
-        // Somebody gives the file its name back: without a change it holds all that the rows hold.
+        // The file is renamed back. If no row has changed, it has all records of the rows.
         host.remove_files();
         host.put("default.json", GOLDEN);
         let answer = host.call("convert_records", json!({"to": "json"}));
@@ -389,7 +389,7 @@ fn rows_that_changed_since_they_were_copied_are_never_deleted() {
     }
 }
 
-/// The mark is that of another file than the one that was put there.
+/// The rows are noted as the copy of another file than the one that exists now.
 #[test]
 fn rows_that_are_a_copy_of_another_file_are_never_deleted() {
     let mut host = Host::with_file(Format::Json, &large(2));
@@ -408,7 +408,7 @@ fn rows_that_are_a_copy_of_another_file_are_never_deleted() {
 }
 
 #[test]
-fn what_is_exported_is_imported_the_same_in_either_format() {
+fn exported_records_are_imported_unchanged_in_both_formats() {
     for from in Format::ALL {
         let mut source = Host::with_file(from, GOLDEN);
         if from == Format::Sqlite {
@@ -421,7 +421,7 @@ fn what_is_exported_is_imported_the_same_in_either_format() {
                 let answer = target.import(&text, "refuse");
                 assert_eq!(answer, json!({"added": 3, "replaced": 0, "skipped": 0}));
                 assert_eq!(target.all(), source.all());
-                // What other programs keep in a record comes along.
+                // Fields of other programs are kept.
                 assert!(target.exported("jsonl").contains(r#""more":{"a":[1.50,null]}"#));
                 assert_eq!(target.exported("jsonl"), source.exported("jsonl"));
 
@@ -440,7 +440,7 @@ fn what_is_exported_is_imported_the_same_in_either_format() {
 }
 
 #[test]
-fn many_records_go_out_and_in_page_by_page() {
+fn many_records_are_exported_and_imported_in_pages() {
     let file = large(5_500);
     for format in Format::ALL {
         let mut source = Host::with_file(format, &file);
@@ -461,7 +461,7 @@ fn many_records_go_out_and_in_page_by_page() {
     }
 }
 
-/// A further page is part of the first one's change: the backup is the file before all of them.
+/// All pages of an import are one change.
 #[test]
 fn the_backup_is_the_file_before_an_import_of_many_pages() {
     let mut host = Host::with_file(Format::Json, GOLDEN);
@@ -471,7 +471,7 @@ fn the_backup_is_the_file_before_an_import_of_many_pages() {
 }
 
 #[test]
-fn archiving_takes_what_is_old_page_by_page() {
+fn old_memories_are_archived_in_pages() {
     for format in Format::ALL {
         let mut host = Host::with_file(Format::Json, &large(5_500));
         if format == Format::Sqlite {

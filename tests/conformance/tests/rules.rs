@@ -1,5 +1,5 @@
-//! Every rule of a toolset is held by a case or a test that exists, and every case by a rule:
-//! `tests/conformance/rules/`.
+//! Every rule in `tests/conformance/rules/` names an existing case or test, and every case is named
+//! by a rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ use agent_memory_conformance::workspace::{repository_root, source};
 
 const TOOLSETS: [&str; 2] = ["records", "sessions"];
 
-/// A rule and what holds it.
+/// A rule with the names of the cases and tests that check it.
 #[derive(Debug, PartialEq)]
 struct Rule {
     line: usize,
@@ -18,8 +18,8 @@ struct Rule {
     held_by: Vec<String>,
 }
 
-/// The rules of a page: its list items. What stands in backticks after `Held by` names cases and
-/// tests.
+/// The rules of a page: its list items. The names of cases and tests are in backticks after
+/// `Held by`.
 fn rules(page: &str) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     let mut within = false;
@@ -37,7 +37,7 @@ fn rules(page: &str) -> Vec<Rule> {
     rules
 }
 
-/// Whether a name of a rule is that of a case: `topic/case`, where `*` stands for any text.
+/// Whether a name in a rule matches a case: `topic/case`, with `*` for any text without `/`.
 fn names_case(name: &str, case: &str) -> bool {
     match name.split_once('*') {
         Some((start, end)) => {
@@ -48,13 +48,13 @@ fn names_case(name: &str, case: &str) -> bool {
     }
 }
 
-/// What is wrong with the rules: `cases` and `tests` are all there are.
+/// The errors in a page of rules. `cases` and `tests` have the names of all cases and tests.
 fn complaints(rules: &[Rule], cases: &BTreeSet<String>, tests: &BTreeSet<String>) -> Vec<String> {
     let mut found = Vec::new();
     let mut held: BTreeSet<&str> = BTreeSet::new();
     for Rule { line, text, held_by } in rules {
         if held_by.is_empty() {
-            found.push(format!("line {line}: nothing holds `{text}`"));
+            found.push(format!("line {line}: no case and no test checks `{text}`"));
         }
         for name in held_by {
             let named: Vec<_> = cases.iter().filter(|case| names_case(name, case)).collect();
@@ -69,7 +69,7 @@ fn complaints(rules: &[Rule], cases: &BTreeSet<String>, tests: &BTreeSet<String>
     found
 }
 
-/// The names of all tests: functions of Rust, and the texts of those of Node.
+/// The names of all tests: functions in Rust, texts in Node.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let folders = [
@@ -123,7 +123,7 @@ fn node_tests(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_rule_is_held_and_every_case_holds_a_rule() {
+fn every_rule_names_a_case_or_test_and_every_case_has_a_rule() {
     let mut cases: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for case in load_all() {
         let (toolset, name) =
@@ -132,7 +132,8 @@ fn every_rule_is_held_and_every_case_holds_a_rule() {
     }
     assert!(cases.keys().eq(TOOLSETS.iter()), "{:?} have cases", cases.keys());
     let tests = tests();
-    assert!(tests.contains("every_rule_is_held_and_every_case_holds_a_rule"), "{tests:?}");
+    let this = "every_rule_names_a_case_or_test_and_every_case_has_a_rule";
+    assert!(tests.contains(this), "{tests:?}");
     for (toolset, cases) in &cases {
         let page = format!("tests/conformance/rules/{toolset}.md");
         let rules = rules(&source(&page));
@@ -154,7 +155,7 @@ fn every_invariant_of_the_architecture_is_held_by_tests_that_exist() {
 }
 
 #[test]
-fn a_rule_that_nothing_holds_and_a_name_of_nothing_are_found() {
+fn unchecked_rules_unknown_names_and_cases_without_a_rule_are_found() {
     let page = "# Rules\n\n- one\n  Held by `a/x`, `a/y-*`\n- two\n  in two lines\n\
                 \n  Held by `it_works`\n- three\n\nHeld by `a/x`\n";
     let rules = rules(page);
@@ -166,7 +167,8 @@ fn a_rule_that_nothing_holds_and_a_name_of_nothing_are_found() {
     let found = complaints(&rules[..1], &set(&["a/x", "a/y-1", "a/y-2"]), &set(&[]));
     assert_eq!(found, Vec::<String>::new());
     let found = complaints(&rules[..2], &set(&["a/x", "b/y-1"]), &set(&["a/y-*"]));
-    assert_eq!(found, ["line 5: nothing holds `two`", "no rule names the case `b/y-1`"]);
+    let expected = ["line 5: no case and no test checks `two`", "no rule names the case `b/y-1`"];
+    assert_eq!(found, expected);
     let found = complaints(&rules[..1], &set(&["a/x"]), &set(&[]));
     assert_eq!(found, ["line 3: there is no case and no test `a/y-*`"]);
 }

@@ -1,4 +1,4 @@
-//! An agent's file: reading it, and finding one's way in it.
+//! An agent's file: reading it and finding records in it.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
@@ -18,18 +18,19 @@ use crate::storage::{Area, Document, MAX_DOCUMENT_BYTES, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
 
-/// An agent's file, passed over: every record is known by its place, none is a value yet.
+/// An agent's file after the scan: the position of every record is known, its values are not.
 pub(in crate::records) struct JsonFile {
     pub agent: String,
     pub text: String,
-    /// None where there is no file.
+    /// `None` if there is no file.
     pub version: Option<String>,
     pub(super) members: Vec<Member>,
     arrays: [Option<Array>; 3],
     pub(super) metadata: Option<Vec<Member>>,
-    /// Where each id first stands, and where again: made for whoever looks for a second one.
-    places: OnceCell<BTreeMap<String, (Place, Option<Place>)>>,
-    is_searched: Cell<bool>,
+    /// The first and the second record with each id. It is built at the second search for an id: for
+    /// one search, a look at every record is faster.
+    id_index: OnceCell<BTreeMap<String, (RecordIndex, Option<RecordIndex>)>>,
+    was_searched: Cell<bool>,
 }
 
 /// The array of one type.
@@ -38,38 +39,40 @@ pub(super) struct Array {
     pub records: Vec<Record>,
 }
 
-/// Which record: its type, and its index in the array.
-pub(super) type Place = (Kind, usize);
+/// A record's type, and its index in the array of that type.
+pub(super) type RecordIndex = (Kind, usize);
+
+const DUPLICATE_ID: &str = "an `id` that another memory has, too";
 
 impl JsonFile {
-    /// None where there is no file.
+    /// Reads an agent's file. Returns `None` if there is no file.
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` where it is not the JSON that it should be.
+    /// `CORRUPTED_DATA` if it is not UTF-8, not JSON, or does not have the structure of spec 001.
     pub fn read(tree: &dyn Tree, agent: &str) -> Result<Option<Self>, Error> {
         let document = tree.read(Area::Documents, &file_path(agent), MAX_DOCUMENT_BYTES)?;
         document.map(|document| Self::parse(agent, document)).transpose()
     }
 
-    /// As `read`, of a document that was read.
+    /// Like [`read`](Self::read), for a document that was read already.
     pub fn parse(agent: &str, document: Document) -> Result<Self, Error> {
         let text = utf8(document.contents).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let before = String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned();
             corrupted(agent, &before, at, "not UTF-8")
         })?;
-        let mut file = Self { version: Some(document.version), ..Self::of(agent, text) };
+        let mut file = Self { version: Some(document.version), ..Self::unscanned(agent, text) };
         file.scan().map_err(|flaw| file.corrupted(flaw.at, flaw.what))?;
         Ok(file)
     }
 
-    /// An agent without a file.
+    /// Stands for the file of an agent that has none.
     pub fn empty(agent: &str) -> Self {
-        Self::of(agent, String::new())
+        Self::unscanned(agent, String::new())
     }
 
-    pub(super) fn of(agent: &str, text: String) -> Self {
+    pub(super) fn unscanned(agent: &str, text: String) -> Self {
         Self {
             agent: agent.to_owned(),
             text,
@@ -77,11 +80,12 @@ impl JsonFile {
             members: Vec::new(),
             arrays: [None, None, None],
             metadata: None,
-            places: OnceCell::new(),
-            is_searched: Cell::new(false),
+            id_index: OnceCell::new(),
+            was_searched: Cell::new(false),
         }
     }
 
+    /// Finds the arrays, the records and the metadata in the text.
     pub(super) fn scan(&mut self) -> Result<(), Flaw> {
         let mut arrays = [None, None, None];
         let mut metadata = None;
@@ -116,61 +120,59 @@ impl JsonFile {
         self.arrays[kind as usize].as_ref()
     }
 
-    /// Whether it has one of the arrays.
+    /// Whether it has at least one of the three arrays.
     pub(super) fn has_arrays(&self) -> bool {
         self.arrays.iter().any(Option::is_some)
     }
 
-    /// All records, in the order of the types and then of the file.
-    pub(super) fn records(&self) -> impl Iterator<Item = (Place, &Record)> {
+    /// All records, by type and then in the order of the file.
+    pub(super) fn records(&self) -> impl Iterator<Item = (RecordIndex, &Record)> {
         Kind::ALL.into_iter().flat_map(|kind| {
             let records = self.array(kind).map_or(&[][..], |array| &array.records);
             records.iter().enumerate().map(move |(index, record)| ((kind, index), record))
         })
     }
 
-    pub(super) fn record(&self, (kind, index): Place) -> &Record {
-        &self.array(kind).expect("a place of this file").records[index]
+    pub(super) fn record(&self, (kind, index): RecordIndex) -> &Record {
+        &self.array(kind).expect("an index of this file").records[index]
     }
 
-    /// The place of the record with that id.
+    /// The index of the record with this id.
     ///
     /// # Errors
     ///
-    /// `CORRUPTED_DATA` where two have it: a change of one could be taken for one of the other.
-    pub(super) fn place_of(&self, id: &str) -> Result<Option<Place>, Error> {
-        if self.is_searched.replace(true) {
-            return self.place_in_index(id);
+    /// `CORRUPTED_DATA` if two records have the id: a change could reach the wrong one.
+    pub(super) fn index_of(&self, id: &str) -> Result<Option<RecordIndex>, Error> {
+        if self.was_searched.replace(true) {
+            return self.find_in_index(id);
         }
-        let has_id = |record: &Record| record.id(&self.text).is_some_and(|known| known == id);
-        let mut places = self.records().filter(|(_, record)| has_id(record));
-        let place = places.next().map(|(place, _)| place);
-        match places.next() {
-            None => Ok(place),
-            Some((_, second)) => {
-                Err(self.corrupted(second.range.start, "an `id` that another memory has, too"))
-            }
+        let has_id = |record: &Record| record.id(&self.text).is_some_and(|other| other == id);
+        let mut found = self.records().filter(|(_, record)| has_id(record));
+        let first = found.next().map(|(index, _)| index);
+        match found.next() {
+            None => Ok(first),
+            Some((_, second)) => Err(self.corrupted(second.range.start, DUPLICATE_ID)),
         }
     }
 
-    fn place_in_index(&self, id: &str) -> Result<Option<Place>, Error> {
-        let places = self.places.get_or_init(|| {
-            let mut places: BTreeMap<String, (Place, Option<Place>)> = BTreeMap::new();
-            for (place, record) in self.records() {
+    fn find_in_index(&self, id: &str) -> Result<Option<RecordIndex>, Error> {
+        let id_index = self.id_index.get_or_init(|| {
+            let mut id_index: BTreeMap<String, (RecordIndex, Option<RecordIndex>)> =
+                BTreeMap::new();
+            for (index, record) in self.records() {
                 let Some(id) = record.id(&self.text) else { continue };
-                let again = places.entry(id.into_owned()).or_insert((place, None));
-                if again.0 != place {
-                    again.1.get_or_insert(place);
+                let (first, second) = id_index.entry(id.into_owned()).or_insert((index, None));
+                if *first != index {
+                    second.get_or_insert(index);
                 }
             }
-            places
+            id_index
         });
-        match places.get(id) {
+        match id_index.get(id) {
             None => Ok(None),
-            Some((place, None)) => Ok(Some(*place)),
+            Some((first, None)) => Ok(Some(*first)),
             Some((_, Some(second))) => {
-                let at = self.record(*second).range.start;
-                Err(self.corrupted(at, "an `id` that another memory has, too"))
+                Err(self.corrupted(self.record(*second).range.start, DUPLICATE_ID))
             }
         }
     }
@@ -181,70 +183,71 @@ impl JsonFile {
         own.eq(other.records().map(|(_, record)| &other.text[record.range.clone()]))
     }
 
-    /// How many records it has.
+    /// The number of records.
     pub fn len(&self) -> usize {
         Kind::ALL.into_iter().filter_map(|kind| self.array(kind)).map(|of| of.records.len()).sum()
     }
 
-    /// The records after so many others, each with all that it says.
-    pub fn imported_after(&self, start: usize) -> impl Iterator<Item = Result<Imported, Error>> {
-        self.records().skip(start).map(|(place, _)| self.imported(place))
+    /// All records, as they are imported into the other format.
+    pub fn imported(&self) -> impl Iterator<Item = Result<Imported, Error>> {
+        self.records().map(|(index, _)| self.imported_record(index))
     }
 
-    fn imported(&self, place: Place) -> Result<Imported, Error> {
-        let memory = self.memory(place)?;
-        self.place_of(&memory.id)?;
-        let text = &self.text[self.record(place).range.clone()];
-        let says_all = memory.fits_columns() && record_text(&memory) == text;
-        Ok(Imported { original: (!says_all).then(|| text.to_owned()), memory })
+    fn imported_record(&self, index: RecordIndex) -> Result<Imported, Error> {
+        let memory = self.memory(index)?;
+        self.index_of(&memory.id)?;
+        let text = &self.text[self.record(index).range.clone()];
+        let is_complete = memory.fits_columns() && record_text(&memory) == text;
+        Ok(Imported { original: (!is_complete).then(|| text.to_owned()), memory })
     }
 
-    pub(super) fn memory(&self, place: Place) -> Result<Memory, Error> {
-        let memory = self.record(place).memory(&self.text, place.0);
-        memory.map_err(|misfit| self.corrupted(misfit.at, &misfit.what))
+    pub(super) fn memory(&self, index: RecordIndex) -> Result<Memory, Error> {
+        let memory = self.record(index).memory(&self.text, index.0);
+        memory.map_err(|error| self.corrupted(error.at, &error.message))
     }
 
     pub fn memories(&self) -> Result<Vec<Memory>, Error> {
-        self.records().map(|(place, _)| self.memory(place)).collect()
+        self.records().map(|(index, _)| self.memory(index)).collect()
     }
 
-    /// Whether all records can be read, and none has the id of another.
-    pub fn is_sound(&self) -> bool {
-        let is_sound = |memory: Memory| self.place_of(&memory.id).is_ok();
-        self.records().all(|(place, _)| self.memory(place).is_ok_and(is_sound))
+    /// Whether all records can be read and all ids differ.
+    pub fn is_valid(&self) -> bool {
+        let is_unique = |memory: Memory| self.index_of(&memory.id).is_ok();
+        self.records().all(|(index, _)| self.memory(index).is_ok_and(is_unique))
     }
 
-    pub fn corrupted(&self, at: usize, what: &str) -> Error {
-        corrupted(&self.agent, &self.text, at, what)
+    pub fn corrupted(&self, at: usize, message: &str) -> Error {
+        corrupted(&self.agent, &self.text, at, message)
     }
 }
 
-/// As `String::from_utf8`, which looks at a few bytes at a time.
+/// A faster [`String::from_utf8`] for long texts.
 fn utf8(contents: Vec<u8>) -> Result<String, FromUtf8Error> {
     match simdutf8::basic::from_utf8(&contents) {
-        // SAFETY: it is UTF-8.
+        // SAFETY: `simdutf8` has just found that the bytes are UTF-8.
         Ok(_) => Ok(unsafe { String::from_utf8_unchecked(contents) }),
         Err(_) => String::from_utf8(contents),
     }
 }
 
-fn corrupted(agent: &str, text: &str, at: usize, what: &str) -> Error {
+fn corrupted(agent: &str, text: &str, at: usize, message: &str) -> Error {
     let file = file_path(agent);
     let at = at.min(text.len());
     let line = line_of(text, at);
     let column =
         1 + at - text.as_bytes()[..at].iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
-    let message =
-        format!("`{file}` line {line} column {column}: {what}; it was left as it is: mend it");
+    let message = format!(
+        "`{file}` line {line} column {column}: {message}; the file was not changed: repair it"
+    );
     Error::new(Code::CorruptedData, message)
 }
 
-/// Those of these memories that nobody has accessed or changed since a moment.
+/// At most `limit` unarchived memories that were last accessed and changed before `since`.
 pub(super) fn unused(
     memories: Vec<Memory>,
     since: Timestamp,
     kind: Option<Kind>,
-    most: u32,
+    limit: u32,
 ) -> Vec<Memory> {
     let is_unused = |memory: &Memory| {
         !memory.archived
@@ -252,16 +255,16 @@ pub(super) fn unused(
             && memory.updated_at < since
             && kind.is_none_or(|kind| kind == memory.kind)
     };
-    memories.into_iter().filter(is_unused).take(most as usize).collect()
+    memories.into_iter().filter(is_unused).take(limit as usize).collect()
 }
 
 impl Reader for JsonFile {
     fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
-        self.place_of(id)?.map(|place| self.memory(place)).transpose()
+        self.index_of(id)?.map(|index| self.memory(index)).transpose()
     }
 
-    fn has(&self, id: &str) -> Result<bool, Error> {
-        Ok(self.place_of(id)?.is_some())
+    fn has_id(&self, id: &str) -> Result<bool, Error> {
+        Ok(self.index_of(id)?.is_some())
     }
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
@@ -276,8 +279,8 @@ impl Reader for JsonFile {
         &self,
         since: Timestamp,
         kind: Option<Kind>,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<Memory>, Error> {
-        Ok(unused(self.memories()?, since, kind, most))
+        Ok(unused(self.memories()?, since, kind, limit))
     }
 }

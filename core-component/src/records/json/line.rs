@@ -1,4 +1,4 @@
-//! Records one by one, on lines of their own: what is exported and imported.
+//! The texts that are imported and exported: JSON Lines, or a document of the JSON format.
 
 use std::ops::Range;
 
@@ -10,28 +10,29 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::store::Imported;
 use crate::text::line_of;
 
-/// A text of records: JSON Lines, or a document of the JSON format.
-pub(in crate::records) enum Given<'a> {
-    /// Where each line stands that is not blank, with its number in the text.
+/// A text of records that is to be imported.
+pub(in crate::records) enum ImportText<'a> {
+    /// JSON Lines: the text, and the number and the range of each line that is not blank.
     Lines(&'a str, Vec<(usize, Range<usize>)>),
+    /// A document of the JSON format.
     Document(Box<JsonFile>),
 }
 
-/// Why a text holds no records: the line, counted from 1, and what is wrong there.
-pub(in crate::records) type Wrong = (usize, String);
-
-impl<'a> Given<'a> {
+impl<'a> ImportText<'a> {
+    /// Finds the records of a text.
+    ///
     /// # Errors
     ///
-    /// Where it is neither.
-    pub fn of(text: &'a str) -> Result<Self, Wrong> {
-        let mut document = JsonFile::of("", text.to_owned());
+    /// The number of a line, from 1, and what is wrong there, if the text is a broken document. A
+    /// broken line of JSON Lines is an error of [`page`](Self::page).
+    pub fn parse(text: &'a str) -> Result<Self, (usize, String)> {
+        let mut document = JsonFile::unscanned("", text.to_owned());
         match document.scan() {
             Ok(()) if document.has_arrays() => return Ok(Self::Document(Box::new(document))),
             Ok(()) => {}
-            // JSON Lines begin with a line that is a whole value, one document does not.
-            Err(flaw) if members(text.trim_start().lines().next().unwrap_or("{}")).is_err() => {
-                return Err((line_of(text, flaw.at), wrong(&flaw)));
+            // The first line of JSON Lines is a whole object. If it is not, the text is a document.
+            Err(flaw) if scan_record(text.trim_start().lines().next().unwrap_or("{}")).is_err() => {
+                return Err((line_of(text, flaw.at), flaw.what.to_owned()));
             }
             Err(_) => {}
         }
@@ -46,7 +47,7 @@ impl<'a> Given<'a> {
         Ok(Self::Lines(text, lines))
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn len(&self) -> usize {
         match self {
             Self::Lines(_, lines) => lines.len(),
@@ -54,18 +55,19 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// At most so many records after as many others, each with the number of its line.
-    pub fn page(&self, start: usize, most: usize) -> Vec<(usize, Result<Imported, String>)> {
+    /// At most `limit` records from index `start` on, each with its line number. The error of a
+    /// record says what is wrong with it.
+    pub fn page(&self, start: usize, limit: usize) -> Vec<(usize, Result<Imported, String>)> {
         match self {
             Self::Lines(text, lines) => {
-                let page = lines.iter().skip(start).take(most);
-                page.map(|(line, range)| (*line, of_line(&text[range.clone()]))).collect()
+                let page = lines.iter().skip(start).take(limit);
+                page.map(|(line, range)| (*line, parse_line(&text[range.clone()]))).collect()
             }
             Self::Document(file) => {
                 let (mut line, mut at) = (1, 0);
-                let page = file.records().skip(start).take(most);
+                let page = file.records().skip(start).take(limit);
                 page.map(|((kind, _), record)| {
-                    // The arrays may stand in another order.
+                    // The file's arrays can have another order than the types: count lines anew.
                     if record.range.start < at {
                         (line, at) = (1, 0);
                     }
@@ -80,7 +82,7 @@ impl<'a> Given<'a> {
     }
 }
 
-fn members(text: &str) -> Result<Record, Flaw> {
+fn scan_record(text: &str) -> Result<Record, Flaw> {
     let mut scanner = Scanner::of(text);
     scanner.white_space();
     let start = scanner.position();
@@ -90,35 +92,34 @@ fn members(text: &str) -> Result<Record, Flaw> {
     Ok(Record { range, members })
 }
 
-fn wrong(flaw: &Flaw) -> String {
-    flaw.what.to_owned()
-}
-
-fn of_line(text: &str) -> Result<Imported, String> {
-    let record = members(text).map_err(|flaw| wrong(&flaw))?;
-    let kind = record.kind(text).map_err(|misfit| misfit.what)?;
+fn parse_line(text: &str) -> Result<Imported, String> {
+    let record = scan_record(text).map_err(|flaw| flaw.what.to_owned())?;
+    let kind = record.kind(text).map_err(|error| error.message)?;
     imported(text, &record, kind)
 }
 
 fn imported(text: &str, record: &Record, kind: Kind) -> Result<Imported, String> {
-    let memory = record.memory(text, kind).map_err(|misfit| misfit.what)?;
-    let written = &text[record.range.clone()];
+    let memory = record.memory(text, kind).map_err(|error| error.message)?;
+    let original = &text[record.range.clone()];
     let compact = compact(&memory);
-    // As exports write it, first.
-    let says_all = memory.fits_columns()
-        && (written == compact || written == record_text(&memory) || minified(written) == compact);
-    Ok(Imported { original: (!says_all).then(|| written.to_owned()), memory })
+    // Exports write compact JSON, so this is the usual case and comes first.
+    let is_complete = memory.fits_columns()
+        && (original == compact
+            || original == record_text(&memory)
+            || minified(original) == compact);
+    Ok(Imported { original: (!is_complete).then(|| original.to_owned()), memory })
 }
 
 fn compact(memory: &Memory) -> String {
     serde_json::to_string(memory).expect("a memory is JSON")
 }
 
-/// A memory as one line, which says its type; `original` is its record, where there is one.
+/// A memory as one line of JSON Lines, with its type. `original` is the text of its record, if the
+/// record holds more than the memory.
 pub(in crate::records) fn line(memory: &Memory, original: Option<&str>) -> String {
     let Some(original) = original else { return compact(memory) };
     let line = minified(original);
-    match members(&line) {
+    match scan_record(&line) {
         Ok(record) if record.member(&line, "type").is_none() => {
             format!("{{\"type\":\"{}\",{}", memory.kind.name(), &line[1..])
         }
@@ -126,7 +127,7 @@ pub(in crate::records) fn line(memory: &Memory, original: Option<&str>) -> Strin
     }
 }
 
-/// JSON without the white space between its signs.
+/// JSON without the white space between its tokens.
 fn minified(json: &str) -> String {
     let (mut in_string, mut escaped) = (false, false);
     let keep = |character: &char| {
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_goes_where_it_says_nothing() {
+    fn minifying_keeps_white_space_in_strings_alone() {
         let json = "{ \"a \\\" b\" : [ 1 ,\n\t\"\\\\\" , \" c \" ] }";
         assert_eq!(minified(json), r#"{"a \" b":[1,"\\"," c "]}"#);
     }

@@ -1,5 +1,5 @@
-//! The JSON format: one file an agent, as seed 001 has it. A change is spliced into the text of the
-//! file: what it does not touch stays as it is, byte for byte.
+//! The JSON format: one file for each agent, as spec 001 defines it. A change replaces parts of the
+//! file's text; all other bytes stay as they are.
 
 mod file;
 mod line;
@@ -9,6 +9,6 @@ mod scan;
 mod write;
 
 pub(super) use file::JsonFile;
-pub(super) use line::{Given, line};
+pub(super) use line::{ImportText, line};
 pub(super) use outline::{Outline, Section};
-pub(super) use write::{JsonWriter, caps, empty_document, record_text, rewritten};
+pub(super) use write::{JsonWriter, empty_document, limits, record_text, rewritten};

@@ -1,24 +1,24 @@
-//! What an agent's file holds beside its records, and where they go.
+//! An agent's file without its records: the text that a conversion to SQLite keeps.
 
 use super::file::JsonFile;
 use super::write::spliced;
 use crate::records::memory::Kind;
 
-/// The file of an agent in parts, with its records left out.
+/// The text of an agent's file without its records, split at the arrays.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::records) struct Outline {
     pub sections: Vec<Section>,
-    /// What follows the last array.
+    /// The text after the last array.
     pub end: String,
 }
 
 /// The array of one type.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::records) struct Section {
-    /// What stands before it.
+    /// The text between the array before it and this one.
     pub before: String,
     pub kind: Kind,
-    /// The array without a record.
+    /// The text of the empty array.
     pub empty: String,
 }
 
@@ -32,8 +32,8 @@ impl JsonFile {
 }
 
 impl Outline {
-    /// The parts of a text without records, with an array for each type that `needs` one;
-    /// none where it is not such a text.
+    /// Splits a text without records. Adds an array for each type that `needs` one and has none.
+    /// Returns `None` if the text is not such a file.
     pub fn of(text: &str, needs: impl Fn(Kind) -> bool) -> Option<Self> {
         let mut file = scanned(text)?;
         let missing = |kind: &Kind| file.array(*kind).is_none() && needs(*kind);
@@ -66,7 +66,7 @@ impl Outline {
 }
 
 fn scanned(text: &str) -> Option<JsonFile> {
-    let mut file = JsonFile::of("", text.to_owned());
+    let mut file = JsonFile::unscanned("", text.to_owned());
     file.scan().ok()?;
     Some(file)
 }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outline_is_the_text_with_the_arrays_that_are_needed() {
+    fn an_outline_is_the_text_and_the_arrays_that_it_lacks() {
         let text = "{\"x\": 1, \"tasks\": [ ], \"y\": 2}\n";
         let outline = Outline::of(text, |kind| kind == Kind::Core).expect("an outline");
         let sections = [

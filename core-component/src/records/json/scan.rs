@@ -44,12 +44,12 @@ impl<'a> Scanner<'a> {
         Self { text, bytes: text.as_bytes(), at: 0, depth: 0 }
     }
 
-    /// The members of the object that stands here. `each` is called where a value begins, with its
-    /// key, and passes over the value.
+    /// Scans an object and returns its members. `each` is called with the key, at the beginning of
+    /// its value; it has to scan the value.
     ///
     /// # Errors
     ///
-    /// Where the grammar is broken, and a key that stands twice.
+    /// A text that is no JSON object, or a key that occurs twice.
     pub fn object(
         &mut self,
         mut each: impl FnMut(&mut Self, &Range<usize>) -> Scanned<()>,
@@ -79,8 +79,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The items of the array that stands here. `each` is called where one begins, and passes over
-    /// it.
+    /// Scans an array. `each` is called at the beginning of each item; it has to scan the item.
     pub fn array(&mut self, mut each: impl FnMut(&mut Self) -> Scanned<()>) -> Scanned<()> {
         self.enter(b'[', "expected an array")?;
         if self.next_is(b']') {
@@ -96,7 +95,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes over any value.
+    /// Scans any value.
     pub fn value(&mut self) -> Scanned<()> {
         match self.peek() {
             Some(b'{') => self.object(|scanner, _| scanner.value()).map(drop),
@@ -110,7 +109,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Where the scanner is.
+    /// The position in the text, in bytes.
     pub fn position(&self) -> usize {
         self.at
     }
@@ -125,7 +124,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Makes sure that nothing but white space follows.
+    /// Checks that only white space follows.
     pub fn end(&mut self) -> Scanned<()> {
         self.white_space();
         match self.peek() {
@@ -340,7 +339,7 @@ fn other_bytes(word: u64) -> u64 {
     (below(word, 0x20) | is(b'"') | is(b'\\')) & !word & HIGH
 }
 
-/// What a string says that was passed over.
+/// The value of a string that was scanned.
 pub(super) fn unquoted<'a>(text: &'a str, string: &Range<usize>) -> Cow<'a, str> {
     let inner = &text[string.start + 1..string.end - 1];
     if plain_bytes(inner.as_bytes()) == inner.len() {

@@ -1,11 +1,11 @@
-//! Changing an agent's file: splices, collected and made at once.
+//! Changing an agent's file: splices are collected and then applied together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::file::{JsonFile, Place, unused};
+use super::file::{JsonFile, RecordIndex, unused};
 use super::record::Record;
 use super::scan::{Member, Scanner, unquoted};
 use crate::context::Context;
@@ -21,25 +21,27 @@ use crate::time::Timestamp;
 
 const MAX_MEMORIES: u64 = 100_000;
 
-/// The most memories and bytes of an agent in this format.
-pub(in crate::records) fn caps(settings: &RecordsSettings) -> (u64, u64) {
-    let most_bytes = settings.max_bytes.unwrap_or(MAX_DOCUMENT_BYTES).min(MAX_DOCUMENT_BYTES);
-    (settings.max_memories.unwrap_or(MAX_MEMORIES), most_bytes)
+/// The maximum number of memories and of bytes in a file.
+pub(in crate::records) fn limits(settings: &RecordsSettings) -> (u64, u64) {
+    let max_bytes = settings.max_bytes.unwrap_or(MAX_DOCUMENT_BYTES).min(MAX_DOCUMENT_BYTES);
+    (settings.max_memories.unwrap_or(MAX_MEMORIES), max_bytes)
 }
 
-/// How deep the members of a record are indented, with two spaces a level.
+/// The indentation of a record's members, in levels of two spaces.
 const RECORD_DEPTH: usize = 3;
 
-/// Changes to an agent's file that are being made.
+/// The changes that a call makes to an agent's file.
 pub(in crate::records) struct JsonWriter {
     file: JsonFile,
     settings: RecordsSettings,
     now: Timestamp,
-    /// What becomes of records of the file.
-    changed: BTreeMap<Place, Memory>,
-    removed: BTreeSet<Place>,
-    /// Records for the ends of the arrays, as text and as memories.
+    /// Changed records of the file.
+    changed: BTreeMap<RecordIndex, Memory>,
+    /// Removed records of the file.
+    removed: BTreeSet<RecordIndex>,
+    /// New records for the ends of the arrays, as text and as memories.
     added: Vec<(String, Memory)>,
+    /// Bytes by which the changes lengthen the file.
     bytes_added: u64,
 }
 
@@ -61,7 +63,7 @@ impl JsonWriter {
         !(self.changed.is_empty() && self.removed.is_empty() && self.added.is_empty())
     }
 
-    /// The changes of one commit: the backup, where one is to be made, before the file.
+    /// The changes of one commit. If a backup is due, it comes before the file.
     pub fn into_changes(self, purpose: Purpose) -> Vec<Change> {
         let path = file_path(&self.file.agent);
         let mut changes = Vec::new();
@@ -84,12 +86,12 @@ impl JsonWriter {
         changes
     }
 
-    /// What all changes do to the file's text.
+    /// The splices of all changes, in order.
     fn splices(&self, purpose: Purpose) -> Vec<storage::Splice> {
         let mut splices = Vec::new();
-        for (place, after) in &self.changed {
-            let record = self.file.record(*place);
-            let before = record.memory(&self.file.text, place.0).expect("read before");
+        for (index, after) in &self.changed {
+            let record = self.file.record(*index);
+            let before = record.memory(&self.file.text, index.0).expect("read before");
             edit(&self.file.text, record, &before, after, &mut splices);
         }
         for kind in Kind::ALL {
@@ -99,9 +101,9 @@ impl JsonWriter {
         if purpose != Purpose::Access {
             self.splice_updated_at(&mut splices);
         }
-        in_order(&mut splices);
+        sort_splices(&mut splices);
         let is_apart = |pair: &[Splice]| pair[0].0.end <= pair[1].0.start;
-        assert!(splices.windows(2).all(is_apart), "splices that overlap");
+        assert!(splices.windows(2).all(is_apart), "splices must not overlap");
         let stored = |(range, text): Splice| storage::Splice { range, inserts: text.into_bytes() };
         splices.into_iter().map(stored).collect()
     }
@@ -110,7 +112,7 @@ impl JsonWriter {
         let mut text = String::from("{\n");
         for kind in Kind::ALL {
             let items: Vec<_> = self.added_to(kind).collect();
-            text += &format!("  \"{}\": {},\n", kind.array(), whole_array(&items));
+            text += &format!("  \"{}\": {},\n", kind.array(), array_text(&items));
         }
         text + &metadata(self.now, self.now)
     }
@@ -120,20 +122,21 @@ impl JsonWriter {
         of_kind.map(|(text, _)| text.as_str())
     }
 
-    /// Takes out what is removed from an array, and puts in what is added.
+    /// Removes the removed records of an array and appends the added ones.
     fn splice_array(&self, kind: Kind, splices: &mut Vec<Splice>) {
         let added: Vec<_> = self.added_to(kind).collect();
         let Some(array) = self.file.array(kind) else { return };
-        let stays = |index: &usize| !self.removed.contains(&(kind, *index));
-        let kept: Vec<usize> = (0..array.records.len()).filter(stays).collect();
-        let (Some(&first), Some(&last)) = (kept.first(), kept.last()) else {
+        let remains = |index: &usize| !self.removed.contains(&(kind, *index));
+        let remaining: Vec<usize> = (0..array.records.len()).filter(remains).collect();
+        let (Some(&first), Some(&last)) = (remaining.first(), remaining.last()) else {
             if !(added.is_empty() && array.records.is_empty()) {
-                splices.push((array.range.clone(), whole_array(&added)));
+                splices.push((array.range.clone(), array_text(&added)));
             }
             return;
         };
-        // A record goes with the separator on the side of those that stay.
-        for (index, record) in array.records.iter().enumerate().filter(|(i, _)| !stays(i)) {
+        // Before the first remaining record, remove the comma after a record; elsewhere the one
+        // before it.
+        for (index, record) in array.records.iter().enumerate().filter(|(i, _)| !remains(i)) {
             let range = if index < first {
                 record.range.start..array.records[index + 1].range.start
             } else {
@@ -151,13 +154,13 @@ impl JsonWriter {
         }
     }
 
-    /// Puts in the arrays that the file lacks and that something is added to.
+    /// Adds the arrays that the file lacks and that get records.
     fn splice_new_arrays(&self, splices: &mut Vec<Splice>) {
         let missing = Kind::ALL.into_iter().filter(|kind| self.file.array(*kind).is_none());
         let arrays = missing.map(|kind| (kind, self.added_to(kind).collect::<Vec<_>>()));
         let members = arrays
             .filter(|(_, items)| !items.is_empty())
-            .map(|(kind, items)| format!("\"{}\": {}", kind.array(), whole_array(&items)));
+            .map(|(kind, items)| format!("\"{}\": {}", kind.array(), array_text(&items)));
         let members: Vec<String> = members.collect();
         if !members.is_empty() {
             let (members, object) = (members.join(",\n  "), 0..self.file.text.len());
@@ -169,7 +172,8 @@ impl JsonWriter {
         let Some(metadata) = &self.file.metadata else { return };
         let text = &self.file.text;
         let member = |name| metadata.iter().find(|member| unquoted(text, &member.key) == name);
-        // As for a memory: a clock may go backwards.
+        // The clock may have gone backwards: as in a memory, `updated_at` is never before
+        // `created_at`.
         let created = member("created_at").map(|created| created.value.clone());
         let created = created.filter(|created| text[created.clone()].starts_with('"'));
         let created = created.and_then(|at| Timestamp::parse_stored(&unquoted(text, &at)));
@@ -184,7 +188,7 @@ impl JsonWriter {
         }
     }
 
-    /// A member after the last one of an object.
+    /// Adds a member after the last member of an object.
     fn new_member(
         &self,
         members: &[Member],
@@ -199,20 +203,16 @@ impl JsonWriter {
         }
     }
 
-    /// Makes sure that so many more memories and bytes are allowed.
-    fn check_limits(&self, adding: u64, bytes: u64) -> Result<(), Error> {
-        let before = self.file.records().count() - self.removed.len();
-        let memories = before as u64 + self.added.len() as u64 + adding;
-        let bytes = self.file.text.len() as u64 + self.bytes_added + bytes;
-        let (most_memories, most_bytes) = caps(&self.settings);
-        let RecordsSettings { max_bytes, max_memories, .. } = self.settings;
-        let (limit, is_set) = if memories > most_memories {
-            (format!("{most_memories} memories in JSON"), max_memories.is_some())
-        } else if bytes > most_bytes {
-            (
-                format!("{most_bytes} bytes in JSON"),
-                max_bytes.is_some_and(|most| most < MAX_DOCUMENT_BYTES),
-            )
+    /// Checks that this many more memories and bytes are allowed.
+    fn check_limits(&self, new_memories: u64, new_bytes: u64) -> Result<(), Error> {
+        let remaining = self.file.records().count() - self.removed.len();
+        let memories = remaining as u64 + self.added.len() as u64 + new_memories;
+        let bytes = self.file.text.len() as u64 + self.bytes_added + new_bytes;
+        let (max_memories, max_bytes) = limits(&self.settings);
+        let (limit, is_set) = if memories > max_memories {
+            (format!("{max_memories} memories in JSON"), self.settings.max_memories.is_some())
+        } else if bytes > max_bytes {
+            (format!("{max_bytes} bytes in JSON"), max_bytes < MAX_DOCUMENT_BYTES)
         } else {
             return Ok(());
         };
@@ -223,9 +223,9 @@ impl JsonWriter {
         Err(Error::over_limit(&self.file.agent, &limit, remedy))
     }
 
-    /// Adds a record, which takes the place of another of so many bytes.
-    fn add(&mut self, text: String, memory: Memory, instead: usize) -> Result<(), Error> {
-        let bytes = text.len().saturating_sub(instead) as u64;
+    /// Adds a record. If it replaces one that was removed, `replaced_bytes` is the length of that.
+    fn add(&mut self, text: String, memory: Memory, replaced_bytes: usize) -> Result<(), Error> {
+        let bytes = text.len().saturating_sub(replaced_bytes) as u64;
         if bytes > 0 {
             self.check_limits(1, bytes)?;
         }
@@ -234,7 +234,7 @@ impl JsonWriter {
         Ok(())
     }
 
-    /// Where an id is among what was added.
+    /// The index in `added` of an id.
     fn added_index(&self, id: &str) -> Option<usize> {
         self.added.iter().position(|(_, memory)| memory.id == id)
     }
@@ -245,19 +245,19 @@ impl Reader for JsonWriter {
         if let Some(index) = self.added_index(id) {
             return Ok(Some(self.added[index].1.clone()));
         }
-        match self.file.place_of(id)? {
-            Some(place) if self.removed.contains(&place) => Ok(None),
-            Some(place) => match self.changed.get(&place) {
+        match self.file.index_of(id)? {
+            Some(index) if self.removed.contains(&index) => Ok(None),
+            Some(index) => match self.changed.get(&index) {
                 Some(memory) => Ok(Some(memory.clone())),
-                None => self.file.memory(place).map(Some),
+                None => self.file.memory(index).map(Some),
             },
             None => Ok(None),
         }
     }
 
-    fn has(&self, id: &str) -> Result<bool, Error> {
-        let stays = |place: Place| !self.removed.contains(&place);
-        Ok(self.added_index(id).is_some() || self.file.place_of(id)?.is_some_and(stays))
+    fn has_id(&self, id: &str) -> Result<bool, Error> {
+        let remains = |index: RecordIndex| !self.removed.contains(&index);
+        Ok(self.added_index(id).is_some() || self.file.index_of(id)?.is_some_and(remains))
     }
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
@@ -272,19 +272,19 @@ impl Reader for JsonWriter {
         &self,
         since: Timestamp,
         kind: Option<Kind>,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<Memory>, Error> {
-        Ok(unused(self.memories()?, since, kind, most))
+        Ok(unused(self.memories()?, since, kind, limit))
     }
 }
 
 impl JsonWriter {
     fn memories(&self) -> Result<Vec<Memory>, Error> {
-        let stays = |(place, _): &(Place, &Record)| !self.removed.contains(place);
-        let kept = self.file.records().filter(stays).map(|(place, _)| {
-            self.changed.get(&place).cloned().map_or_else(|| self.file.memory(place), Ok)
+        let remains = |(index, _): &(RecordIndex, &Record)| !self.removed.contains(index);
+        let remaining = self.file.records().filter(remains).map(|(index, _)| {
+            self.changed.get(&index).cloned().map_or_else(|| self.file.memory(index), Ok)
         });
-        kept.chain(self.added.iter().map(|(_, memory)| Ok(memory.clone()))).collect()
+        remaining.chain(self.added.iter().map(|(_, memory)| Ok(memory.clone()))).collect()
     }
 }
 
@@ -307,22 +307,22 @@ impl Writer for JsonWriter {
             self.added[index] = (text, after.clone());
             return Ok(());
         }
-        let place = self.file.place_of(&before.id)?.expect("read in this change");
+        let index = self.file.index_of(&before.id)?.expect("read in this change");
         if before.kind == after.kind {
-            self.changed.insert(place, after.clone());
+            self.changed.insert(index, after.clone());
             if after.bytes() > before.bytes() {
                 self.check_limits(0, after.bytes() - before.bytes())?;
                 self.bytes_added += after.bytes() - before.bytes();
             }
             return Ok(());
         }
-        let record = self.file.record(place);
-        let stored = self.file.memory(place)?;
+        let record = self.file.record(index);
+        let stored = self.file.memory(index)?;
         let old = &self.file.text[record.range.clone()];
-        let (new, instead) = (rewritten(old, &stored, after), old.len());
-        self.changed.remove(&place);
-        self.removed.insert(place);
-        self.add(new, after.clone(), instead)
+        let (new, replaced_bytes) = (rewritten(old, &stored, after), old.len());
+        self.changed.remove(&index);
+        self.removed.insert(index);
+        self.add(new, after.clone(), replaced_bytes)
     }
 
     fn remove(&mut self, memory: &Memory) -> Result<(), Error> {
@@ -330,9 +330,9 @@ impl Writer for JsonWriter {
             self.added.remove(index);
             return Ok(());
         }
-        let place = self.file.place_of(&memory.id)?.expect("read in this change");
-        self.changed.remove(&place);
-        self.removed.insert(place);
+        let index = self.file.index_of(&memory.id)?.expect("read in this change");
+        self.changed.remove(&index);
+        self.removed.insert(index);
         Ok(())
     }
 
@@ -341,17 +341,17 @@ impl Writer for JsonWriter {
     }
 }
 
-/// What replaces a range of the text.
+/// A range of the text, in bytes, and the text that replaces it.
 pub(super) type Splice = (Range<usize>, String);
 
-/// Where several begin at one place, what is put in there stands before what replaces something.
-fn in_order(splices: &mut [Splice]) {
+/// Sorts splices by position. At the same position, an insertion comes before a replacement.
+fn sort_splices(splices: &mut [Splice]) {
     splices.sort_by_key(|(range, _)| (range.start, range.end));
 }
 
-/// The text with all splices, which do not overlap.
+/// The text after all splices, which must not overlap.
 pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
-    in_order(&mut splices);
+    sort_splices(&mut splices);
     let mut result = String::new();
     let mut at = 0;
     for (range, replacement) in splices {
@@ -362,7 +362,7 @@ pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
     result + &text[at..]
 }
 
-/// Splices that turn a record that holds `before` into one that holds `after`.
+/// Adds the splices that change a record from `before` to `after`.
 fn edit(text: &str, record: &Record, before: &Memory, after: &Memory, splices: &mut Vec<Splice>) {
     let mut missing = String::new();
     for (name, value) in changed_fields(before, after) {
@@ -375,23 +375,23 @@ fn edit(text: &str, record: &Record, before: &Memory, after: &Memory, splices: &
             }
         }
     }
-    // A record that holds a memory has members.
+    // The record of a memory has at least one member.
     let end = record.members.last().map_or(record.range.end, |last| last.value.end);
     if !missing.is_empty() {
         splices.push((end..end, missing));
     }
 }
 
-/// The text of one record, changed.
+/// The text of one record after a change.
 pub(in crate::records) fn rewritten(text: &str, before: &Memory, after: &Memory) -> String {
     let members = Scanner::of(text).object(|scanner, _| scanner.value());
-    let record = Record { range: 0..text.len(), members: members.expect("passed over before") };
+    let record = Record { range: 0..text.len(), members: members.expect("scanned before") };
     let mut splices = Vec::new();
     edit(text, &record, before, after, &mut splices);
     spliced(text, splices)
 }
 
-/// The fields in which two memories differ, with the values of the second.
+/// The fields in which `after` differs from `before`, with their new values.
 fn changed_fields(before: &Memory, after: &Memory) -> Vec<(&'static str, Value)> {
     let fields = [
         ("type", before.kind != after.kind, json!(after.kind)),
@@ -407,32 +407,32 @@ fn changed_fields(before: &Memory, after: &Memory) -> Vec<(&'static str, Value)>
     fields.into_iter().filter(|(_, differs, _)| *differs).map(|(name, _, v)| (name, v)).collect()
 }
 
-/// A file without a memory.
+/// The text of a file without memories.
 pub(in crate::records) fn empty_document(created_at: Timestamp, updated_at: Timestamp) -> String {
     let arrays = Kind::ALL.map(|kind| format!("  \"{}\": [],\n", kind.array()));
     format!("{{\n{}{}", arrays.concat(), metadata(created_at, updated_at))
 }
 
-/// The end of a file.
+/// The metadata of a file and the end of its text.
 fn metadata(created_at: Timestamp, updated_at: Timestamp) -> String {
     let metadata = json!({ "created_at": created_at, "updated_at": updated_at });
     format!("  \"metadata\": {}\n}}", indented(&metadata, 1))
 }
 
-/// A memory as the file has it.
+/// A memory as the text of a record in the file.
 pub(in crate::records) fn record_text(memory: &Memory) -> String {
     let record = serde_json::to_value(memory).expect("a memory is JSON");
     indented(&record, RECORD_DEPTH - 1)
 }
 
-fn whole_array(items: &[&str]) -> String {
+fn array_text(items: &[&str]) -> String {
     match items {
         [] => "[]".to_owned(),
         items => format!("[\n    {}\n  ]", items.join(",\n    ")),
     }
 }
 
-/// A value as seed 001 writes it, on lines of its own from the second on, two spaces a level.
+/// A value in the layout of spec 001: two spaces a level. `depth` is the level of the first line.
 fn indented(value: &Value, depth: usize) -> String {
     let text = serde_json::to_string_pretty(value).expect("a value is JSON");
     text.replace('\n', &format!("\n{}", "  ".repeat(depth)))

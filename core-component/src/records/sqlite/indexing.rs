@@ -1,26 +1,25 @@
-//! The index of texts, which new memories come into many at a time.
+//! The full-text index. New memories are indexed in batches.
 //!
-//! To index one text in a transaction of its own costs FTS5 several times what it costs among
-//! others: each transaction writes a segment, which is merged with others again and again. So a new
-//! memory is noted as `unindexed`, and the one whose key is a multiple of [`GATHERED`], or an
-//! import, takes all of them into the index. A search looks at each of those that wait, which are
-//! fewer than that: all their keys are between two multiples.
+//! FTS5 writes a segment for each transaction and merges segments later. So a text that is indexed
+//! alone costs several times what it costs in a batch. A new memory is first pending: its key is in
+//! the table `unindexed`. The memory whose key is a multiple of [`BATCH`], or an import, indexes all
+//! pending memories. A search reads each pending memory; there are always fewer than [`BATCH`].
 
 use super::sql::{statement, text};
 use crate::storage::database::{Statement, Value};
 
-/// The most texts that are indexed at once.
-const GATHERED: i64 = 32;
+/// The number of new memories in a batch.
+const BATCH: i64 = 32;
 
-/// Longer texts, in bytes, do not wait: they are most of what they cost by themselves.
+/// Texts that are longer, in bytes, are indexed at once: a batch would save little of their cost.
 const LONG: usize = 4096;
 
-/// The rows that a search has to look at; `??` is what FTS5 is asked for.
+/// The condition for rows that a search has to look at. `??` stands for the FTS5 query.
 pub(super) const CANDIDATES: &str = "m.key IN (\
     SELECT rowid FROM memories_text WHERE memories_text MATCH ?? \
     UNION ALL SELECT memory FROM unindexed)";
 
-/// Notes or indexes the memory whose row was inserted last.
+/// Makes the memory whose row was inserted last pending. A long one is indexed at once.
 pub(super) fn index_new_text(folded: &str) -> Statement {
     match folded.len() > LONG {
         true => {
@@ -31,29 +30,30 @@ pub(super) fn index_new_text(folded: &str) -> Statement {
     }
 }
 
-/// Whether it is time to gather, after the memory of this key.
-pub(super) fn is_time_to_gather(key: i64) -> bool {
-    key % GATHERED == 0
+/// Whether the memory with this key ends a batch.
+pub(super) fn ends_batch(key: i64) -> bool {
+    key % BATCH == 0
 }
 
-/// Indexes all that waits.
+/// Indexes all pending memories.
 ///
-/// `folded` may leave the content out, see `schema.rs`; with both, trigrams that nobody asks for are
-/// indexed as well. It is ordered by `memory` so that SQLite does not pass over all memories.
-pub(super) fn gather() -> [Statement; 2] {
+/// `folded` may lack the content (see `schema.rs`), so `lower(content)` is indexed with it. `ORDER
+/// BY memory` keeps SQLite from reading all memories.
+pub(super) fn index_batch() -> [Statement; 2] {
     let index = "INSERT INTO memories_text (rowid, folded) \
                  SELECT memory, lower(content) || folded \
                  FROM unindexed CROSS JOIN memories ON key = memory ORDER BY memory";
     [statement(index, []), statement("DELETE FROM unindexed", [])]
 }
 
-/// Indexes a memory that is not in the index.
+/// Indexes one memory, which must not be in the index yet.
 pub(super) fn index_text(key: Value, folded: String) -> Statement {
     let sql = "INSERT INTO memories_text (rowid, folded) VALUES (?1, ?2)";
     statement(sql, [key, Value::Text(folded)])
 }
 
-/// Forgets the texts of these memories, wherever they are; `keys` is SQL that says which.
+/// Deletes memories from the index and from the pending ones. `keys` is SQL for the list of their
+/// keys.
 pub(super) fn delete_texts(keys: &str, parameters: &[Value]) -> [Statement; 2] {
     [("memories_text", "rowid"), ("unindexed", "memory")].map(|(table, key)| {
         statement(&format!("DELETE FROM {table} WHERE {key} IN ({keys})"), parameters)

@@ -1,15 +1,15 @@
-//! The SQLite format: one database for all agents. Filters, orders, pages and counts are SQL's.
+//! The SQLite format: one database for all agents. SQL filters, sorts, pages and counts.
 
+mod agent_rows;
 mod indexing;
 mod reader;
 mod row;
 mod schema;
 mod search;
 mod sql;
-mod whole;
 mod writer;
 
+pub(super) use agent_rows::{AgentRows, Position, StoredAgent, Style};
 pub(super) use reader::{SqliteReader, has_agent};
 pub(super) use schema::migrate;
-pub(super) use whole::{AgentRows, Known, Position, Style};
 pub(super) use writer::SqliteWriter;

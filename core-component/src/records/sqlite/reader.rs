@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::indexing::CANDIDATES;
-use super::row::{COLUMNS, Row, moment};
+use super::row::{COLUMNS, Row, timestamp};
 use super::schema::has_tables;
 use super::search::candidates;
 use super::sql::{
@@ -19,13 +19,13 @@ use crate::storage;
 use crate::storage::database::{Connection, Rows, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
-/// Whether the database has an agent.
+/// Whether the database has rows of this agent.
 pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
-    Ok(known_agent(|statement| database.query(statement, 1), agent)?.is_some())
+    Ok(find_agent_or_tables(|statement| database.query(statement, 1), agent)?.is_some())
 }
 
-/// An agent's row, in a database that may have no tables.
-fn known_agent(
+/// Like [`find_agent`], for a database that may have no tables.
+fn find_agent_or_tables(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
     agent: &str,
 ) -> Result<Option<AgentRow>, Error> {
@@ -35,18 +35,18 @@ fn known_agent(
     }
 }
 
-/// What is known of an agent.
+/// A row of the table `agents`.
 pub(super) struct AgentRow {
     pub key: i64,
-    /// The version of the file that its rows are a copy of.
+    /// The version of the file that the agent's memories are a copy of.
     pub copy_of: Option<String>,
 }
 
-/// An agent's row.
+/// Finds an agent by its name.
 ///
 /// # Errors
 ///
-/// `INVALID_INPUT` where another agent's name differs only in case.
+/// `INVALID_INPUT` if the name of an existing agent differs only in case.
 pub(super) fn find_agent(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
     agent: &str,
@@ -62,26 +62,26 @@ pub(super) fn find_agent(
     }
 }
 
-/// An agent's rows in one view.
+/// Reads an agent's rows in one transaction.
 pub(in crate::records) struct SqliteReader<'a> {
     view: &'a dyn Transaction,
-    /// None where the database does not know the agent.
+    /// The agent's key; `None` if the database has no such agent.
     agent: Option<i64>,
 }
 
 impl<'a> SqliteReader<'a> {
     pub fn of(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
-        let agent = known_agent(|statement| view.query(statement, 1), agent)?;
+        let agent = find_agent_or_tables(|statement| view.query(statement, 1), agent)?;
         let agent = agent.map(|agent| agent.key);
         Ok(Self { view, agent })
     }
 
-    /// In a transaction that knows the tables.
+    /// Takes the agent's key. The database must have its tables.
     pub(super) fn with_key(view: &'a dyn Transaction, agent: Option<i64>) -> Self {
         Self { view, agent }
     }
 
-    /// Whether the database knows the agent.
+    /// Whether the database has the agent.
     pub fn has_agent(&self) -> bool {
         self.agent.is_some()
     }
@@ -99,7 +99,7 @@ impl Reader for SqliteReader<'_> {
         Ok(self.row(id)?.map(|row| row.memory))
     }
 
-    fn has(&self, id: &str) -> Result<bool, Error> {
+    fn has_id(&self, id: &str) -> Result<bool, Error> {
         let Some(agent) = self.agent else { return Ok(false) };
         let sql = "SELECT 1 FROM memories WHERE agent = ?1 AND id = ?2";
         Ok(query_one(self.view, statement(sql, [Value::Integer(agent), text(id)]))?.is_some())
@@ -117,9 +117,9 @@ impl Reader for SqliteReader<'_> {
             of_page.len()
         );
         let rows = self.view.query(&statement(&sql, of_page), query.limit)?.rows;
-        // A page that is not full ends with the last one there is.
+        // If the page is not full, its end is the number of all matches: no second query is needed.
         let is_last = rows.len() < query.limit as usize && (!rows.is_empty() || query.offset == 0);
-        let total = match (query.is_counted, is_last) {
+        let total = match (query.counts_all, is_last) {
             (false, _) => 0,
             (true, true) => query.offset + rows.len() as u64,
             (true, false) => {
@@ -157,13 +157,13 @@ impl Reader for SqliteReader<'_> {
         Ok(stats)
     }
 
-    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
+    fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
         let Some(agent) = self.agent else { return Ok(BTreeSet::new()) };
         let sql = "SELECT id FROM memories WHERE agent = ?1 \
                    AND id IN (SELECT value FROM json_each(?2))";
         let list = serde_json::to_string(ids).expect("ids are JSON");
-        let known = statement(sql, [Value::Integer(agent), Value::Text(list)]);
-        let mut rows = self.view.query(&known, ids.len() as u32)?.rows;
+        let existing = statement(sql, [Value::Integer(agent), Value::Text(list)]);
+        let mut rows = self.view.query(&existing, ids.len() as u32)?.rows;
         rows.iter_mut().map(|row| into_text(row.swap_remove(0))).collect()
     }
 
@@ -171,7 +171,7 @@ impl Reader for SqliteReader<'_> {
         &self,
         since: Timestamp,
         kind: Option<Kind>,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<Memory>, Error> {
         let Some(agent) = self.agent else { return Ok(Vec::new()) };
         let sql = format!(
@@ -181,12 +181,13 @@ impl Reader for SqliteReader<'_> {
         );
         let kind = kind.map_or(Value::Null, |kind| Value::Integer(kind as i64));
         let since = Value::Integer(since.milliseconds());
-        let unused = [Value::Integer(agent), since, kind, count(most.into())];
-        let rows = self.view.query(&statement(&sql, unused), most)?.rows;
+        let parameters = [Value::Integer(agent), since, kind, count(limit.into())];
+        let rows = self.view.query(&statement(&sql, parameters), limit)?.rows;
         rows.into_iter().map(|row| Ok(Row::read(row)?.memory)).collect()
     }
 }
 
+/// Adds a row of the query that groups memories by type, importance and `archived`.
 fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
     let number = |index: usize| integer(&group[index]);
     let memories = number(3)? as u64;
@@ -204,19 +205,20 @@ fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
     if let Some(importance) = importance {
         add(stats.by_importance.entry(*importance).or_default());
     }
-    let (oldest, newest) = (Some(moment(&group[5])?), Some(moment(&group[6])?));
+    let (oldest, newest) = (Some(timestamp(&group[5])?), Some(timestamp(&group[6])?));
     stats.oldest = stats.oldest.or(oldest).min(oldest);
     stats.newest = stats.newest.max(newest);
     Ok(())
 }
 
-/// The condition of a query with its parameters, the agent's key first.
+/// The SQL condition of a query, and its parameters. The first parameter is the agent's key.
 fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
     let candidates = candidates(&query.terms);
-    // Who has a list of rows looks these up: without the sign, SQLite may walk all of an agent's
-    // rows instead, in the order that is asked for.
-    let has_list = !query.tags.is_empty() || candidates.is_some();
-    let mut condition = if has_list { "+m.agent = ?1" } else { "m.agent = ?1" }.to_owned();
+    // `+` excludes the indexes on `agent`, so that SQLite looks up the rows of the subqueries below.
+    // Otherwise it may read all rows of the agent in the order of the query.
+    // See "unary +" in https://www.sqlite.org/optoverview.html.
+    let has_subquery = !query.tags.is_empty() || candidates.is_some();
+    let mut condition = if has_subquery { "+m.agent = ?1" } else { "m.agent = ?1" }.to_owned();
     let mut parameters = vec![Value::Integer(agent)];
     let mut and = |sql: &str, value: Value| {
         parameters.push(value);

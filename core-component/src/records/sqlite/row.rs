@@ -1,4 +1,4 @@
-//! A memory as a row.
+//! A memory as a row of the database.
 
 use super::sql::{
     count, flag, integer, into_optional_text, into_text, optional_text, text, unexpected,
@@ -13,10 +13,11 @@ use crate::time::Timestamp;
 pub(super) const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.created_at, \
      m.updated_at, m.accessed_at, m.access_count, m.tags, m.importance, m.archived, m.original";
 
-/// A memory with what the database knows beyond it.
+/// A memory with the other columns of its row.
 pub(super) struct Row {
     pub key: i64,
     pub memory: Memory,
+    /// The text of the record as another program wrote it, if it holds more than the memory.
     pub original: Option<String>,
 }
 
@@ -30,9 +31,9 @@ impl Row {
             kind: one_of(&Kind::ALL, &next())?,
             content: into_text(next())?,
             category: into_optional_text(next())?,
-            created_at: moment(&next())?,
-            updated_at: moment(&next())?,
-            accessed_at: moment(&next())?,
+            created_at: timestamp(&next())?,
+            updated_at: timestamp(&next())?,
+            accessed_at: timestamp(&next())?,
             access_count: u64::try_from(integer(&next())?).unwrap_or(0),
             tags: tags(next())?,
             importance: one_of(&Importance::ALL, &next())?,
@@ -42,7 +43,7 @@ impl Row {
     }
 }
 
-/// The columns that a memory decides.
+/// The columns whose values follow from the memory.
 pub(super) const VALUE_COLUMNS: [&str; 13] = [
     "id",
     "type",
@@ -59,7 +60,7 @@ pub(super) const VALUE_COLUMNS: [&str; 13] = [
     "folded",
 ];
 
-/// Their values, of a memory and its [`folded`] text.
+/// The values of [`VALUE_COLUMNS`]. `folded` is the [`folded`] text of the memory.
 pub(super) fn values(memory: &Memory, folded: &str) -> [Value; 13] {
     [
         text(&memory.id),
@@ -74,21 +75,23 @@ pub(super) fn values(memory: &Memory, folded: &str) -> [Value; 13] {
         Value::Integer(memory.importance as i64),
         flag(memory.archived),
         count(memory.bytes()),
-        text(stored(memory, folded)),
+        text(stored_folded(memory, folded)),
     ]
 }
 
-/// Of the folded text, what `lower(content)` does not say in any SQLite.
-fn stored<'a>(memory: &Memory, folded: &'a str) -> &'a str {
+/// The part of the folded text that is stored. An ASCII content is left out: every SQLite folds it
+/// by `lower(content)`.
+fn stored_folded<'a>(memory: &Memory, folded: &'a str) -> &'a str {
     match memory.content.is_ascii() {
         true => &folded[memory.content.len()..],
         false => folded,
     }
 }
 
-/// What a search looks through: no term spans two lines.
+/// The text that a search looks through. Content, category and tags are on lines of their own, so
+/// that no term matches across two of them.
 pub(super) fn folded(memory: &Memory) -> String {
-    memory.searched().map(fold).collect::<Vec<_>>().join("\n")
+    memory.searched_texts().map(fold).collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn tags_text(memory: &Memory) -> String {
@@ -107,6 +110,6 @@ fn one_of<T: Copy>(all: &[T], value: &Value) -> Result<T, Error> {
         .ok_or_else(|| unexpected("a smaller integer", value))
 }
 
-pub(super) fn moment(value: &Value) -> Result<Timestamp, Error> {
-    Timestamp::from_milliseconds(integer(value)?).ok_or_else(|| unexpected("a moment", value))
+pub(super) fn timestamp(value: &Value) -> Result<Timestamp, Error> {
+    Timestamp::from_milliseconds(integer(value)?).ok_or_else(|| unexpected("a timestamp", value))
 }

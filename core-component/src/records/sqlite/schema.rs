@@ -1,35 +1,32 @@
-//! The schema of the database, and bringing one up to it.
+//! The schema of the database, and its migrations.
 
 use super::sql::{integer, statement};
 use crate::records::error::{Code, Error};
 use crate::storage;
 use crate::storage::database::{Rows, Statement, Transaction};
 
-/// What each version adds to the one before; the first creates everything. `user_version` says how
-/// many a database has.
-///
-/// Moments are milliseconds since 1970 in UTC. `type` and `importance` are counted from 0 in
-/// ascending order. A search looks through content, category and tags, folded by this crate, a line
-/// each: `memories_text` finds rows that have all trigrams of a term, which `lower(content)` or
-/// `folded` then confirms. `folded` leaves out a content in ASCII, which would be half of the
-/// database. `unindexed` has the rows that are not in `memories_text` yet, see `indexing.rs`.
-/// `original` is a record as another program wrote it, where the columns do not say all of it. An
-/// agent's `document` is what its file held beside the records; `moving` is the version of the file
-/// that its rows are a copy of, until a row changes.
-///
-/// The second version cleans up what conversions of the first left when they were interrupted: rows
-/// of agents whose name goes on after a `/`, and `moving` that is empty.
-///
-/// `memory_tags` refers to no other table by a rule: each deleted memory would have all tags looked
-/// through, which no index leads to by their memory.
-///
-/// FTS5 merges eight segments of a size at once, not four: most of what an add among many memories
-/// costs is merging.
-///
-/// Each order of `query_memories` has an index that ends in its ties, so that a page is read off
-/// it; each filter has one in the default order.
-const MIGRATIONS: &[&[&str]] = &[TABLES, CLEANING];
+/// The migrations. `user_version` is the number of migrations that a database has seen.
+const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP];
 
+/// Version 1: all tables and indexes.
+///
+/// - Timestamps are milliseconds since 1970 in UTC.
+/// - `type` and `importance` are numbers from 0, in ascending order.
+/// - `agents.document` is the text of the agent's file without its records.
+/// - `agents.moving` is the version of the file that the rows are a copy of. It is null after a row
+///   has changed.
+/// - `memories.original` is the text of a record of another program, if it holds more than the
+///   columns.
+/// - `memories.folded` has the texts that a search looks through, case-folded by this crate, each on
+///   a line. It lacks a content in ASCII, which would double the size of the database.
+/// - `memories_text` is the trigram index over `lower(content)` and `folded`. It finds candidates;
+///   the two columns confirm them.
+/// - `unindexed` has the keys of pending memories, which are not in `memories_text` yet (see
+///   `indexing.rs`).
+/// - `memory_tags` has no foreign key: SQLite would read all tags for each deleted memory.
+/// - `automerge` is 8 instead of 4: merging segments is most of the cost of an add.
+/// - Each order of `query_memories` has an index with the order of its ties, so that SQLite reads a
+///   page without sorting. The filters by type and by category have indexes in the default order.
 const TABLES: &[&str] = &[
     "CREATE TABLE agents (
         key INTEGER PRIMARY KEY,
@@ -90,7 +87,9 @@ const TABLES: &[&str] = &[
         WHERE category IS NOT NULL",
 ];
 
-const CLEANING: &[&str] = &[
+/// Version 2: removes what interrupted conversions of version 1 left. These are rows of agents with
+/// a `/` in their names, and empty texts in `moving`.
+const CLEAN_UP: &[&str] = &[
     "DELETE FROM memory_tags WHERE agent IN (SELECT key FROM agents WHERE instr(name, '/'))",
     "DELETE FROM memories_text WHERE rowid IN (SELECT m.key FROM memories AS m
         JOIN agents AS a ON a.key = m.agent WHERE instr(a.name, '/'))",
@@ -101,11 +100,12 @@ const CLEANING: &[&str] = &[
     "UPDATE agents SET moving = NULL WHERE moving = ''",
 ];
 
-/// Brings the database up to this version.
+/// Runs the migrations that the database has not seen.
 ///
 /// # Errors
 ///
-/// `STORAGE_ERROR` for a database of a later version of this program.
+/// `STORAGE_ERROR` for a database of a later version of this program, `CORRUPTED_DATA` for one of
+/// another program.
 pub(in crate::records) fn migrate(transaction: &dyn Transaction) -> Result<(), Error> {
     let version = usize::try_from(version(|statement| transaction.query(statement, 1))?)
         .unwrap_or(usize::MAX);
@@ -120,7 +120,7 @@ pub(in crate::records) fn migrate(transaction: &dyn Transaction) -> Result<(), E
         return Ok(());
     }
     if version == 0 && has_any_table(transaction)? {
-        let message = "`memories.db` is another program's: move it away, and try again";
+        let message = "`memories.db` belongs to another program: move it away, and try again";
         return Err(Error::new(Code::CorruptedData, message));
     }
     let all = missing.iter().flat_map(|migration| migration.iter());
@@ -131,19 +131,19 @@ pub(in crate::records) fn migrate(transaction: &dyn Transaction) -> Result<(), E
     Ok(())
 }
 
-/// Whether anybody made a table, or something like one.
+/// Whether the database has a table, an index, a view or a trigger.
 fn has_any_table(transaction: &dyn Transaction) -> Result<bool, Error> {
     let any = statement("SELECT 1 FROM sqlite_schema", []);
     Ok(!transaction.query(&any, 1)?.rows.is_empty())
 }
 
-/// How many migrations the database has seen: 0 for one that is empty.
+/// The number of migrations that the database has seen; 0 if it is empty.
 fn version(query: impl Fn(&Statement) -> Result<Rows, storage::Error>) -> Result<i64, Error> {
     let rows = query(&statement("PRAGMA user_version", []))?.rows;
     rows.first().and_then(|row| row.first()).map_or(Ok(0), integer)
 }
 
-/// Whether the tables are there: a database may have been created and left.
+/// Whether the database has its tables. A call that was interrupted may have left it empty.
 pub(super) fn has_tables(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
 ) -> Result<bool, Error> {

@@ -1,4 +1,4 @@
-//! Statements and values.
+//! Building SQL statements, and converting values.
 
 use crate::records::error::{Code, Error};
 use crate::storage::database::{Statement, Transaction, Value};
@@ -7,7 +7,7 @@ pub(super) fn statement(sql: &str, parameters: impl Into<Vec<Value>>) -> Stateme
     Statement { sql: sql.to_owned(), parameters: parameters.into() }
 }
 
-/// The first row.
+/// The first row of a query's result.
 pub(super) fn query_one(
     transaction: &dyn Transaction,
     statement: Statement,
@@ -23,7 +23,8 @@ pub(super) fn optional_text(value: Option<&str>) -> Value {
     value.map_or(Value::Null, text)
 }
 
-/// A number that another program may have made larger than a column can hold.
+/// A number as a value. One that is too large for a column (another program may have written it)
+/// becomes the largest.
 pub(super) fn count(value: u64) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
@@ -53,7 +54,7 @@ pub(super) fn into_optional_text(value: Value) -> Result<Option<String>, Error> 
     }
 }
 
-/// The database holds what this program would not have written.
+/// The error of a value that this program does not write.
 pub(super) fn unexpected(expected: &str, found: &Value) -> Error {
     let found = match found {
         Value::Null => "null",

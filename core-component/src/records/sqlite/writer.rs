@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::indexing::{delete_texts, gather, index_new_text, index_text, is_time_to_gather};
+use super::agent_rows::set_copy_of;
+use super::indexing::{delete_texts, ends_batch, index_batch, index_new_text, index_text};
 use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, query_one, statement, text};
-use super::whole::copy_of_set;
 use crate::context::Context;
 use crate::records::error::{Code, Error, RAISE_LIMITS};
 use crate::records::json::rewritten;
@@ -18,18 +18,20 @@ use crate::records::store::{Imported, Reader, Writer};
 use crate::storage::database::{Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
-/// Changes to an agent's rows in a write transaction.
+/// Changes an agent's rows in a write transaction.
 pub(in crate::records) struct SqliteWriter<'a> {
     transaction: &'a dyn Transaction,
     name: &'a str,
+    /// The agent's key; `None` if the database has no such agent yet.
     agent: Option<i64>,
+    /// Whether the rows are noted as a copy of a file.
     is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
 }
 
 impl<'a> SqliteWriter<'a> {
-    /// In a transaction that has seen all migrations.
+    /// The caller has to run [`migrate`](super::migrate) in the transaction before.
     pub fn of(
         transaction: &'a dyn Transaction,
         name: &'a str,
@@ -51,7 +53,7 @@ impl<'a> SqliteWriter<'a> {
         SqliteReader::with_key(self.transaction, self.agent)
     }
 
-    /// The agent's key; its row is made where it has none.
+    /// The agent's key. Inserts the agent if the database does not have it.
     fn key(&mut self) -> Result<i64, Error> {
         if let Some(key) = self.agent {
             return Ok(key);
@@ -61,8 +63,8 @@ impl<'a> SqliteWriter<'a> {
         Ok(key)
     }
 
-    /// Makes sure that so many more memories and bytes are allowed.
-    fn check_limits(&self, agent: i64, adding: u64, bytes: u64) -> Result<(), Error> {
+    /// Checks that this many more memories and bytes are allowed.
+    fn check_limits(&self, agent: i64, new_memories: u64, new_bytes: u64) -> Result<(), Error> {
         let RecordsSettings { max_bytes, max_memories, .. } = self.settings;
         if max_bytes.is_none() && max_memories.is_none() {
             return Ok(());
@@ -70,21 +72,21 @@ impl<'a> SqliteWriter<'a> {
         let sql = "SELECT count(*), coalesce(sum(bytes), 0) FROM memories WHERE agent = ?1";
         let row = query_one(self.transaction, statement(sql, [Value::Integer(agent)]))?;
         let row = row.unwrap_or_else(|| vec![Value::Integer(0), Value::Integer(0)]);
-        let memories = integer(&row[0])? as u64 + adding;
-        let bytes = integer(&row[1])? as u64 + bytes;
+        let memories = integer(&row[0])? as u64 + new_memories;
+        let bytes = integer(&row[1])? as u64 + new_bytes;
         let limit = match (max_memories, max_bytes) {
-            (Some(most), _) if memories > most => format!("{most} memories"),
-            (_, Some(most)) if bytes > most => format!("{most} bytes"),
+            (Some(max), _) if memories > max => format!("{max} memories"),
+            (_, Some(max)) if bytes > max => format!("{max} bytes"),
             _ => return Ok(()),
         };
         Err(Error::over_limit(self.name, &limit, RAISE_LIMITS))
     }
 
-    /// Rows that change are no copy of a file any more.
+    /// Notes a change. After it, the rows are no longer a copy of a file.
     fn note_change(&mut self) -> Result<(), Error> {
         self.has_changed = true;
         if let (Some(key), true) = (self.agent, std::mem::take(&mut self.is_copy)) {
-            self.transaction.execute(&[copy_of_set(key, None)])?;
+            self.transaction.execute(&[set_copy_of(key, None)])?;
         }
         Ok(())
     }
@@ -94,21 +96,20 @@ impl<'a> SqliteWriter<'a> {
         Ok(self.transaction.execute(statements)?)
     }
 
-    /// Adds a memory, with the record that another program wrote where the memory does not say all
-    /// of it.
+    /// Adds a memory. `original` is the text of its record, if the record holds more than the memory.
     fn insert_record(&mut self, memory: &Memory, original: Option<&str>) -> Result<(), Error> {
         let agent = self.key()?;
         self.check_limits(agent, 1, memory.bytes())?;
         let folded = folded(memory);
         let mut statements = vec![insert_row(agent, memory, original, &folded)];
-        // The key is that of the row inserted last: a table without row ids does not change it.
+        // `memory_tags` has no rowids, so `last_insert_rowid()` stays the key of the memory.
         if !memory.tags.is_empty() {
             statements.push(insert_tags("last_insert_rowid()", agent, memory, None));
         }
         statements.push(index_new_text(&folded));
         let effects = self.execute(&statements)?;
-        if effects.first().is_some_and(|row| is_time_to_gather(row.last_insert_id)) {
-            self.execute(&gather())?;
+        if effects.first().is_some_and(|row| ends_batch(row.last_insert_id)) {
+            self.execute(&index_batch())?;
         }
         Ok(())
     }
@@ -131,8 +132,8 @@ impl Reader for SqliteWriter<'_> {
         self.reader().find(id)
     }
 
-    fn has(&self, id: &str) -> Result<bool, Error> {
-        self.reader().has(id)
+    fn has_id(&self, id: &str) -> Result<bool, Error> {
+        self.reader().has_id(id)
     }
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
@@ -143,17 +144,17 @@ impl Reader for SqliteWriter<'_> {
         self.reader().stats()
     }
 
-    fn known(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
-        self.reader().known(ids)
+    fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
+        self.reader().existing_ids(ids)
     }
 
     fn unused(
         &self,
         since: Timestamp,
         kind: Option<Kind>,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<Memory>, Error> {
-        self.reader().unused(since, kind, most)
+        self.reader().unused(since, kind, limit)
     }
 }
 
@@ -175,7 +176,7 @@ impl Writer for SqliteWriter<'_> {
         let row = self.row(before)?;
         let original = row.original.as_ref().map(|record| rewritten(record, before, after));
         if before.kind != after.kind {
-            // The order of the rows is that of the arrays.
+            // Rows have the order of the records in the arrays: the memory moves to the end.
             self.delete_row(agent, &row)?;
             return self.insert_record(after, original.as_deref());
         }
@@ -197,18 +198,18 @@ impl Writer for SqliteWriter<'_> {
     }
 }
 
-/// Makes the database know an agent; its key.
+/// Inserts an agent and returns its key.
 pub(super) fn insert_agent(transaction: &dyn Transaction, name: &str) -> Result<i64, Error> {
     let insert = statement("INSERT INTO agents (name) VALUES (?1)", [text(name)]);
     let effects = transaction.execute(&[insert])?;
     let key = effects.first().map(|effect| effect.last_insert_id);
-    key.ok_or_else(|| Error::new(Code::InternalError, "storage names no key of what it inserted"))
+    key.ok_or_else(|| Error::new(Code::InternalError, "storage returned no key of an inserted row"))
 }
 
 /// Adds these records after all others of an agent.
 ///
-/// The index of texts comes last. A statement that can be undone by itself, as that of the tags,
-/// makes FTS5 write what it has gathered: between two texts, a segment for each, to be merged.
+/// The texts are indexed last, all together. The statement for tags opens a savepoint, at which FTS5
+/// writes a segment: between two texts, it would write one for each.
 pub(super) fn insert_all(
     transaction: &dyn Transaction,
     agent: i64,
@@ -223,14 +224,14 @@ pub(super) fn insert_all(
     let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
     let mut statements: Vec<Statement> =
         tagged.map(|(record, key)| insert_tags("?4", agent, &record.memory, Some(key))).collect();
-    // Their keys are lower, and FTS5 wants them in order.
-    statements.extend(gather());
+    // FTS5 wants ascending keys, and those of pending memories are lower.
+    statements.extend(index_batch());
     statements.extend(keys().zip(folded).map(|(key, folded)| index_text(key, folded)));
     transaction.execute(&statements)?;
     Ok(())
 }
 
-/// The row of a memory, but for its tags and its place in the index of texts.
+/// Inserts the row of a memory, without its tags and its entry in the full-text index.
 fn insert_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str) -> Statement {
     let mut parameters = vec![Value::Integer(agent)];
     parameters.extend(values(memory, folded));
@@ -250,16 +251,17 @@ fn delete_tags(agent: i64, row: &Row) -> Statement {
     statement(sql, [Value::Integer(agent), Value::Integer(row.key), tags])
 }
 
-/// The statements that make one memory of a row into another of the same type.
+/// A change of a row. The type stays the same.
 struct Changes<'a> {
     agent: i64,
     row: &'a Row,
-    /// The record of another program, changed as well.
+    /// The new text of the record of another program.
     original: Option<String>,
 }
 
 impl Changes<'_> {
-    /// Only columns that differ are set, so that no other index is touched.
+    /// The statements of the change. They set only columns that differ, so that SQLite updates only
+    /// the indexes of these.
     fn statements(&self, before: &Memory, after: &Memory) -> Vec<Statement> {
         let (old_text, new_text) = (folded(before), folded(after));
         let (old, new) = (values(before, &old_text), values(after, &new_text));
@@ -290,7 +292,8 @@ impl Changes<'_> {
     }
 }
 
-/// The rows of a memory's tags; `key` is SQL for the key of the memory.
+/// Inserts the tags of a memory. `key` is SQL for the key of the memory; `parameter` is its parameter
+/// `?4`, if it has one.
 fn insert_tags(key: &str, agent: i64, memory: &Memory, parameter: Option<Value>) -> Statement {
     let sql = format!(
         "INSERT OR IGNORE INTO memory_tags (agent, tag, memory, archived) \

@@ -1,26 +1,26 @@
-//! One call in one starting state, through every fault.
+//! One call from one state, with every fault that it can have.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use agent_memory_core::storage::{ErrorCode, Place, Storage};
 use serde_json::Value;
 
-use super::point::{AtPoint, Fault, How, Point};
+use super::point::{AtPoint, Fault, FaultKind, Point};
 use super::state::State;
-use super::storage::{Death, FaultyStorage, INJECTED};
+use super::storage::{Crash, FaultyStorage, INJECTED, PendingOperation};
 use crate::case::Operation;
 use crate::runner::Answer;
 
-/// What an error says where changes stand in spite of it.
+/// The text in an error if changes may have been made in spite of it.
 pub const MAY_STAND: &str = "the change may have been made";
 
-/// What a warning says where a tool could not tell whether there are records elsewhere.
-const NOT_LOOKED_AT: &str = "`memories.db` could not be looked at";
+/// The text in a warning if a tool could not check for hidden rows.
+const NOT_CHECKED: &str = "`memories.db` could not be checked";
 
-/// Which of two tries.
+/// The number of an attempt to make a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// The one that a fault hits.
+    /// The attempt with a fault.
     First,
     /// The same call after it.
     Again,
@@ -30,7 +30,7 @@ pub enum Attempt {
 pub struct Call<'a> {
     /// The place whose documents it reads and changes.
     pub place: &'a Place,
-    /// What they are before.
+    /// The contents of storage before the call.
     pub before: State,
     /// Makes the call.
     pub make: &'a dyn Fn(&dyn Storage, Attempt) -> Answer,
@@ -38,59 +38,61 @@ pub struct Call<'a> {
     pub writes: bool,
     /// Whether a second call changes nothing more.
     pub idempotent: bool,
-    /// Errors of reading and listing that are no failures to it but findings that it reports.
+    /// Errors of reading and listing that the call reports in its result.
     pub reports: &'a [ErrorCode],
 }
 
-/// What was wrong after a fault.
+/// What was wrong with a call.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// The fault; none where the call is wrong without one.
+pub struct Finding {
+    /// The fault. `None` if the call is wrong without one.
     pub point: Option<Point>,
     /// What was wrong.
-    pub what: String,
+    pub message: String,
 }
 
-/// What a sweep went through.
+/// The size of a sweep.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
-    /// Calls.
+pub struct Counts {
+    /// The number of calls.
     pub calls: usize,
-    /// Operations of those calls.
+    /// The operations of those calls.
     pub operations: usize,
-    /// Changes that they made.
+    /// The changes that they made.
     pub changes: usize,
-    /// Faults.
+    /// The faults that were injected.
     pub faults: usize,
 }
 
-/// A call that went well.
-struct Made {
+/// A call that completed without a fault.
+struct Completed {
     answer: Answer,
     state: State,
 }
 
-/// What holds without a fault.
-struct Clean {
+/// The call without a fault, to compare with.
+struct Baseline {
     /// The states that the call goes through: before, and after each of its changes.
     states: Vec<State>,
     answer: Answer,
-    /// The second attempt alone, and after the first.
-    again: Made,
-    twice: Made,
+    /// The repeated call alone.
+    again: Completed,
+    /// The repeated call after the first one.
+    twice: Completed,
 }
 
 impl Call<'_> {
-    /// Lets everything go wrong that `wanted` names; everything where it is none.
+    /// Makes the call with every fault, or only with the one that `wanted` names.
     ///
-    /// After each fault the documents are those before, or those after as many changes as storage
-    /// says that it made. Who gets a result has all of it; who gets an error is told where changes
-    /// stand. After storage is opened anew, the call can be made again, and ends as if nothing had
-    /// happened, or, where all its changes stood already, as if it had been made twice.
-    pub fn sweep(&self, wanted: Option<&str>) -> (Tally, Vec<Found>) {
-        let (clean, faults) = match self.clean() {
-            Ok(clean) => clean,
-            Err(what) => return (Tally::default(), vec![Found { point: None, what }]),
+    /// After each fault:
+    /// - The documents are those before, or those after the changes that storage has applied.
+    /// - A result is complete. An error says whether changes may have been made.
+    /// - After a restart the call can be repeated. It then ends as if the first call had not been
+    ///   made or, if the first call had made all its changes, as if it had succeeded.
+    pub fn sweep(&self, wanted: Option<&str>) -> (Counts, Vec<Finding>) {
+        let (baseline, faults) = match self.baseline() {
+            Ok(baseline) => baseline,
+            Err(message) => return (Counts::default(), vec![Finding { point: None, message }]),
         };
         let operations = faults.len();
         let points = faults
@@ -101,56 +103,57 @@ impl Call<'_> {
             .filter(|point| wanted.is_none_or(|wanted| point.to_string() == wanted))
             .collect();
         let found = points.iter().filter_map(|point| {
-            let what = self.fails_well(&clean, *point).err()?;
-            Some(Found { point: Some(*point), what })
+            let message = self.check_fault(&baseline, *point).err()?;
+            Some(Finding { point: Some(*point), message })
         });
         let found = found.collect();
-        let changes = clean.states.len() - 1;
-        (Tally { calls: 1, operations, changes, faults: points.len() }, found)
+        let changes = baseline.states.len() - 1;
+        (Counts { calls: 1, operations, changes, faults: points.len() }, found)
     }
 
     /// The states that the call goes through: before, and after each of its changes.
     pub fn states(&self) -> Vec<State> {
-        self.through(&self.made(&self.before, None, Attempt::First).0)
+        self.states_of(&self.run(&self.before, None, Attempt::First).0)
     }
 
     /// The states that a call without a fault went through.
-    fn through(&self, storage: &FaultyStorage<AtPoint>) -> Vec<State> {
+    fn states_of(&self, storage: &FaultyStorage<AtPoint>) -> Vec<State> {
         let mut states = vec![self.before.clone()];
-        for moment in storage.plan().moments() {
+        for operation in storage.plan().operations() {
             let last = states.last().expect("there is a first one");
-            states.extend(last.after_each(&moment.changes));
+            states.extend(last.after_each(&operation.changes));
         }
         states
     }
 
     /// The call without a fault, and the faults that each of its operations can have.
-    fn clean(&self) -> Result<(Clean, Vec<Vec<Fault>>), String> {
-        let (storage, answer) = self.made(&self.before, None, Attempt::First);
-        let states = self.through(&storage);
-        let answer = answer.expect("nobody dies without a fault");
+    fn baseline(&self) -> Result<(Baseline, Vec<Vec<Fault>>), String> {
+        let (storage, answer) = self.run(&self.before, None, Attempt::First);
+        let states = self.states_of(&storage);
+        let answer = answer.expect("no crash without a fault");
         let end = State::of(storage.memory(), self.place);
         ensure(states.last() == Some(&end), || "a commit did not make its changes".into())?;
-        let moments = storage.plan().moments();
-        let locks = moments
-            .iter()
-            .any(|moment| matches!(moment.operation, Operation::Lock | Operation::BeginWrite));
+        let operations = storage.plan().operations();
+        let takes_lock = |pending: &PendingOperation| {
+            matches!(pending.operation, Operation::Lock | Operation::BeginWrite)
+        };
+        let locks = operations.iter().any(takes_lock);
         ensure(self.writes || !locks, || "a tool that reads takes the lock".into())?;
         let alone = |state: &State| {
-            let (storage, answer) = self.made(state, None, Attempt::Again);
-            let answer = answer.expect("nobody dies without a fault");
-            Made { answer, state: State::of(storage.memory(), self.place) }
+            let (storage, answer) = self.run(state, None, Attempt::Again);
+            let answer = answer.expect("no crash without a fault");
+            Completed { answer, state: State::of(storage.memory(), self.place) }
         };
         let (again, twice) = (alone(&self.before), alone(&end));
         ensure(!self.idempotent || twice.state == end, || {
             "a tool that calls itself idempotent changes more the second time".into()
         })?;
-        let faults = moments.iter().map(Fault::all).collect();
-        Ok((Clean { states, answer, again, twice }, faults))
+        let faults = operations.iter().map(Fault::all).collect();
+        Ok((Baseline { states, answer, again, twice }, faults))
     }
 
-    /// Makes the call in a state; no answer where the process died.
-    fn made(
+    /// Makes the call from a state. There is no answer after a crash.
+    fn run(
         &self,
         state: &State,
         point: Option<Point>,
@@ -159,102 +162,108 @@ impl Call<'_> {
         let storage = FaultyStorage::new(state.reopened(self.place), AtPoint::of(point));
         let answer = match catch_unwind(AssertUnwindSafe(|| (self.make)(&storage, attempt))) {
             Ok(answer) => Some(answer),
-            Err(payload) if payload.is::<Death>() => None,
+            Err(payload) if payload.is::<Crash>() => None,
             Err(payload) => resume_unwind(payload),
         };
         (storage, answer)
     }
 
-    fn fails_well(&self, clean: &Clean, point: Point) -> Result<(), String> {
-        let (storage, answer) = self.made(&self.before, Some(point), Attempt::First);
+    fn check_fault(&self, baseline: &Baseline, point: Point) -> Result<(), String> {
+        let (storage, answer) = self.run(&self.before, Some(point), Attempt::First);
         let operation = storage.plan().reached();
-        let operation = operation.ok_or("the call took another way: the point was not reached")?;
-        let stand = storage.plan().stand();
+        let operation = operation.ok_or("the call made other operations: no fault was injected")?;
+        let applied = storage.plan().applied();
         let state = State::of(storage.memory(), self.place);
-        ensure(clean.states.get(stand) == Some(&state), || {
-            format!("{stand} changes were made, and the documents are others: {state:?}")
+        ensure(baseline.states.get(applied) == Some(&state), || {
+            format!("{applied} changes were made, but the documents differ: {state:?}")
         })?;
         match &answer {
-            None => ensure(point.fault.how == How::Death, || "a death nobody asked for".into())?,
-            Some(answer) => self.answers_well(clean, operation, point, stand, answer)?,
+            None => ensure(point.fault.kind == FaultKind::Crash, || "an unexpected crash".into())?,
+            Some(answer) => self.check_answer(baseline, operation, point, applied, answer)?,
         }
-        if let How::ForEver(_) = point.fault.how {
+        if let FaultKind::Always(_) = point.fault.kind {
             storage.memory().begin_call();
             let refused = (self.make)(&storage, Attempt::Again);
             ensure(matches!(refused, Answer::Error(_)), || {
-                format!("storage fails for ever, and the next call answers {refused:?}")
+                format!("storage always fails, but the next call answers {refused:?}")
             })?;
             ensure(State::of(storage.memory(), self.place) == state, || {
-                "storage fails for ever, and the next call changed something".into()
+                "storage always fails, but the next call changed something".into()
             })?;
         }
-        self.recovers(clean, stand, &state)
+        self.check_recovery(baseline, applied, &state)
     }
 
-    fn answers_well(
+    fn check_answer(
         &self,
-        clean: &Clean,
+        baseline: &Baseline,
         operation: Operation,
         point: Point,
-        stand: usize,
+        applied: usize,
         answer: &Answer,
     ) -> Result<(), String> {
-        let all = clean.states.len() - 1;
+        let all = baseline.states.len() - 1;
         let is_uncertain = point.is_uncertain(operation);
         match answer {
             Answer::Error(error) => {
                 let error = error.to_string();
                 ensure(error.contains(INJECTED), || {
-                    format!("the fault is taken for something else: {error}")
+                    format!("the error is not the injected one: {error}")
                 })?;
                 let says = error.contains(MAY_STAND);
-                ensure(says == (stand > 0 || is_uncertain), || {
-                    format!("{stand} changes were made, and the error is {error}")
+                ensure(says == (applied > 0 || is_uncertain), || {
+                    format!("{applied} changes were made, but the error is {error}")
                 })
             }
             _ if self.reports(operation, point) => Ok(()),
-            // What is looked at after all is done takes nothing of it back.
-            Answer::Result(result) if warns(result, NOT_LOOKED_AT) && stand == all => {
-                ensure(warns(result, INJECTED), || format!("the warning is that of {result}"))
+            // The check for hidden rows comes after the change: its fault becomes a warning.
+            Answer::Result(result) if warns(result, NOT_CHECKED) && applied == all => {
+                ensure(warns(result, INJECTED), || format!("no warning of the fault in {result}"))
             }
-            // What a tool gives besides its change is not kept from the caller: it warns.
+            // A tool that reads and also writes returns what it has read: its fault becomes a
+            // warning.
             Answer::Result(result) if warns(result, INJECTED) => {
-                ensure(warns(result, MAY_STAND) == (stand > 0 || is_uncertain), || {
-                    format!("{stand} changes were made, and the warning is that of {result}")
+                ensure(warns(result, MAY_STAND) == (applied > 0 || is_uncertain), || {
+                    format!("{applied} changes were made, but the result is {result}")
                 })
             }
-            // A document that somebody changed meanwhile is read again.
+            // If another program has changed a document, the tool reads it again.
             _ if operation == Operation::Commit
-                && point.fault.how == How::Once(ErrorCode::VersionMismatch) =>
+                && point.fault.kind == FaultKind::Once(ErrorCode::VersionMismatch) =>
             {
-                ensure(*answer == clean.answer && stand == all, || {
-                    format!("{stand} of {all} changes were made, and the answer is {answer:?}")
+                ensure(*answer == baseline.answer && applied == all, || {
+                    format!("{applied} of {all} changes were made, but the answer is {answer:?}")
                 })
             }
-            _ => Err(format!("an answer in spite of the fault: {answer:?}")),
+            _ => Err(format!("a result in spite of the fault: {answer:?}")),
         }
     }
 
     fn reports(&self, operation: Operation, Point { fault, .. }: Point) -> bool {
-        let (How::Once(code) | How::ForEver(code)) = fault.how else { return false };
+        let (FaultKind::Once(code) | FaultKind::Always(code)) = fault.kind else { return false };
         matches!(operation, Operation::Stat | Operation::Read | Operation::List)
             && self.reports.contains(&code)
     }
 
-    fn recovers(&self, clean: &Clean, stand: usize, state: &State) -> Result<(), String> {
-        let (storage, answer) = self.made(state, None, Attempt::Again);
+    fn check_recovery(
+        &self,
+        baseline: &Baseline,
+        applied: usize,
+        state: &State,
+    ) -> Result<(), String> {
+        let (storage, answer) = self.run(state, None, Attempt::Again);
         let state = State::of(storage.memory(), self.place);
-        let answer = answer.expect("nobody dies without a fault");
-        let ends_as = |made: &Made| made.state == state && made.answer == answer;
-        let all = clean.states.len() - 1;
-        // Between the two, a tool goes on, or takes back and begins anew.
-        let may_be_again = stand < all || all == 0;
-        let may_be_twice = stand > 0;
+        let answer = answer.expect("no crash without a fault");
+        let ends_as = |other: &Completed| other.state == state && other.answer == answer;
+        let all = baseline.states.len() - 1;
+        // After some of the changes, a tool may continue, or undo them and start again.
+        let may_be_again = applied < all || all == 0;
+        let may_be_twice = applied > 0;
         ensure(
-            may_be_again && ends_as(&clean.again) || may_be_twice && ends_as(&clean.twice),
+            may_be_again && ends_as(&baseline.again) || may_be_twice && ends_as(&baseline.twice),
             || {
                 format!(
-                    "{stand} of {all} changes stood, and the call made again ends otherwise, with \
+                    "{applied} of {all} changes were made, and the repeated call ends differently: \
                      {answer:?} and {state:?}"
                 )
             },
@@ -262,12 +271,12 @@ impl Call<'_> {
     }
 }
 
-/// Whether a warning of a result says this.
-fn warns(result: &Value, what: &str) -> bool {
+/// Whether a warning of a result contains this text.
+fn warns(result: &Value, text: &str) -> bool {
     let warnings = result["warnings"].as_array().into_iter().flatten();
-    warnings.filter_map(Value::as_str).any(|warning| warning.contains(what))
+    warnings.filter_map(Value::as_str).any(|warning| warning.contains(text))
 }
 
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
+pub(super) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(message()) }
 }

@@ -1,24 +1,26 @@
-//! Storage that fails.
+//! Fault injection: storage whose operations fail.
 //!
-//! [`FaultyStorage`] asks a [`Plan`] before each operation what is to happen. There are two plans:
-//! [`Planned`] lets fail what a case of the conformance suite names, and a [`Sweep`] lets every
-//! operation of every call fail in every way, which a toolset gets by one line:
-//! `Sweep::of("sessions").run()`.
+//! Before each operation, [`FaultyStorage`] asks a [`Plan`] whether it fails. There are two plans.
+//! [`CaseFaults`] injects the faults that a case of the conformance suite names. A [`Sweep`] injects
+//! every fault into every operation of every call: `Sweep::of("sessions").run()`.
 //!
-//! The storages of the hosts fail by their system calls: `tests/src/syscalls.rs`.
+//! A sweep does not know which error code a storage error has to become. The [`table`] does.
+//!
+//! For faults in the storage of hosts, see `tests/src/syscalls.rs`.
 
 mod call;
-mod planned;
+mod case_faults;
 mod point;
 mod state;
 mod storage;
 mod sweep;
+pub mod table;
 
-pub use call::{Attempt, Call, Found, MAY_STAND, Tally};
-pub use planned::Planned;
-pub use point::{Fault, How, Point};
-pub use state::{Alteration, State};
-pub use storage::{Event, FaultyStorage, INJECTED, Moment, Plan};
+pub use call::{Attempt, Call, Counts, Finding, MAY_STAND};
+pub use case_faults::CaseFaults;
+pub use point::{Fault, FaultKind, Point};
+pub use state::{State, StateChange};
+pub use storage::{Action, FaultyStorage, INJECTED, PendingOperation, Plan};
 pub use sweep::Sweep;
 
 use agent_memory_core::storage::ErrorCode;
@@ -27,7 +29,7 @@ use agent_memory_core::storage::ErrorCode;
 ///
 /// # Panics
 ///
-/// Where the name is none of `wit/storage`.
+/// If `wit/storage` has no error of this name.
 pub fn code(name: &str) -> ErrorCode {
     let found = ErrorCode::ALL.iter().find(|code| code.name() == name);
     *found.unwrap_or_else(|| panic!("`{name}` is no storage error"))

@@ -1,63 +1,62 @@
-//! Where in a call something goes wrong, and how.
+//! The faults of a sweep: one at one operation of a call.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use agent_memory_core::storage::ErrorCode;
 
-use super::storage::{Event, Moment, Plan};
+use super::storage::{Action, PendingOperation, Plan};
 use crate::case::Operation;
 
-/// What goes wrong at a point.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// The operation fails; what follows works.
+pub enum FaultKind {
+    /// The operation fails. Later operations succeed.
     Once(ErrorCode),
-    /// The operation and all that follow fail.
-    ForEver(ErrorCode),
-    /// The process dies.
-    Death,
+    /// The operation and all later ones fail.
+    Always(ErrorCode),
+    /// The process crashes.
+    Crash,
 }
 
-/// A way in which an operation can end.
+/// A fault of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What goes wrong.
-    pub how: How,
-    /// How many of the operation's changes stand nevertheless.
+    /// The kind.
+    pub kind: FaultKind,
+    /// The number of the operation's changes that are applied in spite of the fault.
     pub applied: usize,
 }
 
-/// The operation of a call, counted from 0, and how it ends.
+/// An operation of a call, and its fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The operation's number.
+    /// The operation's number, from 0.
     pub at: usize,
-    /// How it ends.
+    /// Its fault.
     pub fault: Fault,
 }
 
 impl Fault {
-    /// Every way in which an operation can end.
-    pub fn all(moment: &Moment) -> Vec<Self> {
+    /// Every fault that an operation can have.
+    pub fn all(operation: &PendingOperation) -> Vec<Self> {
         let mut faults = Vec::new();
-        for applied in 0..=moment.changes.len() {
-            faults.push(Self { how: How::Death, applied });
+        for applied in 0..=operation.changes.len() {
+            faults.push(Self { kind: FaultKind::Crash, applied });
             for &code in ErrorCode::ALL {
-                // After any other error a transaction is rolled back.
-                let may_stand =
-                    moment.operation != Operation::CommitTransaction || code == ErrorCode::Io;
-                if applied > 0 && !may_stand {
+                // Only after `io` can a transaction be committed; other errors roll it back.
+                let may_apply =
+                    operation.operation != Operation::CommitTransaction || code == ErrorCode::Io;
+                if applied > 0 && !may_apply {
                     continue;
                 }
-                // A version that does not match is found before its change is made.
+                // Versions are compared before the change is made.
                 let is_too_late = code == ErrorCode::VersionMismatch
                     && applied > 0
-                    && applied == moment.changes.len();
-                if moment.answer != Some(code) && !is_too_late {
-                    faults.extend(
-                        [How::Once(code), How::ForEver(code)].map(|how| Self { how, applied }),
-                    );
+                    && applied == operation.changes.len();
+                if operation.normal_error != Some(code) && !is_too_late {
+                    let kinds = [FaultKind::Once(code), FaultKind::Always(code)];
+                    faults.extend(kinds.map(|kind| Self { kind, applied }));
                 }
             }
         }
@@ -66,10 +65,12 @@ impl Fault {
 }
 
 impl Point {
-    /// Whether an error there leaves open what was done.
+    /// Whether the caller cannot know, after this error, if the change was made.
     pub(super) fn is_uncertain(self, operation: Operation) -> bool {
-        let is_io =
-            matches!(self.fault.how, How::Once(ErrorCode::Io) | How::ForEver(ErrorCode::Io));
+        let is_io = matches!(
+            self.fault.kind,
+            FaultKind::Once(ErrorCode::Io) | FaultKind::Always(ErrorCode::Io)
+        );
         operation == Operation::CommitTransaction && is_io
     }
 }
@@ -77,10 +78,10 @@ impl Point {
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.at)?;
-        match self.fault.how {
-            How::Once(code) => write!(f, "{code}:once")?,
-            How::ForEver(code) => write!(f, "{code}:for-ever")?,
-            How::Death => write!(f, "death")?,
+        match self.fault.kind {
+            FaultKind::Once(code) => write!(f, "{code}:once")?,
+            FaultKind::Always(code) => write!(f, "{code}:always")?,
+            FaultKind::Crash => write!(f, "crash")?,
         }
         match self.fault.applied {
             0 => Ok(()),
@@ -89,12 +90,12 @@ impl fmt::Display for Point {
     }
 }
 
-/// Lets a fault happen at one point, or none, and keeps account.
+/// Injects a fault at one point, or none, and records all operations.
 #[derive(Debug, Default)]
 pub(super) struct AtPoint {
     point: Option<Point>,
-    done: RefCell<Vec<Moment>>,
-    stand: Cell<usize>,
+    operations: RefCell<Vec<PendingOperation>>,
+    applied: Cell<usize>,
 }
 
 impl AtPoint {
@@ -102,42 +103,45 @@ impl AtPoint {
         Self { point, ..Self::default() }
     }
 
-    /// Every operation there was.
-    pub fn moments(&self) -> Vec<Moment> {
-        self.done.borrow().clone()
+    /// All operations of the call.
+    pub fn operations(&self) -> Vec<PendingOperation> {
+        self.operations.borrow().clone()
     }
 
-    /// The operation at the point.
+    /// The operation at the point. `None` if the call did not reach it.
     pub fn reached(&self) -> Option<Operation> {
-        Some(self.done.borrow().get(self.point?.at)?.operation)
+        Some(self.operations.borrow().get(self.point?.at)?.operation)
     }
 
-    /// How many changes stand, of all commits.
-    pub fn stand(&self) -> usize {
-        self.stand.get()
+    /// The number of changes that were applied, in all commits.
+    pub fn applied(&self) -> usize {
+        self.applied.get()
     }
 }
 
 impl Plan for AtPoint {
-    fn at(&self, moment: Moment) -> Event {
-        let mut done = self.done.borrow_mut();
-        let count = moment.changes.len();
-        let event = match self.point {
-            Some(Point { at, fault: Fault { how, applied } }) if at == done.len() => match how {
-                How::Once(code) | How::ForEver(code) => Event::Fails(code, applied),
-                How::Death => Event::Dies(applied),
+    fn decide(&self, operation: PendingOperation) -> Action {
+        let mut operations = self.operations.borrow_mut();
+        let number = operations.len();
+        let changes = operation.changes.len();
+        operations.push(operation);
+        let action = match self.point {
+            Some(Point { at, fault: Fault { kind, applied } }) if at == number => match kind {
+                FaultKind::Once(code) | FaultKind::Always(code) => Action::Fail(code, applied),
+                FaultKind::Crash => Action::Crash(applied),
             },
-            Some(Point { at, fault: Fault { how: How::ForEver(code), .. } }) if at < done.len() => {
-                Event::Fails(code, 0)
+            Some(Point { at, fault: Fault { kind: FaultKind::Always(code), .. } })
+                if at < number =>
+            {
+                Action::Fail(code, 0)
             }
-            _ => Event::Passes,
+            _ => Action::Proceed,
         };
-        done.push(moment);
-        let stand = match event {
-            Event::Passes => count,
-            Event::Fails(_, applied) | Event::Dies(applied) => applied,
+        let applied = match action {
+            Action::Proceed => changes,
+            Action::Fail(_, applied) | Action::Crash(applied) => applied,
         };
-        self.stand.set(self.stand.get() + stand);
-        event
+        self.applied.set(self.applied.get() + applied);
+        action
     }
 }

@@ -1,18 +1,18 @@
-//! What storage holds, to be compared and to begin anew from.
+//! The contents of storage, to be compared and restored.
 
 use std::collections::BTreeMap;
 
 use agent_memory_core::storage::{Area, Change, Place, Splice};
 
 use crate::case::Documents;
-use crate::in_memory::{FullStorage, Image};
+use crate::in_memory::{Image, InMemoryStorage};
 
-/// One step of what an operation changes.
+/// A change of storage.
 #[derive(Clone, Debug)]
-pub enum Alteration {
-    /// Of a document.
+pub enum StateChange {
+    /// A change of a document.
     Document(Change),
-    /// Of the database, which holds this afterwards.
+    /// A change of the database: its new contents.
     Database(Image),
 }
 
@@ -20,13 +20,13 @@ pub enum Alteration {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     documents: BTreeMap<(Area, String), Vec<u8>>,
-    /// None where nobody has made anything in one.
+    /// `None` if the database does not exist or has no table.
     database: Option<Image>,
 }
 
 impl State {
-    /// What a storage holds.
-    pub fn of(memory: &FullStorage, place: &Place) -> Self {
+    /// The contents of storage.
+    pub fn of(memory: &InMemoryStorage, place: &Place) -> Self {
         let areas = [Area::Documents, Area::Bookkeeping];
         let of_area = |area| {
             let documents = memory.documents(place, area).into_iter();
@@ -36,16 +36,16 @@ impl State {
         Self { documents: areas.into_iter().flat_map(of_area).collect(), database }
     }
 
-    /// Documents where users look for them, and nothing else.
+    /// Documents in the area that users see, and nothing else.
     pub fn given(documents: Documents) -> Self {
         let documents = documents.into_iter();
         let documents = documents.map(|(path, text)| ((Area::Documents, path), text)).collect();
         Self { documents, database: None }
     }
 
-    /// Fresh storage that holds this: what a process finds that starts now.
-    pub fn reopened(&self, place: &Place) -> FullStorage {
-        let memory = FullStorage::new();
+    /// New storage with these contents, as a process that starts now finds it.
+    pub fn reopened(&self, place: &Place) -> InMemoryStorage {
+        let memory = InMemoryStorage::new();
         memory.grant(place.clone());
         for ((area, path), contents) in &self.documents {
             memory.put(place, *area, path, contents.clone());
@@ -56,44 +56,44 @@ impl State {
         memory
     }
 
-    /// The states after the first change of an operation, the first two, and so on.
-    pub fn after_each(&self, changes: &[Alteration]) -> Vec<Self> {
+    /// The states after the first change of an operation, after the first two, and so on.
+    pub fn after_each(&self, changes: &[StateChange]) -> Vec<Self> {
         let mut state = self.clone();
-        let after = |change: &Alteration| {
+        let after = |change: &StateChange| {
             match change.clone() {
-                Alteration::Document(Change::Put { area, path, contents, .. }) => {
+                StateChange::Document(Change::Put { area, path, contents, .. }) => {
                     state.documents.insert((area, path), contents);
                 }
-                Alteration::Document(Change::Edit { area, path, splices, .. }) => {
+                StateChange::Document(Change::Edit { area, path, splices, .. }) => {
                     let before = self.documents[&(area, path.clone())].clone();
                     let contents = Splice::all(&splices, before).expect("splices that fit");
                     state.documents.insert((area, path), contents);
                 }
-                Alteration::Document(Change::Delete { area, path, .. }) => {
+                StateChange::Document(Change::Delete { area, path, .. }) => {
                     state.documents.remove(&(area, path));
                 }
-                Alteration::Document(Change::Copy { area, from, to, .. }) => {
+                StateChange::Document(Change::Copy { area, from, to, .. }) => {
                     let contents = self.documents[&(area, from)].clone();
                     state.documents.insert((area, to), contents);
                 }
-                Alteration::Document(Change::Rename { area, from, to, .. }) => {
+                StateChange::Document(Change::Rename { area, from, to, .. }) => {
                     let contents = state.documents.remove(&(area, from)).expect("it is there");
                     state.documents.insert((area, to), contents);
                 }
-                Alteration::Database(image) => state.database = Some(image),
+                StateChange::Database(image) => state.database = Some(image),
             }
             state.clone()
         };
         changes.iter().map(after).collect()
     }
 
-    /// What stands where users look for it.
+    /// The documents in the area that users see.
     pub fn documents(&self) -> Documents {
         let documents = self.documents.iter().filter(|((area, _), _)| *area == Area::Documents);
         documents.map(|((_, path), contents)| (path.clone(), contents.clone())).collect()
     }
 
-    /// Bytes of all documents.
+    /// The size of all documents in bytes.
     pub fn size(&self) -> usize {
         self.documents.values().map(Vec::len).sum()
     }

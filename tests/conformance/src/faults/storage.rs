@@ -1,4 +1,4 @@
-//! Storage in memory that does at each operation what a plan says.
+//! Storage in memory whose operations fail as a plan decides.
 
 use std::panic::resume_unwind;
 
@@ -10,58 +10,58 @@ use agent_memory_core::storage::{
     Storage, Tree, Writer,
 };
 
-use super::state::Alteration;
+use super::state::StateChange;
 use crate::case::Operation;
-use crate::in_memory::FullStorage;
+use crate::in_memory::InMemoryStorage;
 
 /// An operation that is about to happen.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct PendingOperation {
     /// Its kind.
     pub operation: Operation,
-    /// The changes that it would make, one after the other.
-    pub changes: Vec<Alteration>,
-    /// An error that would be no failure here but an answer.
-    pub answer: Option<ErrorCode>,
+    /// The changes that it would make, in order.
+    pub changes: Vec<StateChange>,
+    /// The error that is a normal answer of this operation, if there is one.
+    pub normal_error: Option<ErrorCode>,
 }
 
 /// What happens at an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// What the storage below does.
-    Passes,
-    /// It fails, and so many of its changes stand nevertheless.
-    Fails(ErrorCode, usize),
-    /// The process dies in it, after so many of its changes.
-    Dies(usize),
+pub enum Action {
+    /// It is done.
+    Proceed,
+    /// It fails. This number of its changes is applied nevertheless.
+    Fail(ErrorCode, usize),
+    /// The process crashes, after this number of its changes.
+    Crash(usize),
 }
 
-/// Decides what happens.
+/// Decides what happens at each operation.
 pub trait Plan {
-    /// Called once for each operation, in their order.
-    fn at(&self, moment: Moment) -> Event;
+    /// Is called once for each operation, in order.
+    fn decide(&self, operation: PendingOperation) -> Action;
 }
 
-/// With what a thread unwinds that stands for a process that dies. Whatever is dropped on the way
-/// lets go of its lock, as the operating system would, and can do nothing else.
+/// The panic payload that stands for a crash of the process. Unwinding drops the locks, as the
+/// operating system frees those of a crashed process.
 #[derive(Clone, Copy, Debug)]
-pub struct Death;
+pub struct Crash;
 
-/// Storage in memory under a plan.
+/// Storage in memory with the faults of a plan.
 #[derive(Debug)]
 pub struct FaultyStorage<P> {
-    memory: FullStorage,
+    memory: InMemoryStorage,
     plan: P,
 }
 
 impl<P: Plan> FaultyStorage<P> {
-    /// The storage, which behaves but for the plan.
-    pub fn new(memory: FullStorage, plan: P) -> Self {
+    /// Adds a plan to storage.
+    pub fn new(memory: InMemoryStorage, plan: P) -> Self {
         Self { memory, plan }
     }
 
-    /// The storage below.
-    pub fn memory(&self) -> &FullStorage {
+    /// The storage without faults.
+    pub fn memory(&self) -> &InMemoryStorage {
         &self.memory
     }
 
@@ -70,16 +70,24 @@ impl<P: Plan> FaultyStorage<P> {
         &self.plan
     }
 
-    fn check(&self, operation: Operation, answer: Option<ErrorCode>) -> Result<(), Error> {
-        match self.plan.at(Moment { operation, changes: Vec::new(), answer }) {
-            Event::Passes => Ok(()),
-            Event::Fails(code, _) => Err(injected(code)),
-            Event::Dies(_) => resume_unwind(Box::new(Death)),
+    fn check(&self, operation: Operation) -> Result<(), Error> {
+        self.check_with(operation, None)
+    }
+
+    fn check_with(
+        &self,
+        operation: Operation,
+        normal_error: Option<ErrorCode>,
+    ) -> Result<(), Error> {
+        match self.plan.decide(PendingOperation { operation, changes: Vec::new(), normal_error }) {
+            Action::Proceed => Ok(()),
+            Action::Fail(code, _) => Err(injected(code)),
+            Action::Crash(_) => resume_unwind(Box::new(Crash)),
         }
     }
 }
 
-/// What an injected error says, in the words that the cases expect.
+/// The message of an injected error, as the cases expect it.
 pub const INJECTED: &str = "a fault that the case asks for";
 
 fn injected(code: ErrorCode) -> Error {
@@ -88,7 +96,7 @@ fn injected(code: ErrorCode) -> Error {
 
 impl<P: Plan> Storage for FaultyStorage<P> {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        self.check(Operation::Open, None)?;
+        self.check(Operation::Open)?;
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
     }
 
@@ -99,9 +107,9 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         kind: Kind,
         create: bool,
     ) -> Result<Box<dyn Connection + '_>, Error> {
-        // Who does not create one asks whether there is one, and this says that there is not.
-        let answer = (!create).then_some(ErrorCode::NotFound);
-        self.check(Operation::OpenDatabase, answer)?;
+        // Without `create`, `not-found` is a normal answer: there is no database.
+        let normal_error = (!create).then_some(ErrorCode::NotFound);
+        self.check_with(Operation::OpenDatabase, normal_error)?;
         let connection = self.memory.open_database(place, name, kind, create)?;
         Ok(Box::new(FaultyConnection { connection, storage: self }))
     }
@@ -114,24 +122,24 @@ struct FaultyTree<'a, P> {
 
 impl<P: Plan> Documents for FaultyTree<'_, P> {
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
-        self.storage.check(Operation::Stat, None)?;
+        self.storage.check(Operation::Stat)?;
         self.tree.stat(area, path)
     }
 
     fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
-        self.storage.check(Operation::Read, None)?;
+        self.storage.check(Operation::Read)?;
         self.tree.read(area, path, max_bytes)
     }
 
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.storage.check(Operation::List, None)?;
+        self.storage.check(Operation::List)?;
         self.tree.list(area, directory)
     }
 }
 
 impl<P: Plan> Tree for FaultyTree<'_, P> {
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
-        self.storage.check(Operation::Lock, None)?;
+        self.storage.check(Operation::Lock)?;
         Ok(Box::new(FaultyWriter { writer: self.tree.lock(scope)?, plan: &self.storage.plan }))
     }
 }
@@ -143,23 +151,25 @@ struct FaultyWriter<'a> {
 
 impl Writer for FaultyWriter<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
-        let (operation, answer) = (Operation::Commit, None);
-        let alterations = changes.iter().cloned().map(Alteration::Document).collect();
-        let event = self.plan.at(Moment { operation, changes: alterations, answer });
-        let stand = |count: usize| -> Result<usize, CommitError> {
+        let action = self.plan.decide(PendingOperation {
+            operation: Operation::Commit,
+            changes: changes.iter().cloned().map(StateChange::Document).collect(),
+            normal_error: None,
+        });
+        let apply = |count: usize| -> Result<usize, CommitError> {
             let count = count.min(changes.len());
             self.writer.commit(&changes[..count])?;
             Ok(count)
         };
-        match event {
-            Event::Passes => self.writer.commit(changes),
-            Event::Fails(code, applied) => {
-                let applied = stand(applied)? as u32;
+        match action {
+            Action::Proceed => self.writer.commit(changes),
+            Action::Fail(code, applied) => {
+                let applied = apply(applied)? as u32;
                 Err(CommitError { error: injected(code), change: Some(applied), applied })
             }
-            Event::Dies(applied) => {
-                stand(applied)?;
-                resume_unwind(Box::new(Death))
+            Action::Crash(applied) => {
+                apply(applied)?;
+                resume_unwind(Box::new(Crash))
             }
         }
     }
@@ -172,7 +182,7 @@ struct FaultyConnection<'a, P> {
 
 impl<P: Plan> Connection for FaultyConnection<'_, P> {
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
-        self.storage.check(Operation::Query, None)?;
+        self.storage.check(Operation::Query)?;
         self.connection.query(statement, max_rows)
     }
 
@@ -182,7 +192,7 @@ impl<P: Plan> Connection for FaultyConnection<'_, P> {
             Mode::Write(_) => Operation::BeginWrite,
         };
         let writes = mode != Mode::Read;
-        self.storage.check(operation, None)?;
+        self.storage.check(operation)?;
         let transaction = self.connection.begin(mode)?;
         Ok(Box::new(FaultyTransaction { transaction, storage: self.storage, writes }))
     }
@@ -196,33 +206,34 @@ struct FaultyTransaction<'a, P> {
 
 impl<P: Plan> Transaction for FaultyTransaction<'_, P> {
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
-        self.storage.check(Operation::Query, None)?;
+        self.storage.check(Operation::Query)?;
         self.transaction.query(statement, max_rows)
     }
 
     fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
-        self.storage.check(Operation::Execute, None)?;
+        self.storage.check(Operation::Execute)?;
         self.transaction.execute(statements)
     }
 
-    /// Stands or is rolled back as a whole.
+    /// Commits or rolls back: `applied` is 0 or 1.
     fn commit(&self) -> Result<(), Error> {
         let image = self.storage.memory.image().filter(|_| self.writes);
-        let changes = image.map(Alteration::Database).into_iter().collect();
+        let changes = image.map(StateChange::Database).into_iter().collect();
         let operation = Operation::CommitTransaction;
-        match self.storage.plan.at(Moment { operation, changes, answer: None }) {
-            Event::Passes => self.transaction.commit(),
-            Event::Fails(code, applied) => {
+        match self.storage.plan.decide(PendingOperation { operation, changes, normal_error: None })
+        {
+            Action::Proceed => self.transaction.commit(),
+            Action::Fail(code, applied) => {
                 if applied > 0 {
                     self.transaction.commit()?;
                 }
                 Err(injected(code))
             }
-            Event::Dies(applied) => {
+            Action::Crash(applied) => {
                 if applied > 0 {
                     self.transaction.commit()?;
                 }
-                resume_unwind(Box::new(Death))
+                resume_unwind(Box::new(Crash))
             }
         }
     }

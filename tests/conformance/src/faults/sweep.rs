@@ -1,4 +1,4 @@
-//! Every call that the conformance suite has for a toolset, through every fault.
+//! The sweep: every call that the conformance suite has for a toolset, with every fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -10,22 +10,23 @@ use agent_memory_core::storage::{ErrorCode, Place, Storage};
 use agent_memory_core::toolbox;
 use serde_json::{Map, Value};
 
-use super::call::{Attempt, Call, Found, Tally};
+use super::call::{Attempt, Call, Counts, Finding};
 use super::state::State;
 use crate::case::{self, Case, Format, Ids};
-use crate::core_runner::{Circumstances, answer, context_of, memory_of, place_of, tools_of};
+use crate::core_runner::{CallContexts, answer, context_of, place_of, storage_of, tools_of};
 use crate::runner::Answer;
 
-/// How long documents and arguments may be together: length decides nothing about faults.
+/// The maximum length of a call's documents and arguments. Longer calls take time and show no other
+/// faults.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// One mistake shows in thousands of faults.
-const SHOWN: usize = 20;
+/// The maximum number of findings that are printed: one defect can cause thousands.
+const MAX_SHOWN: usize = 20;
 
-/// Names one call, or one fault of it, as a failure does: all that is swept then.
+/// The environment variable that names one call, or one fault of a call, to sweep only that.
 const VARIABLE: &str = "AGENT_MEMORY_FAULT";
 
-/// A toolset whose calls are to be swept.
+/// A sweep of a toolset's calls.
 #[derive(Debug)]
 pub struct Sweep {
     toolset: &'static str,
@@ -34,94 +35,93 @@ pub struct Sweep {
     sample: Option<Sample>,
 }
 
-/// Which of the calls are swept: so many of each tool in each format, of the first of these topics
-/// that have some.
+/// The calls of a sample: a number of calls of each tool in each format. Earlier topics come first.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     calls: usize,
     topics: &'static [&'static str],
 }
 
-/// The calls that are swept, by the name of the case and the number of the step.
+/// The calls of a sample, by the name of the case and the number of the step.
 type Chosen = BTreeSet<(String, usize)>;
 
-/// What is to be swept: a call, a fault of one, or, where it is none, everything.
-struct Wanted(Option<String>);
+/// The value of [`VARIABLE`]. `None` sweeps everything.
+struct Filter(Option<String>);
 
-/// What was done, by tool, and what was wrong.
+/// The counts by tool, and the findings.
 #[derive(Default)]
-struct Account {
-    tallies: BTreeMap<String, Tally>,
+struct Summary {
+    counts: BTreeMap<String, Counts>,
     too_long: usize,
     found: Vec<String>,
 }
 
 impl Sweep {
-    /// The calls of a toolset: every step of its cases, in the state that the steps before it leave.
+    /// A sweep of every step of the toolset's cases, each in the state after the steps before it.
     pub fn of(toolset: &'static str) -> Self {
         Self { toolset, tools: tools_of(toolset), reports: BTreeMap::new(), sample: None }
     }
 
-    /// A tool that examines documents: it reports these errors of reading and listing instead of
-    /// failing.
+    /// Sets the errors of reading and listing that a tool reports in its result instead of failing.
     pub fn reporting(mut self, tool: &'static str, errors: &'static [ErrorCode]) -> Self {
         self.reports.insert(tool, errors);
         self
     }
 
-    /// Sweeps at most so many calls of each tool in each format, of cases of these topics, the
-    /// first ones first: where a fault takes milliseconds and there are thousands of calls.
+    /// Limits the sweep to a number of calls of each tool in each format, from cases of these topics.
+    /// Earlier topics come first.
     pub fn sampling(mut self, calls: usize, topics: &'static [&'static str]) -> Self {
         self.sample = Some(Sample { calls, topics });
         self
     }
 
-    /// Sweeps them, and prints how many.
+    /// Runs the sweep and prints its counts.
     ///
     /// # Panics
     ///
-    /// Where a fault does harm, with the command that replays each; and where a tool has no call
-    /// that succeeds, a writing one none that changes something.
+    /// - If there is a finding. The message has the command that replays it.
+    /// - If a tool has no call that succeeds.
+    /// - If a tool that writes has no call that changes something.
     pub fn run(self) {
-        let wanted = Wanted(env::var(VARIABLE).ok());
+        let wanted = Filter(env::var(VARIABLE).ok());
         let mut cases = case::load_all();
         cases.retain(|case| case.name.starts_with(&format!("{}/", self.toolset)));
         let chosen = self.sample.map(|sample| sample.of(&mut cases, self.toolset));
-        let account = Mutex::new(Account::default());
+        let summary = Mutex::new(Summary::default());
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
                 scope.spawn(|| {
                     while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        self.sweep_case(case, chosen.as_ref(), &wanted, &account);
+                        self.sweep_case(case, chosen.as_ref(), &wanted, &summary);
                     }
                 });
             }
         });
-        let account = account.into_inner().unwrap_or_else(PoisonError::into_inner);
-        account.print();
-        let found = &account.found;
-        let shown = found[..found.len().min(SHOWN)].join("\n");
-        assert!(found.is_empty(), "{} in all:\n{shown}", found.len());
-        let Some(wanted) = wanted.0 else { return self.check_complete(&account.tallies) };
+        let summary = summary.into_inner().unwrap_or_else(PoisonError::into_inner);
+        summary.print();
+        let found = &summary.found;
+        let shown = found[..found.len().min(MAX_SHOWN)].join("\n");
+        assert!(found.is_empty(), "{} findings:\n{shown}", found.len());
+        let Some(wanted) = wanted.0 else { return self.check_complete(&summary.counts) };
         let is_of_this = wanted.starts_with(&format!("{}/", self.toolset));
-        assert!(!is_of_this || !account.tallies.is_empty(), "`{wanted}` names no fault");
+        assert!(!is_of_this || !summary.counts.is_empty(), "`{wanted}` names no fault");
     }
 
-    /// The cases with planned faults are about the errors, not about what they leave.
+    /// Sweeps the calls of a case. Cases with faults of their own are left out.
     fn sweep_case(
         &self,
         case: &Case,
         chosen: Option<&Chosen>,
-        wanted: &Wanted,
-        account: &Mutex<Account>,
+        wanted: &Filter,
+        summary: &Mutex<Summary>,
     ) {
         if !case.text.faults.is_empty() {
             return;
         }
         let place = place_of(case);
-        let circumstances = Circumstances::of(case);
-        let mut before = State::of(&memory_of(case), &place);
+        let circumstances = CallContexts::of(case);
+        let mut before = State::of(&storage_of(case), &place);
         let mut ids = Ids::default();
         for (index, step) in case.text.steps.iter().enumerate() {
             let arguments = ids.fill(&circumstances.places().fill(&step.arguments));
@@ -146,12 +146,12 @@ impl Sweep {
             let tool = self.tools.iter().find(|tool| tool["name"] == step.call && is_chosen);
             if let (Some(tool), Some(points)) = (tool, wanted.points_of(&name)) {
                 if before.size() + arguments.to_string().len() > MAX_BYTES {
-                    lock(account).too_long += 1;
+                    lock(summary).too_long += 1;
                 } else {
                     let call = self.call(tool, &place, before, &make);
-                    let (tally, mut found) = call.sweep(points);
-                    found.extend(self.unserved(&call, &arguments, &circumstances.context(0)));
-                    lock(account).add(&step.call, &name, tally, &found, succeeds);
+                    let (count, mut found) = call.sweep(points);
+                    found.extend(self.broken_readers(&call, &arguments, &circumstances.context(0)));
+                    lock(summary).add(&step.call, &name, count, &found, succeeds);
                 }
             }
             before = after;
@@ -176,8 +176,8 @@ impl Sweep {
         }
     }
 
-    /// Whoever reads after some of a call's changes is served, if it is served before them.
-    fn unserved(&self, call: &Call<'_>, arguments: &Value, context: &Value) -> Vec<Found> {
+    /// Finds tools that could read before the call but not after some of its changes.
+    fn broken_readers(&self, call: &Call<'_>, arguments: &Value, context: &Value) -> Vec<Finding> {
         let mut found = Vec::new();
         for state in call.states().into_iter().skip(1) {
             for tool in self.tools.iter().filter(|tool| !is_writer(tool)) {
@@ -187,21 +187,21 @@ impl Sweep {
                     .map(|state| call_tool(&state.reopened(call.place), name, &arguments, context));
                 let is_result = |answer: &Answer| matches!(answer, Answer::Result(_));
                 if is_result(&earlier) && !is_result(&now) {
-                    let what = format!("after some of the changes `{name}` answers {now:?}");
-                    found.push(Found { point: None, what });
+                    let message = format!("after some of the changes `{name}` answers {now:?}");
+                    found.push(Finding { point: None, message });
                 }
             }
         }
         found
     }
 
-    fn check_complete(&self, tallies: &BTreeMap<String, Tally>) {
+    fn check_complete(&self, counts: &BTreeMap<String, Counts>) {
         for tool in &self.tools {
             let name = tool["name"].as_str().expect("a tool has a name");
-            let tally = tallies.get(name).copied().unwrap_or_default();
-            assert!(tally.calls > 0, "`{name}` has no case in which it succeeds");
+            let count = counts.get(name).copied().unwrap_or_default();
+            assert!(count.calls > 0, "`{name}` has no case in which it succeeds");
             assert!(
-                tally.changes > 0 || !is_writer(tool),
+                count.changes > 0 || !is_writer(tool),
                 "`{name}` writes, and has no case in which it changes something"
             );
         }
@@ -209,7 +209,7 @@ impl Sweep {
 }
 
 impl Sample {
-    /// Leaves the cases of the topics, in the order of the topics.
+    /// Chooses the calls. Only the cases of the topics remain, in the order of the topics.
     fn of(self, cases: &mut Vec<Case>, toolset: &str) -> Chosen {
         let rank = |case: &Case| {
             let in_topic = |topic: &&str| case.name.starts_with(&format!("{toolset}/{topic}/"));
@@ -233,8 +233,9 @@ impl Sample {
     }
 }
 
-impl Wanted {
-    /// Which of a call's points: none where the call is not wanted, none of them where all are.
+impl Filter {
+    /// The filter for the points of a call. `None` if the call is left out, `Some(None)` for all of
+    /// its points.
     fn points_of(&self, call: &str) -> Option<Option<&str>> {
         let Some(wanted) = &self.0 else { return Some(None) };
         match wanted.strip_prefix(call)? {
@@ -244,51 +245,56 @@ impl Wanted {
     }
 }
 
-impl Account {
-    fn add(&mut self, tool: &str, call: &str, tally: Tally, found: &[Found], succeeds: bool) {
-        let sum = self.tallies.entry(tool.to_owned()).or_default();
-        sum.operations += tally.operations;
-        sum.faults += tally.faults;
-        // What refuses shows nothing about a tool that does its work.
+impl Summary {
+    fn add(&mut self, tool: &str, call: &str, count: Counts, found: &[Finding], succeeds: bool) {
+        let sum = self.counts.entry(tool.to_owned()).or_default();
+        sum.operations += count.operations;
+        sum.faults += count.faults;
+        // `check_complete` counts only calls that succeed.
         if succeeds {
-            sum.calls += tally.calls;
-            sum.changes += tally.changes;
+            sum.calls += count.calls;
+            sum.changes += count.changes;
         }
-        self.found.extend(found.iter().map(|Found { point, what }| {
+        self.found.extend(found.iter().map(|Finding { point, message }| {
             let name = point.map_or(call.to_owned(), |point| format!("{call}:{point}"));
             let command = "cargo test --release -p agent-memory-conformance --test faults";
-            format!("{name}: {what}\n  replay: {VARIABLE}='{name}' {command}")
+            format!("{name}: {message}\n  replay: {VARIABLE}='{name}' {command}")
         }));
     }
 
     fn print(&self) {
-        for (tool, Tally { calls, operations, changes, faults }) in &self.tallies {
+        for (tool, Counts { calls, operations, changes, faults }) in &self.counts {
             println!(
-                "{tool}: {calls} calls that succeed; {operations} operations of all, {changes} \
-                 changes, {faults} faults"
+                "{tool}: {calls} successful calls, {operations} operations, {changes} changes, \
+                 {faults} faults"
             );
         }
         if self.too_long > 0 {
-            println!("left out, being longer than {MAX_BYTES} bytes: {} calls", self.too_long);
+            println!("left out: {} calls of more than {MAX_BYTES} bytes", self.too_long);
         }
     }
 }
 
-fn call_tool(storage: &dyn Storage, tool: &str, arguments: &Value, context: &Value) -> Answer {
+pub(super) fn call_tool(
+    storage: &dyn Storage,
+    tool: &str,
+    arguments: &Value,
+    context: &Value,
+) -> Answer {
     let context = context_of(context);
     let outcome = toolbox::call_tool(storage, tool, &arguments.to_string(), &context);
     answer(outcome).expect("a result is JSON")
 }
 
-fn lock(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
-    account.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(summary: &Mutex<Summary>) -> MutexGuard<'_, Summary> {
+    summary.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn is_writer(tool: &Value) -> bool {
     tool["annotations"]["readOnlyHint"] == false
 }
 
-/// What of a call's arguments another tool takes; none where that is not enough for it.
+/// The arguments of a call that another tool accepts, too. `None` if a required one is missing.
 fn arguments_of(tool: &Value, arguments: &Value) -> Option<Value> {
     let schema = &tool["inputSchema"];
     let fields = arguments.as_object()?.iter();

@@ -1,6 +1,6 @@
-//! The core over storage in memory.
+//! Storage in memory, and the core on it.
 
 mod repository;
 
-pub use agent_memory_storage_memory::{FullStorage, Image, MemoryStorage, SqlDatabase};
+pub use agent_memory_storage_memory::{InMemoryStorage, Image, MemoryStorage, SqlDatabase};
 pub use repository::InMemory;

@@ -1,4 +1,4 @@
-//! The core over storage in memory: what the same calls do where nothing goes wrong.
+//! The core on a repository in memory. Tests of hosts compare with what it does without faults.
 
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
@@ -17,7 +17,7 @@ pub struct InMemory {
 }
 
 impl InMemory {
-    /// A repository with documents, at a path that need not exist.
+    /// A repository with these documents. The path need not exist on disk.
     pub fn new(repository: &str, documents: &Documents) -> Self {
         let storage = MemoryStorage::new();
         let place = Place::repository(repository);
@@ -41,7 +41,7 @@ impl InMemory {
         answer(outcome).expect("a result is JSON")
     }
 
-    /// What the repository holds.
+    /// The documents of the repository.
     pub fn documents(&self) -> Documents {
         self.storage.documents(&self.place, Area::Documents)
     }
