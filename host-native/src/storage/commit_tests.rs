@@ -195,10 +195,9 @@ fn a_long_document_that_its_writer_knows_is_refused_once_an_editor_changed_a_byt
     for next in ["one", "two", "three"] {
         let before = (next != "one").then(|| text.clone());
         text.push_str(next);
-        let changes = [put("a.md", &text, before.as_deref())];
-        let versions = writer.commit(&changes).unwrap();
+        let changes = vec![put("a.md", &text, before.as_deref())];
+        let versions = writer.commit_and_cache(changes).unwrap();
         assert_eq!(versions, [version(&text)]);
-        writer.keep(changes.into(), &versions);
         let read = repository.tree.read(Area::Documents, "a.md", u64::MAX).unwrap().unwrap();
         assert_eq!(
             (read.version, read.contents == text.as_bytes()),

@@ -1,4 +1,4 @@
-//! Runs `tests/layouts.json` and `tests/paths.json`, which tell how they are to be read.
+//! Runs `tests/layouts.json`, which says how it is to be read.
 
 use super::*;
 use agent_memory_storage::Writer as _;
@@ -212,43 +212,4 @@ fn every_layout_gives_its_lock_or_its_refusal() {
 #[test]
 fn nothing_that_stands_in_a_tree_leads_out_of_it() {
     run("trees", check_tree);
-}
-
-fn spelled(path: &Value) -> String {
-    let part = |part: &Value| match part.as_str() {
-        Some(text) => text.to_owned(),
-        None => part["repeat"].as_str().unwrap().repeat(part["times"].as_u64().unwrap() as usize),
-    };
-    match path.as_array() {
-        Some(parts) => parts.iter().map(part).collect(),
-        None => part(path),
-    }
-}
-
-#[test]
-fn a_tree_accepts_and_refuses_the_paths_that_the_cases_say() {
-    let data = data("paths.json");
-    for case in data["documents"].as_array().unwrap() {
-        let path = spelled(&case["path"]);
-        assert!(path::document(&path).is_ok(), "{path:?}: {}", case["why"]);
-        assert!(path::directory(&path).is_ok(), "{path:?}: {}", case["why"]);
-    }
-    for case in data["refused"].as_array().unwrap() {
-        let path = spelled(&case["path"]);
-        for segments in [path::document(&path), path::directory(&path)] {
-            let refused = segments.expect_err(&format!("{path:?}: {}", case["why"]));
-            assert_eq!(refused.code, ErrorCode::InvalidPath);
-        }
-    }
-    assert!(path::document("").is_err());
-    assert_eq!(path::directory(""), Ok(Vec::new()));
-}
-
-#[test]
-fn a_temporary_file_is_named_after_its_document_and_fits_the_medium() {
-    for case in data("paths.json")["temporary"].as_array().unwrap() {
-        let (name, temporary) = (spelled(&case["name"]), spelled(&case["temporary"]));
-        assert_eq!(path::temporary(&name), temporary);
-        assert!(path::is_temporary(&temporary) && temporary.len() <= 255);
-    }
 }

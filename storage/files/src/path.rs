@@ -90,3 +90,58 @@ pub(crate) fn refused(path: &str, reason: &str) -> Error {
         format!("`{}` is not a path of a tree: it {reason}", path.escape_debug()),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    //! Runs `tests/paths.json`, which says how it is to be read.
+
+    use serde_json::Value;
+
+    use super::*;
+
+    fn data() -> Value {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/paths.json");
+        serde_json::from_str(&std::fs::read_to_string(path).expect(path)).expect(path)
+    }
+
+    fn spelled(path: &Value) -> String {
+        let part = |part: &Value| match part.as_str() {
+            Some(text) => text.to_owned(),
+            None => {
+                part["repeat"].as_str().unwrap().repeat(part["times"].as_u64().unwrap() as usize)
+            }
+        };
+        match path.as_array() {
+            Some(parts) => parts.iter().map(part).collect(),
+            None => part(path),
+        }
+    }
+
+    #[test]
+    fn a_tree_accepts_and_refuses_the_paths_that_the_cases_say() {
+        let data = data();
+        for case in data["documents"].as_array().unwrap() {
+            let path = spelled(&case["path"]);
+            assert!(document(&path).is_ok(), "{path:?}: {}", case["why"]);
+            assert!(directory(&path).is_ok(), "{path:?}: {}", case["why"]);
+        }
+        for case in data["refused"].as_array().unwrap() {
+            let path = spelled(&case["path"]);
+            for segments in [document(&path), directory(&path)] {
+                let refused = segments.expect_err(&format!("{path:?}: {}", case["why"]));
+                assert_eq!(refused.code, ErrorCode::InvalidPath);
+            }
+        }
+        assert!(document("").is_err());
+        assert_eq!(directory(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_temporary_file_is_named_after_its_document_and_fits_the_medium() {
+        for case in data()["temporary"].as_array().unwrap() {
+            let (name, expected) = (spelled(&case["name"]), spelled(&case["temporary"]));
+            assert_eq!(temporary(&name), expected);
+            assert!(is_temporary(&expected) && expected.len() <= 255);
+        }
+    }
+}

@@ -117,7 +117,8 @@ fn with_relaxed_durability_the_bytes_of_new_documents_alone_are_synced() {
         return;
     };
     let root = repository.at(".").canonicalize().unwrap();
-    let temporary = ["new.md", "copied.md"].map(|name| root.join(path::temporary(name)));
+    let temporary =
+        ["new.md", "copied.md"].map(|name| root.join(format!(".{name}.agent-memory-tmp")));
     assert_eq!(synced, temporary);
 }
 

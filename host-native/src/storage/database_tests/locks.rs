@@ -1,7 +1,8 @@
 //! The one lock of a place, shared by a writer and a transaction of one call.
 
 use super::*;
-use crate::storage::{Change, Writer};
+use crate::storage::api::Writer as _;
+use std::sync::Mutex;
 
 fn lock(tree: &Tree, wait: Duration) -> Result<Writer, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -2,5 +2,5 @@
 
 mod repository;
 
-pub use agent_memory_storage_memory::{InMemoryStorage, Image, MemoryStorage, SqlDatabase};
+pub use agent_memory_storage_memory::{Image, InMemoryStorage, MemoryStorage, SqlDatabase};
 pub use repository::InMemory;
