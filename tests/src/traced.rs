@@ -67,8 +67,8 @@ pub fn events(trace: &str) -> Vec<Event> {
     lines(trace).iter().filter_map(|line| event(line)).collect()
 }
 
-/// Whole calls without their threads: what was interrupted by another thread's is joined.
-fn lines(trace: &str) -> Vec<String> {
+/// The calls of a trace without their threads. A call whose line another thread's interrupted is joined.
+pub fn lines(trace: &str) -> Vec<String> {
     let mut begun: BTreeMap<&str, &str> = BTreeMap::new();
     let mut lines = Vec::new();
     for line in trace.lines() {
