@@ -23,4 +23,4 @@ pub mod traced;
 
 /// How long a hang is waited for before it is called one, and a lock before it is called busy, where
 /// neither is what a test is after: much longer than a disk that others use may take for one sync.
-pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(300);
+pub const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(300);

@@ -13,7 +13,7 @@ use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
 use serde_json::{Value, json};
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 use crate::product::{node_program, program};
 use crate::runners::mcp::tool_answer;
 use crate::runners::mcp_client::stateless;
@@ -73,7 +73,7 @@ impl Granted<'_> {
     /// The options of the Node host.
     fn options(self) -> Value {
         // A machine with much else to do is slow, which is not what the tests are after.
-        let (limits, wait) = (json!({"guestTime": 60_000}), PATIENCE.as_millis() as u64);
+        let (limits, wait) = (json!({"guestTime": 60_000}), TIMEOUT.as_millis() as u64);
         match self {
             Self::Repository(root) => json!({"allow": [root], "limits": limits, "lockWait": wait}),
             Self::Records(directory, format) => json!({
@@ -143,7 +143,7 @@ impl Process {
             Host::Native => {
                 line.push(program("agent-memory").into_os_string());
                 line.push("serve".into());
-                line.push(format!("--lock-wait={}s", PATIENCE.as_secs()).into());
+                line.push(format!("--lock-wait={}s", TIMEOUT.as_secs()).into());
                 line.extend(granted.arguments().into_iter().map(Into::into));
             }
             Host::Node => {
@@ -166,7 +166,7 @@ impl Process {
         let mut process = Self { host, child, input, lines, unanswered: VecDeque::new() };
         if host == Host::Node {
             process.write(&json!({"open": granted.options()}));
-            let opened = process.lines.recv_timeout(PATIENCE);
+            let opened = process.lines.recv_timeout(TIMEOUT);
             assert_eq!(opened.as_deref(), Ok("{}"), "the Node program does not start");
         }
         process
@@ -213,7 +213,7 @@ impl Process {
     /// Where there is none.
     pub fn call(&mut self, call: &Call) -> Answer {
         self.send(0, call);
-        let answer = self.answer(Instant::now() + PATIENCE);
+        let answer = self.answer(Instant::now() + TIMEOUT);
         answer.unwrap_or_else(|| panic!("{:?} hangs in {call:?}", self.host)).1
     }
 
@@ -223,12 +223,12 @@ impl Process {
     ///
     /// Where one has no answer.
     pub fn call_all(&mut self, calls: &[Call]) -> Vec<Answer> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         if self.host == Host::Node {
             let one =
                 |Call { tool, arguments }: &Call| json!({"call": tool, "arguments": arguments});
             self.write(&json!({"all": calls.iter().map(one).collect::<Vec<_>>()}));
-            let line = self.lines.recv_timeout(PATIENCE).expect("the Node program answers");
+            let line = self.lines.recv_timeout(TIMEOUT).expect("the Node program answers");
             let answers: Vec<Value> = serde_json::from_str(&line).expect("a list");
             return answers.iter().map(node_answer).collect();
         }

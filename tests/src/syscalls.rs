@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// For how long a program may run before it counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Nothing comes of a failure: the file is closed all the same, or nothing has begun.
 const LEFT_ALONE: [&str; 2] = ["close", "execve"];
@@ -214,9 +214,9 @@ pub fn run(command: &[String]) -> Output {
         .expect("a program that starts");
     let start = Instant::now();
     while child.try_wait().expect("a child can be waited for").is_none() {
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > TIMEOUT {
             child.kill().expect("a child can be killed");
-            panic!("{} s without an end: {}", PATIENCE.as_secs(), command.join(" "));
+            panic!("{} s without an end: {}", TIMEOUT.as_secs(), command.join(" "));
         }
         thread::sleep(Duration::from_millis(1));
     }

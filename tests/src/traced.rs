@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 
 /// The calls that make, rename and sync, and those that write an answer, for `strace -e`.
 pub const CHANGES: &str =
@@ -51,7 +51,7 @@ pub fn answered(trace: &Path, answers: usize) -> String {
 ///
 /// Where that does not come.
 pub fn wait_for<T>(trace: &Path, what: &str, wanted: impl Fn(&str) -> Option<T>) -> T {
-    let hang = Instant::now() + PATIENCE;
+    let hang = Instant::now() + TIMEOUT;
     loop {
         let text = fs::read_to_string(trace).unwrap_or_default();
         if let Some(found) = wanted(&text) {

@@ -10,7 +10,7 @@ use agent_memory_conformance::report::{CaseReport, Report, Table, differences, w
 use agent_memory_conformance::runner::{Session, run};
 use agent_memory_tests::runners::component::ComponentSession;
 use agent_memory_tests::runners::mcp::McpSession;
-use agent_memory_tests::runners::mcp_client::Era;
+use agent_memory_tests::runners::mcp_client::ProtocolVersion;
 use agent_memory_tests::runners::node;
 use serde_json::Value;
 
@@ -21,8 +21,8 @@ type Start = fn(&Case) -> Result<Box<dyn Session>, String>;
 const RUNNERS: &[(&str, &str, Start)] = &[
     ("core", "core", |case| Ok(CoreSession::start(case))),
     ("component", "component", ComponentSession::start),
-    ("mcp-2025", "mcp", |case| McpSession::start(case, Era::Initialize)),
-    ("mcp-2026", "mcp", |case| McpSession::start(case, Era::Stateless)),
+    ("mcp-2025", "mcp", |case| McpSession::start(case, ProtocolVersion::Initialize)),
+    ("mcp-2026", "mcp", |case| McpSession::start(case, ProtocolVersion::Stateless)),
 ];
 
 fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -> Report {

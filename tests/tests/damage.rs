@@ -10,7 +10,7 @@ use agent_memory_conformance::case::Documents;
 use agent_memory_conformance::in_memory::InMemory;
 use agent_memory_conformance::runner::Answer;
 use agent_memory_conformance::workspace::source;
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use agent_memory_host::storage::Durability;
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};
@@ -235,7 +235,7 @@ fn around(old: &[u8], new: &[u8]) -> (usize, usize) {
 fn compare(trial: &mut Trial<'_>, expected: &Answer, after: &Documents, runtime: &Runtime) {
     let scratch = Scratch::new(&trial.documents);
     trial.arguments["repo_root"] = json!(scratch.repo());
-    let memory = Memory::builder()
+    let memory = AgentMemory::builder()
         .allow(scratch.repo())
         .durability(Durability::Relaxed)
         .lock_wait(Duration::ZERO)

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agent_memory_host::{Limits, Memory, mcp};
+use agent_memory_host::{AgentMemory, Limits, mcp};
 use agent_memory_tests::images::guests;
 use agent_memory_tests::runners::mcp_client::stateless;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ struct Client {
 }
 
 impl Client {
-    async fn start(memory: Memory, is_stateless: bool) -> Self {
+    async fn start(memory: AgentMemory, is_stateless: bool) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
         tokio::spawn(mcp::serve(memory, reader, writer, std::future::pending()));
@@ -79,7 +79,7 @@ async fn a_call_that_is_ended_is_a_result_with_its_reason_and_no_error_of_the_pr
             memory: 64 << 20,
             ..Limits::default()
         };
-        let memory = Memory::builder().image(guests()).allow(repository.path());
+        let memory = AgentMemory::builder().image(guests()).allow(repository.path());
         let memory = memory.limits(limits).build().expect("the memory opens");
         let mut client = Client::start(memory, is_stateless).await;
         let arguments = json!({"repo_root": repository.path(), "line": "a line"});

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use agent_memory_conformance::case::Documents;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_tests::PATIENCE;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::scratch::Scratch;
 use agent_memory_tests::skip::skip;
@@ -81,7 +81,7 @@ fn read_as_if_it_had_grown(host: Host, grown: &str) -> (Answer, String) {
     let mut process = Process::start_by(&launcher, host, &scratch.repo());
     let arguments = json!({"agent_name": "aristotle", "repo_root": scratch.repo()});
     process.send(0, &Call { tool: "read_summary", arguments });
-    let answer = process.answer(Instant::now() + PATIENCE);
+    let answer = process.answer(Instant::now() + TIMEOUT);
     let (_, answer) = answer.unwrap_or_else(|| {
         panic!("{host:?} hangs:\n{}", fs::read_to_string(&trace).unwrap_or_default())
     });

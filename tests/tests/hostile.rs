@@ -3,7 +3,7 @@
 
 use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions};
 use agent_memory_host::{
-    BoxFuture, Builder, CallError, Clock, Limits, Memory, Outcome, Random, Reason, Roots,
+    AgentMemory, BoxFuture, Builder, CallError, Clock, Limits, Outcome, Random, Reason, Roots,
 };
 use agent_memory_tests::images::guests;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 /// A scratch directory that is a repository to the host, and a memory that it is granted to.
 struct Scene {
     repository: TempDir,
-    memory: Memory,
+    memory: AgentMemory,
 }
 
 impl Scene {
@@ -26,7 +26,7 @@ impl Scene {
 
     fn with(limits: Limits, lock_wait: Duration) -> Scene {
         let repository = tempfile::tempdir().unwrap();
-        let builder = Memory::builder().limits(limits).lock_wait(lock_wait);
+        let builder = AgentMemory::builder().limits(limits).lock_wait(lock_wait);
         Scene::of(repository, builder)
     }
 
@@ -36,7 +36,7 @@ impl Scene {
         let records = repository.path().join("records");
         Scene::of(
             repository,
-            Memory::builder().limits(limits).setting(
+            AgentMemory::builder().limits(limits).setting(
                 "guests",
                 "directory",
                 records.display().to_string(),
@@ -94,8 +94,8 @@ impl Scene {
         storage.grant(self.repository.path()).unwrap();
         let place = Place::repository(self.repository.path().to_str().unwrap());
         let tree = storage.open(&place, &[]).unwrap();
-        let patience = LockTimeout::new(Duration::from_secs(5));
-        tree.lock(patience).await.unwrap()
+        let timeout = LockTimeout::new(Duration::from_secs(5));
+        tree.lock(timeout).await.unwrap()
     }
 }
 

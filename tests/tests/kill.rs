@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use agent_memory_conformance::case::Documents;
 use agent_memory_conformance::in_memory::InMemory;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_host::Memory;
-use agent_memory_tests::PATIENCE;
+use agent_memory_host::AgentMemory;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::random::{Random, replay, seed_or};
@@ -112,19 +112,19 @@ struct Repository {
     /// So many calls are in effect.
     done: usize,
     /// Writes at once or not at all.
-    impatient: Memory,
+    no_wait: AgentMemory,
     runtime: Runtime,
 }
 
 impl Repository {
     fn new(scratch: Scratch) -> Self {
         let root = scratch.places().repo;
-        let memory = Memory::builder().allow(&root).lock_wait(Duration::ZERO).build();
+        let memory = AgentMemory::builder().allow(&root).lock_wait(Duration::ZERO).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Self {
             expected: InMemory::new(&root, &Documents::new()),
             done: 0,
-            impatient: memory.expect("the memory opens"),
+            no_wait: memory.expect("the memory opens"),
             runtime: runtime.expect("a runtime"),
             scratch,
             root,
@@ -176,7 +176,7 @@ impl Repository {
         let mut was_writing = false;
         let mut looking = None;
         let mut end = None;
-        let hang = Instant::now() + PATIENCE;
+        let hang = Instant::now() + TIMEOUT;
         while end.is_none_or(|end| Instant::now() < end) {
             while sent < self.done + answered.len() + at_once {
                 process.send(sent, &self.call(sent));
@@ -286,7 +286,7 @@ impl Repository {
     /// Makes the next call in this process: nothing keeps it waiting, and no stray file outlives it.
     fn go_on(&mut self) {
         let Call { tool, arguments } = self.call(self.done);
-        let outcome = self.runtime.block_on(self.impatient.call(tool, &arguments.to_string()));
+        let outcome = self.runtime.block_on(self.no_wait.call(tool, &arguments.to_string()));
         let outcome = outcome.expect("the call is made");
         assert!(outcome.answer.is_ok(), "the next writer: {}", outcome.json());
         let Answer::Result(expected) = self.expected.call(tool, &arguments) else {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use agent_memory_host::{CallError, Limits, Memory, Outcome, Reason};
+use agent_memory_host::{AgentMemory, CallError, Limits, Outcome, Reason};
 use agent_memory_tests::images::guests;
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -18,7 +18,7 @@ const MIB: usize = 1 << 20;
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 async fn call(tool: &str, repository: &Path, limits: Limits) -> Result<Outcome, CallError> {
-    let memory = Memory::builder().image(guests()).allow(repository).limits(limits);
+    let memory = AgentMemory::builder().image(guests()).allow(repository).limits(limits);
     let arguments = json!({"repo_root": repository, "line": "a line"}).to_string();
     memory.build().expect("the memory opens").call(tool, &arguments).await
 }

@@ -3,14 +3,14 @@
 use std::process::Command;
 
 use agent_memory_conformance::case::Documents;
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use agent_memory_tests::product::program;
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};
 
 /// What `read_summary` answers on a host that is granted the scratch repository alone.
 async fn refused(scratch: &Scratch, root: &str) -> String {
-    let memory = Memory::builder().allow(scratch.repo()).build().expect("the memory opens");
+    let memory = AgentMemory::builder().allow(scratch.repo()).build().expect("the memory opens");
     let arguments = json!({"agent_name": "ada", "repo_root": root}).to_string();
     let outcome = memory.call("read_summary", &arguments).await.expect("an outcome");
     let error: Value = serde_json::from_str(outcome.json()).expect("JSON");

@@ -12,9 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent_memory_conformance::case::Documents;
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions, Writer};
-use agent_memory_tests::PATIENCE;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::product::node_program;
 use agent_memory_tests::runners::node::{WITHOUT_NODE, left_out};
@@ -146,7 +146,7 @@ impl<'a> Race<'a> {
         let record = self.records.get_mut(id).expect("it was started");
         record.killed = true;
         let rest = ENTRIES - record.acknowledged.len();
-        self.start(host, &format!("{id}x"), rest, PATIENCE);
+        self.start(host, &format!("{id}x"), rest, TIMEOUT);
     }
 }
 
@@ -189,7 +189,7 @@ fn run(scratch: &Scratch, with_node: bool) -> BTreeMap<String, Record> {
         Host::Node => format!("node{writer}"),
     };
     for writer in 0..WRITERS {
-        race.start(host_of(writer, with_node), &name(writer), ENTRIES, PATIENCE);
+        race.start(host_of(writer, with_node), &name(writer), ENTRIES, TIMEOUT);
     }
     let kills = KILLS.map(|(writer, after)| (name(writer), host_of(writer, with_node), after));
     let late = [("node", Host::Native, "nativelate"), ("native", Host::Node, "nodelate")];
@@ -205,7 +205,7 @@ fn follow(
     kills: &[(String, Host, usize)],
     late: &[(&str, Host, &str)],
 ) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !race.running.is_empty() {
         let left = deadline.saturating_duration_since(Instant::now());
         let Ok(event) = heard.recv_timeout(left) else {
@@ -219,7 +219,7 @@ fn follow(
                 race.hear(&id, &line);
                 for (after, host, late) in late {
                     if id.starts_with(after) && !race.records.contains_key(*late) {
-                        race.start(*host, late, LATE_ENTRIES, PATIENCE);
+                        race.start(*host, late, LATE_ENTRIES, TIMEOUT);
                     }
                 }
                 let record = &race.records[&id];
@@ -247,7 +247,7 @@ fn wait(host: Host) {
     let repository = scratch.repo();
     let (mut race, heard) = Race::new(&repository);
     race.start(host, ID, 1_000_000, LOCK_WAIT);
-    let hear = |race: &mut Race<'_>| match heard.recv_timeout(PATIENCE) {
+    let hear = |race: &mut Race<'_>| match heard.recv_timeout(TIMEOUT) {
         Ok(Event::Said(_, line)) => {
             race.hear(ID, &line);
             assert_eq!(race.records[ID].errors, Vec::<String>::new(), "{host:?}");
@@ -338,7 +338,7 @@ fn check(scratch: &Scratch, records: &BTreeMap<String, Record>) {
 /// What the log's own tool says about it.
 fn validated(scratch: &Scratch) -> Value {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let memory = Memory::builder().allow(scratch.repo()).build().expect("the memory opens");
+    let memory = AgentMemory::builder().allow(scratch.repo()).build().expect("the memory opens");
     let arguments =
         json!({"agent_name": AGENT, "repo_root": scratch.places().repo, "date": "2025-01-20"})
             .to_string();

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_host::Memory;
-use agent_memory_tests::PATIENCE;
+use agent_memory_host::AgentMemory;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::kept_records::{strays, tasks};
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
@@ -94,14 +94,14 @@ struct Records {
     /// So many calls are in effect.
     done: usize,
     /// Writes at once or not at all.
-    impatient: Memory,
+    no_wait: AgentMemory,
     runtime: Runtime,
 }
 
 impl Records {
     fn new(directory: TempDir, format: Format) -> Self {
         let path = directory.path().to_str().expect("scratch paths are UTF-8");
-        let memory = Memory::builder().toolsets(["records"]).lock_wait(Duration::ZERO);
+        let memory = AgentMemory::builder().toolsets(["records"]).lock_wait(Duration::ZERO);
         let memory = memory.setting("records", "directory", path);
         let memory = memory.setting("records", "format", format.name()).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -109,7 +109,7 @@ impl Records {
             directory,
             format,
             done: 0,
-            impatient: memory.expect("the memory opens"),
+            no_wait: memory.expect("the memory opens"),
             runtime: runtime.expect("a runtime"),
         }
     }
@@ -128,7 +128,7 @@ impl Records {
         let mut sent = self.done;
         let mut answered = Vec::new();
         let mut end = None;
-        let hang = Instant::now() + PATIENCE;
+        let hang = Instant::now() + TIMEOUT;
         while end.is_none_or(|end| Instant::now() < end) {
             while sent < self.done + answered.len() + at_once {
                 process.send(sent, &call(sent));
@@ -176,7 +176,7 @@ impl Records {
     /// Makes the next call in this process: nothing keeps it waiting, and no stray file outlives it.
     fn go_on(&mut self) {
         let Call { tool, arguments } = call(self.done);
-        let outcome = self.runtime.block_on(self.impatient.call(tool, &arguments.to_string()));
+        let outcome = self.runtime.block_on(self.no_wait.call(tool, &arguments.to_string()));
         let outcome = outcome.expect("the call is made");
         assert!(outcome.answer.is_ok(), "the next writer: {}", outcome.json());
         self.done += 1;

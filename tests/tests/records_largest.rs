@@ -3,7 +3,7 @@
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_tests::PATIENCE;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::kept_records::tasks;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::product::program;
@@ -37,7 +37,7 @@ fn the_longest_file_converts_while_other_agents_are_written() {
         };
         let mut added = 0;
         while !converting.is_finished() {
-            assert!(began.elapsed() < PATIENCE, "{host:?}: the conversion does not end");
+            assert!(began.elapsed() < TIMEOUT, "{host:?}: the conversion does not end");
             let task = json!({"agent_id": "other", "content": format!("task {added}")});
             called(&mut writing, "add_recent_task", task);
             added += 1;

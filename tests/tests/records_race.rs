@@ -14,7 +14,7 @@ use std::{env, thread};
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_tests::PATIENCE;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::kept_records::{Kept, strays, tasks};
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
@@ -83,7 +83,7 @@ impl Begun {
     /// Says that one more has, and waits for the others.
     fn wait(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
-        let hang = Instant::now() + PATIENCE;
+        let hang = Instant::now() + TIMEOUT;
         while self.0.load(Ordering::Relaxed) < self.1 {
             assert!(Instant::now() < hang, "another writer hangs or has failed");
             thread::sleep(Duration::from_millis(1));
@@ -272,7 +272,7 @@ fn writers_go_on_while_rows_are_taken_to_a_file() {
     let writers = (0..WRITERS).map(|number| (number, start(hosts[number % hosts.len()])));
     let writers: Vec<_> = writers.collect();
     let (added, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let hang = Instant::now() + PATIENCE;
+    let hang = Instant::now() + TIMEOUT;
     // As many before the conversion has ended as it takes, and some after it.
     let write = |number: usize, mut process: Process| {
         let (mut adds, mut more) = (0, ADDS);

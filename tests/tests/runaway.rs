@@ -7,7 +7,7 @@
 use std::fs;
 use std::time::Duration;
 
-use agent_memory_host::{CallError, Limits, Memory, Outcome, Reason};
+use agent_memory_host::{AgentMemory, CallError, Limits, Outcome, Reason};
 use agent_memory_tests::images::guests;
 use serde_json::json;
 use tempfile::TempDir;
@@ -39,9 +39,9 @@ static ALONE: Mutex<()> = Mutex::const_new(());
 
 #[derive(Clone)]
 struct Scene {
-    memory: Memory,
+    memory: AgentMemory,
     /// Waits for no call that only loops.
-    hasty: Memory,
+    hasty: AgentMemory,
     arguments: String,
 }
 
@@ -57,7 +57,7 @@ impl Scene {
         };
         let hasty = Limits { guest_time: Duration::from_millis(200), ..limits };
         let memory = |limits| {
-            Memory::builder()
+            AgentMemory::builder()
                 .image(guests())
                 .allow(repository.path())
                 .limits(limits)

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use agent_memory_conformance::core_runner::{listed, tools, tools_of};
 use agent_memory_conformance::workspace::source;
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use agent_memory_tests::product::program;
-use agent_memory_tests::runners::mcp_client::{Client, Era};
+use agent_memory_tests::runners::mcp_client::{Client, ProtocolVersion};
 use serde_json::{Map, Value, json};
 
 /// The toolsets that there are, and each one's bound: Claude Code and others cut what is longer.
@@ -135,7 +135,7 @@ fn as_listed(tool: &Value) -> Value {
 fn every_way_to_list_the_tools_gives_the_same() {
     let written = |tools: &[Value]| json!(tools).to_string();
     let core = listed(tools_of("sessions"));
-    let embedded = Memory::builder().build().expect("the memory opens");
+    let embedded = AgentMemory::builder().build().expect("the memory opens");
     let embedded = serde_json::to_string(embedded.tools()).expect("JSON");
     assert_eq!(embedded, written(&core), "the embedding library");
 
@@ -150,12 +150,12 @@ fn every_way_to_list_the_tools_gives_the_same() {
     let listed: Vec<Value> = for_models.map(as_listed).collect();
     assert!(listed.len() < core.len(), "a tool for people is not listed over MCP");
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
-    for era in [Era::Initialize, Era::Stateless] {
-        let mut client = Client::start(&[], elsewhere.path(), era).expect("a server");
+    for version in [ProtocolVersion::Initialize, ProtocolVersion::Stateless] {
+        let mut client = Client::start(&[], elsewhere.path(), version).expect("a server");
         let answer = client.ask("tools/list", json!({})).expect("an answer");
         let tools = answer["result"]["tools"].as_array().expect("the tools");
         let tools: Vec<Value> = tools.iter().map(as_listed).collect();
-        assert_eq!(written(&tools), written(&listed), "over MCP, {era:?}");
+        assert_eq!(written(&tools), written(&listed), "over MCP, {version:?}");
         client.end().expect("the server ends");
     }
 }

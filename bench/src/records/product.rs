@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{self, Command};
 use std::rc::Rc;
 
-use agent_memory_host::{Builder, Memory};
+use agent_memory_host::{AgentMemory, Builder};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -23,12 +23,12 @@ pub const DATABASE: &str = "memories.db";
 /// A memory on a directory of records.
 pub fn builder(directory: &Path, format: RecordsFormat) -> Builder {
     let directory = directory.to_str().expect("scratch paths are UTF-8");
-    let builder = Memory::builder().toolsets(["records"]);
+    let builder = AgentMemory::builder().toolsets(["records"]);
     builder.setting("records", "directory", directory).setting("records", "format", format.name())
 }
 
 /// Makes one call.
-pub fn run_one(memory: &Memory, tool: &str, arguments: &Value) -> io::Result<String> {
+pub fn run_one(memory: &AgentMemory, tool: &str, arguments: &Value) -> io::Result<String> {
     let arguments = arguments.to_string();
     match runtime()?.block_on(memory.call(tool, &arguments)) {
         Ok(outcome) if outcome.answer.is_ok() => Ok(outcome.json().to_owned()),
@@ -43,7 +43,7 @@ fn runtime() -> io::Result<Runtime> {
 
 pub struct Library {
     runtime: Runtime,
-    memory: Memory,
+    memory: AgentMemory,
     tool: &'static str,
     arguments: Vec<String>,
     _directory: Rc<TempDir>,

@@ -8,7 +8,7 @@ use std::env;
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
-use agent_memory_host::{Memory, Outcome};
+use agent_memory_host::{AgentMemory, Outcome};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
@@ -19,7 +19,7 @@ async fn main() {
     };
     let count: u32 = count.parse().expect("COUNT is a number");
     let lock_wait = Duration::from_millis(lock_wait.parse().expect("LOCK-WAIT is a number"));
-    let memory = Memory::builder().allow(repository).lock_wait(lock_wait).build();
+    let memory = AgentMemory::builder().allow(repository).lock_wait(lock_wait).build();
     let memory = memory.expect("the memory opens");
     let mut arguments = json!({"agent_name": agent, "repo_root": repository, "date": "2025-01-20"});
     let started = memory.call("start_session", &arguments.to_string()).await;

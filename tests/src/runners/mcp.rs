@@ -6,7 +6,7 @@ use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use serde_json::{Value, json};
 
-use crate::runners::mcp_client::{Client, Era};
+use crate::runners::mcp_client::{Client, ProtocolVersion};
 use crate::scratch::Scratch;
 
 /// A case over MCP.
@@ -17,7 +17,7 @@ pub struct McpSession {
 
 impl McpSession {
     /// Starts a case.
-    pub fn start(case: &Case, era: Era) -> Result<Box<dyn Session>, String> {
+    pub fn start(case: &Case, version: ProtocolVersion) -> Result<Box<dyn Session>, String> {
         let scratch = Scratch::of(case);
         let clock = &case.text.clock;
         let offset = clock.utc_offset_minutes;
@@ -39,7 +39,7 @@ impl McpSession {
             arguments.extend(cap("records-max-bytes", caps.max_bytes));
             arguments.extend(cap("records-max-memories", caps.max_memories));
         }
-        let client = Client::start(&arguments, &scratch.elsewhere(), era)?;
+        let client = Client::start(&arguments, &scratch.elsewhere(), version)?;
         Ok(Box::new(Self { scratch, client }))
     }
 }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 use crate::product::program;
 
 /// The protocol's two eras.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub enum ProtocolVersion {
     /// With `initialize`: here 2025-06-18.
     Initialize,
     /// Without: 2026-07-28.
@@ -27,15 +27,19 @@ pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    era: Era,
+    version: ProtocolVersion,
     questions: u64,
 }
 
 impl Client {
     /// Starts the built binary in a directory, with nothing of this process's environment that
     /// would grant or configure anything.
-    pub fn start(arguments: &[String], directory: &Path, era: Era) -> Result<Self, String> {
-        Self::start_program(&program("agent-memory"), arguments, directory, era)
+    pub fn start(
+        arguments: &[String],
+        directory: &Path,
+        version: ProtocolVersion,
+    ) -> Result<Self, String> {
+        Self::start_program(&program("agent-memory"), arguments, directory, version)
     }
 
     /// As [`start`](Client::start), of another program.
@@ -43,7 +47,7 @@ impl Client {
         program: &Path,
         arguments: &[String],
         directory: &Path,
-        era: Era,
+        version: ProtocolVersion,
     ) -> Result<Self, String> {
         let mut command = Command::new(program);
         command.arg("serve").args(arguments).current_dir(directory).env_clear();
@@ -56,8 +60,8 @@ impl Client {
             let lines = BufReader::new(output).lines().map_while(Result::ok);
             lines.into_iter().try_for_each(|line| sender.send(line))
         });
-        let mut client = Self { child, input, lines, era, questions: 0 };
-        if era == Era::Initialize {
+        let mut client = Self { child, input, lines, version, questions: 0 };
+        if version == ProtocolVersion::Initialize {
             let hello = json!({
                 "protocolVersion": "2025-06-18",
                 "capabilities": {},
@@ -73,14 +77,14 @@ impl Client {
     pub fn ask(&mut self, method: &str, parameters: Value) -> Result<Value, String> {
         self.questions += 1;
         let id = self.questions;
-        let message = match self.era {
-            Era::Initialize => {
+        let message = match self.version {
+            ProtocolVersion::Initialize => {
                 json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})
             }
-            Era::Stateless => stateless(id, method, parameters),
+            ProtocolVersion::Stateless => stateless(id, method, parameters),
         };
         self.send(&message)?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let line = self
@@ -98,7 +102,7 @@ impl Client {
     /// Closes the input and waits for the process to end by itself, with success.
     pub fn end(mut self) -> Result<(), String> {
         self.input = None;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match self.child.try_wait().map_err(|error| error.to_string())? {
                 Some(status) if status.success() => return Ok(()),
@@ -117,7 +121,7 @@ impl Client {
     }
 }
 
-/// A request of the era without `initialize`.
+/// A request of the version without `initialize`.
 pub fn stateless(id: u64, method: &str, mut parameters: Value) -> Value {
     parameters["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

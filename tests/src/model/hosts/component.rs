@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agent_memory_conformance::case::{Documents, Places};
 use agent_memory_conformance::runner::Answer;
-use agent_memory_host::{CallError, Clock, Memory, Random};
+use agent_memory_host::{AgentMemory, CallError, Clock, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -14,7 +14,7 @@ use crate::scratch::Scratch;
 /// The library with one repository.
 pub struct Component {
     scratch: Scratch,
-    memory: Memory,
+    memory: AgentMemory,
     runtime: Runtime,
 }
 
@@ -22,7 +22,7 @@ impl Component {
     /// One with nothing in it.
     pub fn open(circumstances: &Circumstances) -> Result<Box<dyn Host>, String> {
         let scratch = scratch();
-        let memory = Memory::builder()
+        let memory = AgentMemory::builder()
             .toolsets([circumstances.toolset])
             .allow(scratch.repo())
             .utc_offset(circumstances.utc_offset_minutes)
