@@ -1,4 +1,4 @@
-//! The library that a Rust program embeds: the component on files, without a protocol.
+//! The embedding library: the component on files, without a protocol.
 
 use std::{io, process};
 
@@ -21,7 +21,7 @@ impl Library {
     pub fn new(disk: Disk) -> io::Result<Self> {
         let memory = AgentMemory::builder().allow(disk.repository.path()).build();
         Ok(Self {
-            // The kind that the server has.
+            // The same kind of runtime as the server's.
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
             memory: memory.map_err(io::Error::other)?,
             arguments: disk.calls.texts(),

@@ -1,4 +1,4 @@
-//! What people use: the library on a directory of records, and the MCP server on one.
+//! The product: the library and the MCP server, each on a directory of records.
 
 use std::io;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::work::Calls;
 /// The file of the SQLite format.
 pub const DATABASE: &str = "memories.db";
 
-/// A memory on a directory of records.
+/// The library on a directory of records.
 pub fn builder(directory: &Path, format: RecordsFormat) -> Builder {
     let directory = directory.to_str().expect("scratch paths are UTF-8");
     let builder = AgentMemory::builder().toolsets(["records"]);
@@ -36,7 +36,7 @@ pub fn run_one(memory: &AgentMemory, tool: &str, arguments: &Value) -> io::Resul
     }
 }
 
-/// The kind that the server has.
+/// The same kind of runtime as the server's.
 fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
@@ -82,11 +82,11 @@ impl Contestant for Library {
     }
 }
 
-/// A server that is asked over standard input and output, ours or another's.
+/// An MCP server on standard input and output, ours or another one.
 pub struct Asked {
     name: String,
     server: Conversation,
-    /// Requests of the next turn, made while nobody measures.
+    /// The requests of the next turn, made before it is measured.
     requests: Vec<String>,
     make: Box<dyn FnMut() -> Vec<String>>,
     _directory: Rc<TempDir>,
@@ -121,12 +121,12 @@ impl Asked {
     }
 }
 
-/// Says one line, and waits for its answer.
+/// Sends a line, and waits for its answer.
 pub fn ask(server: &mut Conversation, request: &str) -> io::Result<()> {
     server.say(request)?;
     loop {
         let answer = server.hear()?;
-        // Some servers say more than they are asked for.
+        // Some servers send notifications, too.
         if !answer.contains(r#""result":"#) && !answer.contains(r#""error":"#) {
             continue;
         }
