@@ -1,8 +1,8 @@
 //! Changes to an input that follow its structure: whole lines and blocks beside single bytes, so
 //! that an input stays a text that a person can read.
 
-use crate::mixture::BLOCKS;
 use crate::random::Random;
+use crate::random_markdown::BLOCKS;
 
 /// What documents of this project are made of, beside Markdown itself.
 const WORDS: &[&str] = &[

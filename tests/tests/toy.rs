@@ -1,5 +1,5 @@
-//! A toolset costs its own folder: the one in `tests/guests/toy` runs in the native host, over MCP and
-//! on the command line, although nothing in them knows of it. `host-node/test/toy.test.ts` runs it in
+//! A new toolset needs only its own folder. The one in `tests/guests/toy` runs in the library, over MCP
+//! and on the command line, without any code for it there. `host-node/test/toy.test.ts` runs it in
 //! Node.
 
 use std::path::Path;
@@ -29,7 +29,7 @@ async fn a_toolset_that_the_host_does_not_know_runs_in_the_library() {
     let kept = memory.call("keep_note", r#"{"text": "one"}"#).await.expect("an outcome");
     assert_eq!(kept.answer.as_deref(), Ok(r#"{"count":1}"#));
     assert_eq!(kept.changed, ["notes://all"]);
-    // A qualified name calls it, too.
+    // By its qualified name.
     let kept = memory.call("notes_keep_note", r#"{"text": "two"}"#).await.expect("an outcome");
     assert_eq!(parsed(kept.json()), json!({"count": 2}));
     assert_eq!(std::fs::read_to_string(notes.join("notes.md")).expect("a file"), "* one\n* two\n");

@@ -1,5 +1,4 @@
-//! The component in wasmtime, over a scratch repository on disk: the embedding library as other
-//! Rust programs use it.
+//! The embedding library with the component in wasmtime, over a scratch repository on disk.
 
 use std::time::Duration;
 

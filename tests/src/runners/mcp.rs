@@ -1,5 +1,5 @@
-//! The built binary over real MCP: raw JSON lines on its standard input and output, in both of the
-//! protocol's eras. One process a case.
+//! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions.
+//! Each case has a process of its own.
 
 use agent_memory_conformance::case::{Case, Documents, Places};
 use agent_memory_conformance::core_runner::resource_answer;
@@ -63,9 +63,9 @@ impl Session for McpSession {
             return resource_answer(uri, Answer::Result(answer["result"]["contents"].clone()));
         };
         match error["code"].as_i64() {
-            // -32002 is the older protocols' code for a resource that is not there.
+            // Older protocol versions use -32002 for a missing resource.
             Some(-32602 | -32002) => Ok(Answer::Refused(&["not-found"])),
-            // A resource has no result that is an error: the toolset's own is the error's data.
+            // MCP has no error results for resources: the toolset's error is the data of this one.
             Some(-32603) if error["data"].is_object() => Ok(Answer::Error(error["data"].clone())),
             _ => Err(format!("the request failed: {error}")),
         }
@@ -81,7 +81,7 @@ impl Session for McpSession {
     }
 }
 
-/// A `tools/call` result as an answer, after the rules that clients hold servers to.
+/// A `tools/call` result as an answer, checked by the rules that clients enforce.
 pub fn tool_answer(result: &Value) -> Result<Answer, String> {
     let text = match result["content"].as_array().map(Vec::as_slice) {
         Some([block]) if block["type"] == "text" => block["text"].as_str(),

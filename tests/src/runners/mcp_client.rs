@@ -1,4 +1,4 @@
-//! A small MCP client: one server process, one question at a time.
+//! A small MCP client: one server process, one request at a time.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use crate::TIMEOUT;
 use crate::product::program;
 
-/// The protocol's two eras.
+/// The kinds of protocol versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolVersion {
-    /// With `initialize`: here 2025-06-18.
+    /// Sessions with `initialize`: 2025-06-18.
     Initialize,
-    /// Without: 2026-07-28.
+    /// Stateless requests: 2026-07-28.
     Stateless,
 }
 
-/// A running `agent-memory serve` and what it has written.
+/// A running `agent-memory serve`, with its unread output.
 #[derive(Debug)]
 pub struct Client {
     child: Child,
@@ -32,8 +32,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Starts the built binary in a directory, with nothing of this process's environment that
-    /// would grant or configure anything.
+    /// Starts the built binary in a directory, with an empty environment.
     pub fn start(
         arguments: &[String],
         directory: &Path,
@@ -42,7 +41,7 @@ impl Client {
         Self::start_program(&program("agent-memory"), arguments, directory, version)
     }
 
-    /// As [`start`](Client::start), of another program.
+    /// Like [`start`](Client::start), with another program.
     pub fn start_program(
         program: &Path,
         arguments: &[String],
@@ -99,7 +98,7 @@ impl Client {
         }
     }
 
-    /// Closes the input and waits for the process to end by itself, with success.
+    /// Closes the input and waits for the process to end with success.
     pub fn end(mut self) -> Result<(), String> {
         self.input = None;
         let deadline = Instant::now() + TIMEOUT;
@@ -121,7 +120,7 @@ impl Client {
     }
 }
 
-/// A request of the version without `initialize`.
+/// A stateless request.
 pub fn stateless(id: u64, method: &str, mut parameters: Value) -> Value {
     parameters["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -133,7 +132,7 @@ pub fn stateless(id: u64, method: &str, mut parameters: Value) -> Value {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Both fail where the process has ended, which is what is wanted.
+        // Both fail if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The component in wasmtime: the native host as other Rust programs embed it.
+//! The component in wasmtime, with the embedding library.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use agent_memory_host::{AgentMemory, CallError, Clock, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Circumstances, Host, put, scratch};
+use super::{Host, HostOptions, put, scratch};
 use crate::scratch::Scratch;
 
 /// The library with one repository.
@@ -19,18 +19,18 @@ pub struct Component {
 }
 
 impl Component {
-    /// One with nothing in it.
-    pub fn open(circumstances: &Circumstances) -> Result<Box<dyn Host>, String> {
+    /// Opens an empty repository.
+    pub fn open(options: &HostOptions) -> Result<Box<dyn Host>, String> {
         let scratch = scratch();
         let memory = AgentMemory::builder()
-            .toolsets([circumstances.toolset])
+            .toolsets([options.toolset])
             .allow(scratch.repo())
-            .utc_offset(circumstances.utc_offset_minutes)
+            .utc_offset(options.utc_offset_minutes)
             .clock(Clock::Fixed {
-                start: circumstances.now,
-                step: Duration::from_millis(circumstances.step_ms.into()),
+                start: options.now,
+                step: Duration::from_millis(options.step_ms.into()),
             })
-            .random(Random::Fixed(circumstances.seed))
+            .random(Random::Fixed(options.seed))
             .build()
             .map_err(|error| error.to_string())?;
         let runtime = Builder::new_current_thread().enable_all().build();
