@@ -1,28 +1,17 @@
 //! The handle that a program embeds.
 
 use crate::arrival::{Arrival, Arrivals};
-use crate::builder::Builder;
 use crate::capability::toolbox;
 use crate::changes::{Changes, Notifier};
 use crate::description::{Audience, Resource, ResourceTemplate, Tool};
 use crate::engine::{Call, Cancellation, Engine};
 use crate::outcome::{CallError, Outcome};
+use crate::roots::Roots;
 use crate::storage::Storage;
 use std::fmt;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use tokio::task::JoinError;
-
-/// A future in a box, which another thread may poll.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// A source of further granted directories for a call, such as the client of an MCP server.
-pub trait Roots: Send + Sync {
-    /// The directories to grant to the call, as [`Builder::allow`] does. It is asked at most once a
-    /// call, and only if a place is not granted otherwise.
-    fn roots(&self) -> BoxFuture<'_, Vec<PathBuf>>;
-}
 
 /// The component with its settings and grants. A clone refers to the same memory.
 #[derive(Clone)]
@@ -66,11 +55,6 @@ impl fmt::Debug for AgentMemory {
 }
 
 impl AgentMemory {
-    /// A builder with the default settings.
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
     pub(crate) fn new(mounted: Mounted) -> AgentMemory {
         AgentMemory(Arc::new(mounted))
     }

@@ -32,8 +32,15 @@ pub struct Builder {
     image: Image,
 }
 
+impl AgentMemory {
+    /// A builder with the default settings.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+}
+
 impl Builder {
-    pub(crate) fn new() -> Builder {
+    fn new() -> Builder {
         Builder {
             toolsets: None,
             allowed: Vec::new(),

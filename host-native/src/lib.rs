@@ -33,6 +33,7 @@ mod enclosing_repository;
 mod engine;
 mod outcome;
 mod queue;
+mod roots;
 #[cfg(test)]
 #[path = "../../tests/src/skip.rs"]
 mod skip;
@@ -44,7 +45,7 @@ pub mod cli;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 
-pub use agent_memory::{AgentMemory, BoxFuture, Roots};
+pub use agent_memory::AgentMemory;
 pub use arrival::{Arrival, Clock, Random};
 pub use builder::{BuildError, Builder};
 #[doc(hidden)]
@@ -56,4 +57,5 @@ pub use description::{
 pub use engine::Image;
 pub use engine::Limits;
 pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError};
+pub use roots::{BoxFuture, Roots};
 pub use storage::Durability;

@@ -1,7 +1,5 @@
 //! The outcome of a call, and its errors.
 
-use crate::capability::toolbox;
-
 /// The answer of a tool or a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -117,46 +115,5 @@ impl CallError {
     #[cfg(feature = "mcp")]
     pub(crate) fn ended_json(message: &str) -> String {
         serde_json::json!({ "error": { "code": "CALL_ENDED", "message": message } }).to_string()
-    }
-}
-
-impl From<toolbox::Outcome> for Outcome {
-    fn from(outcome: toolbox::Outcome) -> Outcome {
-        let follow_up = |wanted: toolbox::FollowUp| FollowUp {
-            id: wanted.id,
-            kind: wanted.kind,
-            payload: wanted.payload,
-        };
-        Outcome {
-            answer: outcome.answer.map_err(ToolError::from),
-            changed: outcome.changed,
-            follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
-        }
-    }
-}
-
-impl From<toolbox::Refusal> for ToolError {
-    fn from(error: toolbox::Refusal) -> ToolError {
-        let category = match error.category {
-            toolbox::Category::Invalid => Category::Invalid,
-            toolbox::Category::NotFound => Category::NotFound,
-            toolbox::Category::Limit => Category::Limit,
-            toolbox::Category::Damaged => Category::Damaged,
-            toolbox::Category::Busy => Category::Busy,
-            toolbox::Category::Denied => Category::Denied,
-            toolbox::Category::Storage => Category::Storage,
-            toolbox::Category::Internal => Category::Internal,
-        };
-        let toolbox::Refusal { code, message, json, .. } = error;
-        ToolError { category, code, message, json }
-    }
-}
-
-impl From<toolbox::Failure> for CallError {
-    fn from(error: toolbox::Failure) -> CallError {
-        match error.code {
-            toolbox::FailureCode::NotFound => CallError::NotFound(error.message),
-            toolbox::FailureCode::InvalidRequest => CallError::InvalidRequest(error.message),
-        }
     }
 }

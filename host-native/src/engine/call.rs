@@ -2,9 +2,9 @@
 
 use super::guest_time::GuestTime;
 use super::limits::{Size, StopError};
-use crate::agent_memory::Roots;
 use crate::capability::{DatabaseKey, LockRules};
 use crate::queue;
+use crate::roots::Roots;
 use crate::storage::{Database, Storage};
 use crate::{Audience, Limits};
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
 //! Runs the component: a fresh instance for every call, within the limits.
 
+mod answer;
 mod call;
 mod guest_time;
 mod image;
