@@ -54,7 +54,7 @@ impl CutDisk {
         Ok(Self { ext4, xfs, _images: images })
     }
 
-    /// Where the file system is.
+    /// The directory of the file system.
     pub fn path(&self) -> &Path {
         self.ext4.path()
     }
@@ -73,7 +73,7 @@ impl CutDisk {
 }
 
 impl Cut {
-    /// Where the file system is.
+    /// The directory of the file system.
     pub fn path(&self) -> &Path {
         self.mounted.path()
     }

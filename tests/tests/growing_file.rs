@@ -59,8 +59,8 @@ fn a_file_that_grows_beyond_the_limit_while_it_is_read_is_refused() {
     }
 }
 
-/// What a host answers for a summary of which it is told that it is as long as [`TEXT`], and what it
-/// asked of the system.
+/// The answer of a host that reads this summary but is told the length of [`TEXT`], and the trace of
+/// its system calls.
 fn read_as_if_it_had_grown(host: Host, grown: &str) -> (Answer, String) {
     let scratch = Scratch::new(&Documents::from([
         ("aristotle/_schema.md".into(), source("schema-v1.md")),

@@ -304,7 +304,7 @@ fn date(number: usize) -> String {
     civil::date(2025, 1, 20).checked_add(day.days()).expect("a date").to_string()
 }
 
-/// Where documents differ.
+/// A message about the documents that differ.
 fn difference(found: &Documents, expected: &Documents) -> String {
     let paths: BTreeSet<&String> = found.keys().chain(expected.keys()).collect();
     let mut lines = String::new();

@@ -40,7 +40,7 @@ impl Log {
         self.text.starts_with("# Agent Memory Session")
     }
 
-    /// Where an entry to the section has to go, by the rules in ARCHITECTURE.md.
+    /// The place of an entry to the section, by the rules in ARCHITECTURE.md.
     fn target(&self, section: &str) -> Target {
         let heading = format!("## {section}");
         if self.has(section) {

@@ -46,7 +46,7 @@ const NAME: &str = "agent-memory";
     after_long_help = help::sections(&[include_str!("help/agent-memory.txt")]),
 )]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
