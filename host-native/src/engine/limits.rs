@@ -18,7 +18,7 @@ pub struct Limits {
     /// How long its own code may run, in steps of [`TICK`](Limits::TICK). Waiting for a lock, for the
     /// disk or for other calls does not count. 2 s.
     pub guest_time: Duration,
-    /// The same for a tool for people, such as a conversion of the longest file of records. 60 s.
+    /// The same for a tool for people, such as a conversion of the longest file of memories. 60 s.
     pub guest_time_for_people: Duration,
     /// How many storage calls it may make. 100,000.
     pub storage_calls: u32,

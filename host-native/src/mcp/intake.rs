@@ -41,7 +41,7 @@ impl<T> Intake<T> {
         Intake { transport, memory, end, unanswered: Arc::default(), begun: false }
     }
 
-    /// Records the requests that a message begins or ends. False if `rmcp` must not see it: before a
+    /// Notes the requests that a message begins or ends. False if `rmcp` must not see it: before a
     /// session has begun, any notification would end the server.
     fn admits(&mut self, message: &mut ClientJsonRpcMessage) -> bool {
         match message {

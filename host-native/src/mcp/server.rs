@@ -128,7 +128,7 @@ impl ServerHandler for Server {
         params: InitializeRequestParams,
         request: Request,
     ) -> Result<InitializeResult, ErrorData> {
-        // `rmcp` records the client before it calls this, but not in a stateless session.
+        // `rmcp` stores the client before it calls this, but not in a stateless session.
         if request.peer.peer_info().is_none() {
             return Err(unknown_method("initialize"));
         }
