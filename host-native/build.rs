@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Names a component that is there already.
+/// The environment variable with the path of a finished component.
 const GIVEN: &str = "AGENT_MEMORY_COMPONENT";
 
 fn main() {
@@ -21,8 +21,7 @@ fn compile() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The component that the environment names, or that came with the package, or that the workspace
-/// builds.
+/// The path of the component: from the environment, from the package, or built in the workspace.
 fn component() -> Result<PathBuf, Box<dyn std::error::Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let packaged = here.join("component.wasm");

@@ -8,10 +8,10 @@ use crate::comparison::{Aim, Comparison, Quantity};
 use crate::contestants::{BareAppend, Component, CoreThenBare, Library, Lineup};
 use crate::work::Work;
 
-/// The component costs at most so much of the processor's time as the same code compiled natively.
+/// The aim for the component's processor time, relative to the same code compiled natively.
 const COMPONENT: Aim = Aim { contestant: Component::NAME, quantity: Quantity::Cpu, at_most: 2.0 };
 
-/// On disk it takes at most so much longer than what makes a change durable takes by itself.
+/// The aim for the time on disk, relative to a bare durable replace.
 const LIBRARY: Aim = Aim { contestant: Library::NAME, quantity: Quantity::Wall, at_most: 1.2 };
 
 pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {

@@ -1,5 +1,5 @@
-//! Contestants that take turns: in each round each of them, and the ratio to the first of them is
-//! taken round by round, so that a machine that slows down slows all of them.
+//! Comparisons of contestants. All take turns in each round, and each is compared with the first
+//! within the round, so that a change of the machine's speed affects all of them.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use crate::cpu;
 use crate::figure::Figure;
 
-/// One way to do what is compared.
+/// One way to make the compared calls.
 pub trait Contestant {
     fn name(&self) -> &str;
 
-    /// Puts storage back to where it was before the last turn. Not measured.
+    /// Resets storage to its state before the last turn; not measured.
     fn prepare(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -20,17 +20,17 @@ pub trait Contestant {
     fn take_turn(&mut self) -> io::Result<Cost>;
 }
 
-/// What a turn took.
+/// The times of a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     pub calls: usize,
     pub wall: Duration,
-    /// User and system time of the process that did the work, where it can be told.
+    /// The user and system time of the process that did the work, if the system gives it.
     pub cpu: Option<Duration>,
 }
 
 impl Cost {
-    /// Measures calls that a process, this one or another, makes meanwhile.
+    /// Measures calls that this process or another one makes.
     pub fn of(
         process: u32,
         calls: usize,
@@ -44,35 +44,35 @@ impl Cost {
     }
 }
 
-/// What of a contestant has an aim.
+/// The quantity that has an aim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     Cpu,
     Wall,
 }
 
-/// The most that a contestant's ratio should be. It is printed beside the ratio; to miss it is no
-/// failure.
+/// The highest ratio that a contestant should have. It is printed beside the ratio; a missed aim is
+/// not an error.
 pub struct Aim {
     pub contestant: &'static str,
     pub quantity: Quantity,
     pub at_most: f64,
 }
 
-/// Ways to do one thing, the first of which is what the others are measured by.
+/// Contestants for the same calls; the others are compared with the first.
 pub struct Comparison {
-    /// What is done, and where.
+    /// The calls, and where they store data.
     pub title: String,
     pub contestants: Vec<Box<dyn Contestant>>,
-    /// Turns of each contestant in a round.
+    /// How many turns each contestant takes in a round.
     pub turns: usize,
     pub aims: Vec<Aim>,
-    /// Who does not take part, and why.
+    /// The contestants that do not take part, and why.
     pub absent: Vec<String>,
 }
 
 impl Comparison {
-    /// Runs all rounds, after one turn of each contestant that does not count.
+    /// Runs all rounds, after a warm-up turn of each contestant.
     pub fn run(mut self, rounds: usize) -> io::Result<Measured> {
         for contestant in &mut self.contestants {
             contestant.prepare()?;
@@ -104,11 +104,11 @@ impl Comparison {
     }
 }
 
-/// What a call took in one round, in microseconds.
+/// The times of a call in one round, in microseconds.
 #[derive(Clone, Copy)]
 struct Round {
     calls: usize,
-    /// The median of the turns: a disk that is busy for a moment does not count.
+    /// The median of the turns, which ignores a disk that is busy for a moment.
     wall: f64,
     cpu: Option<f64>,
 }
@@ -123,19 +123,19 @@ impl Round {
     }
 }
 
-/// What came of a comparison.
+/// The results of a comparison.
 #[derive(Debug)]
 pub struct Measured {
     pub title: String,
     pub rounds: usize,
-    /// Calls of each contestant in a round.
+    /// How many calls each contestant makes in a round.
     pub calls: usize,
     pub rows: Vec<Row>,
     pub aimed: Vec<Aimed>,
     pub absent: Vec<String>,
 }
 
-/// One contestant: ratios to the first one, and microseconds a call.
+/// The results of a contestant: ratios to the first one, and microseconds per call.
 #[derive(Debug)]
 pub struct Row {
     pub name: String,
@@ -171,7 +171,7 @@ pub struct Aimed {
 }
 
 impl Aimed {
-    /// None where the quantity cannot be told on this system.
+    /// None if the system does not give the quantity.
     fn of(aim: &Aim, rows: &[Row]) -> Option<Self> {
         let Aim { contestant, quantity, at_most } = *aim;
         let row = rows.iter().find(|row| row.name == contestant).expect("an aim's contestant runs");
@@ -187,7 +187,7 @@ impl Aimed {
 mod tests {
     use super::*;
 
-    /// Takes as long as it is told to, turn after turn.
+    /// A contestant whose turns take given times.
     struct Scripted(&'static str, Vec<u64>);
 
     impl Contestant for Scripted {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     fn measured(at_most: f64) -> Measured {
-        // The first turn is for warming up; the machine is ten times slower in the second round.
+        // The first turn is the warm-up; in the second round the machine is ten times slower.
         let first = Scripted("first", vec![9, 10, 10, 10, 100, 100, 100]);
         let other = Scripted("other", vec![9, 30, 30, 900, 300, 300, 300]);
         let comparison = Comparison {

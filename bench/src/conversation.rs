@@ -1,18 +1,18 @@
-//! A program that is talked to, line by line.
+//! A program that answers lines of input.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 pub struct Conversation {
     child: Child,
-    /// Taken when the conversation ends.
+    /// None once the conversation has ended.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     heard: String,
 }
 
 impl Conversation {
-    /// Starts a program that ends when its input does, or by itself.
+    /// Starts a program that ends by itself or with its input.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = piped.spawn()?;
@@ -29,16 +29,16 @@ impl Conversation {
         self.input.as_mut().expect("it goes on").write_all(format!("{line}\n").as_bytes())
     }
 
-    /// What it was heard to say last.
+    /// The last line that was read.
     pub fn heard(&self) -> &str {
         &self.heard
     }
 
-    /// The next line that it says.
+    /// Reads the next line.
     ///
     /// # Errors
     ///
-    /// Where it has ended.
+    /// If the program has ended.
     pub fn hear(&mut self) -> io::Result<&str> {
         self.heard.clear();
         match self.output.read_line(&mut self.heard)? {
@@ -51,7 +51,7 @@ impl Conversation {
 impl Drop for Conversation {
     fn drop(&mut self) {
         drop(self.input.take());
-        // What it still has to say is of no interest, and neither is how it ends.
+        // Its remaining output and its exit status do not matter.
         let _ = io::copy(&mut self.output, &mut io::sink());
         let _ = self.child.wait();
     }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// User and system time of all threads that a process has or had; none where the system cannot
-/// tell.
+/// The user and system time of all threads of a process, past ones included; none if the system does
+/// not give it.
 #[cfg(target_os = "linux")]
 pub fn of(process: u32) -> Option<Duration> {
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: both calls only write to what is lent to them. The files of `/proc` tell the same in
-    // steps of 10 ms, which is longer than most of what is measured.
+    // SAFETY: both calls only write to the given memory. The files of `/proc` have steps of 10 ms, which
+    // is too coarse here.
     let known = unsafe {
         libc::clock_getcpuclockid(process as libc::pid_t, &mut clock) == 0
             && libc::clock_gettime(clock, &mut time) == 0
@@ -17,8 +17,8 @@ pub fn of(process: u32) -> Option<Duration> {
     known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
-/// User and system time of all threads that a process has or had; none where the system cannot
-/// tell.
+/// The user and system time of all threads of a process, past ones included; none if the system does
+/// not give it.
 #[cfg(not(target_os = "linux"))]
 pub fn of(_process: u32) -> Option<Duration> {
     None

@@ -1,8 +1,8 @@
-//! What several rounds come to.
+//! The median and spread of several rounds.
 
 use std::fmt;
 
-/// One figure a round: the median of them, and how far they lie apart.
+/// The median, least and greatest of the figures of all rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     pub median: f64,
@@ -13,7 +13,7 @@ pub struct Figure {
 impl Figure {
     /// # Panics
     ///
-    /// Without any round.
+    /// If there is no round.
     pub fn of(mut rounds: Vec<f64>) -> Self {
         rounds.sort_by(f64::total_cmp);
         let middle = rounds.len() / 2;
@@ -25,7 +25,7 @@ impl Figure {
     }
 }
 
-/// As a ratio is shown.
+/// A ratio as text.
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { median, least, most } = self;
@@ -44,7 +44,7 @@ pub fn time(microseconds: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// How many decimals make three digits of a number.
+/// How many decimals show a number with three digits.
 fn digits(value: f64) -> usize {
     match value {
         small if small < 9.995 => 2,

@@ -1,4 +1,4 @@
-//! What the figures were measured on, as far as they are shown with it.
+//! The description of the machine that is printed with the figures.
 
 use std::path::Path;
 use std::{fs, thread};
@@ -11,7 +11,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine, and what the directory is on.
+    /// This machine, and the file system of the directory.
     pub fn of(directory: &Path) -> Self {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         Self {

@@ -1,4 +1,4 @@
-//! Measures agent-memory side by side, in one run, with what it is made of. Ratios come first;
+//! Compares agent-memory with its parts and with other programs, in one run. Ratios come first, since
 //! absolute times say more about the machine.
 
 mod append_entry;

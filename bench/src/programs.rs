@@ -1,4 +1,4 @@
-//! Where the programs are that take part.
+//! The paths of the compared programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ pub fn repository() -> &'static Path {
 ///
 /// # Errors
 ///
-/// Where it is missing, how to build it.
+/// If it is missing; the message says how to build it.
 pub fn built(name: &str) -> io::Result<PathBuf> {
     let path = env::current_exe()?.with_file_name(name);
     if path.is_file() {
@@ -25,16 +25,16 @@ pub fn built(name: &str) -> io::Result<PathBuf> {
     )))
 }
 
-/// The program of the Node host that makes the calls which it is told of.
+/// The Node program that makes the calls.
 ///
 /// # Errors
 ///
-/// Why it does not take part.
+/// The reason why it does not take part.
 pub fn node() -> Result<Command, String> {
     let host = repository().join("host-node");
     let (node, program) = (host.join("node_modules/.bin/node"), host.join("dist/timed-calls.js"));
     if !node.exists() || !program.is_file() {
-        return Err("host-node is not built: `npm ci && npm run build` there does it".to_owned());
+        return Err("host-node is not built: run `npm ci && npm run build` there".to_owned());
     }
     let mut command = Command::new(node);
     command.arg(program);

@@ -1,4 +1,4 @@
-//! The command line: which parts run, and where their figures go.
+//! The command line: it selects the parts to run and prints their figures.
 
 use std::io;
 use std::path::Path;
@@ -9,13 +9,13 @@ use crate::comparison::Comparison;
 use crate::machine::Machine;
 use crate::{append_entry, read_summary, records, start, table};
 
-/// Measures agent-memory beside what it is made of.
+/// Compares agent-memory with its parts and with other programs.
 ///
-/// Each ratio that has an aim is printed with it. Exits with 2 where something could not be measured.
+/// Each ratio is printed with its aim, if it has one. Exits with 2 if something could not be measured.
 #[derive(Parser)]
 #[command(version)]
 pub struct Bench {
-    /// What to measure; everything without it.
+    /// The part to measure; all parts by default.
     #[command(subcommand)]
     part: Option<Part>,
     #[command(flatten)]
@@ -24,63 +24,63 @@ pub struct Bench {
 
 #[derive(Clone, Copy, Subcommand)]
 enum Part {
-    /// From exec to the first result of `read_summary`, beside a bare host of the same image.
+    /// From exec to the first result of `read_summary`, compared with a bare host of the same image.
     Start,
     /// Reads of a summary.
     ReadSummary,
     /// Appends to a log of 1 KB and to one of 100 KB.
     AppendEntry,
-    /// Adds, queries and recalls of memories, by how many there are.
+    /// Adds, queries and recalls of memories, by the number of memories.
     Records,
 }
 
-/// How it is measured and shown.
+/// Options for measuring and printing.
 #[derive(Args)]
 pub struct How {
-    /// Rounds: in each, all contestants take turns.
+    /// Number of rounds; all contestants take turns in each.
     #[arg(long, global = true, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
-    /// So few calls that the figures mean little: shows that everything runs.
+    /// Make only a few calls, to show that everything runs; the figures mean little.
     #[arg(long, global = true)]
     quick: bool,
-    /// Measures 1,000,000 memories as well: takes some minutes, and 4 GB of disk.
+    /// Measure 1,000,000 memories as well: takes some minutes, and 4 GB of disk.
     #[arg(long, global = true)]
     large: bool,
-    /// Measures the SQLite format alone, with 1,000 memories and with so many.
+    /// Measure only the SQLite format, with 1,000 memories and with this number.
     #[arg(long, global = true, value_name = "NUMBER", conflicts_with_all = ["large", "quick"])]
     memories: Option<usize>,
-    /// Prints JSON instead of text.
+    /// Print JSON instead of text.
     #[arg(long, global = true)]
     json: bool,
 }
 
 impl How {
-    /// The one for a quick run, or the other.
+    /// The first value for a quick run, or else the second.
     pub fn either<T>(&self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
     }
 
-    /// Whether the largest of all is measured, too.
+    /// Whether to measure 1,000,000 memories, too.
     pub fn large(&self) -> bool {
         self.large
     }
 
-    /// The one number of memories that is of interest.
+    /// The only number of memories to measure, besides 1,000.
     pub fn memories(&self) -> Option<usize> {
         self.memories
     }
 }
 
 impl Bench {
-    /// Measures, and prints what came of it.
+    /// Measures, and prints the results.
     ///
     /// # Errors
     ///
-    /// What kept it from measuring.
+    /// If a part cannot be measured.
     pub fn run(self) -> io::Result<()> {
         let Self { part, how } = self;
-        // Beside the programs: the system's place for temporary files often is memory, where
-        // nothing has to be made durable.
+        // Beside the programs, since the system's temporary directory is often in memory, where a
+        // sync costs nothing.
         let directory = std::env::current_exe()?.with_file_name("");
         let parts = match part {
             Some(part) => vec![part],

@@ -20,7 +20,7 @@ use crate::work::{self, Calls, Work};
 const STATELESS: &str = "MCP server, 2026-07-28";
 const OLDER: &str = "MCP server, 2025-11-25";
 
-/// What a start may take of that of a bare host, which loads the same image.
+/// The aim for the start, relative to a bare host that loads the same image.
 const AT_MOST: f64 = 3.0;
 
 pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
@@ -75,10 +75,10 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
 struct Start {
     name: &'static str,
     command: Command,
-    /// Lines to say, and whether each is answered; the last answer is the call's. Without any, the
-    /// program answers by itself.
+    /// The lines to send, and whether each gets an answer; the last answer is that of the call. Without
+    /// lines, the program answers by itself.
     says: Vec<(String, bool)>,
-    /// Removed when nobody needs it any more.
+    /// Removed with the last contestant that uses it.
     _repository: Rc<TempDir>,
 }
 

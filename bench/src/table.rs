@@ -1,4 +1,4 @@
-//! What was measured, for a person at a terminal and for a program.
+//! The results as text and as JSON.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn line(name: &str, cells: &[String; 4]) -> String {
     format!("{}\n", line.trim_end())
 }
 
-/// All comparisons, for a program: times in microseconds.
+/// All comparisons as JSON, with times in microseconds.
 pub fn json(all: &[Measured], machine: &Machine) -> Value {
     let figure = |figure: &Figure| {
         let Figure { median, least, most } = figure;
@@ -64,7 +64,7 @@ pub fn json(all: &[Measured], machine: &Machine) -> Value {
     json!({"machine": machine.to_json(), "comparisons": comparisons})
 }
 
-/// The figures of each row; the spread stands with the ratios alone.
+/// The figures of each row; only ratios have a spread.
 fn cells(measured: &Measured) -> Vec<[String; 4]> {
     let or_dash = |shown: Option<String>| shown.unwrap_or_else(|| "-".to_owned());
     let cells = |(index, row): (usize, &Row)| {

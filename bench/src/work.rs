@@ -1,4 +1,4 @@
-//! What the contestants are asked to do, and the documents that they find.
+//! The calls of the contestants, and the documents for them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 pub const AGENT: &str = "ada";
 
-/// The context of a call where no host makes one.
+/// The context of a call without a host.
 pub fn context() -> Context {
     let context = json!({"settings": {"toolsets": ["sessions"]}, "utc_offset_minutes": 0,
         "now": "2025-01-20T10:00:00.000Z", "seed": 1});
     serde_json::from_value(context).expect("a context")
 }
 
-/// Where the repository is that is kept in memory.
+/// The path of the repository in memory.
 pub const NOWHERE: &str = "/repository";
 
 /// The section that entries go to, and the one after it.
@@ -31,7 +31,7 @@ pub const NEXT_SECTION: &str = "Open Questions";
 pub const ENTRY: &str =
     "- One document a day holds the log, because a person opens one file: see `docs/tools.md`.";
 
-/// What the documents are filled with.
+/// The texts that fill the documents.
 const FILLING: [&str; 4] = [
     "- The parser reads a line twice where a fence is open; `outline.rs` now looks at it once.\n",
     "We went through the failing cases with the **new** runner, and found that two of them had \
@@ -73,8 +73,7 @@ impl Work {
         Self { documents: filled.collect(), days }
     }
 
-    /// One append to the log of each day: none of them finds a log that another one has made
-    /// longer.
+    /// One append to the log of each day, so that all logs have the same length.
     pub fn appends(&self, repository: &str) -> Calls {
         let append = |day: &String| {
             json!({"agent_name": AGENT, "repo_root": repository, "date": day, "section": SECTION,
@@ -83,14 +82,14 @@ impl Work {
         Calls { tool: "append_entry", arguments: self.days.iter().map(append).collect() }
     }
 
-    /// Puts the documents into memory.
+    /// Writes the documents to storage in memory.
     pub fn lend(&self, storage: &MemoryStorage) {
         for (path, text) in &self.documents {
             storage.put(&Place::repository(NOWHERE), Area::Documents, path, text.as_str());
         }
     }
 
-    /// Puts the documents into a repository, and waits until the disk has them.
+    /// Writes the documents to a repository and syncs them.
     pub fn put(&self, repository: &Path) -> io::Result<()> {
         for (path, text) in &self.documents {
             let path = tree(repository).join(path);
@@ -116,7 +115,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// So many reads of the summary.
+    /// Reads of the summary.
     pub fn reads(repository: &str, count: usize) -> Self {
         let read = json!({"agent_name": AGENT, "repo_root": repository});
         Self { tool: "read_summary", arguments: vec![read; count] }
@@ -136,7 +135,7 @@ pub fn repository(within: &Path) -> io::Result<tempfile::TempDir> {
     Ok(root)
 }
 
-/// Where a repository's documents are.
+/// The directory of a repository's documents.
 pub fn tree(repository: &Path) -> PathBuf {
     repository.join(".github/agent-memory")
 }
@@ -146,8 +145,8 @@ fn call(storage: &MemoryStorage, tool: &str, arguments: &str) {
     assert!(outcome.answer.is_ok(), "{tool} {arguments}: {}", outcome.json());
 }
 
-/// A document with text below its second section, up to about so many bytes: the first holds a
-/// log's header.
+/// A document with text below its second section, up to about so many bytes. A log's first section is
+/// its header.
 fn filled(text: &str, bytes: usize) -> String {
     let (first, rest) = text.split_once("\n## ").expect("it has sections");
     let (second, rest) = rest.split_once("\n## ").expect("it has more than one");

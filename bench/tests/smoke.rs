@@ -1,5 +1,5 @@
-//! Every part of `bench` runs, with so few calls that the figures mean nothing: what is tested is
-//! that each line is printed.
+//! Every part of `bench` runs and prints its lines. It makes so few calls that the figures mean
+//! nothing.
 
 use std::process::{Command, Output};
 
@@ -22,7 +22,7 @@ const IN_MEMORY: &[&str] = &["the core, native", "the component"];
 const DURABLE: &[&str] =
     &["bare durable replace", "the core, then that", "the library", "over MCP"];
 
-/// Each aim, and whether it is one of the processor's time, which only Linux tells.
+/// The aims, and whether each is about processor time, which only Linux gives.
 const AIMS: [(&str, bool); 6] = [
     ("MCP server, 2026-07-28, wall: ", false),
     ("MCP server, 2025-11-25, wall: ", false),
@@ -37,7 +37,7 @@ fn bench(arguments: &[&str]) -> Output {
     command.args(arguments).output().expect("bench starts")
 }
 
-/// What a run prints that has measured everything. It succeeds, whether or not it meets the aims.
+/// The output of a complete run, which succeeds even if it misses aims.
 fn printed(arguments: &[&str]) -> String {
     let output = bench(arguments);
     let (out, err) =
@@ -94,7 +94,7 @@ fn has_aims(blocks: &[&str], expected: &[(&str, bool)]) {
     }
 }
 
-/// In SQLite with so many memories each, and in JSON with the first two of these numbers.
+/// The numbers of memories in SQLite; JSON has the first two.
 fn are_of_records(blocks: &[&str], sizes: &[&str]) {
     const QUERIES: [&str; 7] = [
         "without a filter",
@@ -126,7 +126,7 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
         }
         next(&of("a recall of 20"), &with("bare engine"));
         for peer in ["server-memory (npm)", "mcp-memory (crate)", "mcp-memory, durable"] {
-            // Whether it is installed depends on the machine.
+            // Peers may not be installed.
             let block = next(&of(&format!("an add beside {peer}")), &["over MCP"]);
             match block.lines().find(|line| line.starts_with("not measured: ")) {
                 Some(absent) => println!("{absent}"),

@@ -13,12 +13,12 @@ pub mod case;
 pub mod json_schema;
 #[path = "../../tests/src/markdown.rs"]
 pub mod markdown;
-#[path = "../../tests/src/mixture.rs"]
-pub mod mixture;
 #[path = "../../tests/conformance/src/places.rs"]
 pub mod places;
 #[path = "../../tests/src/random.rs"]
 pub mod random;
+#[path = "../../tests/src/random_markdown.rs"]
+pub mod random_markdown;
 #[path = "../../tests/src/records_file.rs"]
 pub mod records_file;
 #[path = "../../tests/conformance/src/workspace.rs"]

@@ -1,8 +1,8 @@
 //! Mutations of an input. Most change whole lines and blocks, so that the input stays a readable
 //! text.
 
-use crate::mixture::BLOCKS;
 use crate::random::Random;
+use crate::random_markdown::BLOCKS;
 
 /// Texts that occur in documents of this project.
 const WORDS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! What a call gets when it arrives: its number, its time, its seed, and its place among writers.
+//! The arrival of a call: it gets its number, time, seed and place among the writers.
 
 use crate::queue::{Place, Queue};
 use jiff::{Timestamp, tz::TimeZone};
@@ -6,22 +6,22 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Where the calls' time comes from.
+/// The clock of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// The machine's clock, read when a call arrives.
+    /// The machine's clock at the arrival of the call.
     #[default]
     System,
-    /// Call `k`, counted from 0 in the order of arrival, sees `start + k * step`. For tests.
+    /// Call `k`, counted from 0 in the order of arrival, gets the time `start + k * step`. For tests.
     Fixed {
-        /// What the first call sees.
+        /// The time of the first call.
         start: Timestamp,
-        /// What each further call adds.
+        /// The time between two calls.
         step: Duration,
     },
 }
 
-/// Where the calls' seeds come from.
+/// The source of the calls' random seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Random {
     /// The operating system's random numbers.
@@ -31,20 +31,19 @@ pub enum Random {
     Fixed(u64),
 }
 
-/// A call that has arrived and not yet begun.
+/// A call that has arrived and has not begun.
 ///
-/// A writer that arrives later waits for it to begin and ask for its lock, or to be dropped.
+/// Writers that arrive later wait until this call asks for its lock or is dropped.
 pub struct Arrival {
     pub(crate) now: Timestamp,
     pub(crate) utc_offset_minutes: i32,
     pub(crate) seed: u64,
-    /// A writer's place among those that have arrived and have not yet asked for a lock. It is
-    /// given up when this is dropped.
+    /// A writer's place among those that have arrived and have not asked for a lock yet.
     ///
-    /// A call reads before it asks, and calls read at different speeds; without this, two calls of
-    /// one client could change a tree in the opposite order of their arrival.
+    /// Without it, two calls of one client could lock a tree in the wrong order, since calls read at
+    /// different speeds before they ask for the lock.
     pub(crate) writer_place: Option<Place>,
-    /// Its place among the calls that are under way, until it has ended.
+    /// Its place among the calls in progress, until it has ended.
     pub(crate) call_place: Place,
 }
 
@@ -64,7 +63,7 @@ impl fmt::Debug for Arrival {
 pub(crate) struct Arrivals {
     clock: Clock,
     random: Random,
-    /// Instead of the machine's own zone.
+    /// None: the machine's zone.
     utc_offset_minutes: Option<i32>,
     arrived: Mutex<u64>,
     writers: Queue,
@@ -72,7 +71,8 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// At most `at_once` calls are under way; the earliest are, so that none waits for a later one.
+    /// At most `at_once` calls run at once. They start in the order of arrival, so that no call waits
+    /// for a later one.
     pub(crate) fn new(
         clock: Clock,
         random: Random,
@@ -90,7 +90,7 @@ impl Arrivals {
     }
 
     pub(crate) fn receive(&self, writes: bool) -> Arrival {
-        // The number, the clock and the place are taken as one, so that all agree on who was first.
+        // Under one lock, so that number, time and place have the same order.
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let number = *arrived;
         *arrived += 1;
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pinned_calls_count_from_the_first() {
+    fn a_fixed_clock_and_seed_advance_with_each_call() {
         let clock = Clock::Fixed {
             start: "2025-01-20T10:00:00Z".parse().unwrap(),
             step: Duration::from_millis(1500),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_gives_every_call_another_seed() {
+    fn each_call_gets_another_seed_from_the_machine() {
         let arrivals = Arrivals::new(Clock::System, Random::System, None, 1);
         assert_ne!(arrivals.receive(false).seed, arrivals.receive(false).seed);
     }

@@ -1,11 +1,11 @@
-//! How a memory is set up.
+//! The settings of an [`AgentMemory`], and how they become one.
 
+use crate::agent_memory::{AgentMemory, Mounted};
 use crate::arrival::Arrivals;
 use crate::capability::toolbox;
-use crate::changes::Teller;
+use crate::changes::Notifier;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::engine::{Engine, Image};
-use crate::memory::{Memory, Mounted};
 use crate::storage::{self, NamedPlace, Storage, StorageOptions};
 use crate::{Clock, Durability, Limits, Random};
 use serde_json::Value;
@@ -15,11 +15,11 @@ use std::time::Duration;
 /// In minutes.
 const DAY: i32 = 24 * 60;
 
-/// Sets a [`Memory`] up. Without any setting it mounts the default toolsets and is granted nothing.
+/// Builds an [`AgentMemory`]. By default it mounts the default toolsets and is granted nothing.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Builder {
-    /// None for the default ones.
+    /// None: the default toolsets.
     toolsets: Option<Vec<String>>,
     allowed: Vec<PathBuf>,
     /// Toolset, name and value.
@@ -32,8 +32,15 @@ pub struct Builder {
     image: Image,
 }
 
+impl AgentMemory {
+    /// A builder with the default settings.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+}
+
 impl Builder {
-    pub(crate) fn new() -> Builder {
+    fn new() -> Builder {
         Builder {
             toolsets: None,
             allowed: Vec::new(),
@@ -60,10 +67,11 @@ impl Builder {
         self
     }
 
-    /// Sets one of a toolset's own settings. What there is, [`Image::description`] and the page of the
-    /// tools say; a value is one that the setting's schema accepts. A place that a setting locates is
-    /// granted with it; one that nobody locates is granted at its default where its toolset is
-    /// mounted.
+    /// Sets one of a toolset's own settings, as [`Image::description`] and `docs/tools.md` list them.
+    /// The setting's schema has to accept the value.
+    ///
+    /// A setting that names the directory of a place also grants that place. Without it, the place is
+    /// granted at its default directory if its toolset is mounted.
     pub fn setting(
         mut self,
         toolset: impl Into<String>,
@@ -74,46 +82,45 @@ impl Builder {
         self
     }
 
-    /// Lets the calls' today be that of this offset from UTC, in minutes east and of less than a
-    /// day, instead of the machine's own zone at the moment of each call.
+    /// Sets the time zone in which calls see today's date, as minutes east of UTC, less than a day.
+    /// By default it is the machine's zone at the time of each call.
     pub fn utc_offset(mut self, minutes: i32) -> Builder {
         self.utc_offset_minutes = Some(minutes);
         self
     }
 
-    /// What an acknowledged change survives: a loss of power, unless this says otherwise.
+    /// Sets what an acknowledged change survives. By default it survives a loss of power.
     pub fn durability(mut self, durability: Durability) -> Builder {
         self.storage.durability = durability;
         self
     }
 
-    /// How long a writer at the head of its queue waits for another one before its tool answers
-    /// that the memory is busy. 5 s; longer than [`MAX_LOCK_WAIT`](storage::MAX_LOCK_WAIT) counts
-    /// as that.
-    pub fn lock_wait(mut self, patience: Duration) -> Builder {
-        self.storage.lock_wait = patience;
+    /// Sets how long the first writer in the wait queue waits for the lock before its tool answers
+    /// that the memory is busy. 5 s by default, at most [`MAX_LOCK_WAIT`](storage::MAX_LOCK_WAIT).
+    pub fn lock_wait(mut self, timeout: Duration) -> Builder {
+        self.storage.lock_wait = timeout;
         self
     }
 
-    /// Where the calls' time comes from: the machine's clock, unless a test pins it.
+    /// Sets the clock of calls. By default it is the machine's; tests may fix it.
     pub fn clock(mut self, clock: Clock) -> Builder {
         self.clock = clock;
         self
     }
 
-    /// Where the calls' seeds come from: the operating system, unless a test pins them.
+    /// Sets the source of the calls' random seeds. By default it is the operating system.
     pub fn random(mut self, random: Random) -> Builder {
         self.random = random;
         self
     }
 
-    /// What a call may use.
+    /// Sets what a call may use.
     pub fn limits(mut self, limits: Limits) -> Builder {
         self.limits = limits;
         self
     }
 
-    /// Runs another component of the same world. For tests of the host.
+    /// Runs another component of the same world, for tests of the host.
     #[doc(hidden)]
     pub fn image(mut self, image: Image) -> Builder {
         self.image = image;
@@ -122,14 +129,14 @@ impl Builder {
 
     /// Loads the component.
     ///
-    /// It takes some milliseconds and needs no tokio; the calls do.
+    /// It takes some milliseconds, and no tokio runtime, which only calls need.
     ///
     /// # Errors
     ///
-    /// A toolset or a setting that is unknown, a value that a setting does not take, a granted
-    /// directory that is none, an offset from UTC of a day or more, a machine on which the component's
-    /// code cannot run.
-    pub fn build(mut self) -> Result<Memory, BuildError> {
+    /// [`BuildError`]: an unknown toolset or setting, a value that a setting does not accept, a path
+    /// to grant that is not a directory, an offset from UTC of a day or more, or a machine that cannot
+    /// run the component's code.
+    pub fn build(mut self) -> Result<AgentMemory, BuildError> {
         if let Some(minutes) = self.utc_offset_minutes.filter(|minutes| minutes.abs() >= DAY) {
             return Err(BuildError::UtcOffset(minutes));
         }
@@ -157,13 +164,13 @@ impl Builder {
             .map_err(|error| BuildError::Component(format!("{error:#}")))?;
         let settings = toolbox::Settings {
             toolsets: mounted.iter().map(|toolset| toolset.name.clone()).collect(),
-            of_toolsets: told(&description, own),
+            of_toolsets: settings_for_component(&description, own),
         };
         let (clock, random) = (self.clock, self.random);
         let at_once = Limits::CALLS_AT_ONCE;
         let arrivals = Arrivals::new(clock, random, self.utc_offset_minutes, at_once);
         let of_mounted = || mounted.iter();
-        Ok(Memory::new(Mounted {
+        Ok(AgentMemory::new(Mounted {
             engine,
             storage,
             settings,
@@ -174,11 +181,11 @@ impl Builder {
                 .cloned()
                 .collect(),
             arrivals,
-            teller: Teller::new(),
+            notifier: Notifier::new(),
         }))
     }
 
-    /// What was set of toolsets' own settings.
+    /// The settings of toolsets, after their check against the schemas.
     fn own_settings(&self, description: &Description) -> Result<OwnSettings, BuildError> {
         let mut own = OwnSettings::new();
         for (toolset, name, value) in &self.settings {
@@ -198,7 +205,8 @@ impl Builder {
     }
 }
 
-/// Grants the places of a toolset that a setting locates and, where it is mounted, the others.
+/// Grants the places of a toolset that have a directory in the settings and, if the toolset is
+/// mounted, the others at their defaults.
 fn grant_places(
     storage: &Storage,
     toolset: &Toolset,
@@ -222,7 +230,7 @@ fn grant_places(
     Ok(())
 }
 
-/// Where a place is that nobody locates: nowhere without a home directory.
+/// The default directory of a place; none without a home directory.
 fn default_directory(place: &PlaceDescription) -> Option<PathBuf> {
     Some(below_home(&place.default)).filter(|path| path.is_absolute())
 }
@@ -236,34 +244,38 @@ pub(crate) fn below_home(path: impl AsRef<Path>) -> PathBuf {
     }
 }
 
-/// What the component is told of its toolsets' settings: where places are is the host's matter.
-fn told(description: &Description, own: OwnSettings) -> Vec<toolbox::ToolsetSettings> {
-    let told = own.into_iter().map(|(toolset, mut values)| {
+/// The settings that the component gets: all but the directories of places, which only the host
+/// needs.
+fn settings_for_component(
+    description: &Description,
+    own: OwnSettings,
+) -> Vec<toolbox::ToolsetSettings> {
+    let settings = own.into_iter().map(|(toolset, mut values)| {
         if let Ok(described) = description.toolset(&toolset) {
             values.retain(|name, _| described.located_by(name).is_none());
         }
         toolbox::ToolsetSettings { toolset, values: Value::Object(values).to_string() }
     });
-    told.collect()
+    settings.collect()
 }
 
-/// Why there is no [`Memory`].
+/// Why an [`AgentMemory`] cannot be built.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A directory cannot be granted.
     #[error("{error}")]
     Grant {
-        /// As it was given.
+        /// The path as it was given.
         directory: PathBuf,
-        /// Why not, with the directory's name.
+        /// The reason, with the directory's name.
         error: storage::Error,
     },
-    /// There is no such toolset or setting, or it does not take the value.
+    /// There is no such toolset or setting, or the setting does not accept the value.
     #[error("{0}")]
     Setting(String),
     /// The offset from UTC is a day or more.
-    #[error("an offset of {0} minutes from UTC is a day or more")]
+    #[error("the offset from UTC is {0} minutes, but has to be less than a day")]
     UtcOffset(i32),
     /// The component does not load.
     #[error("the component cannot be used: {0}")]

@@ -1,18 +1,18 @@
-//! What calls have changed, for those who want to hear of it.
+//! Notifications of the resources that calls have changed.
 
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// So many changes are kept for one who is slow to hear of them.
-const KEPT: usize = 256;
+/// How many changes are kept for a slow subscriber.
+const BACKLOG: usize = 256;
 
-/// What a call has changed.
+/// A change that a call has made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
     /// The resources of these URIs.
     Resources(Arc<[String]>),
-    /// More than could be kept until it was heard: perhaps any resource.
+    /// Perhaps any resource: the subscriber was too slow, and changes were dropped.
     Anything,
 }
 
@@ -26,13 +26,13 @@ impl Changed {
     }
 }
 
-/// The changes that calls of one [`Memory`](crate::Memory) make from now on. Those of other
-/// processes are not among them.
+/// The changes that calls of one [`AgentMemory`](crate::AgentMemory) make from now on. It does not
+/// report changes by other processes.
 #[derive(Debug)]
 pub struct Changes(Receiver<Arc<[String]>>);
 
 impl Changes {
-    /// Waits for the next one; none when there can be no more.
+    /// Waits for the next change; none if the memory is gone.
     pub async fn next(&mut self) -> Option<Changed> {
         match self.0.recv().await {
             Ok(uris) => Some(Changed::Resources(uris)),
@@ -42,21 +42,21 @@ impl Changes {
     }
 }
 
-/// Tells whoever listens.
-pub(crate) struct Teller(Sender<Arc<[String]>>);
+/// Notifies all subscribers.
+pub(crate) struct Notifier(Sender<Arc<[String]>>);
 
-impl Teller {
-    pub(crate) fn new() -> Teller {
-        Teller(channel(KEPT).0)
+impl Notifier {
+    pub(crate) fn new() -> Notifier {
+        Notifier(channel(BACKLOG).0)
     }
 
-    pub(crate) fn listen(&self) -> Changes {
+    pub(crate) fn subscribe(&self) -> Changes {
         Changes(self.0.subscribe())
     }
 
-    pub(crate) fn tell(&self, changed: &[String]) {
+    pub(crate) fn notify(&self, changed: &[String]) {
         if !changed.is_empty() {
-            // Nobody may be listening.
+            // It fails without subscribers.
             let _ = self.0.send(changed.into());
         }
     }
@@ -67,14 +67,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_is_too_slow_hears_that_anything_may_have_changed() {
-        let teller = Teller::new();
-        let mut changes = teller.listen();
-        teller.tell(&[]);
-        teller.tell(&["a".to_owned()]);
+    async fn a_slow_subscriber_learns_that_anything_may_have_changed() {
+        let notifier = Notifier::new();
+        let mut changes = notifier.subscribe();
+        notifier.notify(&[]);
+        notifier.notify(&["a".to_owned()]);
         let first = changes.next().await.unwrap();
         assert!(first.concerns("a") && !first.concerns("b"), "{first:?}");
-        (0..=KEPT).for_each(|_| teller.tell(&["a".to_owned()]));
+        (0..=BACKLOG).for_each(|_| notifier.notify(&["a".to_owned()]));
         assert_eq!(changes.next().await, Some(Changed::Anything));
         assert!(matches!(changes.next().await, Some(Changed::Resources(_))));
     }

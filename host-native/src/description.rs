@@ -1,12 +1,12 @@
-//! What the component says of itself: toolsets with their settings, places, tools and resources.
+//! The component's description: toolsets with their settings, places, tools and resources.
 //!
-//! It is asked when the image is compiled, and the answer is kept beside the machine code.
+//! The component gives it when the image is compiled, and it is stored beside the machine code.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// All that a component has, mounted or not.
+/// The description of a component: all its toolsets, mounted or not.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Description {
     /// In the order that users should see.
@@ -16,18 +16,18 @@ pub struct Description {
 /// Tools that belong together.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Toolset {
-    /// Mounts it.
+    /// The name that mounts it.
     pub name: String,
     /// Its name for people.
     pub title: String,
     /// For a person who chooses what to mount.
     pub description: String,
-    /// Whether it is mounted where nobody says what is.
+    /// Whether it is mounted by default.
     #[serde(rename = "default")]
     pub is_default: bool,
     /// Its own settings.
     pub settings: Vec<ToolsetSetting>,
-    /// Where it keeps something, beside repositories.
+    /// The places in which it stores data, besides repositories.
     pub places: Vec<PlaceDescription>,
     tools: Vec<DescribedTool>,
     resources: Vec<Resource>,
@@ -41,7 +41,7 @@ pub struct ToolsetSetting {
     pub name: String,
     /// The JSON Schema of a value.
     pub schema: Map<String, Value>,
-    /// What leaving it out means, in words.
+    /// Its default, in words.
     pub default_text: String,
     /// One line for a person.
     pub help: String,
@@ -53,45 +53,45 @@ pub struct ToolsetSetting {
     pub values: Map<String, Value>,
     /// The name of a command-line option.
     pub flag: String,
-    /// Variables of other programs that mean the same.
+    /// Environment variables of other programs with the same meaning.
     pub environment: Vec<String>,
     /// Whether it is a path.
     pub is_path: bool,
-    /// Whether it must not be shown.
+    /// Whether its value must not be shown.
     pub is_secret: bool,
 }
 
-/// A place that a toolset keeps something in.
+/// A place in which a toolset stores data.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PlaceDescription {
-    /// Names it to the component.
+    /// The component's name for it.
     pub label: String,
     /// Its name for people.
     pub title: String,
-    /// `directory`; others are none of this host's yet.
+    /// `directory`; this host has no other kinds yet.
     pub kind: String,
     /// Whether it is for its owner alone.
     pub is_private: bool,
-    /// The setting that says where it is.
+    /// The setting with its path.
     pub setting: String,
-    /// Where it is otherwise: below the home directory after `~/`.
+    /// Its default path; `~/` stands for the home directory.
     pub default: String,
-    /// The databases that are kept in it.
+    /// The databases in it.
     pub databases: Vec<DatabaseDescription>,
-    /// What a person is told where none is granted.
+    /// The message for people if it is not granted.
     pub missing: String,
 }
 
-/// A database that is kept in a place.
+/// A database in a place.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct DatabaseDescription {
-    /// Its file's name.
+    /// The name of its file.
     pub name: String,
-    /// The kinds of SQL that the component has statements for.
+    /// The SQL dialects that the component supports.
     pub dialects: Vec<String>,
 }
 
-/// A tool, with what decides under which name it is listed.
+/// A tool, with the toolsets that decide under which name it is listed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct DescribedTool {
     /// The toolsets that have a tool of the same name.
@@ -100,12 +100,12 @@ struct DescribedTool {
     tool: Tool,
 }
 
-/// A tool, as it is mounted.
+/// A mounted tool.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Tool {
     /// The name under which it is listed.
     pub name: String,
-    /// The name that calls it whatever else is mounted.
+    /// A name that calls it whichever toolsets are mounted.
     #[serde(skip_serializing)]
     pub qualified_name: String,
     /// Its name for people.
@@ -118,35 +118,35 @@ pub struct Tool {
     /// The JSON Schema (2020-12) of its result, unless that is an error.
     #[serde(rename = "outputSchema")]
     pub output_schema: Map<String, Value>,
-    /// What to expect of a call.
+    /// Hints about its effects.
     pub annotations: Annotations,
-    /// Whom it is for.
+    /// Its audience.
     pub audience: Audience,
 }
 
 impl Tool {
-    /// Whether a name calls it.
+    /// Whether this is one of its names.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.qualified_name == name
     }
 }
 
-/// What to expect of a call of a [`Tool`].
+/// Hints about the effects of a [`Tool`], as MCP defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "they are four independent hints of a protocol")]
 pub struct Annotations {
-    /// It changes nothing. Such a call takes no place among the writers.
+    /// It changes nothing. Such a call does not wait for writers.
     pub read_only_hint: bool,
     /// It may delete or overwrite.
     pub destructive_hint: bool,
-    /// The same call again changes nothing more.
+    /// Repeating the same call has no further effect.
     pub idempotent_hint: bool,
-    /// It reaches beyond what it was granted. None does.
+    /// It may reach beyond its grants; no tool does.
     pub open_world_hint: bool,
 }
 
-/// Whom a [`Tool`] is for.
+/// The audience of a [`Tool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Audience {
@@ -156,23 +156,23 @@ pub enum Audience {
     Person,
 }
 
-/// A resource, as the component describes it.
+/// A resource that the component describes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
-    /// Reads it.
+    /// Its URI.
     pub uri: String,
     /// Its name for programs.
     pub name: String,
     /// Its name for people.
     pub title: String,
-    /// For a model: what it holds.
+    /// Its contents, for a model.
     pub description: String,
-    /// What its text is.
+    /// The type of its text.
     pub mime_type: String,
 }
 
-/// A kind of [`Resource`], as the component describes it.
+/// A template for the URIs of resources that the component describes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceTemplate {
@@ -182,9 +182,9 @@ pub struct ResourceTemplate {
     pub name: String,
     /// Its name for people.
     pub title: String,
-    /// For a model: what such a resource holds.
+    /// The contents of such a resource, for a model.
     pub description: String,
-    /// What its text is.
+    /// The type of its text.
     pub mime_type: String,
 }
 
@@ -192,17 +192,17 @@ pub struct ResourceTemplate {
 pub(crate) const ALL: &str = "all";
 
 impl Description {
-    /// The toolsets that are mounted where nobody says which.
+    /// The toolsets that are mounted by default.
     pub fn default_toolsets(&self) -> impl Iterator<Item = &str> {
         let defaults = self.toolsets.iter().filter(|toolset| toolset.is_default);
         defaults.map(|toolset| toolset.name.as_str())
     }
 
-    /// The toolset of a name.
+    /// The toolset with this name.
     ///
     /// # Errors
     ///
-    /// A message that names those that there are.
+    /// A message that lists the existing names.
     pub fn toolset(&self, name: &str) -> Result<&Toolset, String> {
         let found = self.toolsets.iter().find(|toolset| toolset.name == name);
         found.ok_or_else(|| {
@@ -216,7 +216,7 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// A message about a name that is none.
+    /// A message about the first unknown name.
     pub fn mounted(&self, names: &[String]) -> Result<Vec<&Toolset>, String> {
         for name in names.iter().filter(|name| *name != ALL) {
             self.toolset(name)?;
@@ -228,11 +228,11 @@ impl Description {
 }
 
 impl Toolset {
-    /// The setting of a name.
+    /// The setting with this name.
     ///
     /// # Errors
     ///
-    /// A message that names those that there are.
+    /// A message that lists the existing names.
     pub fn setting(&self, name: &str) -> Result<&ToolsetSetting, String> {
         self.settings.iter().find(|setting| setting.name == name).ok_or_else(|| {
             let names: Vec<_> = self.settings.iter().map(|of| format!("`{}`", of.name)).collect();
@@ -241,12 +241,12 @@ impl Toolset {
         })
     }
 
-    /// The place that a setting locates.
+    /// The place whose path is in this setting.
     pub(crate) fn located_by(&self, setting: &str) -> Option<&PlaceDescription> {
         self.places.iter().find(|place| place.setting == setting)
     }
 
-    /// Its tools as they are listed beside those of `mounted`.
+    /// Its tools, with qualified names where a toolset of `mounted` has a tool of the same name.
     pub(crate) fn tools_beside(&self, mounted: &[&Toolset]) -> impl Iterator<Item = Tool> {
         self.tools.iter().map(|described| {
             let mut tool = described.tool.clone();
@@ -268,7 +268,7 @@ impl Toolset {
 }
 
 impl ToolsetSetting {
-    /// What values it takes, in words.
+    /// The values that it accepts, in words.
     pub fn accepts(&self) -> String {
         if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
             let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
@@ -299,7 +299,7 @@ impl ToolsetSetting {
         }
     }
 
-    /// The value that a text says, as on a command line; none where it says none that is accepted.
+    /// The value of a text from a command line; none if the setting does not accept it.
     pub fn parse(&self, text: &str) -> Option<Value> {
         let value = match self.kind() {
             "integer" => text.parse::<u64>().ok()?.into(),
@@ -318,7 +318,7 @@ impl ToolsetSetting {
     }
 }
 
-/// What was set of toolsets' own settings, by toolset and name.
+/// The values of toolsets' own settings, by toolset and name.
 pub(crate) type OwnSettings = BTreeMap<String, Map<String, Value>>;
 
 #[cfg(test)]
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_takes_what_its_schema_accepts_and_says_what_that_is() {
+    fn a_setting_accepts_the_values_of_its_schema_and_describes_them() {
         let count = setting(json!({"type": "integer", "minimum": 1}));
         assert_eq!(count.accepts(), "a whole number above 0");
         assert_eq!(count.parse("7"), Some(json!(7)));

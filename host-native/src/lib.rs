@@ -1,8 +1,8 @@
 //! Memory for AI agents, embedded: the agent-memory component with its storage on this machine.
 //!
-//! All that a memory *means* is in the component, which this crate carries compiled ahead of time.
-//! The crate runs it, one instance a call, and lends it what it was granted: directories to keep
-//! documents in. What the component asks for beyond that is refused.
+//! All memory semantics are in the component, which this crate carries compiled ahead of time. The
+//! crate runs each call in an instance of its own and gives it storage in the directories that were
+//! granted. It refuses access to anything else.
 //!
 //! # Example
 //!
@@ -14,29 +14,29 @@
 //!
 //! # Calls
 //!
-//! A call is a plain `async fn`. It runs on tokio, on a current-thread runtime as well as on a
-//! multi-threaded one, and many may run at once: those that only read pass by each other, those
-//! that change something take turns, in the order in which they [arrived](Memory::arrive). A call
-//! that is dropped lets go of everything it held, within some milliseconds.
+//! A call is a plain `async fn`. It runs on tokio, on a current-thread or a multi-threaded runtime,
+//! and many may run at once. Calls that only read run beside each other; calls that write wait for
+//! the lock in the order in which they [arrived](AgentMemory::arrive). A dropped call releases
+//! everything that it held within some milliseconds.
 //!
-//! Nothing that a call does can end the process: a component that traps, takes too much memory or
-//! never ends gives [`CallError::Ended`], and the next call finds everything free. The bounds are
-//! [`Limits`].
+//! No call can end the process. A component that traps, takes too much memory or never ends gives
+//! [`CallError::Ended`] and holds nothing afterwards. The limits are in [`Limits`].
 
+mod agent_memory;
 mod arrival;
 mod builder;
 mod capability;
 mod changes;
 mod description;
+#[cfg(feature = "mcp")]
+mod enclosing_repository;
 mod engine;
-mod memory;
 mod outcome;
 mod queue;
+mod roots;
 #[cfg(test)]
 #[path = "../../tests/src/skip.rs"]
 mod skip;
-#[cfg(feature = "mcp")]
-mod starting;
 pub mod storage;
 
 #[cfg(feature = "cli")]
@@ -45,6 +45,7 @@ pub mod cli;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 
+pub use agent_memory::AgentMemory;
 pub use arrival::{Arrival, Clock, Random};
 pub use builder::{BuildError, Builder};
 #[doc(hidden)]
@@ -55,6 +56,6 @@ pub use description::{
 };
 pub use engine::Image;
 pub use engine::Limits;
-pub use memory::{BoxFuture, Memory, Roots};
-pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, Refusal};
+pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError};
+pub use roots::{BoxFuture, Roots};
 pub use storage::Durability;

@@ -1,13 +1,12 @@
-//! What a call answers.
+//! The outcome of a call, and its errors.
 
-use crate::capability::toolbox;
-
-/// What a tool answered.
+/// The answer of a tool or a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// JSON that the tool's output schema describes, or why there is none. A tool that refused has
-    /// changed nothing, unless storage failed during a commit: of its changes the first may stand.
-    pub answer: Result<String, Refusal>,
+    /// The result as JSON, which the tool's output schema describes, or the tool's error. After an
+    /// error nothing has changed, unless storage failed during a commit: then the first changes may
+    /// stand.
+    pub answer: Result<String, ToolError>,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
     /// Work that the call leaves to be done.
@@ -17,16 +16,16 @@ pub struct Outcome {
 impl Outcome {
     /// The result, or the toolset's error, as JSON.
     pub fn json(&self) -> &str {
-        self.answer.as_deref().unwrap_or_else(|refusal| &refusal.json)
+        self.answer.as_deref().unwrap_or_else(|error| &error.json)
     }
 }
 
-/// Why a tool did not do what it was asked.
+/// An error that a tool answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ToolError {
     /// What a caller can do about it.
     pub category: Category,
-    /// A word of the toolset.
+    /// The toolset's code for the error.
     pub code: String,
     /// For a model and a person: what was wrong, where, and what to do.
     pub message: String,
@@ -34,36 +33,36 @@ pub struct Refusal {
     pub json: String,
 }
 
-/// What a caller can do about a [`Refusal`].
+/// What a caller can do about a [`ToolError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Category {
-    /// The arguments, or what they ask for in this state of the memory: call with others.
+    /// The arguments are wrong, or do not fit the state of the memory: call with others.
     Invalid,
-    /// What they name does not exist: look for what there is.
+    /// The arguments name something that does not exist: list what there is.
     NotFound,
-    /// It would be more than a limit allows: remove something, or raise the limit.
+    /// A limit would be exceeded: remove something, or raise the limit.
     Limit,
-    /// What is kept is not as it has to be: a person mends it.
+    /// Stored data is damaged: a person has to repair it.
     Damaged,
-    /// Others held the lock for too long: call again.
+    /// Another writer held the lock for too long: call again.
     Busy,
-    /// The host or the operating system denies access: a person grants it.
+    /// The host or the operating system denies access: a person has to grant it.
     Denied,
     /// The medium failed or is full.
     Storage,
-    /// A fault of the component, or a call that the host ended.
+    /// A bug of the component, or a call that the host stopped.
     Internal,
 }
 
-/// Work that is wanted but need not be waited for. It stays in storage until it is answered.
+/// Work that a call leaves to be done later. It stays in storage until it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowUp {
-    /// Names it in the answer.
+    /// Identifies it in the answer.
     pub id: String,
-    /// What is wanted.
+    /// The kind of work.
     pub kind: String,
-    /// JSON, by kind.
+    /// JSON, whose form depends on the kind.
     pub payload: String,
 }
 
@@ -71,39 +70,38 @@ pub struct FollowUp {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// No tool of that name, or resource of that URI, is mounted.
+    /// No mounted toolset has this tool or resource.
     #[error("{0}")]
     NotFound(String),
-    /// The arguments are no JSON object.
+    /// The arguments are not a JSON object.
     #[error("{0}")]
     InvalidRequest(String),
-    /// The component did not come to an end of its own. What it held is free again; what it
-    /// committed stands, and of a commit that it was about to make at most the first changes.
+    /// The host stopped the component and released everything that it held. Finished commits stand;
+    /// of an unfinished one, the first changes may stand.
     #[error("{message}")]
     Ended {
-        /// Why it was stopped.
+        /// The reason.
         reason: Reason,
         /// For a person: the tool, the reason, and what the component printed last.
         message: String,
     },
 }
 
-/// Why a call was ended.
+/// Why the host stopped a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Its own code ran for longer than [`Limits::guest_time`](crate::Limits::guest_time), or, of a
-    /// tool for people, than
-    /// [`Limits::guest_time_for_people`](crate::Limits::guest_time_for_people).
+    /// Its own code ran for longer than [`Limits::guest_time`](crate::Limits::guest_time), or than
+    /// [`Limits::guest_time_for_people`](crate::Limits::guest_time_for_people) for a tool for people.
     Deadline,
     /// It needed more than [`Limits::memory`](crate::Limits::memory).
     Memory,
     /// It asked storage more often than
     /// [`Limits::storage_calls`](crate::Limits::storage_calls).
     StorageCalls,
-    /// It panicked, went beyond one of the fixed bounds, or did what no component may.
+    /// It panicked, exceeded a fixed bound, or broke the rules of the component model.
     Trap,
-    /// Nobody waited for it any more, or the program is closing.
+    /// The caller cancelled it, or the program is closing.
     GivenUp,
 }
 
@@ -113,50 +111,9 @@ impl CallError {
         CallError::Ended { reason: Reason::GivenUp, message }
     }
 
-    /// What a model is told of a call that was ended, whatever toolset its tool is of.
+    /// The JSON that a model gets for a call that was stopped, the same for all toolsets.
     #[cfg(feature = "mcp")]
     pub(crate) fn ended_json(message: &str) -> String {
         serde_json::json!({ "error": { "code": "CALL_ENDED", "message": message } }).to_string()
-    }
-}
-
-impl From<toolbox::Outcome> for Outcome {
-    fn from(outcome: toolbox::Outcome) -> Outcome {
-        let follow_up = |wanted: toolbox::FollowUp| FollowUp {
-            id: wanted.id,
-            kind: wanted.kind,
-            payload: wanted.payload,
-        };
-        Outcome {
-            answer: outcome.answer.map_err(Refusal::from),
-            changed: outcome.changed,
-            follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
-        }
-    }
-}
-
-impl From<toolbox::Refusal> for Refusal {
-    fn from(refusal: toolbox::Refusal) -> Refusal {
-        let category = match refusal.category {
-            toolbox::Category::Invalid => Category::Invalid,
-            toolbox::Category::NotFound => Category::NotFound,
-            toolbox::Category::Limit => Category::Limit,
-            toolbox::Category::Damaged => Category::Damaged,
-            toolbox::Category::Busy => Category::Busy,
-            toolbox::Category::Denied => Category::Denied,
-            toolbox::Category::Storage => Category::Storage,
-            toolbox::Category::Internal => Category::Internal,
-        };
-        let toolbox::Refusal { code, message, json, .. } = refusal;
-        Refusal { category, code, message, json }
-    }
-}
-
-impl From<toolbox::Failure> for CallError {
-    fn from(failure: toolbox::Failure) -> CallError {
-        match failure.code {
-            toolbox::FailureCode::NotFound => CallError::NotFound(failure.message),
-            toolbox::FailureCode::InvalidRequest => CallError::InvalidRequest(failure.message),
-        }
     }
 }

@@ -1,11 +1,11 @@
-//! First come, first served.
+//! A queue that serves its places in the order in which they were taken.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-/// Those that are served or wait for it, in the order in which they came.
+/// The places that are served and those that wait, in the order in which they were taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue(Arc<Mutex<State>>);
 
@@ -18,7 +18,7 @@ struct State {
 }
 
 impl Queue {
-    /// A queue that serves so many at once.
+    /// A queue that serves `served` places at once.
     pub(crate) fn new(served: usize) -> Self {
         Queue(Arc::new(Mutex::new(State { served, joined: 0, places: BTreeMap::new() })))
     }
@@ -50,7 +50,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Waits until it is served: until few enough are before it.
+    /// Waits until this place is served.
     pub(crate) async fn served(&self) {
         poll_fn(|context| {
             self.queue.with(|state| {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_waits_for_those_before_it() {
+    fn a_place_waits_for_those_before_it() {
         let queue = Queue::new(1);
         let (first, second, third) = (queue.join(), queue.join(), queue.join());
         assert!(is_served(&first) && !is_served(&second) && !is_served(&third));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_are_served_at_once_wait_for_nobody() {
+    fn a_queue_that_serves_two_at_once_lets_the_third_wait() {
         let queue = Queue::new(2);
         let (first, second, third) = (queue.join(), queue.join(), queue.join());
         assert!(is_served(&first) && is_served(&second) && !is_served(&third));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_waiting_writer_wakes_when_the_one_before_it_leaves() {
+    async fn a_waiting_place_wakes_when_the_one_before_it_is_dropped() {
         let queue = Queue::new(1);
         let (first, second) = (queue.join(), queue.join());
         let waits = tokio::spawn(async move { second.served().await });

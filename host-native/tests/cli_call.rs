@@ -1,4 +1,4 @@
-//! `agent-memory call`: what it prints, and how it exits.
+//! `agent-memory call`: its output and its exit status.
 
 mod process;
 
@@ -46,7 +46,7 @@ fn arguments_can_come_from_standard_input() {
 }
 
 #[test]
-fn an_error_of_the_tool_is_printed_in_place_of_a_result_and_exits_with_1() {
+fn an_error_of_the_tool_is_printed_instead_of_a_result_and_exits_with_1() {
     let repository = Repository::new();
     let output = call(&repository, &["start_session", "{}"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -54,7 +54,7 @@ fn an_error_of_the_tool_is_printed_in_place_of_a_result_and_exits_with_1() {
 }
 
 #[test]
-fn what_cannot_be_understood_exits_with_2_and_prints_no_result() {
+fn a_wrong_command_line_exits_with_2_and_prints_no_result() {
     let repository = Repository::new();
     let wrong: [&[&str]; 6] = [
         &["no_such_tool"],
@@ -73,7 +73,7 @@ fn what_cannot_be_understood_exits_with_2_and_prints_no_result() {
 }
 
 #[test]
-fn a_mistake_is_told_with_what_to_type_instead() {
+fn the_message_for_a_mistake_says_what_to_type_instead() {
     let repository = Repository::new();
     let cases: [(&[&str], &str); 7] = [
         (&["read_sumary"], "`read_summary`"),
@@ -99,8 +99,8 @@ fn storage_that_is_busy_exits_with_3() {
     let repository = Repository::new();
     let directory = repository.root().join(".git/agent-memory");
     std::fs::create_dir(&directory).expect("the lock's directory");
-    let turn = rusqlite::Connection::open(directory.join("turn.sqlite")).expect("the lock");
-    turn.execute_batch("BEGIN IMMEDIATE").expect("it is free");
+    let lock = rusqlite::Connection::open(directory.join("turn.sqlite")).expect("the lock");
+    lock.execute_batch("BEGIN IMMEDIATE").expect("it is free");
     let arguments = repository.arguments(json!({})).to_string();
     let output = call(&repository, &["start_session", &arguments, "--lock-wait", "20ms"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
@@ -129,7 +129,7 @@ fn the_repository_around_the_working_directory_is_granted_and_no_other() {
 }
 
 #[test]
-fn the_home_directory_is_never_granted_by_being_started_in_it() {
+fn a_start_in_the_home_directory_does_not_grant_it() {
     let home = Repository::new();
     let mut call = agent_memory(&home.root());
     let arguments = home.arguments(json!({})).to_string();
@@ -140,7 +140,7 @@ fn the_home_directory_is_never_granted_by_being_started_in_it() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_stops_is_no_failure() {
+fn a_reader_that_stops_reading_is_not_an_error() {
     let repository = Repository::new();
     let mut call = agent_memory(&repository.root());
     let arguments = repository.arguments(json!({})).to_string();

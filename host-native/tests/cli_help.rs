@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The program's commands, and the commands of those.
+/// The program's commands and their subcommands.
 fn commands() -> Vec<String> {
     let program = cli::command();
     let of_command = |command: &clap::Command| {
@@ -21,17 +21,17 @@ fn commands() -> Vec<String> {
     program.get_subcommands().flat_map(of_command).collect()
 }
 
-/// Those whose help is reviewed: of the tools, which are all made alike, one.
+/// The commands with a golden file: all but the tools, which are all alike, and one of these.
 fn reviewed() -> Vec<String> {
     let is_tool = |command: &String| command.contains('_');
     let wanted = |command: &String| !is_tool(command) || command == "sessions append_entry";
     commands().into_iter().filter(wanted).collect()
 }
 
-/// What the program prints when it is asked for help.
+/// The output of the program with these arguments.
 fn printed(arguments: &[&str]) -> String {
     let mut program = agent_memory(Path::new("/"));
-    // The width would be that of the terminal or of `COLUMNS`, and colours may be forced.
+    // These variables would change the width and the colours.
     program.env_remove("COLUMNS").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
     let output = program.args(arguments).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
@@ -60,7 +60,7 @@ fn golden(name: &str) -> PathBuf {
 }
 
 #[test]
-fn every_help_is_as_it_was_reviewed() {
+fn the_help_of_every_command_is_that_of_its_golden_file() {
     let bless = std::env::var_os("BLESS").is_some();
     let commands = reviewed();
     let pages = [("agent-memory", None)].into_iter();
@@ -77,8 +77,8 @@ fn every_help_is_as_it_was_reviewed() {
     let names: Vec<&str> = changed.iter().map(|(name, _)| &**name).collect();
     assert!(
         changed.is_empty(),
-        "the help of {names:?} is not that of `host-native/tests/help/`; if it is right, run this \
-         with BLESS=1:\n{}",
+        "the help of {names:?} differs from `host-native/tests/help/`; to accept it, run this with \
+         BLESS=1:\n{}",
         changed[0].1
     );
     let files = fs::read_dir(golden("x").with_file_name("")).expect("the directory").count();
@@ -86,7 +86,7 @@ fn every_help_is_as_it_was_reviewed() {
 }
 
 #[test]
-fn help_is_asked_for_in_two_ways_and_says_the_same() {
+fn the_command_help_and_the_flag_print_the_same() {
     for command in &commands() {
         let words = command.split_whitespace();
         let help = [vec!["help"], words.clone().collect()].concat();
@@ -136,10 +136,10 @@ fn every_command_has_a_manual_page() {
     }
 }
 
-/// What bash offers to complete the last of these words.
+/// The completions that bash offers for the last of these words.
 fn completed(script: &Path, words: &[&str]) -> Option<Vec<String>> {
-    // As the shell does it: the function that `complete` names gets the command, the word and the
-    // one before.
+    // Like the shell: calls the function that `complete` names with the command, the last word and
+    // the one before.
     let program = r#"
         source "$1"; shift
         read -ra registered <<<"$(complete -p agent-memory)"
@@ -193,7 +193,7 @@ fn there_are_completions_for_every_shell() {
     }
 }
 
-/// What the program prints on a terminal with these variables; none where there is no way to try.
+/// The output of the program on a terminal with these variables; none if there is no `script`.
 fn on_a_terminal(
     directory: &Path,
     arguments: &[&str],
@@ -224,7 +224,7 @@ fn on_a_terminal(
 const ESCAPE: char = '\x1b';
 
 #[test]
-fn colours_are_for_terminals_that_want_them() {
+fn colours_are_used_on_terminals_only_unless_a_variable_says_no() {
     let repository = Repository::new();
     let root = repository.root();
     let logs = root.join(".github/agent-memory/aristotle/logs");
@@ -250,7 +250,7 @@ fn colours_are_for_terminals_that_want_them() {
 }
 
 #[test]
-fn a_server_on_a_terminal_says_what_it_waits_for_and_nothing_odd() {
+fn a_server_on_a_terminal_says_that_it_waits_for_a_client() {
     let repository = Repository::new();
     let Some(shown) = on_a_terminal(&repository.root(), &["serve"], &[]) else { return };
     assert!(shown.contains("a client is expected"), "{shown}");
@@ -271,7 +271,7 @@ fn progress_is_shown_on_a_terminal_and_cleared() {
             return;
         };
         assert_eq!(shown.contains(" of 450 documents"), expected, "{variables:?}: {shown}");
-        // A line of progress is cleared before the next begins.
+        // Each line of progress is cleared before the next output.
         let left = shown.lines().filter(|line| line.ends_with(" of 450 documents"));
         assert_eq!(left.count(), 0, "{shown}");
         assert!(shown.trim_end().ends_with("450 documents, 0 errors, 450 warnings"), "{shown}");

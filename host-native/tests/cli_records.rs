@@ -2,7 +2,7 @@
 
 mod process;
 
-use process::{Client, Era, agent_memory};
+use process::{Client, ProtocolVersion, agent_memory};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 const NOW: &str = "2025-01-20T10:00:00Z";
 
-/// A directory of records, which does not exist yet, in a directory to work in.
+/// A working directory, in which the directory of records does not exist yet.
 struct Scratch {
     directory: tempfile::TempDir,
 }
@@ -46,7 +46,7 @@ impl Scratch {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it runs");
         let mut stdin = child.stdin.take().expect("its input");
-        // It may end before it reads all.
+        // Writing fails if the program ends before it has read everything.
         let _ = stdin.write_all(input.as_bytes());
         drop(stdin);
         child.wait_with_output().expect("it ends")
@@ -59,7 +59,7 @@ impl Scratch {
     }
 }
 
-/// Whether all that was kept is in the database's one file: a copy of it alone is whole.
+/// Whether the database is one file, without a write-ahead log beside it.
 fn is_in_one_file(scratch: &Scratch) -> bool {
     assert!(scratch.kept("memories.db").exists());
     !["memories.db-wal", "memories.db-shm"].iter().any(|name| scratch.kept(name).exists())
@@ -106,7 +106,7 @@ fn lines(count: usize) -> String {
 }
 
 #[test]
-fn records_go_in_and_out_through_files_and_pipes_in_pages() {
+fn records_are_imported_and_exported_in_pages_through_files_and_pipes() {
     let scratch = Scratch::new();
     let lines = lines(12_000);
     fs::write(scratch.root().join("in.jsonl"), &lines).expect("a file");
@@ -134,7 +134,7 @@ fn records_go_in_and_out_through_files_and_pipes_in_pages() {
 
 #[cfg(unix)]
 #[test]
-fn an_exported_file_is_its_owners_alone() {
+fn an_exported_file_is_private_to_its_owner() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new();
     scratch.call("add_core_memory", json!({"content": "x"}));
@@ -145,7 +145,7 @@ fn an_exported_file_is_its_owners_alone() {
 
 #[cfg(unix)]
 #[test]
-fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
+fn an_export_follows_links_and_replaces_only_regular_files() {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
     let scratch = Scratch::new();
     scratch.call("add_core_memory", json!({"content": "x"}));
@@ -153,7 +153,7 @@ fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
     let at = |name: &str| scratch.root().join(name);
     let done = "1 record of agent `default`\n";
 
-    // A file keeps its mode, and a link to it stays a link.
+    // The file keeps its mode, and the link stays a link.
     fs::write(at("file"), "old").expect("a file");
     fs::set_permissions(at("file"), fs::Permissions::from_mode(0o640)).expect("its mode");
     symlink("file", at("link")).expect("a link");
@@ -163,7 +163,6 @@ fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
     let mode = fs::metadata(at("file")).expect("a file").permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
 
-    // A pipe is written to.
     let pipe = at("pipe");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).expect("a pipe");
@@ -175,7 +174,7 @@ fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
     assert_eq!(reader.join().expect("it reads").expect("a text"), exported);
     assert!(fs::metadata(&pipe).expect("it is there").file_type().is_fifo());
 
-    // Whoever has a file open goes on writing to it, also where a link leads to it.
+    // The file of an open descriptor is written to and not replaced, also through a link.
     symlink("/dev/stdout", at("output")).expect("a link");
     let script = "{ echo first; \"$0\" records export /dev/stdout; echo last; } >out
                   { echo first; \"$0\" records export output; echo last; } >>out
@@ -189,7 +188,7 @@ fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
     let one = format!("first\n{exported}last\n");
     assert_eq!(written, format!("{one}{one}{exported}"));
 
-    // Below `/proc` there are files of every kind.
+    // Not everything below `/proc` is a descriptor.
     fs::write(at("file"), "old").expect("a file");
     succeeds(&scratch.run("records export /proc/self/cwd/file"), done);
     assert_eq!(fs::read_to_string(at("file")).expect("a file"), exported);
@@ -210,7 +209,7 @@ fn an_export_goes_where_its_name_leads_and_replaces_files_alone() {
 }
 
 #[test]
-fn a_record_that_is_there_is_refused_skipped_or_replaced() {
+fn an_existing_record_is_refused_skipped_or_replaced_on_import() {
     let scratch = Scratch::new();
     succeeds(&scratch.run_with("records import", &lines(1)), "1 record imported\n");
     let two = lines(2).replace("memory 0", "other");
@@ -224,7 +223,7 @@ fn a_record_that_is_there_is_refused_skipped_or_replaced() {
 }
 
 #[test]
-fn a_byte_order_mark_makes_no_document_of_lines() {
+fn lines_with_a_byte_order_mark_are_still_imported_as_lines() {
     let scratch = Scratch::new();
     let text = lines(5_000).replace("memory ", &"x".repeat(4096));
     let text = format!("\u{feff}{text}");
@@ -233,7 +232,7 @@ fn a_byte_order_mark_makes_no_document_of_lines() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line_and_what_was_imported_before() {
+fn an_import_error_names_the_line_and_the_records_imported_before() {
     let scratch = Scratch::new();
     let text = lines(5_500) + "{\"type\": \"core\"}\n";
     let output = scratch.run_with("records import", &text);
@@ -249,7 +248,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_imported_before() {
 }
 
 #[test]
-fn a_conversion_goes_there_and_back_and_can_be_asked_for_again() {
+fn a_conversion_works_both_ways_and_can_be_repeated() {
     let scratch = Scratch::new();
     succeeds(&scratch.run_with("records import", &lines(12_000)), "12000 records imported\n");
     let before = fs::read(scratch.kept("default.json")).expect("a file");
@@ -272,7 +271,7 @@ fn a_conversion_goes_there_and_back_and_can_be_asked_for_again() {
 }
 
 #[test]
-fn archiving_takes_what_is_old() {
+fn archiving_archives_old_memories() {
     let scratch = Scratch::new();
     succeeds(&scratch.run_with("records import", &lines(3)), "3 records imported\n");
     scratch.call("add_recent_learning", json!({"content": "new"}));
@@ -315,12 +314,12 @@ fn a_command_leaves_the_database_in_one_file() {
 }
 
 #[test]
-fn a_server_that_ends_leaves_the_database_in_one_file() {
+fn a_server_leaves_the_database_in_one_file_when_it_ends() {
     use rustix::process::{Pid, Signal, kill_process};
     for signal in [None, Some(Signal::TERM), Some(Signal::INT)] {
         let scratch = Scratch::new();
         let mut serve = scratch.command("serve --toolset records --records-format sqlite");
-        let mut client = Client::of(&mut serve, Era::Initialized);
+        let mut client = Client::of(&mut serve, ProtocolVersion::Initialized);
         client.call("add_core_memory", json!({"content": "x"}));
         assert!(!is_in_one_file(&scratch), "while it runs");
         let status = match signal {

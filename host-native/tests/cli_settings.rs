@@ -1,4 +1,4 @@
-//! Flags, variables, and the commands that show what there is.
+//! Flags and environment variables, and the commands that list tools.
 
 mod process;
 
@@ -15,7 +15,7 @@ fn start(repository: &Repository, flags: &[&str], variables: &[(&str, &str)]) ->
     call.output().expect("it runs")
 }
 
-/// The file of the session that was started: its date shows which clock and zone were set.
+/// The name of the session's file: its date shows which clock and zone were set.
 fn session_file(output: &Output) -> String {
     let result: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {output:?}"));
@@ -29,7 +29,7 @@ const OFFSET: &str = "AGENT_MEMORY_UTC_OFFSET";
 const NOON: &str = "2025-01-20T12:00:00Z";
 
 #[test]
-fn a_flag_beats_its_variable() {
+fn a_flag_takes_precedence_over_its_variable() {
     let flags = ["--utc-offset", "+00:00", "--fixed-clock", "2030-05-06T12:00:00Z"];
     let variables = [(CLOCK, NOON)];
     let by_variable = start(&Repository::new(), &flags[..2], &variables);
@@ -39,7 +39,7 @@ fn a_flag_beats_its_variable() {
 }
 
 #[test]
-fn what_is_empty_or_was_not_expanded_counts_as_not_set() {
+fn empty_and_unexpanded_values_count_as_not_set() {
     let variables = [
         (CLOCK, NOON),
         (OFFSET, "+12:00"),
@@ -55,7 +55,7 @@ fn what_is_empty_or_was_not_expanded_counts_as_not_set() {
 }
 
 #[test]
-fn a_value_that_cannot_be_read_is_named_with_the_place_it_was_set_in() {
+fn an_invalid_value_is_named_with_its_flag_or_variable() {
     let wrong = [
         ("--utc-offset", OFFSET, "2 hours"),
         ("--fixed-clock", CLOCK, "yesterday"),
@@ -81,7 +81,7 @@ fn a_value_that_cannot_be_read_is_named_with_the_place_it_was_set_in() {
 }
 
 #[test]
-fn a_log_level_meant_for_other_programs_is_passed_over() {
+fn an_unknown_log_level_of_other_programs_is_ignored() {
     let output = start(&Repository::new(), &[], &[("LOG_LEVEL", "verbose")]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let level = |level| {
@@ -93,7 +93,7 @@ fn a_log_level_meant_for_other_programs_is_passed_over() {
 }
 
 #[test]
-fn directories_are_granted_by_flag_or_as_a_list_in_the_environment() {
+fn directories_are_granted_by_flags_or_by_a_list_in_the_environment() {
     let (here, first, second) = (Repository::new(), Repository::new(), Repository::new());
     let read = |repository: &Repository, flags: &[&str], list: Option<&str>| {
         let arguments = repository.arguments(json!({})).to_string();

@@ -1,4 +1,4 @@
-//! `agent-memory validate`: what it prints, how it exits, and that it works as a hook.
+//! `agent-memory validate`: its output, its exit status, and its use as a Git hook.
 
 mod process;
 #[path = "../../tests/src/skip.rs"]
@@ -32,7 +32,7 @@ fn break_log(repository: &Repository) -> usize {
     text.lines().count() + 1
 }
 
-/// Puts a file there that is none of the toolset's.
+/// Adds a file that does not belong to the toolset.
 fn add_stray(repository: &Repository) {
     fs::write(repository.root().join(STRAY), "").expect("a file");
 }
@@ -51,7 +51,7 @@ fn stderr(output: &Output) -> &str {
 }
 
 #[test]
-fn nothing_wrong_prints_only_the_sum_and_exits_with_0() {
+fn without_findings_only_the_summary_is_printed_and_it_exits_with_0() {
     let repository = started();
     let output = validate(&repository.root(), &["--strict"]);
     assert_eq!(stdout(&output), "");
@@ -69,7 +69,7 @@ fn a_repository_without_memory_has_nothing_to_check() {
 }
 
 #[test]
-fn an_error_is_printed_as_compilers_do_and_exits_with_1() {
+fn an_error_is_printed_in_the_form_of_compilers_and_exits_with_1() {
     let repository = started();
     let line = break_log(&repository);
     let output = validate(&repository.root(), &[]);
@@ -81,7 +81,7 @@ fn an_error_is_printed_as_compilers_do_and_exits_with_1() {
 }
 
 #[test]
-fn a_warning_exits_with_1_only_when_that_is_asked_for() {
+fn a_warning_exits_with_1_only_with_strict() {
     let repository = started();
     add_stray(&repository);
     for (flags, status) in [(&[][..], 0), (&["--strict"], 1)] {
@@ -93,7 +93,7 @@ fn a_warning_exits_with_1_only_when_that_is_asked_for() {
 }
 
 #[test]
-fn a_path_leads_from_the_working_directory_to_the_file() {
+fn a_finding_has_the_path_from_the_working_directory_to_the_file() {
     let repository = started();
     break_log(&repository);
     let root = repository.root();
@@ -121,7 +121,7 @@ fn a_path_leads_from_the_working_directory_to_the_file() {
 }
 
 #[test]
-fn more_documents_than_fit_a_page_are_all_reported_once_and_in_order() {
+fn the_findings_of_several_pages_are_each_reported_once_and_in_order() {
     let repository = started();
     let logs = repository.root().join(LOG).with_file_name("");
     let names: Vec<String> = (0..450).map(|number| format!("note-{number:03}.txt")).collect();
@@ -146,7 +146,7 @@ fn more_documents_than_fit_a_page_are_all_reported_once_and_in_order() {
 }
 
 #[test]
-fn json_is_one_document_with_paths_from_the_top_level() {
+fn json_output_is_one_document_with_paths_from_the_top_level() {
     let repository = started();
     let line = break_log(&repository);
     add_stray(&repository);
@@ -173,7 +173,7 @@ fn json_is_one_document_with_paths_from_the_top_level() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// Every file below a directory with its contents, and every directory.
+/// All files below a directory with their contents, and all directories.
 fn contents(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).expect("a directory") {
@@ -190,10 +190,10 @@ fn contents(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 }
 
 #[test]
-fn nothing_is_written() {
+fn validate_writes_nothing() {
     let (repository, copy) = (started(), Repository::new());
     break_log(&repository);
-    // As a checkout has it: without the locks of whoever wrote it.
+    // Like a fresh checkout, which has no lock files.
     for (path, bytes) in contents(&repository.root().join(".github")) {
         let path = path.strip_prefix(repository.root()).expect("below the root");
         let path = copy.root().join(path);
@@ -208,7 +208,7 @@ fn nothing_is_written() {
 }
 
 #[test]
-fn what_is_no_repository_to_check_exits_with_2_and_says_so() {
+fn a_path_that_is_not_a_repository_exits_with_2_and_is_named() {
     let repository = started();
     let file = repository.root().join(LOG);
     let damaged = Repository::new();
@@ -240,7 +240,7 @@ fn a_directory_without_git_is_checked_when_it_is_named() {
     let repository = started();
     break_log(&repository);
     fs::remove_dir_all(repository.root().join(".git")).expect("a .git");
-    // The temporary directory must not be in a repository itself.
+    // This needs a temporary directory outside of any repository.
     assert_eq!(validate(&repository.root(), &[]).status.code(), Some(2));
     assert_eq!(validate(&repository.root(), &["."]).status.code(), Some(1));
 }
@@ -266,7 +266,7 @@ fn example(first: &str) -> String {
     rest.split("\n```").next().expect("its end").to_owned()
 }
 
-/// A command with the built program on its `PATH`, and nothing of the user's Git.
+/// A command with the built program on its `PATH`, without the user's Git configuration.
 fn with_path(program: &str, directory: &Path) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_agent-memory"));
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The example `embed` does what it says, as its own process.
+//! The example `embed`, run as a process of its own.
 
 use process::Repository;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 mod process;
 
-/// The example as it is built for the tests: beside the directory of their own programs.
+/// The example that cargo builds with the tests.
 fn embed() -> PathBuf {
     let test = std::env::current_exe().expect("the running program has a path");
     let profile = test.ancestors().nth(2).expect("a test is in `deps`, below its profile");
@@ -49,7 +49,7 @@ fn the_example_starts_a_session_adds_an_entry_and_reads_the_summary() {
 
 #[test]
 fn an_offset_of_a_day_is_refused() {
-    let built = |minutes| agent_memory_host::Memory::builder().utc_offset(minutes).build();
+    let built = |minutes| agent_memory_host::AgentMemory::builder().utc_offset(minutes).build();
     assert!(matches!(built(-1440), Err(agent_memory_host::BuildError::UtcOffset(-1440))));
     assert!(built(1439).is_ok());
 }

@@ -1,8 +1,8 @@
-//! What each era of MCP requires of an answer.
+//! The rules of each protocol version of MCP for answers.
 
 mod process;
 
-use process::{Client, ERAS, Era, Repository, agent_memory};
+use process::{Client, PROTOCOL_VERSIONS, ProtocolVersion, Repository, agent_memory};
 use serde_json::{Value, json};
 
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
@@ -21,12 +21,12 @@ fn the_listed_tools_are_those_of_the_component_in_its_order() {
         let audience = tool.as_object_mut().expect("a tool").shift_remove("audience");
         assert_eq!(audience, Some(json!("model")));
     }
-    for era in ERAS {
-        let mut client = Client::start(&repository, era);
+    for version in PROTOCOL_VERSIONS {
+        let mut client = Client::start(&repository, version);
         let answer = client.request("tools/list", json!({}));
         // As text, since the order of a schema's properties is part of the list.
         let tools = answer["result"]["tools"].to_string();
-        assert_eq!(tools, expected.to_string(), "{era:?}");
+        assert_eq!(tools, expected.to_string(), "{version:?}");
     }
 }
 
@@ -37,22 +37,22 @@ fn a_tool_for_people_is_neither_listed_nor_called() {
     let mut by_command = agent_memory(&repository.root());
     let by_command = by_command.args(["call", "validate", &arguments.to_string()]).output();
     assert!(by_command.expect("it runs").status.success(), "there is no such tool at all");
-    for era in ERAS {
-        let mut client = Client::start(&repository, era);
+    for version in PROTOCOL_VERSIONS {
+        let mut client = Client::start(&repository, version);
         let listed = client.request("tools/list", json!({})).to_string();
-        assert!(!listed.contains("\"validate\""), "{era:?}: {listed}");
+        assert!(!listed.contains("\"validate\""), "{version:?}: {listed}");
         for name in ["validate", "sessions_validate"] {
             let answer = client.call(name, arguments.clone());
-            assert_eq!(code(&answer), -32602, "{era:?}: {answer}");
+            assert_eq!(code(&answer), -32602, "{version:?}: {answer}");
         }
     }
 }
 
 #[test]
-fn a_success_is_structured_and_the_same_json_as_one_text() {
+fn a_successful_result_is_structured_and_has_the_same_json_as_text() {
     let repository = Repository::new();
-    for era in ERAS {
-        let mut client = Client::start(&repository, era);
+    for version in PROTOCOL_VERSIONS {
+        let mut client = Client::start(&repository, version);
         let answer = client.call("read_summary", repository.arguments(json!({})));
         let result = &answer["result"];
         assert_eq!(result["isError"], false, "{answer}");
@@ -65,10 +65,10 @@ fn a_success_is_structured_and_the_same_json_as_one_text() {
 }
 
 #[test]
-fn an_error_of_a_tool_is_a_result_with_nothing_but_its_text() {
+fn an_error_of_a_tool_is_a_result_with_text_only() {
     let repository = Repository::new();
-    for era in ERAS {
-        let mut client = Client::start(&repository, era);
+    for version in PROTOCOL_VERSIONS {
+        let mut client = Client::start(&repository, version);
         client.call("start_session", repository.arguments(json!({})));
         let entry = repository.arguments(json!({"section": "Thoughts", "content": "x"}));
         let answer = client.call("append_entry", entry);
@@ -84,14 +84,14 @@ fn an_error_of_a_tool_is_a_result_with_nothing_but_its_text() {
 #[test]
 fn an_unknown_tool_and_malformed_params_are_invalid_params() {
     let repository = Repository::new();
-    for era in ERAS {
-        let mut client = Client::start(&repository, era);
+    for version in PROTOCOL_VERSIONS {
+        let mut client = Client::start(&repository, version);
         assert_eq!(code(&client.call("no_such_tool", json!({}))), -32602);
         for params in
             [json!({}), json!({"name": 7}), json!({"name": "read_summary", "arguments": []})]
         {
             let answer = client.request("tools/call", params);
-            assert_eq!(code(&answer), -32602, "{era:?}: {answer}");
+            assert_eq!(code(&answer), -32602, "{version:?}: {answer}");
         }
         let no_such_page = client.request("tools/list", json!({"cursor": "2"}));
         assert_eq!(code(&no_such_page), -32602);
@@ -102,23 +102,23 @@ fn an_unknown_tool_and_malformed_params_are_invalid_params() {
 }
 
 #[test]
-fn an_unknown_method_is_none_in_either_era() {
+fn an_unknown_method_is_not_found_in_any_protocol_version() {
     let repository = Repository::new();
-    for era in ERAS {
-        let mut client = Client::start(&repository, era);
-        // The session of the stateless era begins with its first request.
+    for version in PROTOCOL_VERSIONS {
+        let mut client = Client::start(&repository, version);
+        // A stateless session begins with its first request.
         client.request("tools/list", json!({}));
         for method in ["no/such", "resources/list", "prompts/list", "completion/complete"] {
             let answer = client.request(method, json!({}));
-            assert_eq!(code(&answer), -32601, "{era:?}: {method}: {answer}");
+            assert_eq!(code(&answer), -32601, "{version:?}: {method}: {answer}");
         }
     }
 }
 
 #[test]
-fn methods_that_an_era_does_not_have_are_none() {
+fn methods_of_other_protocol_versions_are_not_found() {
     let repository = Repository::new();
-    let mut client = Client::start(&repository, Era::Stateless);
+    let mut client = Client::start(&repository, ProtocolVersion::Stateless);
     client.request("tools/list", json!({}));
     let initialize = json!({
         "protocolVersion": "2025-11-25",
@@ -138,16 +138,16 @@ fn methods_that_an_era_does_not_have_are_none() {
         let answer = client.request(method, params);
         assert_eq!(code(&answer), -32601, "{method}: {answer}");
     }
-    let mut client = Client::start(&repository, Era::Initialized);
+    let mut client = Client::start(&repository, ProtocolVersion::Initialized);
     let listen = client.request("subscriptions/listen", json!({"notifications": {}}));
     assert_eq!(code(&listen), -32601);
     assert_eq!(client.request("ping", json!({}))["result"], json!({}));
 }
 
 #[test]
-fn every_result_of_the_stateless_era_names_the_server() {
+fn every_stateless_result_names_the_server() {
     let repository = Repository::new();
-    let mut client = Client::start(&repository, Era::Stateless);
+    let mut client = Client::start(&repository, ProtocolVersion::Stateless);
     let refused = repository.arguments(json!({"section": "Thoughts", "content": "x"}));
     let answers = [
         client.request("server/discover", json!({})),
@@ -163,9 +163,9 @@ fn every_result_of_the_stateless_era_names_the_server() {
 }
 
 #[test]
-fn a_request_of_the_stateless_era_has_to_say_its_version() {
+fn a_stateless_request_has_to_name_its_protocol_version() {
     let repository = Repository::new();
-    let mut client = Client::start(&repository, Era::Stateless);
+    let mut client = Client::start(&repository, ProtocolVersion::Stateless);
     client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}));
     assert_eq!(code(&client.receive()), -32602);
     let meta = json!({
@@ -185,7 +185,7 @@ fn a_session_takes_the_version_that_the_client_asks_for() {
     let repository = Repository::new();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let serve = &mut agent_memory(&repository.root());
-        let mut client = Client::unopened(serve.arg("serve"), Era::Initialized);
+        let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
         let answer = client.initialize(version, json!({}));
         let result = &answer["result"];
         assert_eq!(result["protocolVersion"], version, "{answer}");
@@ -199,7 +199,7 @@ fn a_session_takes_the_version_that_the_client_asks_for() {
 #[test]
 fn a_client_may_discover_and_then_open_a_session() {
     let repository = Repository::new();
-    let mut client = Client::start(&repository, Era::Stateless);
+    let mut client = Client::start(&repository, ProtocolVersion::Stateless);
     client.request("server/discover", json!({}));
     client.send(json!({
         "jsonrpc": "2.0",
@@ -211,10 +211,10 @@ fn a_client_may_discover_and_then_open_a_session() {
 }
 
 #[test]
-fn what_is_no_message_does_not_end_the_server() {
+fn malformed_messages_do_not_end_the_server() {
     let repository = Repository::new();
-    for era in ERAS {
-        let mut client = Client::start(&repository, era);
+    for version in PROTOCOL_VERSIONS {
+        let mut client = Client::start(&repository, version);
         client.send_text("{not json\n\n[1]\n");
         assert_eq!(code(&client.receive()), -32700);
         assert_eq!(code(&client.receive()), -32600);
@@ -226,10 +226,10 @@ fn what_is_no_message_does_not_end_the_server() {
 #[test]
 fn nothing_but_messages_is_printed_at_any_log_level() {
     let repository = Repository::new();
-    for era in ERAS {
+    for version in PROTOCOL_VERSIONS {
         let serve = &mut agent_memory(&repository.root());
         serve.args(["serve", "--log-level", "DEBUG"]);
-        let mut client = Client::of(serve, era);
+        let mut client = Client::of(serve, version);
         client.call("start_session", repository.arguments(json!({})));
         client.call("no_such_tool", json!({}));
         let (rest, status) = client.end();

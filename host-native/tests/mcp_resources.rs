@@ -1,15 +1,15 @@
-//! Resources over MCP, in both eras: lists, reading, and being told of changes.
+//! Resources over MCP, in both protocol versions: lists, reading and subscriptions.
 
 mod process;
 
-use process::{Client, ERAS, Era, Repository, agent_memory};
+use process::{Client, PROTOCOL_VERSIONS, ProtocolVersion, Repository, agent_memory};
 use serde_json::{Value, json};
 
 /// A server that mounts `records` alone.
-fn serve(repository: &Repository, era: Era) -> Client {
+fn serve(repository: &Repository, version: ProtocolVersion) -> Client {
     let mut serve = agent_memory(&repository.root());
     serve.args(["serve", "--toolset", "records", "--memory-dir", "memories"]);
-    Client::of(&mut serve, era)
+    Client::of(&mut serve, version)
 }
 
 fn code(answer: &Value) -> i64 {
@@ -23,16 +23,16 @@ fn add(client: &mut Client, agent: &str, content: &str) -> u64 {
 
 #[test]
 fn resources_and_templates_are_listed_and_read() {
-    for era in ERAS {
+    for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
-        let mut client = serve(&repository, era);
+        let mut client = serve(&repository, version);
         let id = add(&mut client, "ada", "tabs, not spaces");
         assert_eq!(client.receive()["id"], id);
 
         let listed = client.request("resources/list", json!({}));
         let uris: Vec<_> =
             listed["result"]["resources"].as_array().unwrap().iter().map(|r| &r["uri"]).collect();
-        assert_eq!(uris, ["memory://recent", "memory://stats"], "{era:?}");
+        assert_eq!(uris, ["memory://recent", "memory://stats"], "{version:?}");
         let listed = client.request("resources/templates/list", json!({}));
         let templates = listed["result"]["resourceTemplates"].as_array().unwrap();
         let templates: Vec<_> = templates.iter().map(|t| &t["uriTemplate"]).collect();
@@ -40,37 +40,37 @@ fn resources_and_templates_are_listed_and_read() {
 
         let read = client.request("resources/read", json!({"uri": "memory://ada/recent"}));
         let contents = &read["result"]["contents"][0];
-        assert_eq!(contents["uri"], "memory://ada/recent", "{era:?}: {read}");
+        assert_eq!(contents["uri"], "memory://ada/recent", "{version:?}: {read}");
         assert_eq!(contents["mimeType"], "application/json");
         assert!(contents["text"].as_str().unwrap().contains("tabs, not spaces"), "{contents}");
     }
 }
 
 #[test]
-fn a_uri_that_is_no_resource_is_an_error_that_names_the_lists() {
-    for (era, expected) in ERAS.into_iter().zip([-32602, -32002]) {
+fn an_unknown_uri_is_an_error_that_names_the_lists() {
+    for (version, expected) in PROTOCOL_VERSIONS.into_iter().zip([-32602, -32002]) {
         let repository = Repository::new();
-        let mut client = serve(&repository, era);
+        let mut client = serve(&repository, version);
         for uri in ["memory://ada/grace/recent", "memory://", "file:///etc/passwd", ""] {
             let answer = client.request("resources/read", json!({ "uri": uri }));
-            assert_eq!(code(&answer), expected, "{era:?}: {uri}");
+            assert_eq!(code(&answer), expected, "{version:?}: {uri}");
             assert!(answer["error"]["message"].as_str().unwrap().contains("resources/list"));
         }
-        assert_eq!(code(&client.request("resources/read", json!({}))), -32602, "{era:?}");
+        assert_eq!(code(&client.request("resources/read", json!({}))), -32602, "{version:?}");
         let cursor = client.request("resources/list", json!({"cursor": "x"}));
-        assert_eq!(code(&cursor), -32602, "{era:?}");
+        assert_eq!(code(&cursor), -32602, "{version:?}");
     }
 }
 
 #[test]
-fn a_resource_that_cannot_be_read_is_an_error_with_that_of_the_toolset() {
-    for era in ERAS {
+fn a_resource_that_cannot_be_read_is_an_error_with_the_toolsets_error() {
+    for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
-        let mut client = serve(&repository, era);
+        let mut client = serve(&repository, version);
         std::fs::create_dir(repository.root().join("memories")).unwrap();
         std::fs::write(repository.root().join("memories/ada.json"), "{\"memo").unwrap();
         let answer = client.request("resources/read", json!({"uri": "memory://ada/stats"}));
-        assert_eq!(code(&answer), -32603, "{era:?}: {answer}");
+        assert_eq!(code(&answer), -32603, "{version:?}: {answer}");
         assert_eq!(answer["error"]["data"]["error"]["code"], "CORRUPTED_DATA", "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.contains("`ada.json` line 1 column 7: "), "{message}");
@@ -78,9 +78,9 @@ fn a_resource_that_cannot_be_read_is_an_error_with_that_of_the_toolset() {
 }
 
 #[test]
-fn a_client_that_subscribed_hears_of_a_change_and_of_no_other() {
+fn a_subscribed_client_is_notified_of_changes_to_its_resources_only() {
     let repository = Repository::new();
-    let mut client = serve(&repository, Era::Initialized);
+    let mut client = serve(&repository, ProtocolVersion::Initialized);
     for uri in ["memory://ada/recent", "memory://recent"] {
         let subscribed = client.request("resources/subscribe", json!({ "uri": uri }));
         assert_eq!(subscribed["result"], json!({}), "{subscribed}");
@@ -91,7 +91,7 @@ fn a_client_that_subscribed_hears_of_a_change_and_of_no_other() {
     let told = messages.iter().find(|m| m["method"] == "notifications/resources/updated");
     assert_eq!(told.unwrap()["params"]["uri"], "memory://ada/recent", "{messages:?}");
 
-    // What only reads changes nothing.
+    // Reading changes nothing.
     client.call("query_memories", json!({"agent_id": "ada"}));
     client.request("resources/read", json!({"uri": "memory://ada/recent"}));
     let uri = json!({"uri": "memory://ada/recent"});
@@ -107,9 +107,9 @@ fn a_client_that_subscribed_hears_of_a_change_and_of_no_other() {
 }
 
 #[test]
-fn a_listening_client_of_the_stateless_era_hears_of_a_change_until_it_cancels() {
+fn a_listening_stateless_client_is_notified_of_changes_until_it_cancels() {
     let repository = Repository::new();
-    let mut client = serve(&repository, Era::Stateless);
+    let mut client = serve(&repository, ProtocolVersion::Stateless);
     let wanted = ["memory://ada/stats", "memory://a/b/c"];
     let listen = client
         .ask("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": wanted}}));
@@ -131,17 +131,17 @@ fn a_listening_client_of_the_stateless_era_hears_of_a_change_until_it_cancels() 
 }
 
 #[test]
-fn without_resources_there_are_no_methods_for_them() {
-    for era in ERAS {
+fn without_resources_their_methods_are_not_found() {
+    for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
-        let mut client = Client::start(&repository, era);
+        let mut client = Client::start(&repository, version);
         client.request("tools/list", json!({}));
         for method in ["resources/list", "resources/templates/list"] {
-            assert_eq!(code(&client.request(method, json!({}))), -32601, "{era:?}: {method}");
+            assert_eq!(code(&client.request(method, json!({}))), -32601, "{version:?}: {method}");
         }
         for method in ["resources/read", "resources/subscribe", "resources/unsubscribe"] {
             let answer = client.request(method, json!({"uri": "memory://recent"}));
-            assert_eq!(code(&answer), -32601, "{era:?}: {method}");
+            assert_eq!(code(&answer), -32601, "{version:?}: {method}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! How a server and its client begin, overlap and end.
+//! The start of a session, overlapping calls, roots, and the end of a session.
 
 mod process;
 
-use process::{Client, ERAS, Era, Repository, agent_memory};
+use process::{Client, PROTOCOL_VERSIONS, ProtocolVersion, Repository, agent_memory};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ fn structured(answer: &Value) -> &Value {
 }
 
 #[test]
-fn calls_that_are_sent_together_arrive_in_their_order() {
+fn calls_that_are_sent_together_are_numbered_in_their_order() {
     const CALLS: u64 = 20;
-    for era in ERAS {
+    for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
         let serve = &mut agent_memory(&repository.root());
         serve.args(["serve", "--fixed-clock", "2025-01-01T00:00:00Z+24h"]);
-        let mut client = Client::of(serve.args(["--utc-offset", "+00:00"]), era);
-        // Each call has its own today, so that the file it begins says which number it got.
+        let mut client = Client::of(serve.args(["--utc-offset", "+00:00"]), version);
+        // Each call has a date of its own, so that the name of its file shows its number.
         let mut together = Vec::new();
         for _ in 0..CALLS {
             let arguments = repository.arguments(json!({}));
@@ -34,16 +34,16 @@ fn calls_that_are_sent_together_arrive_in_their_order() {
         for (day, id) in (1..).zip(together) {
             let file = answers[&Some(id)]["session_file"].as_str().expect("a file");
             let expected = format!("2025-01-{day:02}.md");
-            assert!(file.ends_with(&expected), "{era:?}: {file}, not {expected}");
+            assert!(file.ends_with(&expected), "{version:?}: {file}, not {expected}");
         }
     }
 }
 
 #[test]
-fn calls_under_way_at_the_end_of_input_are_answered() {
-    for era in ERAS {
+fn calls_in_progress_at_the_end_of_input_are_answered() {
+    for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
-        let mut client = Client::start(&repository, era);
+        let mut client = Client::start(&repository, version);
         let arguments = repository.arguments(json!({}));
         let call = json!({"name": "start_session", "arguments": arguments});
         let mut asked: Vec<_> = (0..10).map(|_| client.ask("tools/call", call.clone())).collect();
@@ -52,16 +52,16 @@ fn calls_under_way_at_the_end_of_input_are_answered() {
             answers.iter().filter_map(|answer| answer["id"].as_u64()).collect();
         answered.sort_unstable();
         asked.sort_unstable();
-        assert_eq!(answered, asked, "{era:?}");
+        assert_eq!(answered, asked, "{version:?}");
         assert!(status.success(), "{status}");
     }
 }
 
-/// A subscription that nobody ended would be cut off without its result, after a long wait.
+/// Without an end of its own, it would be cut off without a result, after a long wait.
 #[test]
 fn an_open_subscription_ends_with_its_result_at_the_end_of_input() {
     let repository = Repository::new();
-    let mut client = Client::start(&repository, Era::Stateless);
+    let mut client = Client::start(&repository, ProtocolVersion::Stateless);
     let wanted = json!({"notifications": {"toolsListChanged": true}});
     let open = client.ask("subscriptions/listen", wanted.clone());
     let acknowledged = client.receive();
@@ -81,10 +81,10 @@ fn an_open_subscription_ends_with_its_result_at_the_end_of_input() {
 }
 
 #[test]
-fn a_server_that_hears_nothing_ends_well() {
+fn a_server_without_any_input_ends_with_success() {
     let repository = Repository::new();
     let serve = &mut agent_memory(&repository.root());
-    let client = Client::unopened(serve.arg("serve"), Era::Initialized);
+    let client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
     let (rest, status) = client.end();
     assert!(rest.is_empty(), "{rest:?}");
     assert!(status.success(), "{status}");
@@ -93,7 +93,7 @@ fn a_server_that_hears_nothing_ends_well() {
 #[test]
 fn a_last_line_without_its_newline_is_read() {
     let repository = Repository::new();
-    let mut client = Client::start(&repository, Era::Initialized);
+    let mut client = Client::start(&repository, ProtocolVersion::Initialized);
     client.send_text(r#"{"jsonrpc": "2.0", "id": "last", "method": "tools/list"}"#);
     let (rest, _) = client.end();
     assert_eq!(rest.len(), 1, "{rest:?}");
@@ -102,15 +102,15 @@ fn a_last_line_without_its_newline_is_read() {
 
 #[cfg(unix)]
 #[test]
-fn a_server_that_is_told_to_stop_ends_well_with_its_input_open() {
-    for era in ERAS {
+fn sigterm_ends_a_server_with_success_while_its_input_is_open() {
+    for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
-        let mut client = Client::start(&repository, era);
+        let mut client = Client::start(&repository, version);
         client.request("tools/list", json!({}));
         let server = rustix::process::Pid::from_raw(client.id().cast_signed()).expect("a process");
         rustix::process::kill_process(server, rustix::process::Signal::TERM).expect("it is there");
         let status = client.wait();
-        assert!(status.success(), "{era:?}: {status}");
+        assert!(status.success(), "{version:?}: {status}");
     }
 }
 
@@ -118,7 +118,7 @@ fn a_server_that_is_told_to_stop_ends_well_with_its_input_open() {
 fn a_client_that_cancels_a_call_gets_no_answer_and_can_go_on() {
     let repository = Repository::new();
     let lock = HeldLock::of(&repository);
-    let mut client = Client::start(&repository, Era::Initialized);
+    let mut client = Client::start(&repository, ProtocolVersion::Initialized);
     let arguments = repository.arguments(json!({}));
     let call = json!({"name": "start_session", "arguments": arguments});
     let waiting = client.ask("tools/call", call.clone());
@@ -134,16 +134,16 @@ fn a_client_that_cancels_a_call_gets_no_answer_and_can_go_on() {
     assert_eq!(structured(&answer)["created"], true, "{answer}");
 }
 
-/// The lock of a repository's tree, held as another process would hold it.
+/// The lock of a repository's tree, held like a writer in another process.
 struct HeldLock(#[expect(dead_code, reason = "held until it is dropped")] rusqlite::Connection);
 
 impl HeldLock {
     fn of(repository: &Repository) -> Self {
         let directory = repository.root().join(".git/agent-memory");
         std::fs::create_dir(&directory).expect("the lock's directory");
-        let turn = rusqlite::Connection::open(directory.join("turn.sqlite")).expect("the lock");
-        turn.execute_batch("BEGIN IMMEDIATE").expect("it is free");
-        HeldLock(turn)
+        let lock = rusqlite::Connection::open(directory.join("turn.sqlite")).expect("the lock");
+        lock.execute_batch("BEGIN IMMEDIATE").expect("it is free");
+        HeldLock(lock)
     }
 }
 
@@ -151,7 +151,7 @@ impl HeldLock {
 fn an_older_client_is_asked_for_its_roots_once_until_they_change() {
     let (started_in, root) = (Repository::new(), Repository::new());
     let serve = &mut agent_memory(&started_in.root());
-    let mut client = Client::unopened(serve.arg("serve"), Era::Initialized);
+    let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
     client.initialize("2025-06-18", json!({"roots": {"listChanged": true}}));
 
     let arguments = root.arguments(json!({}));
@@ -159,7 +159,7 @@ fn an_older_client_is_asked_for_its_roots_once_until_they_change() {
     let asked = client.ask("tools/call", call.clone());
     let question = client.receive();
     assert_eq!(question["method"], "roots/list", "{question}");
-    // Below the repository: the one around it is meant.
+    // A directory in a repository stands for that repository.
     let below = root.root().join("a b");
     std::fs::create_dir(&below).expect("a directory");
     let uri = format!("file://{}", below.display()).replace(' ', "%20");
@@ -185,10 +185,10 @@ fn an_older_client_is_asked_for_its_roots_once_until_they_change() {
 }
 
 #[test]
-fn a_client_that_does_not_tell_its_roots_is_asked_once_until_they_change() {
+fn a_client_that_does_not_answer_is_asked_for_its_roots_once_until_they_change() {
     let (started_in, elsewhere) = (Repository::new(), Repository::new());
     let serve = &mut agent_memory(&started_in.root());
-    let mut client = Client::unopened(serve.arg("serve"), Era::Initialized);
+    let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
     client.initialize("2025-06-18", json!({"roots": {"listChanged": true}}));
     let mut call = |repository: &Repository| {
         let arguments = repository.arguments(json!({}));
@@ -218,16 +218,16 @@ fn a_client_that_does_not_tell_its_roots_is_asked_once_until_they_change() {
 }
 
 #[test]
-fn nobody_is_asked_for_roots_that_are_not_needed_or_not_there() {
+fn a_client_is_not_asked_for_roots_without_need_or_without_the_capability() {
     let (started_in, elsewhere) = (Repository::new(), Repository::new());
     let serve = &mut agent_memory(&started_in.root());
-    let mut client = Client::unopened(serve.arg("serve"), Era::Initialized);
+    let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
     client.initialize("2025-06-18", json!({"roots": {}}));
     let answer = client.call("start_session", started_in.arguments(json!({})));
     assert_eq!(structured(&answer)["created"], true, "{answer}");
 
     let serve = &mut agent_memory(&started_in.root());
-    let mut client = Client::of(serve.arg("serve"), Era::Initialized);
+    let mut client = Client::of(serve.arg("serve"), ProtocolVersion::Initialized);
     let answer = client.call("start_session", elsewhere.arguments(json!({})));
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
     assert!(text.contains("RepositoryNotAllowed"), "{answer}");

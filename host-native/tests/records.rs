@@ -1,13 +1,13 @@
 //! Records over the library, in both formats.
 
-use agent_memory_host::{Builder, CallError, Memory, Outcome};
+use agent_memory_host::{AgentMemory, Builder, CallError, Outcome};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::path::Path;
 
-/// A memory that keeps its records below this directory.
+/// A builder whose records are below this directory.
 fn records(directory: &Path, format: &str) -> Builder {
-    let builder = Memory::builder().toolsets(["records"]);
+    let builder = AgentMemory::builder().toolsets(["records"]);
     let directory = directory.join("memories").display().to_string();
     builder.setting("records", "directory", directory).setting("records", "format", format)
 }
@@ -17,7 +17,7 @@ fn parsed(outcome: &Outcome) -> Value {
 }
 
 #[tokio::test]
-async fn a_record_is_kept_in_either_format_and_resources_show_it() {
+async fn a_record_is_stored_in_either_format_and_resources_show_it() {
     for (format, file) in [("json", "default.json"), ("sqlite", "memories.db")] {
         let directory = tempfile::tempdir().expect("a directory");
         let memory = records(directory.path(), format).build().expect("a memory");
@@ -44,7 +44,7 @@ async fn a_record_is_kept_in_either_format_and_resources_show_it() {
 }
 
 #[tokio::test]
-async fn a_memory_that_is_dropped_leaves_its_database_whole_in_one_file() {
+async fn a_dropped_memory_leaves_its_database_complete_in_one_file() {
     let directory = tempfile::tempdir().expect("a directory");
     let memory = records(directory.path(), "sqlite").build().expect("a memory");
     let adds: Vec<_> = (0..5)
@@ -75,7 +75,7 @@ async fn a_memory_that_is_dropped_leaves_its_database_whole_in_one_file() {
 }
 
 #[tokio::test]
-async fn a_damaged_database_is_corrupted_data_and_left_alone() {
+async fn a_damaged_database_is_reported_as_corrupted_data_and_left_unchanged() {
     let whole = tempfile::tempdir().expect("a directory");
     let memory = records(whole.path(), "sqlite").build().expect("a memory");
     let added = memory.call("add_core_memory", r#"{"content": "x"}"#).await.expect("an outcome");
@@ -114,7 +114,7 @@ async fn a_damaged_database_is_corrupted_data_and_left_alone() {
 }
 
 #[tokio::test]
-async fn the_host_sets_how_much_an_agent_keeps() {
+async fn settings_limit_how_much_an_agent_may_store() {
     for format in ["json", "sqlite"] {
         for (name, most) in [("max_memories", 1), ("max_bytes", 900)] {
             let directory = tempfile::tempdir().expect("a directory");
@@ -132,8 +132,8 @@ async fn the_host_sets_how_much_an_agent_keeps() {
 }
 
 #[tokio::test]
-async fn records_are_granted_where_they_are_mounted_or_given_a_directory() {
-    let memory = Memory::builder().build().expect("a memory");
+async fn records_are_granted_if_they_are_mounted_or_given_a_directory() {
+    let memory = AgentMemory::builder().build().expect("a memory");
     assert!(memory.resources().is_empty() && memory.resource_templates().is_empty());
     let unknown = memory.call("query_memories", "{}").await;
     assert!(matches!(unknown, Err(CallError::NotFound(_))), "{unknown:?}");
@@ -148,7 +148,7 @@ async fn records_are_granted_where_they_are_mounted_or_given_a_directory() {
 }
 
 #[tokio::test]
-async fn another_programs_database_is_refused_and_left_alone() {
+async fn another_programs_database_is_refused_and_left_unchanged() {
     let directory = tempfile::tempdir().expect("a directory");
     let memory = records(directory.path(), "sqlite").build().expect("a memory");
     std::fs::create_dir(directory.path().join("memories")).expect("a directory");
@@ -164,9 +164,8 @@ async fn another_programs_database_is_refused_and_left_alone() {
     assert_eq!(tables, "notes");
 }
 
-/// A database can be created and left without tables.
 #[tokio::test]
-async fn an_agent_in_a_file_stays_there_beside_a_database_without_tables() {
+async fn an_agent_in_a_file_stays_there_beside_an_empty_database() {
     let directory = tempfile::tempdir().expect("a directory");
     let memory = records(directory.path(), "json").build().expect("a memory");
     let added = memory.call("add_core_memory", r#"{"content": "x"}"#).await.expect("an outcome");

@@ -1,8 +1,8 @@
-//! A disk whose power can be cut: an ext4 file system in a loop device. Its image lies on XFS, where
-//! it can be cloned in one step.
+//! A disk whose power can be cut: an ext4 file system in a loop device. Its image is on XFS, where it
+//! can be cloned in one step.
 //!
-//! A clone holds all that ext4 had written to its device, and nothing that was only in memory. What
-//! a disk may lose of its own cache is not part of it.
+//! A clone holds everything that ext4 has written to its device, and nothing that is only in memory.
+//! The loss of a disk's own cache is not simulated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Sizes of the images, as `truncate` takes them. They take what is written to them.
+/// The sizes of the sparse images, as `truncate` takes them.
 const XFS_SIZE: &str = "8G";
 const EXT4_SIZE: &str = "1G";
-/// Nothing is written to the device for a minute but what a program asks for.
+/// For a minute, only what a program syncs is written to the device.
 const EXT4_OPTIONS: &str = "commit=60";
 const IMAGE: &str = "ext4.img";
 
 /// The disk.
 #[derive(Debug)]
 pub struct CutDisk {
-    // Dropped in this order: the file system in the image goes before the one that holds it.
+    // Dropped in this order, since the XFS file system holds the image of the ext4 one.
     ext4: Mounted,
     xfs: Mounted,
     _images: TempDir,
 }
 
-/// What the disk held at a moment, as a file system of its own, whose journal was replayed.
+/// The contents of the disk at the moment of a cut, mounted after the replay of its journal.
 #[derive(Debug)]
 pub struct Cut {
     mounted: Mounted,
@@ -34,11 +34,11 @@ pub struct Cut {
 }
 
 impl CutDisk {
-    /// A new one. Needs root, loop devices, `mkfs.xfs` and `mkfs.ext4`.
+    /// Makes a disk. Needs root, loop devices, `mkfs.xfs` and `mkfs.ext4`.
     ///
     /// # Errors
     ///
-    /// What is missing, for a person.
+    /// A message that says what is missing.
     pub fn new() -> Result<Self, String> {
         let images = TempDir::with_prefix("agent-memory-power-").map_err(|e| e.to_string())?;
         let outer = images.path().join("xfs.img");
@@ -54,16 +54,16 @@ impl CutDisk {
         Ok(Self { ext4, xfs, _images: images })
     }
 
-    /// Where the file system is.
+    /// The directory of the file system.
     pub fn path(&self) -> &Path {
         self.ext4.path()
     }
 
-    /// What the disk holds now.
+    /// Cuts the power: mounts a clone of the disk as it is now.
     ///
     /// # Errors
     ///
-    /// Where it cannot be cloned, or the clone not mounted: then its journal is damaged.
+    /// If it cannot be cloned, or if the clone cannot be mounted because its journal is damaged.
     pub fn cut(&self) -> Result<Cut, String> {
         let image = self.xfs.path().join("cut.img");
         let from = self.xfs.path().join(IMAGE);
@@ -73,7 +73,7 @@ impl CutDisk {
 }
 
 impl Cut {
-    /// Where the file system is.
+    /// The directory of the file system.
     pub fn path(&self) -> &Path {
         self.mounted.path()
     }
@@ -81,12 +81,12 @@ impl Cut {
 
 impl Drop for Cut {
     fn drop(&mut self) {
-        // The file system goes on in the file that has no name any more, until it is unmounted.
+        // The mounted file system keeps the unlinked file until it is unmounted.
         let _ = fs::remove_file(&self.image);
     }
 }
 
-/// A file system in a loop device, which goes with the mount.
+/// A mounted file system in a loop device, which is freed with the mount.
 #[derive(Debug)]
 struct Mounted(TempDir);
 
@@ -107,7 +107,7 @@ impl Drop for Mounted {
     fn drop(&mut self) {
         let directory = text(self.path());
         if run("umount", &[directory]).is_err() {
-            // Somebody still has a file open there.
+            // A file there is still open.
             let _ = run("umount", &["--lazy", directory]);
         }
     }

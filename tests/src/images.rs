@@ -2,7 +2,7 @@
 
 use agent_memory_host::Image;
 
-/// The component that misbehaves on request.
+/// The component of `tests/guests`, which misbehaves on request.
 pub fn guests() -> Image {
     let code = include_bytes!(concat!(env!("OUT_DIR"), "/guests.cwasm")).as_slice();
     let description = include_str!(concat!(env!("OUT_DIR"), "/guests.json"));
@@ -10,7 +10,7 @@ pub fn guests() -> Image {
     unsafe { Image::new(code, description) }
 }
 
-/// The toolset `notes`.
+/// The component of `tests/guests/toy`, with the toolset `notes`.
 pub fn toy() -> Image {
     let code = include_bytes!(concat!(env!("OUT_DIR"), "/toy.cwasm")).as_slice();
     let description = include_str!(concat!(env!("OUT_DIR"), "/toy.json"));

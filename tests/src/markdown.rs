@@ -1,5 +1,5 @@
-//! What CommonMark says a document is made of: an oracle for the structure tests. It asks the
-//! parser itself and shares nothing with the core's own view of a document.
+//! The structure of a document by CommonMark, for the structure tests. It uses the parser directly and
+//! shares no code with the core.
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 
@@ -8,15 +8,15 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 pub struct Block {
     /// Its source, without white space at the end.
     pub source: String,
-    /// Everything that the parser sees in it: kinds, texts, where links lead.
+    /// The parser's events: kinds, texts and the targets of links.
     pub events: Vec<String>,
-    /// The sources of its items, where it is a list.
+    /// The sources of its items, if it is a list.
     items: Vec<String>,
 }
 
 /// The top-level blocks of a text.
 pub fn blocks(text: &str) -> Vec<Block> {
-    // The end of a file ends its last line; the parser shows a line end only where one is.
+    // The end of a file ends its last line, but gives no line end in the parser's events.
     let text = match text.ends_with('\n') {
         true => text.to_owned(),
         false => format!("{text}\n"),
@@ -38,7 +38,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
             _ => {}
         }
         match event {
-            // Blank lines after a fence or HTML that its list item ends are in its text.
+            // Fences and HTML that end with their list item include the blank lines after them.
             Event::Text(text) | Event::Html(text) => {
                 let text = text.trim_end();
                 block.events.extend((!text.is_empty()).then(|| format!("{text:?}")));
@@ -53,7 +53,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
 struct Heading<'a> {
     start: usize,
     source: &'a str,
-    /// Whether it stands in a list or a quote.
+    /// Whether it is in a list or a quote.
     is_inner: bool,
 }
 
@@ -77,12 +77,12 @@ fn great_headings(text: &str) -> Vec<Heading<'_>> {
     headings
 }
 
-/// Where in a document an entry belongs: at the end of a section. Headings are given in source.
+/// The place of an entry: the end of a section. Headings are given as in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The section below this heading, which the document has once.
+    /// The section with this heading, which is unique in the document.
     Below(String),
-    /// A section that the document lacks: its heading comes at the end of another's section.
+    /// A section that the document lacks: its heading goes to the end of another section.
     New {
         /// The heading that has to be added.
         heading: String,
@@ -91,11 +91,11 @@ pub enum Target {
     },
 }
 
-/// What an append did to a document beyond adding to it where the target says: nothing, or what it
-/// was.
+/// The damage that an append did to a document, besides adding a text at the target; none if there is
+/// no damage.
 pub fn damage(before: &str, after: &str, target: &Target) -> Option<String> {
     let found = damage_as_read(before, after, target, &insertions(before, after))?;
-    // Where CR alone ends lines, the parser does not always read as CommonMark says.
+    // The parser does not always follow CommonMark if CR alone ends lines.
     match (line_feeds(before), line_feeds(after)) {
         (fed, _) if fed == before => Some(found),
         (fed, fed_after) => damage_as_read(&fed, &fed_after, target, &insertions(before, after)),
@@ -108,7 +108,7 @@ fn damage_as_read(before: &str, after: &str, target: &Target, places: &[usize]) 
         blocks: (blocks(before), blocks(after)),
         before,
     };
-    // The same text can have been put in at several places, where it ends as it begins.
+    // A text that ends as it begins can have been inserted at several places.
     let mut found = "the bytes that were there are not all there, in their order".to_owned();
     for at in places {
         found = document.damage(*at, target)?;
@@ -116,7 +116,7 @@ fn damage_as_read(before: &str, after: &str, target: &Target, places: &[usize]) 
     Some(found)
 }
 
-/// A document before and after something was put into it.
+/// A document before and after an insertion.
 struct Grown<'a> {
     before: &'a str,
     headings: (Vec<Heading<'a>>, Vec<Heading<'a>>),
@@ -166,8 +166,8 @@ impl Grown<'_> {
     }
 }
 
-/// Where something can have been put into a document: at the beginnings of lines, the last one
-/// first, or else at the end of its last line. Nowhere, where not all that was there is there.
+/// The places where a text can have been inserted: beginnings of lines, the last one first, or else
+/// the end of the last line. None if a part of the old text is missing.
 fn insertions(before: &str, after: &str) -> Vec<usize> {
     let most = common(before.bytes(), after.bytes());
     let least = before.len() - common(before.bytes().rev(), after.bytes().rev());
@@ -183,8 +183,8 @@ fn insertions(before: &str, after: &str) -> Vec<usize> {
     }
 }
 
-/// The text with LF for each CR that ends a line alone, as CommonMark has it: for the parser, some
-/// that should end the first line of a fence do not.
+/// The text with LF for each single CR. CommonMark ends lines at a CR, but the parser does not always
+/// do so after the first line of a fence.
 fn line_feeds(text: &str) -> String {
     let mut rest = text.chars().peekable();
     let mut feeds = String::with_capacity(text.len());
@@ -195,7 +195,7 @@ fn line_feeds(text: &str) -> String {
     feeds
 }
 
-/// Whether a list has gained items and its own are as they were.
+/// Whether a list has gained items and its old items are unchanged.
 fn has_grown(list: &Block, grown: &Block) -> bool {
     let own = list.items.len();
     own > 0
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn additions_that_keep_the_structure_are_no_damage() {
+    fn additions_that_keep_the_structure_are_not_damage() {
         for text in ["b", "- b", "- b\n\nc", "### three", "```\n# no\n```", "- b\n  - c"] {
             assert_eq!(insert(text), None, "{text}");
             assert_eq!(insert_section(&format!("## New\n\n{text}")), None, "{text}");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_begins_as_what_follows_it_is_no_damage() {
+    fn a_text_that_begins_like_the_text_after_it_is_not_damage() {
         let log = "## One\n\ntwo\n---\n";
         let grown = "## One\n\ntwo\nthree\n\ntwo\n---\n";
         assert_eq!(damage(log, grown, &below("## One")), None);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_damage_is_seen() {
+    fn every_kind_of_damage_is_found() {
         for text in
             ["## Three", "b\n---", "- # b", "```", "<!-- ", "[x]: /y", "    b", "  b\n\nc", "> # q"]
         {

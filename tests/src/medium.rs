@@ -1,4 +1,4 @@
-//! Directories on a file system of a kind.
+//! Scratch directories in memory or on a disk.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use agent_memory_conformance::workspace::target_directory;
 use rustix::fs::statfs;
 use tempfile::TempDir;
 
-/// What a directory is kept on.
+/// The kind of file system of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// Memory: tmpfs.
+    /// A file system in memory: tmpfs or ramfs.
     Memory,
-    /// Anything that outlives the machine's power.
+    /// Any other file system.
     Disk,
 }
 
@@ -24,7 +24,7 @@ impl Medium {
     ///
     /// # Panics
     ///
-    /// Where no usual place is on such a file system.
+    /// If none of the usual places is on such a file system.
     pub fn directory(self) -> (TempDir, u64) {
         let places = [PathBuf::from("/dev/shm"), env::temp_dir(), target_directory()];
         let kinds = places.iter().filter_map(|place| {

@@ -1,24 +1,25 @@
-//! Tests that mount something: each runs in a process with mounts of its own, which go with it.
+//! Tests that mount file systems. Each runs in a process with a mount namespace of its own.
 
 use std::env;
 use std::process::Command;
 
 use crate::skip::skip;
 
-/// Set in the process that runs a test where it may mount.
+/// Set in a process that may mount.
 const MAY_MOUNT: &str = "AGENT_MEMORY_TEST_MAY_MOUNT";
 
-/// A way to get mounts of one's own: the options of `unshare`.
+/// The options of `unshare` that give a process its own mounts.
 type Way = &'static [&'static str];
 
 const AS_WE_ARE: Way = &["--mount"];
 const AS_ROOT_OF_A_NAMESPACE: Way = &["--user", "--map-root-user", "--mount"];
 
-/// Runs the body of a test in a process with mounts of its own. Skips it where there is none.
+/// Runs the body of a test in a process with its own mounts, or skips the test if that is not
+/// possible.
 ///
 /// # Panics
 ///
-/// Where the test fails in that process, or is not run.
+/// If the test fails in that process, or does not run.
 #[track_caller]
 pub fn where_mounts_are_allowed(test: &str, body: impl FnOnce()) {
     if env::var_os(MAY_MOUNT).is_some() {
@@ -30,11 +31,11 @@ pub fn where_mounts_are_allowed(test: &str, body: impl FnOnce()) {
     }
 }
 
-/// As `where_mounts_are_allowed`, as the root of the whole system: nobody else gets a loop device.
+/// Like `where_mounts_are_allowed`, but as root of the system, which loop devices need.
 ///
 /// # Panics
 ///
-/// As above, and where there is no such process.
+/// As above, and if the test does not run as root.
 pub fn as_root_with_mounts(test: &str, body: impl FnOnce()) {
     if env::var_os(MAY_MOUNT).is_some() {
         return body();
@@ -60,10 +61,10 @@ fn run_by(way: Way, test: &str) {
     let mut command = Command::new("unshare");
     command.args(way).arg(env::current_exe().expect("the running program has a path"));
     command.args(["--exact", test, "--nocapture"]).env(MAY_MOUNT, "1");
-    let output = command.output().expect("it works, as was tried");
+    let output = command.output().expect("`may_mount` has tried it");
     let (said, complained) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // Without its result, which is this test's own.
+    // The outer test prints its own result.
     said.lines()
         .filter(|line| !line.starts_with("test result: "))
         .for_each(|line| println!("{line}"));

@@ -1,5 +1,4 @@
-//! A process of either host, which answers calls as they come: the MCP server, and a Node program
-//! with the library in it.
+//! A process of either host that answers calls: the MCP server, or a Node program with the library.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -13,7 +12,7 @@ use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
 use serde_json::{Value, json};
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 use crate::product::{node_program, program};
 use crate::runners::mcp::tool_answer;
 use crate::runners::mcp_client::stateless;
@@ -22,17 +21,17 @@ use crate::runners::node::left_out;
 /// The file name of the Node program, below `dist`.
 pub const NODE_PROGRAM: &str = "calls.js";
 
-/// What a process is.
+/// The host that a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
-    /// `agent-memory serve`, which speaks MCP 2026-07-28.
+    /// `agent-memory serve`, with MCP 2026-07-28.
     Native,
-    /// A Node program.
+    /// The Node program `calls.js`.
     Node,
 }
 
 impl Host {
-    /// Both, or the native one alone where the Node host is left out.
+    /// Both hosts, or only the native one if the Node host is left out.
     #[track_caller]
     pub fn all() -> &'static [Host] {
         if left_out(NODE_PROGRAM) { &[Self::Native] } else { &[Self::Native, Self::Node] }
@@ -48,12 +47,12 @@ pub struct Call {
     pub arguments: Value,
 }
 
-/// What a process may reach.
+/// The grant of a process.
 #[derive(Clone, Copy, Debug)]
 enum Granted<'a> {
     /// One repository, with the toolset `sessions`.
     Repository(&'a Path),
-    /// A directory of records, with their toolset; new agents are kept in this format.
+    /// A directory of records, with the toolset `records`; new agents get this format.
     Records(&'a Path, Format),
 }
 
@@ -72,8 +71,8 @@ impl Granted<'_> {
 
     /// The options of the Node host.
     fn options(self) -> Value {
-        // A machine with much else to do is slow, which is not what the tests are after.
-        let (limits, wait) = (json!({"guestTime": 60_000}), PATIENCE.as_millis() as u64);
+        // Long enough for a busy machine.
+        let (limits, wait) = (json!({"guestTime": 60_000}), TIMEOUT.as_millis() as u64);
         match self {
             Self::Repository(root) => json!({"allow": [root], "limits": limits, "lockWait": wait}),
             Self::Records(directory, format) => json!({
@@ -91,43 +90,43 @@ pub struct Process {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
-    /// In the order in which the Node program answers them, which names none.
+    /// The calls without an answer. The Node program answers in order, without ids.
     unanswered: VecDeque<usize>,
 }
 
 impl Process {
-    /// Starts a host, and waits until it takes calls.
+    /// Starts a host, and waits until it accepts calls.
     ///
     /// # Panics
     ///
-    /// Where it does not start.
+    /// If it does not start.
     pub fn start(host: Host, repository: &Path) -> Self {
         Self::start_by(&[], host, repository)
     }
 
-    /// As `start`, by a program that runs the command at the end of its arguments: `setpriv`.
+    /// Like `start`, with a launcher such as `setpriv`, which runs the command after its arguments.
     ///
     /// # Panics
     ///
-    /// Where it does not start.
+    /// If it does not start.
     pub fn start_by(launcher: &[&str], host: Host, repository: &Path) -> Self {
         Self::start_with(launcher, host, Granted::Repository(repository))
     }
 
-    /// As `start`, with a directory of records instead of a repository.
+    /// Like `start`, with a directory of records instead of a repository.
     ///
     /// # Panics
     ///
-    /// Where it does not start.
+    /// If it does not start.
     pub fn start_on_records(host: Host, directory: &Path, format: Format) -> Self {
         Self::start_on_records_by(&[], host, directory, format)
     }
 
-    /// As `start_on_records`, by a program as for `start_by`.
+    /// Like `start_on_records`, with a launcher.
     ///
     /// # Panics
     ///
-    /// Where it does not start.
+    /// If it does not start.
     pub fn start_on_records_by(
         launcher: &[&str],
         host: Host,
@@ -143,7 +142,7 @@ impl Process {
             Host::Native => {
                 line.push(program("agent-memory").into_os_string());
                 line.push("serve".into());
-                line.push(format!("--lock-wait={}s", PATIENCE.as_secs()).into());
+                line.push(format!("--lock-wait={}s", TIMEOUT.as_secs()).into());
                 line.extend(granted.arguments().into_iter().map(Into::into));
             }
             Host::Node => {
@@ -152,7 +151,7 @@ impl Process {
             }
         }
         let mut command = Command::new(&line[0]);
-        // In a directory that nothing is granted by, and without the variables that would.
+        // Neither the working directory nor the environment grants anything.
         command.args(&line[1..]).current_dir("/").env_clear();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("a host starts");
@@ -166,13 +165,13 @@ impl Process {
         let mut process = Self { host, child, input, lines, unanswered: VecDeque::new() };
         if host == Host::Node {
             process.write(&json!({"open": granted.options()}));
-            let opened = process.lines.recv_timeout(PATIENCE);
+            let opened = process.lines.recv_timeout(TIMEOUT);
             assert_eq!(opened.as_deref(), Ok("{}"), "the Node program does not start");
         }
         process
     }
 
-    /// Makes a call. A process that has ended does not hear it.
+    /// Sends a call. It is lost if the process has ended.
     pub fn send(&mut self, id: usize, call: &Call) {
         let Call { tool, arguments } = call;
         match self.host {
@@ -191,14 +190,14 @@ impl Process {
         let _ = writeln!(self.input, "{message}");
     }
 
-    /// The next answer, with the number of its call; none where there is none by the moment.
+    /// The next answer, with the number of its call; none if it does not come in time.
     ///
     /// # Panics
     ///
-    /// Where the process ends by itself.
+    /// If the process ends by itself.
     pub fn answer(&mut self, until: Instant) -> Option<(usize, Answer)> {
         match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(line) => Some(self.read(&line).expect("a process that lives writes whole lines")),
+            Ok(line) => Some(self.read(&line).expect("a running process writes whole lines")),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
                 panic!("{:?} ended by itself: {:?}", self.host, self.child.try_wait());
@@ -210,10 +209,10 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// Where there is none.
+    /// If there is none.
     pub fn call(&mut self, call: &Call) -> Answer {
         self.send(0, call);
-        let answer = self.answer(Instant::now() + PATIENCE);
+        let answer = self.answer(Instant::now() + TIMEOUT);
         answer.unwrap_or_else(|| panic!("{:?} hangs in {call:?}", self.host)).1
     }
 
@@ -221,14 +220,14 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// Where one has no answer.
+    /// If one has no answer.
     pub fn call_all(&mut self, calls: &[Call]) -> Vec<Answer> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         if self.host == Host::Node {
             let one =
                 |Call { tool, arguments }: &Call| json!({"call": tool, "arguments": arguments});
             self.write(&json!({"all": calls.iter().map(one).collect::<Vec<_>>()}));
-            let line = self.lines.recv_timeout(PATIENCE).expect("the Node program answers");
+            let line = self.lines.recv_timeout(TIMEOUT).expect("the Node program answers");
             let answers: Vec<Value> = serde_json::from_str(&line).expect("a list");
             return answers.iter().map(node_answer).collect();
         }
@@ -266,7 +265,7 @@ impl Process {
     }
 }
 
-/// What the Node program says of a call.
+/// The Node program's answer to a call.
 fn node_answer(message: &Value) -> Answer {
     match (message.get("result"), message.get("error")) {
         (Some(result), _) => Answer::Result(result.clone()),
@@ -277,7 +276,7 @@ fn node_answer(message: &Value) -> Answer {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail where the process was killed, which is what is wanted.
+        // Both fail if the process was killed already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

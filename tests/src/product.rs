@@ -1,5 +1,5 @@
-//! Where the parts of the product are that the tests run. A part that is older than its sources is
-//! refused: a test would pass or fail for what is no longer there.
+//! The paths of the built programs and components. One that is older than its sources is refused,
+//! since the test would test old code.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,21 +9,21 @@ use std::{env, fs};
 
 use agent_memory_conformance::workspace::{profile_directory, repository_root};
 
-/// Where a build of the host leaves the component.
+/// The component that a build of the host makes.
 const COMPONENT: &str = "target/component/wasm32-wasip2/component/agent_memory_core.wasm";
 
-/// Names a component that the host is built with instead.
+/// The variable that names another component for the host.
 const GIVEN: &str = "AGENT_MEMORY_COMPONENT";
 
 /// A program of the native host, built beside the tests.
 ///
 /// # Panics
 ///
-/// Where it is not built, or older than its sources, saying how to build it.
+/// If it is not built or older than its sources; the message says how to build it.
 pub fn program(name: &str) -> PathBuf {
     let path = profile_directory().join(name);
     let mut sources = sources(&path);
-    // A host's list has the directory of the component's sources, not each of them.
+    // The host's list names only the directory of the component's sources.
     sources.extend(component_sources());
     require_fresh(&path, &sources, "cargo build --release --workspace");
     path
@@ -33,7 +33,7 @@ pub fn program(name: &str) -> PathBuf {
 ///
 /// # Panics
 ///
-/// Where it is not built, or older than its sources, saying how to build it.
+/// If it is not built or older than its sources; the message says how to build it.
 pub fn component() -> PathBuf {
     let given = env::var_os(GIVEN).map(PathBuf::from);
     let path = given.unwrap_or_else(|| repository_root().join(COMPONENT));
@@ -41,13 +41,13 @@ pub fn component() -> PathBuf {
     path
 }
 
-/// The Node host's directory, its Node, and one of its built programs; none where it is not built.
+/// The Node of the Node host and one of its built programs; none if it is not built.
 ///
 /// # Panics
 ///
-/// Where it is older than its sources, saying how to build it.
+/// If it is older than its sources; the message says how to build it.
 pub fn node_program(name: &str) -> Option<(PathBuf, PathBuf)> {
-    /// Asked once: the answer is the same for all programs.
+    /// Checked once, since it is the same for all programs.
     static COMPLAINT: OnceLock<Option<String>> = OnceLock::new();
     let host = repository_root().join("host-node");
     let node = host.join("node_modules/.bin/node");
@@ -65,7 +65,7 @@ pub fn node_program(name: &str) -> Option<(PathBuf, PathBuf)> {
     Some((node, program))
 }
 
-/// The files that the component was built from; none where it was given.
+/// The files that the component was built from; none if a variable names it.
 fn component_sources() -> Vec<PathBuf> {
     match env::var_os(GIVEN) {
         Some(_) => Vec::new(),
@@ -73,7 +73,7 @@ fn component_sources() -> Vec<PathBuf> {
     }
 }
 
-/// The files that a product was built from, as cargo lists them beside it; none without such a list.
+/// The files that a product was built from, from the list that cargo writes beside it.
 fn sources(product: &Path) -> Vec<PathBuf> {
     let list = fs::read_to_string(product.with_extension("d")).unwrap_or_default();
     let Some((_, sources)) = list.lines().next().and_then(|line| line.split_once(": ")) else {
@@ -85,13 +85,13 @@ fn sources(product: &Path) -> Vec<PathBuf> {
     sources.filter(|path| !path.is_dir()).collect()
 }
 
-/// Panics where a product is missing or stale, with the command that builds it.
+/// Panics if a product is missing or stale, with the command that builds it.
 fn require_fresh(product: &Path, sources: &[PathBuf], command: &str) {
     let stale = stale(product, sources).map(|why| format!("{}: {why}", product.display()));
     assert!(stale.is_none(), "{}: run `{command}` first", stale.unwrap_or_default());
 }
 
-/// Why a product is not what its sources say; none where it is. A source that is gone has changed.
+/// Why a product is stale; none if it is not. A missing source counts as changed.
 fn stale(product: &Path, sources: &[PathBuf]) -> Option<String> {
     let modified = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
     let Some(built) = modified(product) else { return Some("not built".into()) };
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_product_is_stale_once_a_listed_source_has_changed_or_is_gone() {
+    fn a_product_is_stale_once_a_listed_source_has_changed_or_is_missing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let below = directory.path();
         let (product, source) = (below.join("program"), below.join("a source.rs"));

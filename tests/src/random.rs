@@ -1,4 +1,4 @@
-//! A small generator of numbers that are the same for the same seed, and the seed of a test.
+//! A small generator of pseudorandom numbers, and the seed of a test.
 
 use std::env;
 
@@ -21,7 +21,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below a bound that is not 0.
+    /// A number below a bound, which must not be 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.number() % bound as u64) as usize
     }
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// The seed that `AGENT_MEMORY_TEST_SEED` names, else the given one.
+/// The seed in `AGENT_MEMORY_TEST_SEED`, or else the default.
 pub fn seed_or(default: u64) -> u64 {
     match env::var("AGENT_MEMORY_TEST_SEED") {
         Ok(text) => text.parse().expect("AGENT_MEMORY_TEST_SEED is a number"),
@@ -40,7 +40,7 @@ pub fn seed_or(default: u64) -> u64 {
     }
 }
 
-/// The command that runs a test of this crate again with a seed.
+/// The command that repeats a test of this crate with a seed.
 pub fn replay(file: &str, test: &str, seed: u64) -> String {
     format!(
         "AGENT_MEMORY_TEST_SEED={seed} cargo test --release -p agent-memory-tests --test {file} {test}"

@@ -1,8 +1,8 @@
-//! A file of an agent's records that tests damage, in every way and by chance.
+//! A file of an agent's records for tests that damage it.
 
-/// Where it is.
+/// Its name.
 pub const FILE: &str = "default.json";
-/// Where the version before the last change is.
+/// The name of its backup.
 pub const BACKUP: &str = "default.json.backup";
 
 /// The id of the first memory in it.
@@ -10,7 +10,7 @@ pub const FIRST: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 /// The id of the second.
 pub const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
-/// The file as the seed's program writes it, with what another may add.
+/// The file in the layout of the original program, with a field of another program.
 pub const GOLDEN: &str = r#"{
   "core_memories": [
     {

@@ -8,8 +8,7 @@ use std::{fs, io};
 use agent_memory_conformance::case::{Case, Documents, Places};
 use tempfile::TempDir;
 
-/// An empty repository with an agent memory in it, a directory that nobody is granted, and room for
-/// a directory of records.
+/// A scratch repository, a directory that is not granted, and the path of a directory of records.
 #[derive(Debug)]
 pub struct Scratch {
     directory: TempDir,
@@ -19,17 +18,17 @@ pub struct Scratch {
 
 const TREE: &str = ".github/agent-memory";
 
-/// What a host keeps in a directory of records beside the documents.
+/// The host's own files in a directory of records.
 const OWN_NAMES: [&str; 5] =
     [".agent-memory", "memories.db", "memories.db-journal", "memories.db-shm", "memories.db-wal"];
 
 impl Scratch {
-    /// One that holds the documents, below the system's directory for temporary files.
+    /// A repository with these documents, in the system's temporary directory.
     pub fn new(documents: &Documents) -> Self {
         Self::within(tempfile::tempdir().expect("a temporary directory"), documents)
     }
 
-    /// One that holds what a case gives.
+    /// A repository or a directory of records with the documents that a case gives.
     pub fn of(case: &Case) -> Self {
         if case.format.is_none() {
             return Self::new(&case.given());
@@ -37,7 +36,7 @@ impl Scratch {
         let mut scratch = Self::new(&Documents::new());
         scratch.keeps_records = true;
         let given = case.given();
-        // Otherwise it is the host that makes the directory.
+        // Without documents, the host makes the directory.
         if !given.is_empty() {
             let mut private = fs::DirBuilder::new();
             private.mode(0o700).create(scratch.memory_dir()).expect("a scratch directory");
@@ -52,7 +51,7 @@ impl Scratch {
         scratch
     }
 
-    /// One that holds the documents, in a directory of the caller's.
+    /// A repository with these documents, in the given directory.
     pub fn within(directory: TempDir, documents: &Documents) -> Self {
         let scratch = Self { directory, keeps_records: false };
         fs::create_dir_all(scratch.elsewhere()).expect("a scratch directory");
@@ -69,28 +68,28 @@ impl Scratch {
 
     /// The repository's top level.
     pub fn repo(&self) -> PathBuf {
-        // Canonical, as a host names it in messages.
+        // Hosts name the canonical path in messages.
         let directory = self.directory.path().canonicalize().expect("the directory exists");
         directory.join("repo")
     }
 
-    /// A directory beside it.
+    /// A directory beside the repository, which is not granted.
     pub fn elsewhere(&self) -> PathBuf {
         self.repo().with_file_name("elsewhere")
     }
 
-    /// The directory of records, where there is one.
+    /// The path of the directory of records.
     pub fn memory_dir(&self) -> PathBuf {
         self.repo().with_file_name("memories")
     }
 
-    /// What the placeholders of a case stand for.
+    /// The values of a case's placeholders.
     pub fn places(&self) -> Places {
         let text = |path: PathBuf| path.to_str().expect("scratch paths are UTF-8").to_owned();
         Places { repo: text(self.repo()), elsewhere: text(self.elsewhere()) }
     }
 
-    /// Every file of the tree.
+    /// All documents.
     pub fn documents(&self) -> Documents {
         let mut documents = Documents::new();
         let root = if self.keeps_records { self.memory_dir() } else { self.repo().join(TREE) };
@@ -103,7 +102,7 @@ impl Scratch {
         documents
     }
 
-    /// What the repository holds that it should not: anything but `.git` and the tree.
+    /// Unexpected files: everything in the repository but `.git` and the tree.
     pub fn strays(&self) -> Vec<String> {
         let names = |directory: PathBuf| -> BTreeSet<String> {
             let entries = fs::read_dir(directory).into_iter().flatten().flatten();
@@ -119,8 +118,8 @@ impl Scratch {
         strays.into_iter().collect()
     }
 
-    /// What a runner returns at the end of a case: the documents, or what is there that should not
-    /// be, or that others could read.
+    /// The documents at the end of a case, or an error about unexpected files or files that others
+    /// may read.
     pub fn end(&self) -> Result<Documents, String> {
         let strays = self.strays();
         if !strays.is_empty() {
@@ -135,7 +134,7 @@ impl Scratch {
     }
 }
 
-/// What others than the owner may use, of a file or directory and what is in it.
+/// Finds files and directories that others than the owner may use.
 fn find_open(path: &Path, open: &mut Vec<String>) -> io::Result<()> {
     let Ok(found) = path.symlink_metadata() else { return Ok(()) };
     if found.mode() & 0o077 != 0 {

@@ -1,31 +1,31 @@
-//! Tests that a machine does not allow: each says so in a line that `scripts/test` counts, and fails
-//! where nothing may be skipped.
+//! Skipping a test that cannot run on this machine. It prints a line that `scripts/test` counts, or
+//! fails if no test may be skipped.
 //!
-//! The tests of the native host include this file, too, so it uses the standard library alone.
+//! The native host's tests include this file too, so it uses the standard library only.
 
 use std::env;
 use std::panic::Location;
 use std::thread;
 
-/// `1` where no test may be skipped; `0` where one may, although `CI` is `true`.
+/// `1`: no test may be skipped. `0`: tests may be skipped even if `CI` is `true`.
 pub const NO_SKIPS: &str = "AGENT_MEMORY_NO_SKIPS";
 
-/// Says that the test at hand, or a part of it, is skipped.
+/// Reports that the current test, or a part of it, is skipped.
 ///
 /// # Panics
 ///
-/// Where `AGENT_MEMORY_NO_SKIPS` is set or `CI` is `true`.
+/// If `AGENT_MEMORY_NO_SKIPS` or `CI` forbids it.
 #[track_caller]
 pub fn skip(reason: &str) {
     let line = line(Location::caller(), reason);
     assert!(
         !are_forbidden(|name| env::var(name).ok()),
-        "{line}: nothing may be skipped here, as `{NO_SKIPS}` or `CI` says"
+        "{line}: `{NO_SKIPS}` or `CI` forbids skipped tests"
     );
     println!("{line}");
 }
 
-/// Says that the test at hand is one that runs only when a variable such as `NAME=1` asks for it.
+/// Reports that the current test runs only with a setting such as `NAME=1`.
 #[track_caller]
 #[allow(dead_code, reason = "the native host has no such test")]
 pub fn not_asked_for(setting: &str) {
@@ -37,7 +37,7 @@ fn line(caller: &Location<'_>, reason: &str) -> String {
     let program = env::current_exe().unwrap_or_default();
     let program = program.file_stem().unwrap_or_default().to_string_lossy();
     let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
-    // A test has a thread of its name. What another thread skips is named by its place.
+    // A test's thread has the test's name. In other threads, the line number identifies it.
     let test = match thread::current().name() {
         Some(name) if name != "main" => name.to_owned(),
         _ => format!("line-{}", caller.line()),

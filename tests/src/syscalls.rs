@@ -1,8 +1,10 @@
-//! Programs whose calls of the system fail, by `strace`.
+//! Programs whose system calls fail, with `strace`.
 //!
-//! Only calls that name a file below one directory count, so that loading a program is left alone.
-//! `strace` counts for each thread by itself: the n-th call of the first thread is reached by
-//! tracing that thread alone, and another thread's where it is the first to make its n-th.
+//! Only calls for files below one directory fail, so that the program can be loaded.
+//!
+//! `strace` counts the calls of each thread separately. So the n-th call of the first thread is
+//! reached by tracing only that thread. The n-th call of another thread is reached if no other thread
+//! makes so many calls earlier.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,66 +15,66 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// For how long a program may run before it counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a program may run before it counts as hanging.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Nothing comes of a failure: the file is closed all the same, or nothing has begun.
-const LEFT_ALONE: [&str; 2] = ["close", "execve"];
+/// Calls whose failure changes nothing: the file is closed all the same, or nothing has started yet.
+const IGNORED: [&str; 2] = ["close", "execve"];
 
-/// A call of the system that a program makes.
+/// A system call of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Point {
     /// Its name.
     pub syscall: String,
-    /// Which of those of its thread, counted from 1.
+    /// Its number among the calls of that name in its thread, from 1.
     pub nth: usize,
-    /// Whether its thread is the first one.
+    /// Whether its thread is the program's first.
     pub first_thread: bool,
 }
 
-/// What becomes of it.
+/// The way in which a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It fails with an `errno`.
+    /// It fails with this `errno`.
     Once(&'static str),
-    /// It fails, and so do all later ones of its name in its thread.
+    /// It fails, and so do all later calls of its name in its thread.
     ForEver(&'static str),
     /// The process is killed before it.
     Kill,
 }
 
-/// A point and what becomes of it.
+/// A call, and how it fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Injection {
-    /// Where.
+    /// The call.
     pub point: Point,
-    /// What.
+    /// The failure.
     pub how: How,
 }
 
 /// A run under `strace`.
 #[derive(Debug)]
 pub struct Traced {
-    /// How the program ended and what it said.
+    /// The program's exit status and output.
     pub output: Output,
-    /// What `strace` wrote.
+    /// The trace.
     pub trace: String,
 }
 
-/// What a program calls.
+/// The calls of a program.
 #[derive(Debug, Default)]
 pub struct Points {
-    /// Those that can be reached.
+    /// The calls that can be reached.
     pub reached: Vec<Point>,
-    /// How many cannot, because another thread makes as many of them earlier.
+    /// The number of calls that cannot, because another thread makes as many earlier.
     pub masked: usize,
 }
 
-/// Whether programs can be traced here, or why not.
+/// Checks that `strace` works on this machine.
 ///
 /// # Errors
 ///
-/// The reason, for a person.
+/// The reason why not, for a person.
 pub fn available() -> Result<(), String> {
     match Command::new("strace").args(["-f", "-o", "/dev/null", "true"]).output() {
         Err(error) => Err(format!("`strace` cannot be started: {error}")),
@@ -84,7 +86,7 @@ pub fn available() -> Result<(), String> {
     }
 }
 
-/// The paths below a directory that a program names, relative to it.
+/// The paths below a directory that a program uses, relative to it.
 pub fn paths(command: &[String], below: &Path) -> BTreeSet<String> {
     let options = ["-f", "-y", "-e", "trace=%file,%desc"].map(str::to_owned);
     let Traced { trace, .. } = strace(&options, command, below);
@@ -93,12 +95,12 @@ pub fn paths(command: &[String], below: &Path) -> BTreeSet<String> {
     named.map(str::to_owned).chain([String::new()]).collect()
 }
 
-/// The calls that a program makes for such paths.
+/// The calls that a program makes for these paths.
 pub fn points(command: &[String], below: &Path, paths: &BTreeSet<String>) -> Points {
     let options = words(["-f", "-e", "trace=%file,%desc"], below, paths);
     let Traced { trace, .. } = strace(&options, command, below);
     let lines = || trace.lines().filter_map(|line| line.split_once(char::is_whitespace));
-    // The first thread ends last.
+    // The last line is about the first thread, which ends last.
     let (first, _) = lines().next_back().expect("a program ends");
     let mut counts = BTreeMap::<(&str, &str), usize>::new();
     let mut taken = BTreeSet::new();
@@ -106,7 +108,7 @@ pub fn points(command: &[String], below: &Path, paths: &BTreeSet<String>) -> Poi
     for (thread, line) in lines() {
         let Some((syscall, _)) = line.trim_start().split_once('(') else { continue };
         let is_name = syscall.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !is_name || LEFT_ALONE.contains(&syscall) {
+        if !is_name || IGNORED.contains(&syscall) {
             continue;
         }
         let nth = counts.entry((thread, syscall)).or_default();
@@ -123,12 +125,12 @@ pub fn points(command: &[String], below: &Path, paths: &BTreeSet<String>) -> Poi
 }
 
 impl Point {
-    /// What can become of it.
+    /// The failures to test.
     pub fn injections(&self) -> Vec<Injection> {
         let errors: &[&str] = match self.syscall.as_str() {
             "open" | "openat" => &["EIO", "EACCES", "EROFS", "ENOSPC", "EMFILE"],
             "write" | "pwrite64" | "ftruncate" | "fsync" | "fdatasync" => &["EIO", "ENOSPC"],
-            // Somebody else has the lock, for this once.
+            // EAGAIN: another process holds the lock.
             "fcntl" => &["EIO", "EAGAIN"],
             name if ["rename", "unlink", "mkdir", "rmdir"]
                 .iter()
@@ -145,7 +147,7 @@ impl Point {
 }
 
 impl Injection {
-    /// Runs a program with it.
+    /// Runs a program with this failure.
     pub fn run(&self, command: &[String], below: &Path, paths: &BTreeSet<String>) -> Traced {
         let Point { syscall, nth, first_thread } = &self.point;
         let what = match self.how {
@@ -159,7 +161,7 @@ impl Injection {
         if !first_thread {
             options.push("-f".into());
         }
-        // Faster, but then no signal is sent.
+        // Faster, but it cannot send signals.
         if !first_thread && self.how != How::Kill {
             options.push("--seccomp-bpf".into());
         }
@@ -168,7 +170,7 @@ impl Injection {
 }
 
 impl Traced {
-    /// Whether the point was reached.
+    /// Whether the call was reached.
     pub fn is_injected(&self) -> bool {
         self.trace.contains("(INJECTED)") || self.is_killed()
     }
@@ -178,7 +180,7 @@ impl Traced {
         self.output.status.signal() == Some(9)
     }
 
-    /// Whether a lock on a byte of a file was asked for to write, and given.
+    /// Whether the program got a write lock on a byte of the file.
     pub fn took_lock(&self, file: &str) -> bool {
         self.trace.lines().any(|line| {
             line.contains(file) && line.contains("F_WRLCK") && line.trim_end().ends_with(" = 0")
@@ -203,7 +205,7 @@ impl fmt::Display for Injection {
 ///
 /// # Panics
 ///
-/// Where it hangs: it is killed then.
+/// If it hangs; it is killed then.
 pub fn run(command: &[String]) -> Output {
     let mut child = Command::new(&command[0])
         .args(&command[1..])
@@ -214,9 +216,9 @@ pub fn run(command: &[String]) -> Output {
         .expect("a program that starts");
     let start = Instant::now();
     while child.try_wait().expect("a child can be waited for").is_none() {
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > TIMEOUT {
             child.kill().expect("a child can be killed");
-            panic!("{} s without an end: {}", PATIENCE.as_secs(), command.join(" "));
+            panic!("no end after {} s: {}", TIMEOUT.as_secs(), command.join(" "));
         }
         thread::sleep(Duration::from_millis(1));
     }
@@ -227,7 +229,7 @@ fn strace(options: &[String], command: &[String], below: &Path) -> Traced {
     let to = below.with_file_name("trace");
     let head = ["strace", "-o", text(&to)].map(str::to_owned);
     let output = run(&[&head, options, command].concat());
-    // A second run of the same directory begins anew.
+    // Removed, so that the directory can be used again.
     let trace = fs::read_to_string(&to).unwrap_or_default();
     let _ = fs::remove_file(&to);
     Traced { output, trace }

@@ -1,5 +1,5 @@
-//! What a process asks of the file system, in the order in which the system has done it: read from
-//! what `strace -f -y` writes.
+//! The file system calls of a process, in the order in which they ended, from a trace of
+//! `strace -f -y`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 
-/// The calls that make, rename and sync, and those that write an answer, for `strace -e`.
+/// The calls that make, rename and sync files or write answers, for `strace -e`.
 pub const CHANGES: &str =
     "trace=mkdir,mkdirat,rename,renameat,renameat2,fsync,fdatasync,write,link,linkat";
 
-/// What was done.
+/// A file system call, or an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A directory was made.
@@ -26,18 +26,18 @@ pub enum Event {
     Said,
 }
 
-/// Starts what follows it under `strace`, which writes to a file.
+/// The launcher that runs a command under `strace` with these options, and traces to a file.
 pub fn launcher(trace: &Path, options: &[&str]) -> Vec<String> {
     let trace = trace.to_str().expect("scratch paths are UTF-8");
     let words = ["strace", "-f", "-y", "-o", trace];
     words.iter().chain(options).map(|word| (*word).to_owned()).collect()
 }
 
-/// The trace of a process that goes on, once it has answered so often.
+/// The trace of a running process, once it has written so many answers.
 ///
 /// # Panics
 ///
-/// Where that does not come.
+/// If it does not write them in time.
 pub fn answered(trace: &Path, answers: usize) -> String {
     wait_for(trace, "the answer is not in the trace", |text| {
         let said = events(text).iter().filter(|event| **event == Event::Said).count();
@@ -45,13 +45,13 @@ pub fn answered(trace: &Path, answers: usize) -> String {
     })
 }
 
-/// Looks into a trace until it has what is wanted.
+/// Reads a trace again and again until `wanted` finds something in it.
 ///
 /// # Panics
 ///
-/// Where that does not come.
+/// If it finds nothing in time; the message has the trace.
 pub fn wait_for<T>(trace: &Path, what: &str, wanted: impl Fn(&str) -> Option<T>) -> T {
-    let hang = Instant::now() + PATIENCE;
+    let hang = Instant::now() + TIMEOUT;
     loop {
         let text = fs::read_to_string(trace).unwrap_or_default();
         if let Some(found) = wanted(&text) {
@@ -67,8 +67,8 @@ pub fn events(trace: &str) -> Vec<Event> {
     lines(trace).iter().filter_map(|line| event(line)).collect()
 }
 
-/// Whole calls without their threads: what was interrupted by another thread's is joined.
-fn lines(trace: &str) -> Vec<String> {
+/// The calls of a trace without their threads. A call whose line another thread's interrupted is joined.
+pub fn lines(trace: &str) -> Vec<String> {
     let mut begun: BTreeMap<&str, &str> = BTreeMap::new();
     let mut lines = Vec::new();
     for line in trace.lines() {
@@ -108,7 +108,7 @@ fn is_answer(arguments: &str) -> bool {
     is_pipe && descriptor.split_once(", ").is_some_and(|(_, text)| text.starts_with("\"{"))
 }
 
-/// The paths of a call: each name, below the directory whose descriptor stands before it.
+/// The paths of a call: each name, joined to the directory of the descriptor before it.
 fn named(arguments: &str) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let mut directory = PathBuf::new();
@@ -122,7 +122,7 @@ fn named(arguments: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// What the last descriptor of a text leads to.
+/// The path of the last descriptor in a text.
 fn descriptor(text: &str) -> Option<PathBuf> {
     let (_, rest) = text.rsplit_once('<')?;
     rest.split_once('>').map(|(path, _)| path.into())

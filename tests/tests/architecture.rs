@@ -1,4 +1,4 @@
-//! The invariants that ARCHITECTURE.md states about what knows what.
+//! The invariants about dependencies that ARCHITECTURE.md states.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,8 +10,7 @@ use agent_memory_tests::product::component;
 use serde_json::Value;
 use wasmparser::{Parser, Payload};
 
-/// What Rust's standard library brings along on this target. None of it reaches anything: hosts
-/// give it no arguments, no environment, and streams that lead nowhere.
+/// The imports of Rust's standard library on this target. Hosts implement them without effect.
 const INERT: [&str; 13] = [
     "wasi:cli/environment",
     "wasi:cli/exit",
@@ -34,7 +33,7 @@ const OURS: [&str; 3] = [
     "agent-memory:storage/types",
 ];
 
-/// The names of what the component imports and exports, without versions.
+/// The names of the component's imports and exports, without versions.
 fn interfaces() -> (BTreeSet<String>, BTreeSet<String>) {
     let bytes = fs::read(component()).expect("the component is readable");
     let (mut imports, mut exports) = (BTreeSet::new(), BTreeSet::new());
@@ -59,7 +58,7 @@ fn interfaces() -> (BTreeSet<String>, BTreeSet<String>) {
 }
 
 #[test]
-fn the_component_imports_storage_and_what_is_inert() {
+fn the_component_imports_only_storage_and_inert_interfaces() {
     let allowed: BTreeSet<String> = OURS.iter().chain(&INERT).map(|&name| name.into()).collect();
     let (imports, _) = interfaces();
     let more: Vec<_> = imports.difference(&allowed).collect();
@@ -69,7 +68,7 @@ fn the_component_imports_storage_and_what_is_inert() {
 }
 
 #[test]
-fn the_component_exports_the_toolbox_alone() {
+fn the_component_exports_only_the_toolbox() {
     let (_, exports) = interfaces();
     assert_eq!(exports.into_iter().collect::<Vec<_>>(), ["agent-memory:toolbox/toolbox"]);
 }
@@ -120,7 +119,7 @@ fn the_conformance_suite_on_the_core_builds_no_host_and_no_compiler() {
     assert!(!repository_root().join("tests/conformance/build.rs").exists());
 }
 
-/// The paths of what people wrote below a directory, from the top level.
+/// The paths of all hand-written files below a directory, from the top level.
 fn files(directory: &str) -> Vec<String> {
     fn find(directory: &Path, found: &mut Vec<PathBuf>) {
         const MADE: [&str; 4] = ["target", "node_modules", "dist", "generated"];
@@ -154,7 +153,7 @@ fn sources(directory: &str) -> Vec<(String, String)> {
     sources
 }
 
-/// The sources of some directories that hold one of the words.
+/// The sources in these directories that contain one of the words.
 fn holding(directories: &[&str], words: &[&str]) -> Vec<String> {
     let sources = directories.iter().flat_map(|directory| sources(directory));
     let holding = sources.filter(|(_, text)| words.iter().any(|word| text.contains(word)));
@@ -180,7 +179,7 @@ fn the_core_reads_no_clock_and_no_random_number_and_touches_no_file() {
 }
 
 #[test]
-fn the_core_keeps_nothing_in_an_order_that_varies() {
+fn the_core_uses_no_collections_with_a_random_order() {
     let found = holding(&["core-component/src"], &["HashMap", "HashSet"]);
     assert!(found.is_empty(), "use a BTreeMap in {found:?}");
 }
@@ -191,14 +190,14 @@ fn one_file_of_the_core_knows_the_bindings() {
     assert_eq!(holding(&["core-component/src"], &words), ["core-component/src/component.rs"]);
 }
 
-/// All that is no test.
+/// All code but tests.
 const SOURCES: [&str; 4] =
     ["component-image/src", "core-component/src", "host-native/src", "host-node/src"];
 
-/// A file that may say what its neighbours may not, and why.
+/// A path that may contain the words all the same, and the reason.
 type Exception = (&'static str, &'static str);
 
-/// Where a word stands that only the excepted files may say; and exceptions that none needs.
+/// The files that contain a word without an exception, and exceptions without a use.
 fn misplaced(directories: &[&str], words: &[&str], exceptions: &[Exception]) -> Vec<String> {
     let found = holding(directories, words);
     let is_excepted = |name: &str| exceptions.iter().any(|(file, _)| name.starts_with(file));
@@ -214,7 +213,7 @@ fn one_module_of_the_native_host_knows_mcp() {
     let exceptions = [
         ("host-native/src/mcp/", "it is the module"),
         ("host-native/src/cli/toolsets/sessions/demo.rs", "it plays a client"),
-        ("host-native/src/cli/logging.rs", "it makes the protocol's library less talkative"),
+        ("host-native/src/cli/logging.rs", "it limits the log of the protocol's library"),
     ];
     assert_eq!(misplaced(&SOURCES, &words, &exceptions), [""; 0]);
 }
@@ -234,13 +233,13 @@ fn only_the_command_line_knows_its_options() {
     assert_eq!(misplaced(&libraries, &["`--"], &exceptions), [""; 0]);
 }
 
-/// Commands for people that are more than a call of a tool, which have a folder a toolset.
+/// The commands that do more than call a tool, which have a folder for each toolset.
 const COMMANDS: [Exception; 2] = [
     ("host-native/src/cli/toolsets/", "commands of toolsets have their folders there"),
     ("host-native/src/cli/mod.rs", "it lists those commands"),
 ];
 
-/// What the component describes: hosts have it from there, and from nowhere else.
+/// Hosts get toolsets from the component's description only.
 #[test]
 fn no_host_knows_a_toolset() {
     let hosts = ["host-native/src", "host-node/src"];
@@ -254,7 +253,7 @@ fn no_host_knows_a_toolset() {
     for toolset in toolsets {
         for tool in list(toolset, "tools") {
             names.insert(name(&tool, "qualified_name"));
-            // One word, as `content`, says nothing about who means it.
+            // A single word such as `content` has other meanings, too.
             let own = [name(&tool, "name")].into_iter();
             let schemas = [&tool["inputSchema"], &tool["outputSchema"]].into_iter();
             let fields = schemas.flat_map(|of| of["properties"].as_object().expect("properties"));
@@ -271,7 +270,7 @@ fn no_host_knows_a_toolset() {
             names.extend(in_quotes(&name(&place, "label")));
             names.extend(list(&place, "databases").iter().map(|database| name(database, "name")));
         }
-        // Names of what is made for it.
+        // Names of types and functions for it.
         let toolset = name(toolset, "name");
         let capital = toolset[..1].to_uppercase() + &toolset[1..];
         names.extend([toolset, capital]);
@@ -314,14 +313,14 @@ fn screaming(name: &str) -> String {
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// A part of the page: from its heading to the next.
+/// A part of the page, from its heading to the next.
 fn part(heading: &str) -> String {
     let page = source(PAGE);
     let (_, rest) = page.split_once(&format!("\n## {heading}\n")).expect("the heading is there");
     rest.split("\n## ").next().unwrap_or_default().to_owned()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -428,7 +427,7 @@ fn every_dependency_is_named_with_its_reason() {
 
     let first = table.lines().filter_map(|line| line.split('|').nth(1)).flat_map(quoted);
     let gone: Vec<_> = first.filter(|name| !found.contains(*name)).collect();
-    assert!(gone.is_empty(), "{PAGE} gives reasons for what is not there: {gone:?}");
+    assert!(gone.is_empty(), "{PAGE} gives reasons for missing dependencies: {gone:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The conformance suite on every runner, and one report of which case ran where.
+//! The conformance suite on all runners, with one report of the cases that each has run.
 
 use std::collections::BTreeMap;
 use std::thread::{self, ScopedJoinHandle};
@@ -10,19 +10,19 @@ use agent_memory_conformance::report::{CaseReport, Report, Table, differences, w
 use agent_memory_conformance::runner::{Session, run};
 use agent_memory_tests::runners::component::ComponentSession;
 use agent_memory_tests::runners::mcp::McpSession;
-use agent_memory_tests::runners::mcp_client::Era;
+use agent_memory_tests::runners::mcp_client::ProtocolVersion;
 use agent_memory_tests::runners::node;
 use serde_json::Value;
 
 type Start = fn(&Case) -> Result<Box<dyn Session>, String>;
 
-/// The runners in Rust: a name for the report, one for the expectations, and how a case
-/// starts. The Node host brings its own.
+/// The runners in Rust: the name in the report, the name in the expectations, and the start of a
+/// case. The Node host has a runner of its own.
 const RUNNERS: &[(&str, &str, Start)] = &[
     ("core", "core", |case| Ok(CoreSession::start(case))),
     ("component", "component", ComponentSession::start),
-    ("mcp-2025", "mcp", |case| McpSession::start(case, Era::Initialize)),
-    ("mcp-2026", "mcp", |case| McpSession::start(case, Era::Stateless)),
+    ("mcp-2025", "mcp", |case| McpSession::start(case, ProtocolVersion::Initialize)),
+    ("mcp-2026", "mcp", |case| McpSession::start(case, ProtocolVersion::Stateless)),
 ];
 
 fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -> Report {
@@ -86,14 +86,15 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// The names of the tools that are for people.
+/// The names of the tools for people.
 fn for_people() -> Vec<String> {
     let tools = tools();
     let for_people = tools.iter().filter(|tool| tool["audience"] == "person");
     for_people.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }
 
-/// What a host lists that is not the core's list. Text tells more than values do: the order of keys.
+/// The host's list of tools, if it differs from the core's. It is compared as text, so that the order
+/// of keys counts.
 fn other_tools(report: &Report) -> Option<String> {
     let core = Value::from(listed(tools())).to_string();
     let listed = Value::from(report.tools.clone()).to_string();

@@ -1,6 +1,6 @@
-//! Documents that were damaged: cut at every length, and with every byte changed in several ways.
-//! Every tool answers with a result or an error that says what is wrong, an error changes nothing,
-//! and what succeeds keeps every byte that it was not asked to change.
+//! Damaged documents: truncated at every length, and with every byte changed in several ways. Every
+//! tool answers a result or a helpful error. An error changes nothing, and a success keeps every byte
+//! that it was not asked to change.
 
 use std::fmt;
 use std::thread;
@@ -10,7 +10,7 @@ use agent_memory_conformance::case::Documents;
 use agent_memory_conformance::in_memory::InMemory;
 use agent_memory_conformance::runner::Answer;
 use agent_memory_conformance::workspace::source;
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use agent_memory_host::storage::Durability;
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};
@@ -20,10 +20,10 @@ const SCHEMA: &str = "aristotle/_schema.md";
 const SUMMARY: &str = "aristotle/_summary.md";
 const LOG: &str = "aristotle/logs/2025-01-20.md";
 const ENTRY: &str = "- an entry that is new";
-/// Every so many damages are tried on the component in the native host, too.
+/// One of so many damages is also tried on the component in the native host.
 const SAMPLE: usize = 61;
 
-/// What is done to a byte.
+/// A change of a byte.
 const FLIPS: [fn(u8) -> u8; 9] = [
     |byte| byte ^ 0x01,
     |byte| byte ^ 0x02,
@@ -37,26 +37,26 @@ const FLIPS: [fn(u8) -> u8; 9] = [
 ];
 
 #[test]
-fn a_damaged_log_is_refused_or_kept_byte_for_byte() {
+fn a_damaged_log_is_refused_or_keeps_every_other_byte() {
     damage(LOG, &repository("log-v1.md"));
 }
 
 #[test]
-fn a_damaged_log_of_the_first_program_is_refused_or_kept_byte_for_byte() {
+fn a_damaged_log_of_the_first_program_is_refused_or_keeps_every_other_byte() {
     damage(LOG, &repository("log-first-program.md"));
 }
 
 #[test]
-fn a_damaged_schema_is_refused_or_rules_a_log_that_keeps_every_byte() {
+fn a_damaged_schema_is_refused_or_applies_to_a_log_that_keeps_every_byte() {
     damage(SCHEMA, &repository("log-v1.md"));
 }
 
 #[test]
-fn a_damaged_summary_is_refused_or_kept_byte_for_byte() {
+fn a_damaged_summary_is_refused_or_keeps_every_other_byte() {
     damage(SUMMARY, &repository("log-v1.md"));
 }
 
-/// Sound documents, with a little of everything in them.
+/// Valid documents with all kinds of contents.
 fn repository(log: &str) -> Documents {
     let text = |name: &str| source(&format!("tests/conformance/documents/{name}"));
     let decisions = "## Decisions\n\n- we keep <b>it</b>\n\n```\n## code\n```\n\n> quoted\n";
@@ -91,7 +91,7 @@ impl Damage {
     }
 }
 
-/// What is tried on a damaged repository. Where a test fails, it says which.
+/// A call on a damaged repository; it is printed if the test fails.
 struct Trial<'a> {
     path: &'a str,
     damage: Damage,
@@ -116,7 +116,7 @@ impl fmt::Display for Trial<'_> {
     }
 }
 
-/// Every tool, and every way in which it changes something.
+/// Calls of every tool, with every kind of change.
 fn calls() -> Vec<(&'static str, Value)> {
     let entry = |section| json!({"agent_name": "aristotle", "section": section, "content": ENTRY});
     let summary = |section, mode| {
@@ -164,7 +164,9 @@ fn damage(path: &str, sound: &Documents) {
             }
         }
     }
-    println!("{tried} calls, {errors} refused; {on_the_component} of them on the component, too");
+    println!(
+        "{tried} calls, {errors} with errors; {on_the_component} of them on the component, too"
+    );
     assert!(errors > 0 && errors < tried);
 }
 
@@ -204,14 +206,14 @@ fn check(trial: &Trial<'_>, answer: &Answer, core: &InMemory) {
     assert_eq!(new, expected);
 }
 
-/// The old text stands around what is new.
+/// Checks that the old text is still there around the new one.
 fn assert_added(old: &[u8], new: &[u8]) {
     let (head, tail) = around(old, new);
-    assert!(head + tail >= old.len(), "not all that was there is there");
+    assert!(head + tail >= old.len(), "a part of the old text is missing");
     assert!(String::from_utf8_lossy(new).matches(ENTRY).count() == 1);
 }
 
-/// All that stood up to the section's heading, and from the next one on, still stands.
+/// Checks that only the section's body has changed.
 fn assert_replaced(old: &[u8], new: &[u8], result: &Value) {
     let (head, tail) = around(old, new);
     if result["created_section"] == true {
@@ -224,18 +226,18 @@ fn assert_replaced(old: &[u8], new: &[u8], result: &Value) {
     assert!(tail >= rest.len() - body, "the text after the section is changed");
 }
 
-/// How many bytes are the same at the beginning and at the end.
+/// How many bytes are equal at the beginning and at the end.
 fn around(old: &[u8], new: &[u8]) -> (usize, usize) {
     let head = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     (head, tail)
 }
 
-/// The component in the native host, over files, does as the core does in memory.
+/// Checks that the component in the native host does the same as the core in memory.
 fn compare(trial: &mut Trial<'_>, expected: &Answer, after: &Documents, runtime: &Runtime) {
     let scratch = Scratch::new(&trial.documents);
     trial.arguments["repo_root"] = json!(scratch.repo());
-    let memory = Memory::builder()
+    let memory = AgentMemory::builder()
         .allow(scratch.repo())
         .durability(Durability::Relaxed)
         .lock_wait(Duration::ZERO)
@@ -252,5 +254,5 @@ fn compare(trial: &mut Trial<'_>, expected: &Answer, after: &Documents, runtime:
     let value = serde_json::from_str(outcome.json()).expect("JSON");
     let answer = if outcome.answer.is_err() { Answer::Error(value) } else { Answer::Result(value) };
     assert_eq!(answer, *expected);
-    assert!(scratch.end().as_ref() == Ok(after), "the host writes something else");
+    assert!(scratch.end().as_ref() == Ok(after), "the host writes other documents");
 }

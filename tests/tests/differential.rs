@@ -1,5 +1,5 @@
-//! Random sequences of calls and of people's edits: every host answers as the model says, and holds
-//! the documents that the model says, byte for byte, after each step.
+//! Random sequences of calls and of people's edits. After each step, the answer and the documents of
+//! every host are those of the model, byte for byte.
 //!
 //! `AGENT_MEMORY_TEST_ROUNDS` sets the number of sequences, `AGENT_MEMORY_TEST_SEED` the first seed.
 
@@ -21,7 +21,7 @@ use agent_memory_tests::runners::node::left_out;
 
 const ROUNDS: &str = "AGENT_MEMORY_TEST_ROUNDS";
 
-/// Every error that a sequence can meet; the others come of storage that fails.
+/// The errors that a sequence can get; the others need failing storage.
 const CODES: [&str; 8] = [
     "InvalidInput",
     "InvalidSection",
@@ -60,7 +60,7 @@ fn node_does_what_the_core_and_the_model_do() {
         return;
     }
     let process = Process::start();
-    let mut open = |circumstances: &_| Node::open(&process, circumstances);
+    let mut open = |options: &_| Node::open(&process, options);
     compare::<Sessions>("node_does", 60, &mut open, true);
 }
 
@@ -71,8 +71,8 @@ fn tools(toolset: &str) -> Vec<String> {
     for_models.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }
 
-/// Runs sequences on a host and, where that is another, on the core, and compares them with the
-/// model and with each other.
+/// Runs sequences on a host and, if asked, on the core, and compares them with the model and with
+/// each other.
 fn compare<M: Model>(test: &str, rounds: u64, open: &mut Open<'_>, with_core: bool) -> Tally {
     let rounds = env::var(ROUNDS).map_or(rounds, |text| text.parse().expect("a number of rounds"));
     let (first_seed, tools, began) = (seed_or(20_250_120), tools(M::TOOLSET), Instant::now());
@@ -124,7 +124,7 @@ fn attempt<M: Model>(
     Ok(answers)
 }
 
-/// An answer as text, without what a host may word itself.
+/// An answer as text, without the messages that hosts word themselves.
 fn without_host(answer: &Answer) -> String {
     match answer {
         Answer::Error(error) if error["error"] == "RepositoryNotAllowed" => {
@@ -141,5 +141,5 @@ fn written<M: Model>(sequence: &SequenceOf<M>) -> String {
         Step::Call(call) => short(format!("{index}: {} {}", call.tool, call.arguments)),
         Step::Edit(edit) => short(format!("{index}: a person: {edit:?}")),
     });
-    format!("{:?}\n{}", sequence.circumstances, steps.collect::<String>())
+    format!("{:?}\n{}", sequence.options, steps.collect::<String>())
 }

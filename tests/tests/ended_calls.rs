@@ -1,9 +1,9 @@
-//! Over MCP, a call that the host has ended is a result that its model can read, and no error of the
-//! protocol: many clients show a model nothing of those. The server goes on.
+//! Over MCP, a call that the host stops has a result that its model can read. It is not a JSON-RPC
+//! error, since many clients do not show those to the model. The server goes on.
 
 use std::time::Duration;
 
-use agent_memory_host::{Limits, Memory, mcp};
+use agent_memory_host::{AgentMemory, Limits, mcp};
 use agent_memory_tests::images::guests;
 use agent_memory_tests::runners::mcp_client::stateless;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 
-/// A way to be ended, and what the message says of it.
+/// A tool that is stopped, and a part of its error message.
 const WAYS: [(&str, &str); 6] = [
     ("spin", "it ran for more than"),
     ("spin-locked", "it ran for more than"),
@@ -30,7 +30,7 @@ struct Client {
 }
 
 impl Client {
-    async fn start(memory: Memory, is_stateless: bool) -> Self {
+    async fn start(memory: AgentMemory, is_stateless: bool) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
         tokio::spawn(mcp::serve(memory, reader, writer, std::future::pending()));
@@ -70,7 +70,7 @@ impl Client {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_is_ended_is_a_result_with_its_reason_and_no_error_of_the_protocol() {
+async fn a_stopped_call_has_a_result_with_its_reason_and_is_not_a_protocol_error() {
     for is_stateless in [true, false] {
         let repository = tempfile::tempdir().expect("a scratch directory");
         let limits = Limits {
@@ -79,7 +79,7 @@ async fn a_call_that_is_ended_is_a_result_with_its_reason_and_no_error_of_the_pr
             memory: 64 << 20,
             ..Limits::default()
         };
-        let memory = Memory::builder().image(guests()).allow(repository.path());
+        let memory = AgentMemory::builder().image(guests()).allow(repository.path());
         let memory = memory.limits(limits).build().expect("the memory opens");
         let mut client = Client::start(memory, is_stateless).await;
         let arguments = json!({"repo_root": repository.path(), "line": "a line"});

@@ -1,19 +1,22 @@
 //! A file that grows after a host has asked for its length and before it reads it: the call answers
 //! for the file as it is by then.
+//!
+//! Nothing grows here, as a test of two processes would depend on their timing. The file is long from
+//! the start, and `strace` writes the length it had before into the answers of the system.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::fmt::Write;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
 
 use agent_memory_conformance::case::Documents;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_tests::PATIENCE;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::scratch::Scratch;
 use agent_memory_tests::skip::skip;
 use agent_memory_tests::syscalls;
-use agent_memory_tests::traced::{launcher, wait_for};
+use agent_memory_tests::traced::{launcher, lines, wait_for};
 use serde_json::json;
 
 /// The longest document that is read.
@@ -22,99 +25,125 @@ const SUMMARY: &str = "aristotle/_summary.md";
 const TEXT: &str = "# Agent Summary\n\n## Overview\n\nshort\n";
 
 #[test]
-fn a_file_that_grows_while_it_is_read_is_read_as_it_is_by_then() {
+fn a_file_that_grows_while_it_is_read_is_read_whole() {
     if let Err(why) = syscalls::available() {
         return skip(&why);
     }
     for host in Host::all() {
         let grown = format!("{TEXT}{}", "more\n".repeat(100_000));
-        let Answer::Result(result) = read_while_it_becomes(*host, &grown) else {
-            panic!("{host:?}: a file that may be so long is refused");
+        let (answer, trace) = read_as_if_it_had_grown(*host, &grown);
+        let Answer::Result(result) = answer else {
+            panic!("{host:?}: {answer:?}:\n{trace}");
         };
-        assert!(result["summary"] == *grown, "{host:?}: another text");
+        assert!(result["summary"] == *grown, "{host:?} returns another text:\n{trace}");
     }
 }
 
 #[test]
-fn a_file_that_grows_beyond_the_bound_while_it_is_read_is_refused() {
+fn a_file_that_grows_beyond_the_limit_while_it_is_read_is_refused() {
     if let Err(why) = syscalls::available() {
         return skip(&why);
     }
     for host in Host::all() {
-        let grown = format!("{TEXT}{}", "x".repeat(LONGEST));
-        let answer = read_while_it_becomes(*host, &grown);
+        let grown = format!("{TEXT}{}", "x".repeat(3 * LONGEST));
+        let (answer, trace) = read_as_if_it_had_grown(*host, &grown);
         let Answer::Error(error) = answer else {
-            panic!("{host:?}: {} bytes are read", grown.len())
+            panic!("{host:?} accepts {} bytes:\n{trace}", grown.len());
         };
-        assert_eq!(error["error"], "StorageError", "{host:?}: {error}");
+        assert_eq!(error["error"], "StorageError", "{host:?}: {error}:\n{trace}");
         let message = error["message"].as_str().expect("a message");
-        assert!(message.contains("longer than 16777216 bytes"), "{host:?}: {message}");
+        assert!(message.contains("longer than 16777216 bytes"), "{host:?}: {message}:\n{trace}");
+        let read = bytes_read(&trace);
+        // A host that doubles its buffer reads up to twice the limit before it sees the excess.
+        assert!(read <= 2 * (LONGEST + 1), "{host:?} reads {read} bytes:\n{trace}");
     }
 }
 
-/// Stops a host when it knows the length of the summary, and lets it go on with a longer one.
-fn read_while_it_becomes(host: Host, grown: &str) -> Answer {
+/// The answer of a host that reads this summary but is told the length of [`TEXT`], and the trace of
+/// its system calls.
+fn read_as_if_it_had_grown(host: Host, grown: &str) -> (Answer, String) {
     let scratch = Scratch::new(&Documents::from([
         ("aristotle/_schema.md".into(), source("schema-v1.md")),
-        (SUMMARY.into(), TEXT.into()),
+        (SUMMARY.into(), grown.into()),
     ]));
     let summary = scratch.repo().join(".github/agent-memory").join(SUMMARY);
+    let metadata = fs::metadata(&summary).expect("the summary exists");
     let trace = scratch.elsewhere().join("trace");
     let path = summary.to_str().expect("scratch paths are UTF-8");
-    let calls = "fstat,newfstatat,statx";
-    let (traced, stops) = (format!("trace={calls}"), format!("inject={calls}:signal=SIGSTOP"));
-    let launcher = launcher(&trace, &["-P", path, "-e", &traced, "-e", &stops]);
+    let (stat, statx) = (stat(&metadata, TEXT.len()), statx(&metadata, TEXT.len()));
+    let calls = "trace=fstat,newfstatat,statx,read,pread64";
+    let fstat = format!("inject=fstat:poke_exit=@arg2={stat}");
+    let newfstatat = format!("inject=newfstatat:poke_exit=@arg3={stat}");
+    let statx = format!("inject=statx:poke_exit=@arg5={statx}");
+    let options = ["-P", path, "-e", calls, "-e", &fstat, "-e", &newfstatat, "-e", &statx];
+    let launcher = launcher(&trace, &options);
     let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
     let mut process = Process::start_by(&launcher, host, &scratch.repo());
     let arguments = json!({"agent_name": "aristotle", "repo_root": scratch.repo()});
     process.send(0, &Call { tool: "read_summary", arguments });
-
-    let mut stops = 0;
-    loop {
-        stops += 1;
-        let stopped = Stopped::wait(&trace, stops);
-        // By its name it may be looked at before it is open.
-        if stopped.has_descriptor {
-            fs::write(&summary, grown).expect("the file can be written");
-            break;
-        }
-    }
-    let answer = process.answer(Instant::now() + PATIENCE);
-    answer.unwrap_or_else(|| panic!("{host:?} hangs")).1
+    let answer = process.answer(Instant::now() + TIMEOUT);
+    let (_, answer) = answer.unwrap_or_else(|| {
+        panic!("{host:?} hangs:\n{}", fs::read_to_string(&trace).unwrap_or_default())
+    });
+    let trace = wait_for(&trace, "no length was replaced", |text| {
+        lines(text).iter().any(|line| is_replaced_length(line)).then(|| text.to_owned())
+    });
+    (answer, trace)
 }
 
-/// A process that is stopped, and goes on when this is dropped.
-struct Stopped {
-    process: String,
-    /// Whether it was stopped after it asked for the length of a file that it had open.
-    has_descriptor: bool,
+/// Whether a call asked for the length of an open file and got the one that the test chose.
+fn is_replaced_length(line: &str) -> bool {
+    let Some((name, arguments)) = line.split_once('(') else { return false };
+    let has_descriptor = arguments.starts_with(|first: char| first.is_ascii_digit());
+    name.contains("stat") && has_descriptor && line.contains("(INJECTED")
 }
 
-impl Stopped {
-    /// Waits until a process has stopped for the n-th time.
-    fn wait(trace: &Path, nth: usize) -> Self {
-        wait_for(trace, "nobody asks for the length", |text| {
-            let lines: Vec<&str> = text.lines().collect();
-            let is_signal = |line: &str| line.contains("--- SIGSTOP ");
-            let signals = (0..lines.len()).filter(|index| is_signal(lines[*index]));
-            let at = signals.skip(nth - 1).find(|index| *index > 0)?;
-            let (process, _) = lines[at].split_once(' ')?;
-            let stopped = format!("{process} --- stopped by SIGSTOP ---");
-            lines[at..].contains(&stopped.as_str()).then(|| Self {
-                process: process.to_owned(),
-                has_descriptor: lines[at - 1].split_once('(').is_some_and(|(_, arguments)| {
-                    arguments.starts_with(|first: char| first.is_ascii_digit())
-                }),
-            })
-        })
-    }
+/// How many bytes of the summary a host has read.
+fn bytes_read(trace: &str) -> usize {
+    let lines = lines(trace);
+    let reads =
+        lines.iter().filter(|line| line.starts_with("read(") || line.starts_with("pread64("));
+    reads.filter_map(|line| line.rsplit_once(" = ")?.1.parse::<usize>().ok()).sum()
 }
 
-impl Drop for Stopped {
-    fn drop(&mut self) {
-        let status = Command::new("kill").args(["-CONT", &self.process]).status();
-        assert!(status.expect("`kill` runs").success(), "it goes on");
-    }
+/// The head of a `struct stat` up to the length, in hexadecimal, as Linux lays it out on x86-64.
+fn stat(metadata: &Metadata, length: usize) -> String {
+    let mut head = Vec::new();
+    head.extend(metadata.dev().to_ne_bytes());
+    head.extend(metadata.ino().to_ne_bytes());
+    head.extend(metadata.nlink().to_ne_bytes());
+    head.extend(metadata.mode().to_ne_bytes());
+    head.extend(metadata.uid().to_ne_bytes());
+    head.extend(metadata.gid().to_ne_bytes());
+    head.extend(0_u32.to_ne_bytes());
+    head.extend(metadata.rdev().to_ne_bytes());
+    head.extend((length as u64).to_ne_bytes());
+    hexadecimal(&head)
+}
+
+/// The head of a `struct statx` up to the length, in hexadecimal.
+fn statx(metadata: &Metadata, length: usize) -> String {
+    /// That each field of `stat` is there, and the time of birth.
+    const MASK: u32 = 0xfff;
+    let mut head = Vec::new();
+    head.extend(MASK.to_ne_bytes());
+    head.extend((metadata.blksize() as u32).to_ne_bytes());
+    head.extend(0_u64.to_ne_bytes());
+    head.extend((metadata.nlink() as u32).to_ne_bytes());
+    head.extend(metadata.uid().to_ne_bytes());
+    head.extend(metadata.gid().to_ne_bytes());
+    head.extend((metadata.mode() as u16).to_ne_bytes());
+    head.extend(0_u16.to_ne_bytes());
+    head.extend(metadata.ino().to_ne_bytes());
+    head.extend((length as u64).to_ne_bytes());
+    hexadecimal(&head)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string can grow");
+        text
+    })
 }
 
 fn source(document: &str) -> Vec<u8> {

@@ -1,9 +1,8 @@
-//! What the native host makes of a component that misbehaves: `tests/guests`, built and compiled as
-//! the product is.
+//! The native host with a component that misbehaves: `tests/guests`.
 
 use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions};
 use agent_memory_host::{
-    BoxFuture, Builder, CallError, Clock, Limits, Memory, Outcome, Random, Reason, Roots,
+    AgentMemory, BoxFuture, Builder, CallError, Clock, Limits, Outcome, Random, Reason, Roots,
 };
 use agent_memory_tests::images::guests;
 use serde_json::{Value, json};
@@ -13,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A scratch directory that is a repository to the host, and a memory that it is granted to.
+/// A scratch repository, and a memory with a grant for it.
 struct Scene {
     repository: TempDir,
-    memory: Memory,
+    memory: AgentMemory,
 }
 
 impl Scene {
@@ -26,17 +25,17 @@ impl Scene {
 
     fn with(limits: Limits, lock_wait: Duration) -> Scene {
         let repository = tempfile::tempdir().unwrap();
-        let builder = Memory::builder().limits(limits).lock_wait(lock_wait);
+        let builder = AgentMemory::builder().limits(limits).lock_wait(lock_wait);
         Scene::of(repository, builder)
     }
 
-    /// One that keeps records, too.
+    /// A scene with a directory of records, too.
     fn with_records(limits: Limits) -> Scene {
         let repository = tempfile::tempdir().unwrap();
         let records = repository.path().join("records");
         Scene::of(
             repository,
-            Memory::builder().limits(limits).setting(
+            AgentMemory::builder().limits(limits).setting(
                 "guests",
                 "directory",
                 records.display().to_string(),
@@ -67,7 +66,7 @@ impl Scene {
         self.memory.call(tool, &self.arguments(tool)).await
     }
 
-    /// Calls a tool that has to be stopped, and says why it was.
+    /// Calls a tool that has to be stopped, and returns the reason and the message.
     async fn stopped(&self, tool: &str) -> (Reason, String) {
         match self.call(tool).await {
             Err(CallError::Ended { reason, message }) => (reason, message),
@@ -75,7 +74,7 @@ impl Scene {
         }
     }
 
-    /// Shows that the lock is free and the memory works.
+    /// Checks that the lock is free and the memory works.
     async fn assert_sound(&self) {
         let outcome = self.call("append").await.unwrap();
         assert!(outcome.answer.is_ok(), "{}", outcome.json());
@@ -88,14 +87,14 @@ impl Scene {
         lines.lines().map(str::to_owned).collect()
     }
 
-    /// Holds the repository's lock as another writer would.
+    /// Takes the repository's lock, like another writer.
     async fn hold(&self) -> agent_memory_host::storage::Writer {
         let storage = Storage::new(StorageOptions::default());
         storage.grant(self.repository.path()).unwrap();
         let place = Place::repository(self.repository.path().to_str().unwrap());
         let tree = storage.open(&place, &[]).unwrap();
-        let patience = LockTimeout::new(Duration::from_secs(5));
-        tree.lock(patience).await.unwrap()
+        let timeout = LockTimeout::new(Duration::from_secs(5));
+        tree.lock(timeout).await.unwrap()
     }
 }
 
@@ -125,8 +124,8 @@ async fn a_call_that_loops_is_stopped_and_its_lock_is_free() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_call_that_loops_lets_others_run_on_its_only_thread() {
-    // Longer than the others can take, whatever the disk is busy with.
+async fn a_call_that_loops_does_not_block_a_runtime_with_one_thread() {
+    // Longer than the other calls can take, even on a busy disk.
     let limits = Limits { guest_time: Duration::from_secs(300), ..Limits::default() };
     let scene = Scene::with(limits, Duration::from_secs(300));
     let spins = scene.call("spin");
@@ -142,14 +141,14 @@ async fn a_call_that_loops_lets_others_run_on_its_only_thread() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_leaves_its_lock_free() {
+async fn a_cancelled_call_releases_its_lock() {
     let scene = Scene::new();
     let given_up = tokio::time::timeout(Duration::from_millis(300), scene.call("spin-locked"));
     given_up.await.unwrap_err();
     scene.assert_sound().await;
 }
 
-/// A client that is asked for its directories, and does not let go of the thread meanwhile.
+/// Roots that block the thread when they are asked for.
 struct Stuck(Arc<AtomicBool>);
 
 impl Roots for Stuck {
@@ -161,9 +160,9 @@ impl Roots for Stuck {
     }
 }
 
-/// More than may be under way: a call that nobody waits for any more still is, until it has ended.
+/// A cancelled call counts as running until it has ended.
 #[tokio::test]
-async fn calls_that_are_given_up_all_at_once_leave_the_next_ones_their_instances() {
+async fn many_calls_that_are_cancelled_at_once_leave_instances_for_the_next() {
     let scene = Scene::new();
     let elsewhere = json!({ "repo_root": env!("CARGO_MANIFEST_DIR"), "line": "" }).to_string();
     let goes_on = Arc::new(AtomicBool::new(false));
@@ -183,14 +182,14 @@ async fn calls_that_are_given_up_all_at_once_leave_the_next_ones_their_instances
     let (memory, arguments) = (scene.memory.clone(), scene.arguments("append"));
     let next = tokio::spawn(async move { memory.call("append", &arguments).await });
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert!(!next.is_finished(), "there is an instance too many: {:?}", next.await);
+    assert!(!next.is_finished(), "more calls run than may: {:?}", next.await);
     goes_on.store(true, Ordering::Relaxed);
-    let outcome = next.await.unwrap().expect("there is an instance for it");
+    let outcome = next.await.unwrap().expect("it gets an instance");
     assert!(outcome.answer.is_ok(), "{}", outcome.json());
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_while_it_waits_leaves_its_place() {
+async fn a_call_that_is_cancelled_while_it_waits_leaves_the_queue() {
     let scene = Scene::new();
     let held = scene.hold().await;
     let given_up = tokio::time::timeout(Duration::from_millis(100), scene.call("append"));
@@ -213,7 +212,7 @@ async fn waiting_for_a_lock_does_not_count_toward_the_deadline() {
 }
 
 #[tokio::test]
-async fn a_writer_whose_patience_ends_is_told_that_the_memory_is_busy() {
+async fn a_writer_whose_lock_wait_ends_is_told_that_the_memory_is_busy() {
     let scene = Scene::with(Limits::default(), Duration::from_millis(200));
     let held = scene.hold().await;
     assert_eq!(error_code(&scene.call("append").await.unwrap()), "ErrorCode::Busy");
@@ -231,7 +230,7 @@ async fn a_call_that_takes_too_much_memory_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_call_that_storms_storage_is_stopped() {
+async fn a_call_with_too_many_storage_calls_is_stopped() {
     let scene = Scene::new();
     let (reason, message) = scene.stopped("storm").await;
     assert_eq!(reason, Reason::StorageCalls, "{message}");
@@ -239,14 +238,14 @@ async fn a_call_that_storms_storage_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_call_that_hoards_what_it_opens_is_stopped() {
+async fn a_call_that_opens_too_many_resources_is_stopped() {
     let scene = Scene::new();
     assert_eq!(scene.stopped("hoard").await.0, Reason::Trap);
     scene.assert_sound().await;
 }
 
 #[tokio::test]
-async fn a_call_that_floods_the_host_with_data_is_stopped() {
+async fn a_call_that_passes_too_much_data_is_stopped() {
     let scene = Scene::new();
     assert_eq!(scene.stopped("flood").await.0, Reason::Trap);
     scene.assert_sound().await;
@@ -271,7 +270,7 @@ async fn no_two_calls_share_memory() {
 }
 
 #[tokio::test]
-async fn no_database_is_granted_where_no_directory_of_records_is() {
+async fn without_a_directory_of_records_no_database_is_granted() {
     let scene = Scene::new();
     let outcome = scene.call("probe-database").await.unwrap();
     assert_eq!(error_code(&outcome), "ErrorCode::NotGranted");
@@ -280,10 +279,10 @@ async fn no_database_is_granted_where_no_directory_of_records_is() {
     assert!(outcome.answer.is_ok(), "{}", outcome.json());
 }
 
-/// Shows that the database can be written at once, and holds the rows of calls that ended well.
+/// Checks that the database can be written at once, and holds the rows of successful calls.
 async fn assert_database_free(scene: &Scene, rows: u64) {
     let soon = tokio::time::timeout(Duration::from_secs(4), scene.call("add-row"));
-    let outcome = soon.await.expect("nobody holds the turn").unwrap();
+    let outcome = soon.await.expect("the lock is free").unwrap();
     let result: Value = serde_json::from_str(outcome.json()).unwrap();
     assert_eq!(result, json!({ "rows": rows }));
 }
@@ -305,7 +304,7 @@ async fn a_call_that_loops_in_a_transaction_is_stopped_and_its_transaction_rolle
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_in_a_transaction_leaves_nothing_behind() {
+async fn a_call_that_is_cancelled_in_a_transaction_leaves_nothing_behind() {
     let scene = Scene::with_records(Limits::default());
     for tool in ["spin-in-transaction", "endless-statement"] {
         let given_up = tokio::time::timeout(Duration::from_millis(300), scene.call(tool));
@@ -362,7 +361,7 @@ async fn a_call_locks_one_place_in_its_life() {
 }
 
 #[tokio::test]
-async fn a_transaction_goes_on_under_the_writer_of_its_place_and_outlives_it() {
+async fn a_transaction_under_a_writer_of_its_place_outlives_the_writer() {
     let scene = Scene::with_records(Limits::default());
     let outcome = scene.call("write-under-lock").await.unwrap();
     assert_eq!(outcome.json(), r#"{"rows":1}"#);
@@ -412,7 +411,7 @@ async fn writers_change_a_tree_in_the_order_of_their_arrival() {
             assert!(outcome.unwrap().answer.is_ok());
         });
     }
-    // Begun in the opposite order, they still ask in that of their arrival.
+    // They begin in the opposite order, but ask for the lock in the order of arrival.
     let running: Vec<_> = calls.into_iter().rev().map(tokio::spawn).collect();
     for call in running {
         call.await.unwrap();
@@ -421,7 +420,7 @@ async fn writers_change_a_tree_in_the_order_of_their_arrival() {
 }
 
 #[tokio::test]
-async fn a_writer_that_never_begins_gives_way_when_it_is_dropped() {
+async fn a_writer_that_is_dropped_before_it_begins_leaves_the_queue() {
     let scene = Scene::new();
     let never = scene.memory.arrive("append");
     let waits = scene.call("append");
@@ -433,7 +432,7 @@ async fn a_writer_that_never_begins_gives_way_when_it_is_dropped() {
 }
 
 #[tokio::test]
-async fn pinned_calls_see_the_clock_and_the_seed_of_their_arrival() {
+async fn calls_get_the_clock_and_the_seed_of_their_arrival() {
     let scene = Scene::new();
     scene.call("count").await.unwrap();
     let outcome = scene.call("append").await.unwrap();
@@ -442,7 +441,7 @@ async fn pinned_calls_see_the_clock_and_the_seed_of_their_arrival() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_and_broken_arguments_are_no_outcomes() {
+async fn an_unknown_tool_and_malformed_arguments_are_call_errors() {
     let scene = Scene::new();
     let unknown = scene.memory.call("no-such-tool", "{}").await;
     assert!(matches!(unknown, Err(CallError::NotFound(_))), "{unknown:?}");

@@ -1,8 +1,8 @@
 //! Processes of both hosts write to one repository, one after the other, and each is killed with
-//! SIGKILL at some moment. What a repository then holds is, to the byte, what the core makes of the
-//! calls up to some moment: all that were acknowledged, in their order, and none in part.
+//! SIGKILL at a random moment. The repository then holds, to the byte, the result of the first calls:
+//! at least all acknowledged calls, in order, and no part of another.
 //!
-//! `KILLS=2000` kills as many in each of the tests.
+//! `KILLS=2000` kills so many processes in each test.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use agent_memory_conformance::case::Documents;
 use agent_memory_conformance::in_memory::InMemory;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_host::Memory;
-use agent_memory_tests::PATIENCE;
+use agent_memory_host::AgentMemory;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::random::{Random, replay, seed_or};
@@ -25,43 +25,42 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// How many processes are killed in each test unless `KILLS` says otherwise: about half of each
-/// host.
+/// How many processes each test kills without `KILLS`, about half of each host.
 const KILLS: usize = 40;
-/// After how many a new repository is begun.
+/// A new repository is used after so many kills.
 const KILLS_OF_A_REPOSITORY: usize = 8;
-/// At most so many answers are waited for before the moment of a kill is drawn,
+/// A process is killed after at most so many answers,
 const ANSWERS: usize = 12;
-/// and this long after the last.
+/// and at most this long after the last of them.
 const DELAY: Duration = Duration::from_millis(8);
-/// How long a temporary file is looked for, which may be too short-lived to be seen,
+/// How long to look for a temporary file, which may be too short-lived to be seen,
 const LOOK: Duration = Duration::from_secs(1);
-/// and how long is waited between two looks.
+/// and how long to wait between two looks.
 const GLANCE: Duration = Duration::from_micros(20);
 
 const AGENT: &str = "aristotle";
-/// So many calls are made on a day: the first starts the session, and these change the summary.
+/// The calls of a day: the first starts the session, and some change the summary.
 const DAY: usize = 16;
 const SUMMARY_CALLS: [usize; 3] = [3, 8, 13];
 const SECTIONS: [&str; 3] = ["Context", "Decisions", "Next Actions"];
 
-/// The tests take the whole machine, one after the other.
+/// The tests run one after the other, since each uses the whole machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
-fn what_is_acknowledged_outlives_kill_9_and_nothing_is_torn_in_memory() {
-    kill_all(Medium::Memory, "what_is_acknowledged_outlives_kill_9_and_nothing_is_torn_in_memory");
+fn acknowledged_calls_survive_kill_9_and_nothing_is_torn_in_memory() {
+    kill_all(Medium::Memory, "acknowledged_calls_survive_kill_9_and_nothing_is_torn_in_memory");
 }
 
 #[test]
-fn what_is_acknowledged_outlives_kill_9_and_nothing_is_torn_on_disk() {
-    kill_all(Medium::Disk, "what_is_acknowledged_outlives_kill_9_and_nothing_is_torn_on_disk");
+fn acknowledged_calls_survive_kill_9_and_nothing_is_torn_on_disk() {
+    kill_all(Medium::Disk, "acknowledged_calls_survive_kill_9_and_nothing_is_torn_on_disk");
 }
 
-/// When a process is killed, once it has given some answers.
+/// The moment of a kill, after some answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
-    /// A while later.
+    /// After a delay.
     Any,
     /// When a temporary file is seen, or a little later.
     Writing,
@@ -69,14 +68,14 @@ enum Moment {
     Written,
 }
 
-/// What was counted.
+/// Counts of the test.
 #[derive(Debug, Default)]
 struct Figures {
     kills: [usize; 2],
     acknowledged: usize,
-    /// In effect, although the process did not come to say so.
+    /// Calls in effect that were not acknowledged.
     unsaid: usize,
-    /// Of the three documents of a new agent only some were there.
+    /// Repositories with only some of a new agent's three documents.
     begun_in_part: usize,
     with_stray_files: usize,
     most_stray_files: usize,
@@ -101,37 +100,37 @@ fn kill_all(medium: Medium, test: &str) {
         repository.go_on();
     }
     println!("{figures:#?} in {:.1?}", began.elapsed());
-    assert!(figures.acknowledged > 0, "no process was given the time to do anything");
+    assert!(figures.acknowledged > 0, "every process was killed before its first answer");
 }
 
-/// A repository, and what it has to hold.
+/// A repository, and its expected contents.
 struct Repository {
     scratch: Scratch,
     root: String,
     expected: InMemory,
-    /// So many calls are in effect.
+    /// The number of calls in effect.
     done: usize,
-    /// Writes at once or not at all.
-    impatient: Memory,
+    /// A memory that does not wait for locks.
+    no_wait: AgentMemory,
     runtime: Runtime,
 }
 
 impl Repository {
     fn new(scratch: Scratch) -> Self {
         let root = scratch.places().repo;
-        let memory = Memory::builder().allow(&root).lock_wait(Duration::ZERO).build();
+        let memory = AgentMemory::builder().allow(&root).lock_wait(Duration::ZERO).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Self {
             expected: InMemory::new(&root, &Documents::new()),
             done: 0,
-            impatient: memory.expect("the memory opens"),
+            no_wait: memory.expect("the memory opens"),
             runtime: runtime.expect("a runtime"),
             scratch,
             root,
         }
     }
 
-    /// The calls, whoever makes them: every sixteenth begins a day.
+    /// The call with this number, the same for all processes. Every sixteenth begins a day.
     fn call(&self, number: usize) -> Call {
         let mut arguments = json!({"agent_name": AGENT, "repo_root": self.root});
         let lines = if number % 4 == 1 { 1000 } else { 1 };
@@ -158,13 +157,13 @@ impl Repository {
         Call { tool, arguments }
     }
 
-    /// Lets a process make calls, kills it, and looks at what it leaves.
+    /// Lets a process make calls, kills it, and checks the repository.
     fn kill_one(&mut self, random: &mut Random, figures: &mut Figures) {
         let hosts = Host::all();
         let host = hosts[figures.kills.iter().sum::<usize>() % hosts.len()];
         figures.kills[usize::from(host == Host::Node)] += 1;
         let at_once = if random.below(2) == 0 { 1 } else { 4 };
-        // The very first call is the one that writes several documents.
+        // The first call writes several documents.
         let answers = if self.done == 0 { 0 } else { random.below(ANSWERS + 1) };
         let moment = *random.pick(&[Moment::Any, Moment::Writing, Moment::Written]);
         let longest = if moment == Moment::Any { DELAY } else { DELAY / 16 };
@@ -176,7 +175,7 @@ impl Repository {
         let mut was_writing = false;
         let mut looking = None;
         let mut end = None;
-        let hang = Instant::now() + PATIENCE;
+        let hang = Instant::now() + TIMEOUT;
         while end.is_none_or(|end| Instant::now() < end) {
             while sent < self.done + answered.len() + at_once {
                 process.send(sent, &self.call(sent));
@@ -195,7 +194,7 @@ impl Repository {
                     end = Some(Instant::now() + delay);
                 }
             }
-            // Who looks for a file does not wait for an answer.
+            // Looking for a file must not wait for an answer.
             let glance = looking.map(|_| Instant::now() + GLANCE);
             answered.extend(process.answer(end.or(glance).unwrap_or(hang)));
             assert!(Instant::now() < hang, "{host:?} hangs after {} answers", answered.len());
@@ -203,13 +202,13 @@ impl Repository {
         answered.extend(process.kill());
         figures.acknowledged += answered.len();
         self.check(&answered, sent, figures);
-        // Otherwise the next process is the one that finds what this one left.
+        // Otherwise the next process continues from the state that this one has left.
         if random.below(2) == 0 {
             self.go_on();
         }
     }
 
-    /// Whether a temporary file is there.
+    /// Whether there is a temporary file.
     fn is_writing(&self) -> bool {
         let agent = self.scratch.repo().join(".github/agent-memory").join(AGENT);
         let mut entries = [agent.join("logs"), agent].into_iter().flat_map(fs::read_dir).flatten();
@@ -217,7 +216,7 @@ impl Repository {
         entries.any(|entry| entry.is_ok_and(|entry| is_temporary(entry.file_name())))
     }
 
-    /// Finds out how many of the calls are in effect.
+    /// Finds how many calls are in effect.
     fn check(&mut self, answered: &[(usize, Answer)], sent: usize, figures: &mut Figures) {
         let acknowledged = answered.iter().map(|(number, _)| number + 1).max().unwrap_or(self.done);
         let mut documents = self.scratch.documents();
@@ -234,7 +233,7 @@ impl Repository {
             );
             self.done += 1;
         }
-        // From here on: what was in effect before the process could say so.
+        // Further calls may be in effect without an answer.
         loop {
             let before = self.expected.documents();
             let next = InMemory::new(&self.root, &before);
@@ -260,7 +259,7 @@ impl Repository {
         }
     }
 
-    /// Files that nobody named are temporary files of what the next call changes.
+    /// Checks that unexpected files are temporary files of documents that the next call changes.
     fn check_strays(
         &self,
         strays: &BTreeSet<String>,
@@ -283,10 +282,10 @@ impl Repository {
         }
     }
 
-    /// Makes the next call in this process: nothing keeps it waiting, and no stray file outlives it.
+    /// Makes the next call in this process. It finds the lock free and removes stray files.
     fn go_on(&mut self) {
         let Call { tool, arguments } = self.call(self.done);
-        let outcome = self.runtime.block_on(self.impatient.call(tool, &arguments.to_string()));
+        let outcome = self.runtime.block_on(self.no_wait.call(tool, &arguments.to_string()));
         let outcome = outcome.expect("the call is made");
         assert!(outcome.answer.is_ok(), "the next writer: {}", outcome.json());
         let Answer::Result(expected) = self.expected.call(tool, &arguments) else {
@@ -305,7 +304,7 @@ fn date(number: usize) -> String {
     civil::date(2025, 1, 20).checked_add(day.days()).expect("a date").to_string()
 }
 
-/// Where documents differ.
+/// A message about the documents that differ.
 fn difference(found: &Documents, expected: &Documents) -> String {
     let paths: BTreeSet<&String> = found.keys().chain(expected.keys()).collect();
     let mut lines = String::new();
@@ -318,7 +317,7 @@ fn difference(found: &Documents, expected: &Documents) -> String {
             })
         };
         lines += &format!(
-            "`{path}` is lost, torn or nobody's: found {:?}; expected at least {:?}\n",
+            "`{path}` is lost, torn or unexpected: found {:?}; expected at least {:?}\n",
             text(found),
             text(expected)
         );

@@ -1,5 +1,5 @@
-//! Damage to the two files that are the lock. Whatever stands in their place, a writer of either
-//! host works or says what is wrong, at once; nothing is lost, and with both removed all is well.
+//! Damage to the two lock files. A writer of either host works all the same, or fails at once with a
+//! helpful message. No data is lost, and removing both files repairs the lock.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const FILES: [&str; 2] = ["queue.sqlite", "turn.sqlite"];
 
-/// What is done to a file, and its name.
+/// Damages to a file, with their names.
 type Damage = (&'static str, fn(&Path));
 
 const DAMAGES: [Damage; 12] = [
@@ -42,7 +42,7 @@ const DAMAGES: [Damage; 12] = [
 ];
 
 #[test]
-fn damaged_lock_files_lose_nothing_and_stop_nobody_for_good() {
+fn damaged_lock_files_lose_no_data_and_block_no_writer_for_good() {
     for host in Host::all() {
         let began = Instant::now();
         let above = tempfile::tempdir().expect("a scratch directory");
@@ -51,7 +51,7 @@ fn damaged_lock_files_lose_nothing_and_stop_nobody_for_good() {
         let (mut worked, mut refused) = (0, 0);
         for (name, damage) in DAMAGES {
             for file in FILES {
-                // Who meets the damage has used the lock before, or finds it.
+                // The process has used the lock before the damage, or starts after it.
                 for has_written in [true, false] {
                     println!("{host:?}, `{file}`: {name}, has written: {has_written}");
                     let within = TempDir::new_in(&above).expect("a scratch directory");
@@ -71,7 +71,7 @@ fn damaged_lock_files_lose_nothing_and_stop_nobody_for_good() {
     }
 }
 
-/// Whether the call that meets the damage works.
+/// Makes a call with damaged lock files; returns whether it works.
 fn meet(scratch: &Scratch, process: &mut Process) -> bool {
     let root = scratch.places().repo;
     let before = scratch.documents();
@@ -87,13 +87,13 @@ fn meet(scratch: &Scratch, process: &mut Process) -> bool {
         Answer::Refused(_) => panic!("{answer:?}"),
     };
     assert_eq!(count(scratch, "while it is damaged"), usize::from(works));
-    // What the message asks for.
+    // The message says to remove both files.
     for entry in fs::read_dir(lock_directory(scratch)).expect("the lock's directory") {
         let path = entry.expect("an entry").path();
         let _ = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
     }
-    assert_result(&process.call(&append(&root, "once it is mended")));
-    assert_eq!(count(scratch, "once it is mended"), 1);
+    assert_result(&process.call(&append(&root, "once it is repaired")));
+    assert_eq!(count(scratch, "once it is repaired"), 1);
     assert_eq!(count(scratch, "while it is damaged"), usize::from(works));
     assert_eq!(scratch.strays(), Vec::<String>::new());
     let mut kept: Vec<_> = scratch.documents().into_keys().collect();
@@ -103,7 +103,7 @@ fn meet(scratch: &Scratch, process: &mut Process) -> bool {
 }
 
 #[test]
-fn what_is_acknowledged_while_lock_files_are_overwritten_in_place_is_not_lost() {
+fn entries_acknowledged_while_lock_files_are_overwritten_are_not_lost() {
     const ENTRIES: usize = 60;
     let scratch = Scratch::new(&Documents::new());
     let root = scratch.places().repo;
@@ -172,7 +172,7 @@ fn assert_result(answer: &Answer) {
     assert!(matches!(answer, Answer::Result(_)), "{answer:?}");
 }
 
-/// How often the log holds a text.
+/// How often the log contains a text.
 fn count(scratch: &Scratch, text: &str) -> usize {
     let documents = scratch.documents();
     String::from_utf8_lossy(&documents["aristotle/logs/2025-01-20.md"]).matches(text).count()

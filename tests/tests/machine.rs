@@ -1,16 +1,16 @@
-//! What depends on the machine: which directories are granted, and which day it is.
+//! Granted directories, and the date in the machine's time zone.
 
 use std::process::Command;
 
 use agent_memory_conformance::case::Documents;
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use agent_memory_tests::product::program;
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};
 
-/// What `read_summary` answers on a host that is granted the scratch repository alone.
+/// The error of `read_summary` on a host with a grant for the scratch repository only.
 async fn refused(scratch: &Scratch, root: &str) -> String {
-    let memory = Memory::builder().allow(scratch.repo()).build().expect("the memory opens");
+    let memory = AgentMemory::builder().allow(scratch.repo()).build().expect("the memory opens");
     let arguments = json!({"agent_name": "ada", "repo_root": root}).to_string();
     let outcome = memory.call("read_summary", &arguments).await.expect("an outcome");
     let error: Value = serde_json::from_str(outcome.json()).expect("JSON");
@@ -19,7 +19,7 @@ async fn refused(scratch: &Scratch, root: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_refusal_says_how_to_grant_and_shows_no_path_but_the_callers() {
+async fn an_error_says_how_to_grant_and_shows_only_the_callers_path() {
     let scratch = Scratch::new(&Documents::new());
     let (repo, elsewhere) = (scratch.places().repo, scratch.places().elsewhere);
     let link = format!("{elsewhere}/link");
@@ -41,7 +41,7 @@ async fn a_directory_below_a_granted_top_level_is_refused_with_its_name() {
 }
 
 #[test]
-fn today_is_the_date_in_the_zone_of_the_machine() {
+fn today_is_the_date_in_the_time_zone_of_the_machine() {
     for (zone, day) in [("<+14>-14", "2025-01-21"), ("<-12>12", "2025-01-20"), ("", "2025-01-20")] {
         let scratch = Scratch::new(&Documents::new());
         let arguments = json!({"agent_name": "ada", "repo_root": scratch.places().repo});

@@ -1,9 +1,9 @@
-//! A medium that is full, one that can only be read, and directories that are closed: a writer of
-//! either host says what is wrong, nothing is lost, half written or left behind, readers go on, and
-//! the same call succeeds once the medium takes it.
+//! Full media, read-only media, and directories without permissions. A writer of either host reports
+//! the error and leaves no partial data and no temporary files. Readers go on, and the same call
+//! succeeds once it is possible.
 //!
-//! The first two need a mount of their own, and with it root or `unshare --map-root-user`; the last
-//! needs somebody who is not root. What a machine does not allow is skipped, and says so.
+//! The first two need mounts of their own: root or `unshare --map-root-user`. The last needs a user
+//! who is not root. A test that the machine does not allow is skipped.
 
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write};
@@ -27,8 +27,8 @@ const PAGE: u64 = 4096;
 const ENOUGH: u64 = 60;
 
 #[test]
-fn a_full_medium_stops_writers_alone_until_there_is_space() {
-    where_mounts_are_allowed("a_full_medium_stops_writers_alone_until_there_is_space", || {
+fn a_full_medium_stops_only_writers_until_there_is_space() {
+    where_mounts_are_allowed("a_full_medium_stops_only_writers_until_there_is_space", || {
         for host in Host::all() {
             for exhausted in [Exhausted::Space, Exhausted::Files] {
                 fill(*host, exhausted);
@@ -38,8 +38,8 @@ fn a_full_medium_stops_writers_alone_until_there_is_space() {
 }
 
 #[test]
-fn a_medium_that_can_only_be_read_stops_writers_alone() {
-    where_mounts_are_allowed("a_medium_that_can_only_be_read_stops_writers_alone", || {
+fn a_read_only_medium_stops_only_writers() {
+    where_mounts_are_allowed("a_read_only_medium_stops_only_writers", || {
         for host in Host::all() {
             for has_written in [true, false] {
                 close_for_writing(*host, has_written);
@@ -49,7 +49,7 @@ fn a_medium_that_can_only_be_read_stops_writers_alone() {
 }
 
 #[test]
-fn a_directory_that_is_closed_to_the_process_stops_writers_alone() {
+fn a_directory_without_permissions_stops_only_writers() {
     let launcher = unprivileged();
     let launcher: Vec<&str> = match &launcher {
         Ok(launcher) => launcher.iter().map(String::as_str).collect(),
@@ -63,7 +63,7 @@ fn a_directory_that_is_closed_to_the_process_stops_writers_alone() {
 }
 
 #[test]
-fn records_are_read_where_nothing_can_be_written() {
+fn records_can_be_read_in_a_read_only_directory() {
     let launcher = unprivileged();
     let launcher: Vec<&str> = match &launcher {
         Ok(launcher) => launcher.iter().map(String::as_str).collect(),
@@ -119,7 +119,7 @@ impl Small {
         Self { scratch: Scratch::within(within, &Documents::new()), mounted }
     }
 
-    /// Takes all there is but for some pages or files.
+    /// Takes all space, but for some pages or files.
     fn take(&self, exhausted: Exhausted, but: u64) -> Taken {
         let directory = self.mounted.path().join("taken");
         fs::create_dir(&directory).expect("a directory");
@@ -147,7 +147,7 @@ impl Small {
     }
 }
 
-/// False where the medium is full.
+/// False if the medium is full.
 fn wrote<T>(result: std::io::Result<T>) -> bool {
     match result {
         Ok(_) => true,
@@ -158,7 +158,7 @@ fn wrote<T>(result: std::io::Result<T>) -> bool {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        // It goes with the process at the latest.
+        // At the latest, it is unmounted with the process.
         let _ = Command::new("umount").arg("--lazy").arg(self.mounted.path()).status();
     }
 }
@@ -169,7 +169,7 @@ enum Exhausted {
     Files,
 }
 
-/// What keeps others from writing as long as it lives.
+/// Keeps others from writing until it is dropped.
 struct Taken(PathBuf);
 
 impl Drop for Taken {
@@ -220,7 +220,7 @@ fn fill(host: Host, exhausted: Exhausted) {
             }
             assert_error(&answer, "StorageError");
             refused += 1;
-            // All that there was, and no temporary file.
+            // The documents from before, and no temporary files.
             assert!(small.scratch.documents() == expected.documents(), "{answer:?}");
             assert_eq!(small.scratch.strays(), Vec::<String>::new());
             let reading = read_summary(&root);
@@ -238,7 +238,7 @@ fn read_summary(root: &str) -> Call {
     call(root, "read_summary", json!({}))
 }
 
-/// Lays the same directory over itself, to be read only.
+/// Mounts the repository read-only over itself.
 fn close_for_writing(host: Host, has_written: bool) {
     let small = Small::new();
     let root = small.scratch.places().repo;
@@ -277,8 +277,7 @@ fn assert_error(answer: &Answer, code: &str) {
     assert_eq!(error["error"], code, "{error}");
 }
 
-/// What is closed, how, and which of the calls that are no more than readers and writers of the
-/// agent's documents succeed nevertheless.
+/// A directory with other permissions, and the calls that succeed all the same.
 struct Closed {
     path: &'static str,
     mode: u32,
@@ -332,9 +331,9 @@ fn close_to_others(host: Host, launcher: &[&str], closed: &Closed) {
     for call in [&start, &append, &update] {
         assert_eq!(process.call(call), expected.call(call.tool, &call.arguments));
     }
-    // The same text again would change nothing.
+    // Another text, since the same one would change nothing.
     update.arguments["mode"] = json!("append");
-    // It has the lock's files open no longer.
+    // A new process, which does not have the lock files open.
     process = Process::start_by(launcher, host, &scratch.repo());
     let calls =
         [start, read_summary(&root), call(&root, "list_sessions", json!({})), append, update];
@@ -361,7 +360,7 @@ fn close_to_others(host: Host, launcher: &[&str], closed: &Closed) {
     assert_eq!(scratch.strays(), Vec::<String>::new());
 }
 
-/// What of a directory is read by somebody who may write nothing in it.
+/// Reads a directory of records as a user who may not write in it.
 fn read_only_records(host: Host, launcher: &[&str], format: Format, is_open_elsewhere: bool) {
     let what = format!("{host:?}, {format:?}, open elsewhere: {is_open_elsewhere}");
     let above = tempfile::tempdir().expect("a temporary directory");
@@ -407,7 +406,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
 }
 
-/// What starts a program as somebody whom permissions bind: nothing where that is us.
+/// The launcher for a user whom permissions apply to; empty if that is the current user.
 fn unprivileged() -> Result<Vec<String>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(Vec::new());
@@ -423,7 +422,7 @@ fn unprivileged() -> Result<Vec<String>, String> {
         match command.status() {
             Err(error) => return Err(format!("we are root, and `setpriv` does not run: {error}")),
             Ok(status) if !status.success() => {
-                return Err(format!("nobody but root can read `{}`", path.display()));
+                return Err(format!("only root can read `{}`", path.display()));
             }
             Ok(_) => {}
         }

@@ -1,19 +1,19 @@
-//! A binary of an earlier version beside this one, on the same files: nothing is lost, and the old one
-//! refuses a database that the new one has migrated.
+//! A binary of an earlier version and this one on the same files: no data is lost, and the old one
+//! refuses to write to a database that the new one has migrated.
 
 use agent_memory_conformance::case::{Documents, Format};
 use agent_memory_conformance::runner::Answer;
-use agent_memory_tests::kept_records::tasks;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::scratch::Scratch;
 use agent_memory_tests::skip::not_asked_for;
+use agent_memory_tests::stored_records::tasks;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
 use std::thread;
 
-/// Names the binary.
+/// The variable with the path of the old binary.
 const OLD: &str = "AGENT_MEMORY_OLD_BINARY";
 const WRITERS: usize = 4;
 const WRITES: usize = 100;
@@ -76,7 +76,7 @@ fn an_old_binary_refuses_a_database_that_this_one_has_migrated() {
     let (mut before, mut now) = (start(&launcher(&old)), start(&[]));
     assert!(matches!(add(&mut before, "first"), Answer::Result(_)));
     assert!(matches!(add(&mut now, "second"), Answer::Result(_)));
-    // The process that has it open from before, and a new one.
+    // A process that opened the database before the migration, and a new one.
     for mut old in [before, start(&launcher(&old))] {
         match add(&mut old, "lost") {
             Answer::Error(error) => {
@@ -100,13 +100,13 @@ fn old() -> Option<String> {
     old
 }
 
-/// Runs the old binary with the arguments meant for this one.
+/// A launcher that runs the old binary instead of this one, with the same arguments.
 fn launcher(old: &str) -> [&str; 5] {
     assert!(Path::new(old).is_file(), "`{OLD}` names no file: {old}");
     ["sh", "-c", "old=$1; shift 2; exec \"$old\" \"$@\"", "sh", old]
 }
 
-/// Lets processes of both write at once, and returns what was acknowledged.
+/// Lets processes of both binaries write at once, and returns the acknowledged contents.
 fn race(
     start: impl Fn(&[&str]) -> Process,
     old: &str,

@@ -1,9 +1,9 @@
-//! Processes of both hosts write to a disk whose power is cut at random moments: all that was
-//! acknowledged before is there, whole, once the file system has replayed its journal.
+//! Processes of both hosts write to a disk whose power is cut at random moments. After the file
+//! system has replayed its journal, all acknowledged data is complete.
 //!
-//! It runs only when it is asked for, as root, on a machine with loop devices, XFS and ext4:
+//! It runs only on request, as root, on a machine with loop devices, XFS and ext4:
 //! `AGENT_MEMORY_POWER_LOSS=1 cargo test --release -p agent-memory-tests --test power_loss`, or
-//! `scripts/test --power-loss`. `CUTS=100` makes as many cuts.
+//! `scripts/test --power-loss`. `CUTS=100` makes so many cuts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -19,21 +19,21 @@ use agent_memory_conformance::case::{Documents, Format};
 use agent_memory_conformance::in_memory::InMemory;
 use agent_memory_conformance::runner::Answer;
 use agent_memory_tests::cut_disk::CutDisk;
-use agent_memory_tests::kept_records::tasks;
 use agent_memory_tests::mounts::as_root_with_mounts;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::random::{Random, replay, seed_or};
 use agent_memory_tests::skip::not_asked_for;
+use agent_memory_tests::stored_records::tasks;
 use serde_json::{Value, json};
 
 const ASKED: &str = "AGENT_MEMORY_POWER_LOSS";
-/// How many cuts are made unless `CUTS` says otherwise, and after how many a new disk is begun, so
-/// that first sessions and first records are cut, too.
+/// How many cuts are made without `CUTS`, and after how many a new disk is used, so that first
+/// sessions and first records are cut, too.
 const CUTS: usize = 30;
 const CUTS_OF_A_DISK: usize = 10;
-/// At most so long after the last cut comes the next.
+/// The longest time between two cuts.
 const LONGEST: Duration = Duration::from_secs(2);
-/// A log and a file of records take about so many entries before the next is begun.
+/// About how many entries a log or a file of records gets before the next one.
 const BUCKET: usize = 300;
 /// How many words an entry has: from one line to some kilobytes.
 const WORDS: [usize; 4] = [1, 5, 40, 600];
@@ -42,12 +42,12 @@ const DATE: &str = "2025-01-20";
 const AGENT: &str = "aristotle";
 const TREE: &str = "repo/.github/agent-memory";
 
-/// The tests take the whole machine, one after the other.
+/// The tests run one after the other, since each uses the whole machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
-fn what_is_acknowledged_outlives_a_loss_of_power() {
-    const TEST: &str = "what_is_acknowledged_outlives_a_loss_of_power";
+fn acknowledged_data_survives_a_loss_of_power() {
+    const TEST: &str = "acknowledged_data_survives_a_loss_of_power";
     if !is_asked_for() {
         return not_asked_for(&format!("{ASKED}=1"));
     }
@@ -65,14 +65,14 @@ fn what_is_acknowledged_outlives_a_loss_of_power() {
         }
         println!("{figures} in {:.1?}", began.elapsed());
         assert!(figures.complaints.is_empty(), "{}", figures.complaints.join("\n"));
-        assert!(figures.acknowledged > 0, "no writer was given the time to do anything");
+        assert!(figures.acknowledged > 0, "every cut came before the first answer");
     });
 }
 
-/// Otherwise nothing could be concluded from a run that finds nothing.
+/// This shows that the test can find a loss.
 #[test]
-fn with_relaxed_durability_a_loss_of_power_is_seen_to_lose() {
-    const TEST: &str = "with_relaxed_durability_a_loss_of_power_is_seen_to_lose";
+fn with_relaxed_durability_a_loss_of_power_loses_data() {
+    const TEST: &str = "with_relaxed_durability_a_loss_of_power_loses_data";
     if !is_asked_for() {
         return not_asked_for(&format!("{ASKED}=1"));
     }
@@ -82,7 +82,7 @@ fn with_relaxed_durability_a_loss_of_power_is_seen_to_lose() {
         let relaxed = ["env", "AGENT_MEMORY_DURABILITY=relaxed"];
         cut_disk(&Writer::all(&[Host::Native]), &[LONGEST; 3], &relaxed, &mut figures);
         println!("relaxed: {figures}");
-        assert!(figures.lost > 0, "all of it was there");
+        assert!(figures.lost > 0, "no data was lost");
     });
 }
 
@@ -94,7 +94,7 @@ fn again(test: &str, seed: u64) -> String {
     replay("power_loss", test, seed)
 }
 
-/// What a writer does again and again.
+/// The kind of calls that a writer makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Work {
     /// Appends to the log of one agent.
@@ -103,14 +103,14 @@ enum Work {
     Json,
     /// Adds records in SQLite.
     Sqlite,
-    /// Begins the first session of an agent, each time of another.
+    /// Starts the first session of a new agent each time.
     NewAgents,
 }
 
 impl Work {
     const ALL: [Self; 4] = [Self::Log, Self::Json, Self::Sqlite, Self::NewAgents];
 
-    /// Begins a process in a directory.
+    /// Starts a process in a directory.
     fn start(self, launcher: &[&str], host: Host, root: &Path) -> Process {
         let records =
             |name, format| Process::start_on_records_by(launcher, host, &root.join(name), format);
@@ -122,7 +122,7 @@ impl Work {
     }
 }
 
-/// One process that writes, and how far it has come.
+/// A process that writes, and its progress.
 struct Writer {
     host: Host,
     work: Work,
@@ -131,7 +131,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// One of each host for each kind of work.
+    /// A writer of each host for each kind of work.
     fn all(hosts: &[Host]) -> Vec<Self> {
         let works =
             Work::ALL.into_iter().flat_map(|work| hosts.iter().map(move |host| (*host, work)));
@@ -191,17 +191,17 @@ impl Writer {
     }
 }
 
-/// What an entry says, all of it on one line.
+/// The text of an entry, on one line.
 fn content(name: &str, number: usize) -> String {
     format!("{name}-{number}{} end", " word".repeat(WORDS[number % WORDS.len()]))
 }
 
-/// The day of a log: any that nobody else has.
+/// The date of a log.
 fn date(bucket: usize) -> String {
     format!("{:04}-01-20", 2025 + bucket)
 }
 
-/// What was counted.
+/// Counts of the test.
 #[derive(Debug, Default)]
 struct Figures {
     cuts: usize,
@@ -236,7 +236,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Lets writers work on a new disk, and looks at what it holds after each of some delays.
+/// Lets writers work on a new disk, and checks a cut of it after each delay.
 fn cut_disk(writers: &[Writer], delays: &[Duration], launcher: &[&str], figures: &mut Figures) {
     let disk = CutDisk::new().unwrap_or_else(|why| panic!("no disk can be made here: {why}"));
     let root = disk.path();
@@ -257,11 +257,11 @@ fn cut_disk(writers: &[Writer], delays: &[Duration], launcher: &[&str], figures:
                 writers.iter().map(|writer| of(writer).load(SeqCst)).collect()
             };
             let acknowledged = count(|writer| &writer.acknowledged);
-            let cut = disk.cut().expect("the file system outlives the cut");
+            let cut = disk.cut().expect("the file system survives the cut");
             let sent = count(|writer| &writer.sent);
             figures.cuts += 1;
             for work in Work::ALL {
-                let kept = Kept::of(work, cut.path());
+                let kept = StoredMemory::of(work, cut.path());
                 figures.torn += kept.torn.len();
                 let cut = figures.cuts;
                 let torn =
@@ -278,8 +278,8 @@ fn cut_disk(writers: &[Writer], delays: &[Duration], launcher: &[&str], figures:
 }
 
 impl Figures {
-    /// Looks for all that a writer had acknowledged, among no more than it had sent.
-    fn judge(&mut self, writer: &Writer, kept: &Kept, acknowledged: usize, sent: usize) {
+    /// Checks that all acknowledged entries of a writer are there, and none that it had not sent.
+    fn judge(&mut self, writer: &Writer, kept: &StoredMemory, acknowledged: usize, sent: usize) {
         let (name, none) = (writer.name(), BTreeSet::new());
         let there = kept.whole.get(&name).unwrap_or(&none);
         let what = format!("cut {}, {name}, {:?}", self.cuts, writer.work);
@@ -294,7 +294,7 @@ impl Figures {
             let all = format!("{lost} of {acknowledged} are lost, from {first} to {last}");
             self.complaints.push(format!("{what}: {all}"));
         }
-        // It makes one call at a time: a later one is there only where all before it are.
+        // It makes one call at a time, so an entry is there only if all earlier ones are.
         let in_order = (acknowledged..).zip(&beyond).all(|(expected, number)| expected == *number);
         if !in_order || acknowledged + beyond.len() > sent {
             self.complaints.push(format!("{what}: {beyond:?} are there, and {sent} were sent"));
@@ -302,22 +302,22 @@ impl Figures {
     }
 }
 
-/// What a disk holds of one kind of work, read without the product.
+/// The data of one kind of work on a disk, read without the product.
 #[derive(Default)]
-struct Kept {
-    /// The numbers of what is there in whole, by the writer's name.
+struct StoredMemory {
+    /// The numbers of the complete entries, by the writer's name.
     whole: BTreeMap<String, BTreeSet<usize>>,
     torn: Vec<String>,
 }
 
-impl Kept {
+impl StoredMemory {
     fn of(work: Work, root: &Path) -> Self {
         let mut kept = Self::default();
         match work {
             Work::Log => kept.read_logs(&root.join(TREE).join(AGENT).join("logs")),
             Work::Json => kept.read_files(&root.join("json")),
             Work::Sqlite => {
-                // It panics where the database is damaged.
+                // It panics if the database is damaged.
                 match panic::catch_unwind(|| tasks(&root.join("sqlite"), Format::Sqlite)) {
                     Ok(tasks) => tasks
                         .iter()
@@ -380,7 +380,7 @@ impl Kept {
         }
     }
 
-    /// The documents of a new agent come one by one, each in whole.
+    /// The documents of a new agent appear one by one, each complete.
     fn read_agents(&mut self, tree: &Path) {
         for agent in names(tree).into_iter().filter(|agent| agent != AGENT) {
             let Some((name, number)) = of_name(&agent) else {
@@ -405,7 +405,7 @@ impl Kept {
     }
 }
 
-/// Whose content a text is, where it is one in whole.
+/// The writer and the number of a complete entry.
 fn of_content(text: &str) -> Option<(String, usize)> {
     let (name, number) = of_name(text.split(' ').next()?)?;
     (content(&name, number) == text).then_some((name, number))
@@ -429,7 +429,7 @@ fn new_agent(agent: &str, date: &str) -> BTreeMap<String, String> {
     memory.documents().into_iter().map(document).collect()
 }
 
-/// The documents of a directory, without temporary files; none where there is no directory.
+/// The documents of a directory, without temporary files; empty if there is no directory.
 fn files(directory: &Path) -> Vec<(String, String)> {
     let is_document = |name: &String| !name.starts_with('.');
     let read = |name: String| {

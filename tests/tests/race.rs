@@ -1,6 +1,5 @@
-//! Many processes of both hosts append to one log at once, and some are killed: nothing that was
-//! acknowledged is lost or doubled, nothing is torn, and nobody hangs or fails, nor does who has to
-//! wait for long.
+//! Many processes of both hosts append to one log at once, and some are killed. No acknowledged entry
+//! is lost or doubled, no entry is torn, and no writer hangs or fails, even after a long wait.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -12,9 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent_memory_conformance::case::Documents;
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions, Writer};
-use agent_memory_tests::PATIENCE;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::product::node_program;
 use agent_memory_tests::runners::node::{WITHOUT_NODE, left_out};
@@ -24,17 +23,16 @@ use serde_json::{Value, json};
 const AGENT: &str = "aristotle";
 const WRITERS: usize = 8;
 const ENTRIES: usize = 250;
-/// After how many acknowledgements which writers are killed: two of each host.
+/// The writers that are killed, and after how many acknowledgements: two of each host.
 const KILLS: [(usize, usize); 4] = [(0, 40), (1, 160), (4, 80), (5, 120)];
-/// So many entries are written by one more writer of each host, which begins when the other host has
-/// written: so the lock passes there and back, however fast one of them is.
+/// The entries of one late writer of each host, which begins after the other host has written. So
+/// the lock passes between the hosts, however fast one of them is.
 const LATE_ENTRIES: usize = 1;
-/// How long another holds the lock, and how long a writer waits, which is what it does unless it is
-/// told otherwise.
+/// How long the lock is held, and how long a writer waits for it, which is the default.
 const HELD: Duration = Duration::from_secs(4);
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// The races take the whole machine, one after the other.
+/// The races run one after the other, since each uses the whole machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -48,7 +46,7 @@ fn nothing_is_lost_between_processes_of_both_hosts_on_disk() {
 }
 
 #[test]
-fn a_writer_of_either_host_that_has_to_wait_for_four_seconds_succeeds() {
+fn a_writer_of_either_host_that_waits_four_seconds_for_the_lock_succeeds() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let with_node = !left_out("race-writer.js");
     thread::scope(|scope| {
@@ -59,7 +57,7 @@ fn a_writer_of_either_host_that_has_to_wait_for_four_seconds_succeeds() {
     });
 }
 
-/// The program that a writer is.
+/// The host of a writer.
 #[derive(Clone, Copy, Debug)]
 enum Host {
     Native,
@@ -80,7 +78,7 @@ impl Host {
     }
 }
 
-/// What a writer has said and how it ended.
+/// The output of a writer, and whether it was killed.
 #[derive(Default)]
 struct Record {
     acknowledged: Vec<usize>,
@@ -140,13 +138,13 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Kills a writer that has said enough, and starts another for the rest of its entries.
+    /// Kills a writer, and starts another for the rest of its entries.
     fn kill(&mut self, host: Host, id: &str) {
         self.running.get_mut(id).expect("it is running").kill().expect("a process can be killed");
         let record = self.records.get_mut(id).expect("it was started");
         record.killed = true;
         let rest = ENTRIES - record.acknowledged.len();
-        self.start(host, &format!("{id}x"), rest, PATIENCE);
+        self.start(host, &format!("{id}x"), rest, TIMEOUT);
     }
 }
 
@@ -189,7 +187,7 @@ fn run(scratch: &Scratch, with_node: bool) -> BTreeMap<String, Record> {
         Host::Node => format!("node{writer}"),
     };
     for writer in 0..WRITERS {
-        race.start(host_of(writer, with_node), &name(writer), ENTRIES, PATIENCE);
+        race.start(host_of(writer, with_node), &name(writer), ENTRIES, TIMEOUT);
     }
     let kills = KILLS.map(|(writer, after)| (name(writer), host_of(writer, with_node), after));
     let late = [("node", Host::Native, "nativelate"), ("native", Host::Node, "nodelate")];
@@ -197,15 +195,15 @@ fn run(scratch: &Scratch, with_node: bool) -> BTreeMap<String, Record> {
     race.records
 }
 
-/// Hears the writers until the last has ended. A late writer begins when one whose name begins with
-/// its first text has written.
+/// Reads the writers' output until the last has ended. A late writer begins after a writer with the
+/// name's prefix has written.
 fn follow(
     race: &mut Race<'_>,
     heard: &Receiver<Event>,
     kills: &[(String, Host, usize)],
     late: &[(&str, Host, &str)],
 ) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !race.running.is_empty() {
         let left = deadline.saturating_duration_since(Instant::now());
         let Ok(event) = heard.recv_timeout(left) else {
@@ -219,7 +217,7 @@ fn follow(
                 race.hear(&id, &line);
                 for (after, host, late) in late {
                     if id.starts_with(after) && !race.records.contains_key(*late) {
-                        race.start(*host, late, LATE_ENTRIES, PATIENCE);
+                        race.start(*host, late, LATE_ENTRIES, TIMEOUT);
                     }
                 }
                 let record = &race.records[&id];
@@ -240,14 +238,14 @@ fn follow(
     }
 }
 
-/// Takes the lock from a writer at work, and hears what comes of the call that has to wait for it.
+/// Takes the lock from a running writer, and checks the call that has to wait for it.
 fn wait(host: Host) {
     const ID: &str = "waiting";
     let scratch = Scratch::new(&Documents::new());
     let repository = scratch.repo();
     let (mut race, heard) = Race::new(&repository);
     race.start(host, ID, 1_000_000, LOCK_WAIT);
-    let hear = |race: &mut Race<'_>| match heard.recv_timeout(PATIENCE) {
+    let hear = |race: &mut Race<'_>| match heard.recv_timeout(TIMEOUT) {
         Ok(Event::Said(_, line)) => {
             race.hear(ID, &line);
             assert_eq!(race.records[ID].errors, Vec::<String>::new(), "{host:?}");
@@ -257,7 +255,7 @@ fn wait(host: Host) {
     hear(&mut race);
     let lock = hold(&repository);
     thread::sleep(HELD);
-    // All that can have been written by now was written before: one call is under way.
+    // Drops the answers from before: only one call is in progress now.
     let written = entries(&scratch).len();
     drop(lock);
     while race.records[ID].acknowledged.len() <= written {
@@ -265,13 +263,13 @@ fn wait(host: Host) {
     }
     let longest = Duration::from_millis(race.records[ID].longest);
     println!("{host:?}: the call that had to wait took {longest:?}");
-    // It may have begun a little after the lock was taken.
+    // The call may have begun a little after the lock was taken.
     assert!(longest > HELD - Duration::from_secs(1), "{host:?}: no call has waited: {longest:?}");
     let mut writer = race.running.remove(ID).expect("it is running");
     writer.kill().and_then(|()| writer.wait()).expect("a process can be killed");
 }
 
-/// Holds a repository's lock, as a writer in another process does.
+/// Takes a repository's lock, like a writer in another process.
 fn hold(repository: &Path) -> Writer {
     let storage = Storage::new(StorageOptions::default());
     storage.grant(repository).expect("the repository can be granted");
@@ -282,7 +280,7 @@ fn hold(repository: &Path) -> Writer {
     runtime.expect("a runtime").block_on(lock).expect("the lock is passed on")
 }
 
-/// The entries of the log in their order.
+/// The entries of the log, in order.
 fn entries(scratch: &Scratch) -> Vec<(String, usize)> {
     let documents = scratch.documents();
     let log = documents.get(&format!("{AGENT}/logs/2025-01-20.md")).expect("the log is there");
@@ -313,7 +311,7 @@ fn check(scratch: &Scratch, records: &BTreeMap<String, Record>) {
         let written = written.remove(id).unwrap_or_default();
         let in_order: Vec<usize> = (0..written.len()).collect();
         assert_eq!(written, in_order, "`{id}`: an entry is lost, doubled or out of order");
-        // Who is killed may have written one entry that it did not come to acknowledge.
+        // A killed writer may have written one entry without acknowledging it.
         let more = written.len().checked_sub(record.acknowledged.len());
         let allowed = if record.killed { 1 } else { 0 };
         assert!(
@@ -323,7 +321,7 @@ fn check(scratch: &Scratch, records: &BTreeMap<String, Record>) {
             written.len()
         );
     }
-    assert!(written.is_empty(), "nobody has written {written:?}");
+    assert!(written.is_empty(), "no writer has written {written:?}");
     let acknowledged: usize = records.values().map(|record| record.acknowledged.len()).sum();
     assert!(acknowledged >= WRITERS * ENTRIES, "only {acknowledged} were acknowledged");
 
@@ -335,10 +333,10 @@ fn check(scratch: &Scratch, records: &BTreeMap<String, Record>) {
     assert_eq!(scratch.strays(), Vec::<String>::new());
 }
 
-/// What the log's own tool says about it.
+/// The result of `start_session` for the log.
 fn validated(scratch: &Scratch) -> Value {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let memory = Memory::builder().allow(scratch.repo()).build().expect("the memory opens");
+    let memory = AgentMemory::builder().allow(scratch.repo()).build().expect("the memory opens");
     let arguments =
         json!({"agent_name": AGENT, "repo_root": scratch.places().repo, "date": "2025-01-20"})
             .to_string();

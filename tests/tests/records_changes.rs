@@ -1,4 +1,4 @@
-//! What a call changes, by the URIs of the resources that subscribers hear of.
+//! The resources that calls of `records` report as changed.
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;
@@ -7,8 +7,8 @@ use agent_memory_core::storage::Place;
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
 
-/// Makes calls of one sequence, each with the id of the first one's memory, and returns what each
-/// says that it changed.
+/// Makes a sequence of calls, each with the id of the first call's memory, and returns the resources
+/// that each reports as changed.
 fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<String>> {
     let storage = InMemoryStorage::new();
     storage.grant(Place::named("records"));
@@ -38,7 +38,7 @@ fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<Stri
 }
 
 #[test]
-fn every_change_names_the_resources_of_its_agent_and_nothing_else_does() {
+fn every_change_and_only_a_change_reports_the_resources_of_its_agent() {
     let calls = [
         ("add_core_memory", json!({"content": "x"})),
         ("store_memory", json!({"id": "", "type": "task", "content": "y"})),
@@ -53,7 +53,7 @@ fn every_change_names_the_resources_of_its_agent_and_nothing_else_does() {
         ("get_memory_stats", json!({})),
         ("delete_memory", json!({"id": "", "permanent": true})),
     ];
-    // From the sixth on nothing is changed, until the last.
+    // The sixth and the following calls change nothing, except for the last.
     let changes = [0, 1, 2, 3, 4, calls.len() - 1];
     for format in Format::ALL {
         for (agent, uris) in [

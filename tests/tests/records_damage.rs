@@ -1,5 +1,5 @@
-//! An agent's file that is damaged anywhere: what reads it answers with an error or with what
-//! stands there, and nothing writes over what it cannot read.
+//! An agent's file with damage at any byte. A call answers an error, or the contents of the undamaged
+//! part. It never overwrites a record that it cannot read.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ fn calls() -> [(&'static str, Value); 7] {
     ]
 }
 
-/// Every call on a damaged file.
+/// Makes every call on a damaged file and checks its answer.
 fn judge(file: &[u8], what: &str) {
     let parsed = serde_json::from_slice::<Value>(file).ok();
     for (tool, arguments) in calls() {
@@ -49,13 +49,13 @@ fn judge(file: &[u8], what: &str) {
             assert_eq!(after, Files::from([(FILE.into(), file.to_vec())]), "{}", at());
             continue;
         }
-        assert!(parsed.is_some(), "{}: the file is no JSON", at());
+        assert!(parsed.is_some(), "{}: the file is not JSON", at());
         let written = serde_json::from_slice::<Value>(&after[FILE]);
         assert!(written.is_ok(), "{}: no JSON is left", at());
         if after[FILE] != file && tool != "recall_context" {
             assert_eq!(after.get(BACKUP).map(Vec::as_slice), Some(file), "{}", at());
         }
-        // What the change wrote can be read, unless what it did not touch could not.
+        // The changed file can be read, unless the part that did not change could not.
         let read = |file: &[u8]| call(file, "query_memories", &json!({"archived": true})).0;
         let sound = read(file).get("error").is_none();
         assert!(!sound || read(&after[FILE]).get("error").is_none(), "{}", at());
@@ -72,8 +72,8 @@ fn the_golden_file_is_sound() {
 }
 
 #[test]
-fn every_cut_of_a_file_ends_in_an_error_and_is_left_alone() {
-    // Without the line end, the object is still whole.
+fn every_truncated_file_gives_an_error_and_is_left_unchanged() {
+    // Without its line end, the object is still complete.
     for length in 0..GOLDEN.len() - 1 {
         let file = &GOLDEN.as_bytes()[..length];
         judge(file, &format!("the first {length} bytes"));
@@ -83,7 +83,7 @@ fn every_cut_of_a_file_ends_in_an_error_and_is_left_alone() {
 }
 
 #[test]
-fn every_flipped_byte_of_a_file_ends_in_an_error_or_an_unaffected_call() {
+fn every_flipped_byte_gives_an_error_or_an_unaffected_call() {
     for at in 0..GOLDEN.len() {
         for bits in [1, 4, 32, 128] {
             let mut file = GOLDEN.as_bytes().to_vec();
@@ -94,7 +94,7 @@ fn every_flipped_byte_of_a_file_ends_in_an_error_or_an_unaffected_call() {
 }
 
 #[test]
-fn every_byte_that_is_missing_or_doubled_ends_in_an_error_or_an_unaffected_call() {
+fn every_missing_or_doubled_byte_gives_an_error_or_an_unaffected_call() {
     for at in 0..GOLDEN.len() {
         let (before, after) = GOLDEN.as_bytes().split_at(at);
         judge(&[before, &after[1..]].concat(), &format!("without byte {at}"));

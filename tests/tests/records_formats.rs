@@ -1,7 +1,7 @@
-//! Both formats of `records` answer the same calls alike: sequences by seed.
+//! Both formats of `records` give the same answers to random sequences of calls.
 //!
-//! They share the code above the stores: the checks of arguments, the order of a query, the folding
-//! of texts. An error in that code is the same in both, and is not found here but by the cases.
+//! Both use the same code for arguments, the order of queries and case folding. Errors in that code
+//! are found by the conformance cases, not here.
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;
@@ -28,7 +28,7 @@ impl Host {
         Self { storage, format, calls: 0 }
     }
 
-    /// Makes a call; several calls come at one moment, so that there are ties.
+    /// Makes a call; several calls have the same time, so that there are ties.
     fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let second = self.calls / 3;
         let context = json!({
@@ -46,7 +46,7 @@ impl Host {
 }
 
 #[test]
-fn both_formats_answer_the_same_calls_alike() {
+fn both_formats_give_the_same_answers() {
     let first = seed_or(1);
     for seed in first..first + SEQUENCES {
         let mut random = Random::new(seed);
@@ -73,10 +73,9 @@ fn both_formats_answer_the_same_calls_alike() {
     }
 }
 
-/// New texts come into the index many at a time: a search finds each from the first, as long as it
-/// is there, and under its new text alone once that was changed.
+/// New texts are indexed many at a time, but a search finds each of them at once.
 #[test]
-fn a_text_is_found_before_it_is_indexed_and_after() {
+fn a_text_is_found_before_and_after_it_is_indexed() {
     const MEMORIES: usize = 100;
     let mut host = Host::of(Format::Sqlite);
     let found = |host: &mut Host, word: &str| -> Vec<Value> {
@@ -87,7 +86,7 @@ fn a_text_is_found_before_it_is_indexed_and_after() {
     let none = Vec::<Value>::new();
     let mut ids = Vec::new();
     for number in 0..MEMORIES {
-        // Not all in ASCII, and some long enough not to wait.
+        // Some are not ASCII, and some are long enough to be indexed at once.
         let (prefix, length) = (["word", "Wört"][number % 2], [1, 1, 1, 900][number % 4]);
         let content = format!("{prefix}{number:03}.{}", " more".repeat(length));
         let memory = json!({"agent_id": "ada", "type": "learning", "content": content});
@@ -112,10 +111,9 @@ fn a_text_is_found_before_it_is_indexed_and_after() {
     }
 }
 
-/// A change that leaves the folded text as it was does not touch the index: a memory that waits is
-/// indexed as it is by then.
+/// A change that does not change the folded text does not change the index either.
 #[test]
-fn a_text_that_folds_alike_is_found_after_it_is_indexed() {
+fn a_text_that_differs_only_in_case_is_found_after_it_is_indexed() {
     let mut host = Host::of(Format::Sqlite);
     let store = |host: &mut Host, content: &str| {
         let memory = json!({"agent_id": "ada", "type": "learning", "content": content});
@@ -131,7 +129,7 @@ fn a_text_that_folds_alike_is_found_after_it_is_indexed() {
     }
 }
 
-/// An answer as text, so that the order of keys counts, without what is said of one format alone.
+/// An answer as text, so that the order of keys counts, without fields about the format.
 fn comparable(answer: &Value) -> String {
     let mut answer = answer.clone();
     if let Some(fields) = answer.as_object_mut() {
@@ -194,7 +192,7 @@ fn id(random: &mut Random, ids: &[String]) -> Value {
     }
 }
 
-/// Gives a field now and then: once in `of`.
+/// Adds a field to one of `of` calls on average.
 fn give(
     random: &mut Random,
     fields: &mut Map<String, Value>,

@@ -1,5 +1,4 @@
-//! New texts come into the index of a search many at a time, and long before there are many: read
-//! from the database without the product.
+//! New texts are added to the search index many at a time. The index is read without the product.
 
 use std::path::Path;
 
@@ -9,11 +8,11 @@ use agent_memory_tests::process::{Call, Host, Process};
 use rusqlite::Connection;
 use serde_json::json;
 
-/// So many texts wait at most: the add that would be one more takes them all.
+/// How many texts wait for the index at most: the next add indexes all of them.
 const GATHERED: usize = 32;
 
 #[test]
-fn fewer_than_32_new_texts_wait_for_the_index_and_every_other_one_is_in_it() {
+fn fewer_than_32_new_texts_wait_for_the_index_and_all_others_are_in_it() {
     for host in Host::all() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let mut process = Process::start_on_records(*host, directory.path(), Format::Sqlite);

@@ -1,8 +1,8 @@
 //! Processes of both hosts change one directory of records, one after the other, and each is killed
-//! with SIGKILL at some moment. What is then kept is what the calls up to some moment have made,
-//! all that were acknowledged among them; and the next writer goes on at once.
+//! with SIGKILL at a random moment. The directory then holds the result of the first calls, at least
+//! of all acknowledged ones. The next writer need not wait.
 //!
-//! `KILLS=2000` kills as many in each of the tests.
+//! `KILLS=2000` kills so many processes in each test.
 
 use std::env;
 use std::sync::Mutex;
@@ -10,44 +10,44 @@ use std::time::{Duration, Instant};
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_host::Memory;
-use agent_memory_tests::PATIENCE;
-use agent_memory_tests::kept_records::{strays, tasks};
+use agent_memory_host::AgentMemory;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::random::{Random, replay, seed_or};
+use agent_memory_tests::stored_records::{strays, tasks};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// How many processes are killed in each test unless `KILLS` says otherwise.
+/// How many processes each test kills without `KILLS`.
 const KILLS: usize = 16;
-/// After how many a new directory is begun.
+/// A new directory is used after so many kills.
 const KILLS_OF_A_DIRECTORY: usize = 8;
-/// At most so many answers are waited for before the moment of a kill is drawn,
+/// A process is killed after at most so many answers,
 const ANSWERS: usize = 12;
-/// and at most this long after the last.
+/// and at most this long after the last of them.
 const DELAY: Duration = Duration::from_millis(8);
 
-/// The tests take the whole machine, one after the other.
+/// The tests run one after the other, since each uses the whole machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
-fn what_is_acknowledged_outlives_kill_9_in_json() {
-    kill_all(Format::Json, "what_is_acknowledged_outlives_kill_9_in_json");
+fn acknowledged_calls_survive_kill_9_in_json() {
+    kill_all(Format::Json, "acknowledged_calls_survive_kill_9_in_json");
 }
 
 #[test]
-fn what_is_acknowledged_outlives_kill_9_in_sqlite() {
-    kill_all(Format::Sqlite, "what_is_acknowledged_outlives_kill_9_in_sqlite");
+fn acknowledged_calls_survive_kill_9_in_sqlite() {
+    kill_all(Format::Sqlite, "acknowledged_calls_survive_kill_9_in_sqlite");
 }
 
-/// What was counted.
+/// Counts of the test.
 #[derive(Debug, Default)]
 struct Figures {
     kills: usize,
     acknowledged: usize,
-    /// In effect, although the process did not come to say so.
+    /// Calls in effect that were not acknowledged.
     unsaid: usize,
 }
 
@@ -69,10 +69,11 @@ fn kill_all(format: Format, test: &str) {
         assert_eq!(strays(records.directory.path()), Vec::<String>::new());
     }
     println!("{format:?}: {figures:?} in {:.1?}", began.elapsed());
-    assert!(figures.acknowledged > 0, "no process was given the time to do anything");
+    assert!(figures.acknowledged > 0, "every process was killed before its first answer");
 }
 
-/// The calls, whoever makes them: every fourth notes an access, the others add a task.
+/// The call with this number, the same for all processes. Every fourth recalls, the others add a
+/// task.
 fn call(number: usize) -> Call {
     if is_recall(number) {
         return Call { tool: "recall_context", arguments: json!({"limit": 1}) };
@@ -91,17 +92,17 @@ fn is_recall(number: usize) -> bool {
 struct Records {
     directory: TempDir,
     format: Format,
-    /// So many calls are in effect.
+    /// The number of calls in effect.
     done: usize,
-    /// Writes at once or not at all.
-    impatient: Memory,
+    /// A memory that does not wait for locks.
+    no_wait: AgentMemory,
     runtime: Runtime,
 }
 
 impl Records {
     fn new(directory: TempDir, format: Format) -> Self {
         let path = directory.path().to_str().expect("scratch paths are UTF-8");
-        let memory = Memory::builder().toolsets(["records"]).lock_wait(Duration::ZERO);
+        let memory = AgentMemory::builder().toolsets(["records"]).lock_wait(Duration::ZERO);
         let memory = memory.setting("records", "directory", path);
         let memory = memory.setting("records", "format", format.name()).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -109,18 +110,18 @@ impl Records {
             directory,
             format,
             done: 0,
-            impatient: memory.expect("the memory opens"),
+            no_wait: memory.expect("the memory opens"),
             runtime: runtime.expect("a runtime"),
         }
     }
 
-    /// Lets a process make calls, kills it, and looks at what it leaves.
+    /// Lets a process make calls, kills it, and checks the directory.
     fn kill_one(&mut self, random: &mut Random, figures: &mut Figures) {
         let hosts = Host::all();
         let host = hosts[figures.kills % hosts.len()];
         figures.kills += 1;
         let at_once = if random.below(2) == 0 { 1 } else { 4 };
-        // The very first call is the one that makes everything.
+        // The first call makes the directory and its files.
         let answers = if self.done == 0 { 0 } else { random.below(ANSWERS + 1) };
         let delay = DELAY.mul_f64(random.below(1000) as f64 / 1000.0);
 
@@ -128,7 +129,7 @@ impl Records {
         let mut sent = self.done;
         let mut answered = Vec::new();
         let mut end = None;
-        let hang = Instant::now() + PATIENCE;
+        let hang = Instant::now() + TIMEOUT;
         while end.is_none_or(|end| Instant::now() < end) {
             while sent < self.done + answered.len() + at_once {
                 process.send(sent, &call(sent));
@@ -155,13 +156,13 @@ impl Records {
         assert!(self.done >= acknowledged, "{acknowledged} acknowledged, {} kept", self.done);
         assert!(self.done <= sent, "{sent} sent, {} kept", self.done);
         figures.unsaid += self.done - acknowledged;
-        // Otherwise the next process is the one that finds what this one left.
+        // Otherwise the next process continues from the state that this one has left.
         if random.below(2) == 0 {
             self.go_on();
         }
     }
 
-    /// So many of the calls are in effect: the first ones, in their order, each in whole.
+    /// The number of calls in effect, which are the first ones, in order and complete.
     fn found(&self) -> usize {
         let kept = tasks(self.directory.path(), self.format);
         let accesses: u64 = kept.iter().map(|task| task.access_count).sum();
@@ -173,10 +174,10 @@ impl Records {
         done
     }
 
-    /// Makes the next call in this process: nothing keeps it waiting, and no stray file outlives it.
+    /// Makes the next call in this process. It finds the lock free and removes stray files.
     fn go_on(&mut self) {
         let Call { tool, arguments } = call(self.done);
-        let outcome = self.runtime.block_on(self.impatient.call(tool, &arguments.to_string()));
+        let outcome = self.runtime.block_on(self.no_wait.call(tool, &arguments.to_string()));
         let outcome = outcome.expect("the call is made");
         assert!(outcome.answer.is_ok(), "the next writer: {}", outcome.json());
         self.done += 1;

@@ -1,12 +1,12 @@
-//! The longest file of memories becomes a database by one call, on both hosts, and memories of other
-//! agents are added meanwhile.
+//! One call converts the longest file of records to a database, on both hosts, while memories of other
+//! agents are added.
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_tests::PATIENCE;
-use agent_memory_tests::kept_records::tasks;
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::product::program;
+use agent_memory_tests::stored_records::tasks;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 /// The longest file that is read.
 const LONGEST: usize = 16 << 20;
-/// The most memories that a file takes.
+/// The number of memories in the file.
 const MEMORIES: usize = 100_000;
 const AGENT: &str = "default.json";
 
@@ -37,7 +37,7 @@ fn the_longest_file_converts_while_other_agents_are_written() {
         };
         let mut added = 0;
         while !converting.is_finished() {
-            assert!(began.elapsed() < PATIENCE, "{host:?}: the conversion does not end");
+            assert!(began.elapsed() < TIMEOUT, "{host:?}: the conversion does not end");
             let task = json!({"agent_id": "other", "content": format!("task {added}")});
             called(&mut writing, "add_recent_task", task);
             added += 1;
@@ -51,7 +51,7 @@ fn the_longest_file_converts_while_other_agents_are_written() {
     }
 }
 
-/// A person's command, which the MCP server does not serve.
+/// Converts with the command, since the MCP server does not offer this tool.
 fn convert(host: Host, directory: &Path) -> Value {
     if host == Host::Node {
         let mut process = Process::start_on_records(host, directory, Format::Sqlite);
@@ -67,7 +67,7 @@ fn convert(host: Host, directory: &Path) -> Value {
     serde_json::from_slice(&output.stdout).expect("a result is JSON")
 }
 
-/// As many memories as a file takes, in as many bytes.
+/// A file with the most memories and bytes that one may have.
 fn longest_file() -> String {
     let mut file = String::from("{\"core_memories\":[],\"learnings\":[],\"tasks\":[");
     let each = (LONGEST - file.len()) / MEMORIES - 1;

@@ -1,8 +1,8 @@
-//! Processes of both hosts add memories to one directory of records at once, and some are killed;
-//! hundreds of calls are under way on one connection: everything that was acknowledged is kept,
+//! Processes of both hosts add memories to one directory of records at once, and some are killed. In
+//! other tests, hundreds of calls run at once in one process. Every acknowledged memory is stored
 //! once, no call fails, and no access is lost.
 //!
-//! `WRITERS=8 ADDS=250` lets so many processes add so many memories each.
+//! `WRITERS=8 ADDS=250` sets the number of processes and of memories that each adds.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,23 +14,23 @@ use std::{env, thread};
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_tests::PATIENCE;
-use agent_memory_tests::kept_records::{Kept, strays, tasks};
+use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::process::{Call, Host, Process};
 use agent_memory_tests::product::program;
+use agent_memory_tests::stored_records::{StoredMemory, strays, tasks};
 use serde_json::json;
 
-/// Processes, and memories that each of them adds, unless `WRITERS` and `ADDS` say otherwise.
+/// The number of processes and of memories that each adds, without `WRITERS` and `ADDS`.
 const WRITERS: usize = 4;
 const ADDS: usize = 25;
-/// Every so many adds a process recalls one memory as well.
+/// A process recalls a memory after so many adds.
 const RECALL_EVERY: usize = 10;
-/// So many calls are made at once on one connection, which begin the records of an agent so often.
+/// How many calls run at once in one process, and for how many new agents.
 const AT_ONCE: usize = 200;
 const BEGINNINGS: usize = 3;
 
-/// The races take the whole machine, one after the other.
+/// The races run one after the other, since each uses the whole machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -44,16 +44,16 @@ fn nothing_is_lost_between_processes_of_both_hosts_in_sqlite() {
 }
 
 #[test]
-fn two_hundred_calls_at_once_on_one_connection_are_all_kept_in_json() {
+fn two_hundred_calls_at_once_in_one_process_are_all_stored_in_json() {
     all_at_once(Format::Json);
 }
 
 #[test]
-fn two_hundred_calls_at_once_on_one_connection_are_all_kept_in_sqlite() {
+fn two_hundred_calls_at_once_in_one_process_are_all_stored_in_sqlite() {
     all_at_once(Format::Sqlite);
 }
 
-/// A number that the environment may give instead.
+/// A number from an environment variable, or the default.
 fn number(variable: &str, default: usize) -> usize {
     env::var(variable).map_or(default, |text| text.parse().expect("it is a number"))
 }
@@ -70,20 +70,20 @@ struct Writer<'a> {
     host: Host,
     name: String,
     adds: usize,
-    /// After so many it is killed, and another one makes the rest.
+    /// It is killed after so many adds, and another process makes the rest.
     killed_after: Option<usize>,
-    /// None adds its second memory before each has added its first.
+    /// No writer adds its second memory before all have added their first.
     begun: &'a Begun,
 }
 
-/// How many writers have added something, of how many.
+/// How many writers have added a memory, of how many.
 struct Begun(AtomicUsize, usize);
 
 impl Begun {
-    /// Says that one more has, and waits for the others.
+    /// Counts this writer, and waits for the others.
     fn wait(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
-        let hang = Instant::now() + PATIENCE;
+        let hang = Instant::now() + TIMEOUT;
         while self.0.load(Ordering::Relaxed) < self.1 {
             assert!(Instant::now() < hang, "another writer hangs or has failed");
             thread::sleep(Duration::from_millis(1));
@@ -91,7 +91,7 @@ impl Begun {
     }
 }
 
-/// What it was told.
+/// The answer to a call.
 #[derive(Default)]
 struct Record {
     acknowledged: usize,
@@ -109,12 +109,12 @@ impl Writer<'_> {
         format!("{}-{number}", self.name)
     }
 
-    /// Makes all calls, by a second process where the first is killed; a record for each.
+    /// Makes all calls, with a second process after a kill, and returns a record of each process.
     fn run(self, mut process: Process) -> Vec<(String, Record)> {
         let mut record = Record::default();
         while record.acknowledged < self.adds {
             if self.killed_after == Some(record.acknowledged) {
-                // It may come to write this one, and may even come to say so.
+                // It may still write this memory, and may even answer.
                 process.send(0, &store(&self.content(record.acknowledged)));
                 thread::sleep(Duration::from_millis(2));
                 record.acknowledged += process.kill().len();
@@ -160,18 +160,18 @@ fn race(format: Format) {
         let (directory, kind) = medium.directory();
         println!("{medium:?}: {} (file system {kind:#x})", directory.path().display());
         let begun = Begun(0.into(), writers);
-        // The first call makes it.
+        // The first call makes the directory.
         let directory = directory.path().join("memories");
         let writer = |number: usize| {
             let host = hosts[number % hosts.len()];
-            // Of every four, one of each host is killed, not all at the same time.
+            // Of every four writers, one of each host is killed, at different times.
             let killed_after =
                 (number % 4 < 2).then_some((adds * (number + 1) / (writers + 2)).max(1));
             let name = format!("{host:?}{number}");
             Writer { directory: &directory, format, host, name, adds, killed_after, begun: &begun }
         };
         let writers: Vec<_> = (0..writers).map(writer).collect();
-        // All begin when the last one is ready.
+        // All begin when the last process is ready.
         let ready: Vec<_> = writers.into_iter().map(|writer| (writer.start(), writer)).collect();
         let began = Instant::now();
         let records: BTreeMap<String, Record> = thread::scope(|scope| {
@@ -186,10 +186,10 @@ fn race(format: Format) {
         check(&kept, &records);
         assert_eq!(strays(&directory), Vec::<String>::new());
         let longest = records.values().map(|record| record.longest).max().unwrap_or_default();
-        let host = |task: &Kept| task.content.starts_with("Node");
+        let host = |task: &StoredMemory| task.content.starts_with("Node");
         let handovers = kept.windows(2).filter(|pair| host(&pair[0]) != host(&pair[1])).count();
         println!(
-            "{format:?}: {} memories in {took:.1?}, {} processes killed; the turn passed from one \
+            "{format:?}: {} memories in {took:.1?}, {} processes killed; the lock passed from one \
              host to the other {handovers} times; the longest add took {longest:.1?}",
             kept.len(),
             records.values().filter(|record| record.killed).count(),
@@ -198,8 +198,8 @@ fn race(format: Format) {
     }
 }
 
-/// Every process's memories are there, in its order and once.
-fn check(kept: &[Kept], records: &BTreeMap<String, Record>) {
+/// Checks that the memories of every process are stored once and in order.
+fn check(kept: &[StoredMemory], records: &BTreeMap<String, Record>) {
     let mut written: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for task in kept {
         let (name, number) = task.content.rsplit_once('-').expect("a content of ours");
@@ -209,7 +209,7 @@ fn check(kept: &[Kept], records: &BTreeMap<String, Record>) {
         let written = written.remove(name.as_str()).unwrap_or_default();
         let in_order: Vec<usize> = (0..written.len()).collect();
         assert_eq!(written, in_order, "`{name}`: a memory is lost, doubled or out of order");
-        // Who is killed may have written one that it did not come to acknowledge.
+        // A killed process may have written one memory without acknowledging it.
         let most = record.acknowledged + usize::from(record.killed);
         assert!(
             (record.acknowledged..=most).contains(&written.len()),
@@ -254,7 +254,7 @@ fn all_at_once(format: Format) {
     }
 }
 
-/// Says that the conversion has ended, however it did.
+/// Set when the conversion has ended in any way.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -264,7 +264,7 @@ impl Drop for Ended<'_> {
 }
 
 #[test]
-fn writers_go_on_while_rows_are_taken_to_a_file() {
+fn writers_go_on_while_rows_are_converted_to_a_file() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (directory, _) = Medium::Disk.directory();
     let start = |host: Host| Process::start_on_records(host, directory.path(), Format::Sqlite);
@@ -272,8 +272,8 @@ fn writers_go_on_while_rows_are_taken_to_a_file() {
     let writers = (0..WRITERS).map(|number| (number, start(hosts[number % hosts.len()])));
     let writers: Vec<_> = writers.collect();
     let (added, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let hang = Instant::now() + PATIENCE;
-    // As many before the conversion has ended as it takes, and some after it.
+    let hang = Instant::now() + TIMEOUT;
+    // Adds until the conversion has ended, and some more.
     let write = |number: usize, mut process: Process| {
         let (mut adds, mut more) = (0, ADDS);
         while more > 0 {
@@ -314,5 +314,5 @@ fn writers_go_on_while_rows_are_taken_to_a_file() {
         ended.collect()
     });
     check(&tasks(directory.path(), Format::Json), &records);
-    assert_eq!(tasks(directory.path(), Format::Sqlite), Vec::<Kept>::new());
+    assert_eq!(tasks(directory.path(), Format::Sqlite), Vec::<StoredMemory>::new());
 }

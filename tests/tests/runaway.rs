@@ -1,23 +1,23 @@
-//! Many calls of a component that runs away in every way, beside calls that do not: each of the
-//! former ends with an error that says why, the latter are answered meanwhile, and the memory of
-//! the process stays bounded, at its peak and afterwards.
+//! Many calls that exceed their limits, beside calls that do not. Each of the former ends with an error
+//! that names the limit, and the latter are answered meanwhile. The memory of the process stays
+//! bounded, at its peak and afterwards.
 //!
-//! A file of its own, because the memory of the process is what is looked at.
+//! These tests have a process of their own, since they measure its memory.
 
 use std::fs;
 use std::time::Duration;
 
-use agent_memory_host::{CallError, Limits, Memory, Outcome, Reason};
+use agent_memory_host::{AgentMemory, CallError, Limits, Outcome, Reason};
 use agent_memory_tests::images::guests;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
-/// How often each way is tried.
+/// How often each tool is called.
 const ROUNDS: usize = 8;
 const MIB: usize = 1 << 20;
 
-/// The ways, and why each call is stopped.
+/// The tools, and why each is stopped.
 const WAYS: [(&str, Reason); 13] = [
     ("spin", Reason::Deadline),
     ("spin-locked", Reason::Deadline),
@@ -34,14 +34,14 @@ const WAYS: [(&str, Reason); 13] = [
     ("vast-result", Reason::Trap),
 ];
 
-/// One test at a time: the memory of the process is what is looked at.
+/// One test at a time, since they measure the memory of the process.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 #[derive(Clone)]
 struct Scene {
-    memory: Memory,
-    /// Waits for no call that only loops.
-    hasty: Memory,
+    memory: AgentMemory,
+    /// A memory with a short time limit, for calls that only loop.
+    hasty: AgentMemory,
     arguments: String,
 }
 
@@ -49,7 +49,7 @@ impl Scene {
     const MEMORIES: usize = 2;
 
     fn new(repository: &TempDir) -> Self {
-        // The machine may have much else to do: only what never ends is stopped for its time.
+        // A long time limit, since the machine may be busy.
         let limits = Limits {
             guest_time: Duration::from_secs(60),
             storage_calls: 10_000,
@@ -57,7 +57,7 @@ impl Scene {
         };
         let hasty = Limits { guest_time: Duration::from_millis(200), ..limits };
         let memory = |limits| {
-            Memory::builder()
+            AgentMemory::builder()
                 .image(guests())
                 .allow(repository.path())
                 .limits(limits)
@@ -86,7 +86,7 @@ impl Scene {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_that_run_away_harm_no_others_and_leave_no_memory_behind() {
+async fn calls_that_exceed_limits_harm_no_others_and_leave_no_memory_behind() {
     let _alone = ALONE.lock().await;
     let repository = tempfile::tempdir().expect("a scratch directory");
     let scene = Scene::new(&repository);
@@ -96,7 +96,7 @@ async fn calls_that_run_away_harm_no_others_and_leave_no_memory_behind() {
         for (tool, reason) in WAYS {
             let (beside, another) = (scene.clone(), scene.clone());
             let runs_away = tokio::spawn(async move { another.runs_away(tool, reason).await });
-            // As long as it runs, others are answered, and so is the first after it.
+            // Other calls are answered while it runs and after it.
             loop {
                 let is_last = runs_away.is_finished();
                 for tool in ["count", "read"] {
@@ -124,13 +124,13 @@ async fn calls_that_run_away_harm_no_others_and_leave_no_memory_behind() {
     );
     let kept = Scene::MEMORIES * Limits::KEPT_MEMORY;
     assert!(after < before + kept + 32 * MIB, "memory is left behind");
-    // One runs away at a time. None of them writes to more than 100 MiB of what it may have, and what
-    // it hands over is at most 80 MiB: together less than what one call may have.
+    // Only one such call runs at a time. It writes to at most 100 MiB of its memory and passes at most
+    // 80 MiB on, which together is less than the limit of one call.
     assert!(most < before + Limits::default().memory, "one call takes too much memory");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_that_run_away_all_at_once_end_one_by_one() {
+async fn calls_that_exceed_limits_at_once_all_end() {
     let _alone = ALONE.lock().await;
     let repository = tempfile::tempdir().expect("a scratch directory");
     let scene = Scene::new(&repository);
@@ -148,7 +148,7 @@ async fn calls_that_run_away_all_at_once_end_one_by_one() {
     }
 }
 
-/// A figure of this process in bytes, as the system keeps it.
+/// A figure about this process from `/proc`, in bytes.
 fn status(name: &str) -> usize {
     let status = fs::read_to_string("/proc/self/status").expect("this is Linux");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the figure");

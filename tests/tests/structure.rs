@@ -1,5 +1,5 @@
-//! No text that a log takes in changes the log's structure. CommonMark's parser is the judge, not
-//! the core's own view of a document.
+//! No accepted entry changes the structure of a log. A CommonMark parser decides this, not the core's
+//! own view of a document.
 
 use agent_memory_conformance::core_runner::context_of;
 use agent_memory_conformance::{case, workspace};
@@ -7,8 +7,8 @@ use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox::{self, Outcome};
 use agent_memory_storage_memory::MemoryStorage;
 use agent_memory_tests::markdown::{Target, damage};
-use agent_memory_tests::mixture::mixture;
 use agent_memory_tests::random::{Random, replay, seed_or};
+use agent_memory_tests::random_markdown::mixture;
 use serde_json::{Value, json};
 
 const MIXTURES: u64 = 10_000;
@@ -82,7 +82,7 @@ fn logs() -> Vec<Log> {
     logs.map(Log::new).collect()
 }
 
-/// What stands in a section that people and agents have filled.
+/// Contents of sections, as people and agents write them.
 const FILLINGS: &[&str] = &[
     "A paragraph.",
     "hard  \nbreak",
@@ -103,8 +103,8 @@ const FILLINGS: &[&str] = &[
     "| a |\n|---|\n| 1 |",
 ];
 
-/// A log of either form, of either schema, with some of its sections, filled or empty, and now and
-/// then one that the schema does not know.
+/// A random log: either form, either schema, some of its sections, filled or empty, and sometimes a
+/// section that is not in the schema.
 fn generated(random: &mut Random) -> Log {
     let head = *random.pick(&["log-v1.md", "log-first-program.md"]);
     let sections = *random.pick(&[SECTIONS.as_slice(), &["Risks", "Q & A", "Décisions"]]);
@@ -168,7 +168,7 @@ fn code(outcome: &Outcome) -> String {
     error["error"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Appends and judges; whether the text was accepted, or what is wrong.
+/// Appends a text and checks the log; returns whether the text was accepted.
 fn try_append(log: &Log, section: &str, content: &str) -> Result<bool, String> {
     let repository = Repository::with_log(log);
     let outcome = repository.append(section, content);
@@ -178,7 +178,7 @@ fn try_append(log: &Log, section: &str, content: &str) -> Result<bool, String> {
         return match (code.as_str(), after == log.text) {
             ("InvalidContent" | "InvalidInput", true) => Ok(false),
             (_, true) => Err(format!("refused as {code}: {}", outcome.json())),
-            (_, false) => Err("refused, and yet the log has changed".into()),
+            (_, false) => Err("the text was refused, but the log has changed".into()),
         };
     }
     if let Some(damage) = damage(&log.text, &after, &log.target(section)) {
@@ -186,13 +186,13 @@ fn try_append(log: &Log, section: &str, content: &str) -> Result<bool, String> {
     }
     let again = repository.append(section, "and on");
     if again.answer.is_err() {
-        return Err(format!("the log takes no more: {}\nit is {after:?}", again.json()));
+        return Err(format!("the log accepts no further entry: {}\nit is {after:?}", again.json()));
     }
     Ok(true)
 }
 
 #[test]
-fn no_mixture_of_blocks_changes_a_log() {
+fn no_random_text_changes_the_structure_of_a_log() {
     let seed = seed_or(20_250_120);
     let logs = logs();
     let mut accepted = Accepted::default();
@@ -208,14 +208,14 @@ fn no_mixture_of_blocks_changes_a_log() {
             Ok(false) => {}
             Err(error) => panic!(
                 "mixture {number}, {content:?} to {section} of\n{log:?}\n{error}\nreplay: {}",
-                replay("structure", "no_mixture", seed.wrapping_add(number))
+                replay("structure", "no_random_text", seed.wrapping_add(number))
             ),
         }
     }
     println!("of {MIXTURES} mixtures from seed {seed}: {accepted:?}");
     let Accepted { all, below_a_new_heading, first_form, windows } = accepted;
     let least = all.min(below_a_new_heading).min(first_form).min(windows);
-    assert!(least > MIXTURES / 20, "so few accepted texts show nothing: {least}");
+    assert!(least > MIXTURES / 20, "too few texts were accepted: {least}");
 }
 
 /// How many texts were accepted, of all and of some kinds.
@@ -237,7 +237,7 @@ impl Accepted {
 }
 
 #[test]
-fn whatever_is_harmless_is_accepted() {
+fn harmless_texts_are_accepted() {
     const HARMLESS: &[&str] = &[
         "A paragraph.",
         "Two lines\nof it.",
@@ -264,7 +264,7 @@ fn whatever_is_harmless_is_accepted() {
     for number in 0..1000 {
         let mut random = Random::new(seed.wrapping_add(number));
         let texts: Vec<&str> = (0..=random.below(4)).map(|_| *random.pick(HARMLESS)).collect();
-        // A definition that stands twice is not harmless.
+        // Not in logs that have this definition already.
         let own = texts.iter().filter(|text| text.starts_with("[own]")).count();
         if own > 1 {
             continue;
@@ -284,7 +284,7 @@ fn whatever_is_harmless_is_accepted() {
 }
 
 #[test]
-fn no_hostile_text_of_a_case_changes_any_section_of_any_log() {
+fn no_hostile_text_of_a_case_changes_the_structure_of_a_log() {
     let cases = case::load_all();
     let hostile = cases.iter().filter(|case| case.name.contains("/hostile-content/"));
     let contents: Vec<&str> = hostile
@@ -297,7 +297,7 @@ fn no_hostile_text_of_a_case_changes_any_section_of_any_log() {
         for section in log.sections {
             for content in &contents {
                 let judged = try_append(&log, section, content);
-                // A text may be harmless elsewhere, as one that joins a list is where none stands.
+                // A text may be harmless elsewhere: one that would join a list needs a list above it.
                 assert!(judged.is_ok(), "{content:?} to {section} of {log:?}: {judged:?}");
             }
         }

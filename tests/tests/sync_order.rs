@@ -1,5 +1,5 @@
-//! What a first session or record makes is synced before it is acknowledged: each file before it
-//! gets its name, and each directory in which something was made or renamed after that.
+//! The order of syncs in a first session or record: each file before it gets its name, then each
+//! directory with a new or renamed entry, and then the acknowledgement.
 
 use std::path::{Path, PathBuf};
 
@@ -56,8 +56,8 @@ fn a_first_record_is_synced_with_every_directory_that_it_makes() {
                 assert_eq!(traced.renamed().len(), 1, "the file: {traced:?}");
                 continue;
             }
-            // SQLite makes the files itself: in the database, or in the log that it is written
-            // ahead to, the record is on the disk, and so are their names.
+            // SQLite makes these files itself: the record is in the database or its write-ahead log,
+            // and the names of both are synced.
             let names = ["memories.db", "memories.db-wal"].map(|name| directory.join(name));
             let kept = names.iter().filter_map(|file| traced.last_sync(file)).max();
             assert!(kept.is_some(), "{traced:?}");
@@ -100,12 +100,12 @@ fn on_disk() -> Scratch {
     Scratch::within(Medium::Disk.directory().0, &Documents::new())
 }
 
-/// A call, and what its process did until it answered.
+/// A call, and the file system calls of its process until the answer.
 struct Traced {
     host: Host,
     repo: PathBuf,
     text: String,
-    /// Up to the answer.
+    /// The calls before the answer.
     events: Vec<Event>,
 }
 
@@ -124,7 +124,7 @@ impl Traced {
         let mut process = start(&launcher);
         let answer = process.call(&Call { tool, arguments });
         assert!(matches!(answer, Answer::Result(_)), "{host:?}: {answer:?}");
-        // The Node program has answered before: that it has opened its memory.
+        // The Node program has answered once before, when it opened its memory.
         let text = answered(&trace, if host == Host::Node { 2 } else { 1 });
         let mut events = events(&text);
         let answer = events.iter().rposition(|event| *event == Event::Said).expect("it answered");
@@ -158,7 +158,7 @@ impl Traced {
         }
     }
 
-    /// Every name that was made is on the disk, and what it names was there before.
+    /// Checks that every new name is synced, and the file itself before its name.
     fn assert_durable(&self) {
         for (at, event) in self.events.iter().enumerate() {
             let (from, to) = match event {

@@ -1,5 +1,4 @@
-//! What is acknowledged has reached the disk, at the least cost: one sync of a file and one of a
-//! directory for an entry or a record.
+//! Before an entry or a record is acknowledged, one file and one directory are synced, and no more.
 
 use std::path::Path;
 use std::process::Command;
@@ -36,7 +35,7 @@ fn a_record_syncs_one_file_and_one_directory_and_its_backup_nothing() {
     assert!(memories.join("default.json.backup").exists());
 }
 
-/// Makes a call, and counts what it syncs.
+/// Makes a call, and checks its syncs.
 fn assert_syncs_one_file_in(
     directory: &Path,
     scratch: &Scratch,

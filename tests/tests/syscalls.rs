@@ -1,8 +1,8 @@
-//! A call of the system fails in a host, or is the last before it is killed: the documents are those
-//! before or those after, nobody hangs, and the call can be made again.
+//! A system call of a host fails, or the host is killed before it. The documents are those from before
+//! or after the tool call, no process hangs, and the tool call can be repeated.
 //!
-//! The native host goes through all of them, the Node host, which starts more slowly, through a
-//! sample; `AGENT_MEMORY_SYSCALLS=all` takes all of its too, which takes about ten minutes.
+//! All system calls of the native host are tested. The Node host starts more slowly, so only a sample
+//! of its system calls is tested. `AGENT_MEMORY_SYSCALLS=all` tests all, in about ten minutes.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -24,33 +24,33 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const SEED: u64 = 1;
-/// What a tool answers about documents that it has read, and never where it could not.
+/// Errors about the contents of documents, which a document that cannot be read must not cause.
 const ABOUT_DOCUMENTS: [&str; 4] =
     ["SessionNotFound", "SchemaMissing", "SchemaInvalid", "MalformedLog"];
-/// How often an injection is tried that is not reached.
+/// How often an injection is tried until it is reached.
 const TRIES: usize = 4;
 const LOCK: &str = ".git/agent-memory";
 const LOCK_FILES: [&str; 2] = ["queue.sqlite", "turn.sqlite"];
-/// One injection to be replayed, as a failure names it.
+/// The variable that selects one injection, as a failed test names it.
 const REPLAY: &str = "AGENT_MEMORY_SYSCALL";
 
 #[test]
-fn the_native_host_survives_every_failing_syscall_of_an_append() {
+fn the_native_host_survives_every_failing_system_call_of_an_append() {
     sweep(Host::Native, Tool::AppendEntry, usize::MAX);
 }
 
 #[test]
-fn the_native_host_survives_every_failing_syscall_of_a_first_session() {
+fn the_native_host_survives_every_failing_system_call_of_a_first_session() {
     sweep(Host::Native, Tool::StartSession, usize::MAX);
 }
 
 #[test]
-fn the_node_host_survives_a_sample_of_failing_syscalls_of_an_append() {
+fn the_node_host_survives_a_sample_of_failing_system_calls_of_an_append() {
     sweep(Host::Node, Tool::AppendEntry, 50);
 }
 
 #[test]
-fn the_node_host_survives_a_sample_of_failing_syscalls_of_a_first_session() {
+fn the_node_host_survives_a_sample_of_failing_system_calls_of_a_first_session() {
     sweep(Host::Node, Tool::StartSession, 30);
 }
 
@@ -60,12 +60,12 @@ enum Host {
     Node,
 }
 
-/// A call in the state in which it has most to do.
+/// A tool call with much work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tool {
-    /// To a log that is there, in a repository whose lock was taken before.
+    /// An append to an existing log, in a repository with lock files.
     AppendEntry,
-    /// In a repository that has no memory yet.
+    /// The first session in a repository without a memory.
     StartSession,
 }
 
@@ -124,15 +124,15 @@ impl Host {
     }
 }
 
-/// What holds before and after a call, and after two.
+/// The documents before and after a tool call, and after two.
 struct Expected {
-    /// Before, and after each change.
+    /// The states before the call and after each change.
     states: Vec<Documents>,
     twice: Documents,
 }
 
 impl Expected {
-    /// As the core does it in memory.
+    /// The states of the core with storage in memory.
     fn of(tool: Tool) -> Self {
         let place = Place::repository("/repo");
         let context = context_of(&json!({
@@ -155,11 +155,11 @@ impl Expected {
     }
 }
 
-/// A call of a host that is to be swept.
+/// A tool call on a host, with its system calls.
 struct Subject {
     host: Host,
     tool: Tool,
-    /// What it names below the repository.
+    /// The paths that it uses below the repository.
     paths: BTreeSet<String>,
     expected: Expected,
 }
@@ -201,10 +201,10 @@ fn sweep(host: Host, tool: Tool, sample: usize) {
     );
     let found: Vec<String> = found.into_iter().filter_map(Result::err).collect();
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), injections.len(), found.join("\n"));
-    assert!(missed * 10 <= injections.len(), "the program takes another way each time");
+    assert!(missed * 10 <= injections.len(), "too many system calls were not reached");
 }
 
-/// Some of them, by the seed.
+/// Picks a random sample.
 fn shuffle_to(injections: &mut Vec<Injection>, sample: usize) {
     if sample >= injections.len() {
         return;
@@ -220,7 +220,7 @@ fn shuffle_to(injections: &mut Vec<Injection>, sample: usize) {
 }
 
 fn scratch(tool: Tool) -> Scratch {
-    // Where it does not matter what a sync costs.
+    // In memory, where a sync costs nothing.
     let directory = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
     let scratch = Scratch::within(directory.expect("a temporary directory"), &tool.given());
     if tool == Tool::AppendEntry {
@@ -237,9 +237,9 @@ impl Subject {
         format!("{:?}/{}/{injection}", self.host, self.tool.name())
     }
 
-    /// Whether the point was reached; what was wrong after it, and how to see it again.
+    /// Returns whether the system call was reached, or what was wrong and how to repeat it.
     fn goes_through(&self, injection: &Injection) -> Result<bool, String> {
-        // Which thread of a pool makes a call is chance.
+        // It may not be reached, since any thread of a pool may make the system call.
         for _ in 0..TRIES {
             let survived = self.survives(injection).map_err(|what| {
                 let name = self.name(injection);
@@ -264,17 +264,17 @@ impl Subject {
         let stand =
             stand.ok_or_else(|| format!("the documents are {documents:?}; said: {said}"))?;
         ended_well(injection, &traced, stand, all, &said)?;
-        // Who is killed, or may not even remove a file, leaves what was not renamed yet.
+        // A killed process leaves its temporary files, and so does one that cannot remove files.
         let left = if matches!(injection.how, How::Once(_)) { 0 } else { all - stand };
         ensure(temporary.len() <= left, || format!("left behind: {temporary:?}; said: {said}"))?;
 
         let again = syscalls::run(&command);
         ensure(again.status.success(), || {
-            format!("the call made again fails: {}", self::said(&again))
+            format!("the repeated call fails: {}", self::said(&again))
         })?;
         let Files { documents, temporary } = Files::of(&scratch);
         let wanted = if stand == all { &self.expected.twice } else { &states[all] };
-        ensure(documents == *wanted, || format!("the call made again leaves {documents:?}"))?;
+        ensure(documents == *wanted, || format!("the repeated call leaves {documents:?}"))?;
         let strays = [temporary, scratch.strays()].concat();
         ensure(strays.is_empty(), || format!("the next writer leaves {strays:?}"))?;
         lock_files_are_empty(&scratch)?;
@@ -294,21 +294,23 @@ fn ended_well(
     }
     if traced.output.status.success() {
         ensure(stand == all, || format!("a success with {stand} of {all} changes: {said}"))?;
-        // A call has a thread of its own, which is not traced where the first one alone is.
+        // A tool call has a thread of its own, which is not traced with the first thread only.
         let has_lock = injection.point.first_thread || traced.took_lock("turn.sqlite");
-        return ensure(has_lock, || "a success without the lock".into());
+        return ensure(has_lock, || "the call succeeded without the lock".into());
     }
     ensure(matches!(traced.output.status.code(), Some(1..=3)), || {
         format!("{}: {said}", traced.output.status)
     })?;
     let lie = ABOUT_DOCUMENTS.iter().find(|code| said.contains(**code));
-    ensure(lie.is_none(), || format!("a failure is taken for what documents hold: {said}"))?;
+    ensure(lie.is_none(), || {
+        format!("a failed read is reported as an error of the contents: {said}")
+    })?;
     ensure(said.contains(MAY_STAND) == (stand > 0), || {
         format!("{stand} of {all} changes stand, and it said: {said}")
     })
 }
 
-/// What stands in a tree.
+/// The contents of a tree.
 struct Files {
     documents: Documents,
     temporary: Vec<String>,
@@ -323,7 +325,7 @@ impl Files {
     }
 }
 
-/// The lock is two empty files, and nothing else is beside them.
+/// Checks that the lock directory has two empty files and nothing else.
 fn lock_files_are_empty(scratch: &Scratch) -> Result<(), String> {
     let entries =
         fs::read_dir(scratch.repo().join(LOCK)).map_err(|error| error.to_string())?.flatten();

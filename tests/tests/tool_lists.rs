@@ -1,15 +1,15 @@
-//! The list of tools is what clients can take, and the same from everywhere.
+//! The list of tools: it fits the limits of clients, and is the same from every host.
 
 use std::process::Command;
 
 use agent_memory_conformance::core_runner::{listed, tools, tools_of};
 use agent_memory_conformance::workspace::source;
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use agent_memory_tests::product::program;
-use agent_memory_tests::runners::mcp_client::{Client, Era};
+use agent_memory_tests::runners::mcp_client::{Client, ProtocolVersion};
 use serde_json::{Map, Value, json};
 
-/// The toolsets that there are, and each one's bound: Claude Code and others cut what is longer.
+/// The toolsets with the limit of each; Claude Code and others truncate longer lists.
 const TOOLSETS: [&str; 2] = ["sessions", "records"];
 const MOST_TOKENS: usize = 1700;
 const MOST_NAME: usize = 30;
@@ -26,9 +26,9 @@ fn tokens(values: &[Value]) -> usize {
 }
 
 #[test]
-fn every_toolset_is_within_its_tokens() {
+fn every_toolset_is_within_its_token_limit() {
     for toolset in TOOLSETS {
-        // A tool for people takes no room where models read the list.
+        // Models do not see the tools for people.
         let mut tools = tools_of(toolset);
         tools.retain(|tool| tool["audience"] == "model");
         let input = |tool: &Value| json!({"name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"]});
@@ -42,7 +42,7 @@ fn every_toolset_is_within_its_tokens() {
 }
 
 #[test]
-fn every_tool_can_be_taken_by_every_client() {
+fn every_tool_follows_the_rules_of_clients() {
     for tool in tools() {
         let name = text(&tool, "name");
         let snake = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
@@ -65,7 +65,7 @@ fn every_tool_can_be_taken_by_every_client() {
     }
 }
 
-/// What a caller gives is described field by field; what it gets may speak for itself.
+/// Checks a schema. Every argument needs a description; a field of a result does not.
 fn lint(schema: &Map<String, Value>, is_described: bool, at: &str) {
     for keyword in ["$ref", "$defs", "definitions", "$dynamicRef", "$schema"] {
         assert!(!schema.contains_key(keyword), "{at}: `{keyword}`");
@@ -91,7 +91,7 @@ fn lint(schema: &Map<String, Value>, is_described: bool, at: &str) {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     for name in required.filter_map(Value::as_str) {
         let known = properties.is_some_and(|properties| properties.contains_key(name));
-        assert!(known, "{at}: `{name}` is required and no property");
+        assert!(known, "{at}: `{name}` is required but not a property");
     }
     let items = schema.get("items").into_iter();
     let variants = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
@@ -100,7 +100,7 @@ fn lint(schema: &Map<String, Value>, is_described: bool, at: &str) {
     }
 }
 
-/// `_schema.md` decides which sections there are, and a list in the schema would contradict it.
+/// A list of sections in the schema could contradict `_schema.md`.
 #[test]
 fn the_section_of_an_entry_is_any_string_and_its_description_names_the_default() {
     let tools = tools_of("sessions");
@@ -117,7 +117,7 @@ fn the_section_of_an_entry_is_any_string_and_its_description_names_the_default()
     }
 }
 
-/// What MCP knows of a tool.
+/// The fields of a tool that MCP lists.
 fn as_listed(tool: &Value) -> Value {
     let fields = ["name", "title", "description", "inputSchema", "outputSchema"];
     let mut listed: Map<String, Value> =
@@ -129,13 +129,13 @@ fn as_listed(tool: &Value) -> Value {
     listed.into()
 }
 
-/// Compared as text, which has an order of keys. The list of the Node host is in the report of its
-/// conformance runner, and compared with that.
+/// The lists are compared as text, so that the order of keys counts. The conformance test compares
+/// the list of the Node host.
 #[test]
-fn every_way_to_list_the_tools_gives_the_same() {
+fn all_ways_to_list_the_tools_give_the_same_list() {
     let written = |tools: &[Value]| json!(tools).to_string();
     let core = listed(tools_of("sessions"));
-    let embedded = Memory::builder().build().expect("the memory opens");
+    let embedded = AgentMemory::builder().build().expect("the memory opens");
     let embedded = serde_json::to_string(embedded.tools()).expect("JSON");
     assert_eq!(embedded, written(&core), "the embedding library");
 
@@ -150,12 +150,12 @@ fn every_way_to_list_the_tools_gives_the_same() {
     let listed: Vec<Value> = for_models.map(as_listed).collect();
     assert!(listed.len() < core.len(), "a tool for people is not listed over MCP");
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
-    for era in [Era::Initialize, Era::Stateless] {
-        let mut client = Client::start(&[], elsewhere.path(), era).expect("a server");
+    for version in [ProtocolVersion::Initialize, ProtocolVersion::Stateless] {
+        let mut client = Client::start(&[], elsewhere.path(), version).expect("a server");
         let answer = client.ask("tools/list", json!({})).expect("an answer");
         let tools = answer["result"]["tools"].as_array().expect("the tools");
         let tools: Vec<Value> = tools.iter().map(as_listed).collect();
-        assert_eq!(written(&tools), written(&listed), "over MCP, {era:?}");
+        assert_eq!(written(&tools), written(&listed), "over MCP, {version:?}");
         client.end().expect("the server ends");
     }
 }

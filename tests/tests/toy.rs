@@ -1,13 +1,13 @@
-//! A toolset costs its own folder: the one in `tests/guests/toy` runs in the native host, over MCP and
-//! on the command line, although nothing in them knows of it. `host-node/test/toy.test.ts` runs it in
+//! A new toolset needs only its own folder. The one in `tests/guests/toy` runs in the library, over MCP
+//! and on the command line, without any code for it there. `host-node/test/toy.test.ts` runs it in
 //! Node.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-use agent_memory_host::{Category, Memory};
+use agent_memory_host::{AgentMemory, Category};
 use agent_memory_tests::images::toy;
-use agent_memory_tests::runners::mcp_client::{Client, Era};
+use agent_memory_tests::runners::mcp_client::{Client, ProtocolVersion};
 use serde_json::{Value, json};
 
 fn parsed(text: impl AsRef<[u8]>) -> Value {
@@ -19,7 +19,7 @@ async fn a_toolset_that_the_host_does_not_know_runs_in_the_library() {
     let directory = tempfile::tempdir().expect("a directory");
     let notes = directory.path().join("notes");
     let builder = || {
-        let located = Memory::builder().image(toy());
+        let located = AgentMemory::builder().image(toy());
         located.setting("notes", "directory", notes.to_str().expect("UTF-8"))
     };
     let memory = builder().setting("notes", "mark", "star").build().expect("a memory");
@@ -29,7 +29,7 @@ async fn a_toolset_that_the_host_does_not_know_runs_in_the_library() {
     let kept = memory.call("keep_note", r#"{"text": "one"}"#).await.expect("an outcome");
     assert_eq!(kept.answer.as_deref(), Ok(r#"{"count":1}"#));
     assert_eq!(kept.changed, ["notes://all"]);
-    // A qualified name calls it, too.
+    // By its qualified name.
     let kept = memory.call("notes_keep_note", r#"{"text": "two"}"#).await.expect("an outcome");
     assert_eq!(parsed(kept.json()), json!({"count": 2}));
     assert_eq!(std::fs::read_to_string(notes.join("notes.md")).expect("a file"), "* one\n* two\n");
@@ -95,13 +95,13 @@ fn a_toolset_that_the_host_does_not_know_has_commands_and_options() {
 
 #[test]
 fn a_toolset_that_the_host_does_not_know_is_served_over_mcp() {
-    for era in [Era::Initialize, Era::Stateless] {
+    for version in [ProtocolVersion::Initialize, ProtocolVersion::Stateless] {
         let scratch = tempfile::tempdir().expect("a directory");
         let directory = scratch.path().canonicalize().expect("it is there");
         let notes = directory.join("notes").display().to_string();
         let toy = Path::new(env!("CARGO_BIN_EXE_toy-memory"));
         let mut client =
-            Client::start_program(toy, &["--notes-dir".to_owned(), notes], &directory, era)
+            Client::start_program(toy, &["--notes-dir".to_owned(), notes], &directory, version)
                 .expect("a server");
         let tools = client.ask("tools/list", json!({})).expect("an answer");
         let tools = tools["result"]["tools"].as_array().expect("tools").clone();

@@ -1,5 +1,5 @@
-//! Another host, over storage in memory, runs the product's component: what a host has to lend is in
-//! `wit/storage` and nowhere else.
+//! A minimal host with storage in memory runs the product's component. It shows that `wit/storage` is
+//! all that a host has to implement.
 
 use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::{self, Storage, database as sql};
@@ -21,7 +21,7 @@ mod bindings {
 use bindings::Memory;
 use bindings::agent_memory::storage::{database, documents, types};
 
-/// What a call has opened. It is given up with the process, which is a test's.
+/// The resources that a call has opened. They are freed with the process.
 struct Host {
     storage: &'static InMemoryStorage,
     trees: Vec<&'static dyn storage::Tree>,
@@ -32,7 +32,7 @@ struct Host {
 
 type Answer<T, E = types::Error> = Result<std::result::Result<T, E>>;
 
-/// Keeps a value, and gives the component a handle of it.
+/// Stores a value, and returns a handle of it for the component.
 fn lend<T, R: 'static>(all: &mut Vec<T>, one: T) -> Resource<R> {
     all.push(one);
     Resource::new_own(all.len() as u32 - 1)
@@ -355,7 +355,7 @@ fn call(storage: &'static InMemoryStorage, tool: &str, arguments: Value) -> Resu
     let component = unsafe { Component::deserialize(&engine, Image::embedded().code())? };
     let mut linker = Linker::<Host>::new(&engine);
     Imports::add_to_linker(&mut linker)?;
-    // The inert rest, which nothing calls.
+    // The WASI imports, which are never called.
     linker.define_unknown_imports_as_traps(&component)?;
     let host = Host {
         storage,

@@ -1,5 +1,5 @@
-//! The least that can run the component: loads the product's image, answers one `read_summary`
-//! from plain files, and prints the result. No protocol, no runtime, no locks, no grants.
+//! The smallest host for the component: it loads the product's image, runs one `read_summary` on plain
+//! files, and prints the result. It has no protocol, runtime, locks or grants.
 
 use std::path::PathBuf;
 use std::{env, fs, io};
@@ -59,7 +59,7 @@ fn main() -> wasmtime::Result<()> {
     Ok(())
 }
 
-/// The one tree that is open.
+/// The open tree.
 struct Files(PathBuf);
 
 impl types::Host for Files {}
@@ -158,5 +158,9 @@ fn absent_is_none<T>(read: io::Result<T>) -> Result<Option<T>, Error> {
 }
 
 fn unsupported() -> Error {
-    Error { code: ErrorCode::NotGranted, message: "not in a bare host".into(), detail: None }
+    Error {
+        code: ErrorCode::NotGranted,
+        message: "a bare host does not support this".into(),
+        detail: None,
+    }
 }

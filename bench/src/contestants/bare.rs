@@ -1,4 +1,4 @@
-//! The bare operations on files, as a careful program without any of this makes them.
+//! The bare file operations of a careful program.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ impl Contestant for BareRead {
     }
 }
 
-/// Replaces a log by one with the entry in it, durably: no lock, no schema, no check.
+/// Replaces a log durably by one with the entry, without lock, schema or checks.
 pub struct BareAppend {
     disk: Disk,
     logs: Vec<PathBuf>,
@@ -75,8 +75,8 @@ impl Contestant for BareAppend {
     }
 }
 
-/// The core, compiled natively and with storage in memory, and then the bare replace: about what is
-/// left where a host costs nothing.
+/// The native core with storage in memory, followed by the bare replace: about the time of a host
+/// without any cost of its own.
 pub struct CoreThenBare {
     core: Core,
     bare: BareAppend,

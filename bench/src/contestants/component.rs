@@ -1,5 +1,5 @@
-//! The component with storage in memory: the product's image, run as the product's host runs it,
-//! in a fresh instance for every call, over the very storage that the native core is lent.
+//! The component with storage in memory. It runs the product's image in a fresh instance for each
+//! call, like the product's host, with the same storage as the native core.
 
 use std::{io, process};
 
@@ -32,7 +32,7 @@ use bindings::exports::agent_memory::toolbox::toolbox;
 
 pub struct Component {
     component: MemoryPre<Lent>,
-    /// None while a call has it.
+    /// None during a call.
     storage: Option<MemoryStorage>,
     work: Work,
     tool: &'static str,
@@ -63,7 +63,7 @@ impl Component {
     }
 
     fn call(&mut self, index: usize) -> wasmtime::Result<()> {
-        let storage = self.storage.take().expect("no call is under way");
+        let storage = self.storage.take().expect("no call is running");
         let mut store = Store::new(self.component.engine(), Lent { storage, open: None });
         store.set_epoch_deadline(u64::MAX / 2);
         let answer = self.component.instantiate(&mut store).and_then(|memory| {
@@ -84,7 +84,7 @@ impl Contestant for Component {
     }
 
     fn prepare(&mut self) -> io::Result<()> {
-        self.work.lend(self.storage.as_ref().expect("no call is under way"));
+        self.work.lend(self.storage.as_ref().expect("no call is running"));
         Ok(())
     }
 
@@ -113,10 +113,10 @@ fn context() -> toolbox::Context {
     }
 }
 
-/// What a call is lent.
+/// The state of a call.
 struct Lent {
     storage: MemoryStorage,
-    /// The one tree that is open.
+    /// The open tree.
     open: Option<storage::Place>,
 }
 
@@ -130,20 +130,18 @@ impl types::Host for Lent {}
 
 impl Host for Lent {
     fn open(&mut self, place: Place) -> Result<Resource<Tree>, Error> {
-        let Place::Repository(path) = place else {
-            unreachable!("no tool that is measured has one")
-        };
+        let Place::Repository(path) = place else { unreachable!("no measured tool has one") };
         self.open = Some(storage::Place::repository(path));
         self.tree()?;
         Ok(Resource::new_own(0))
     }
 
     fn list_places(&mut self, _: PlaceKind) -> Result<Vec<String>, Error> {
-        unreachable!("no tool that is measured asks for it")
+        unreachable!("no measured tool asks for it")
     }
 
     fn create_place(&mut self, _: Place) -> Result<Resource<Tree>, Error> {
-        unreachable!("no tool that is measured asks for it")
+        unreachable!("no measured tool asks for it")
     }
 
     fn version_of(&mut self, contents: Vec<u8>) -> String {
@@ -247,13 +245,13 @@ impl From<Change> for storage::Change {
                 expects: put.expects,
             },
             Change::Edit(_) | Change::Delete(_) | Change::Copy(_) | Change::Rename(_) => {
-                unreachable!("what is measured in memory puts whole documents")
+                unreachable!("measured calls in memory put complete documents")
             }
         }
     }
 }
 
-/// What is measured does not fail; where it does, the message says why, whatever the code is.
+/// An error with any code, since measured calls do not fail. The message says what happened.
 impl From<storage::Error> for Error {
     fn from(error: storage::Error) -> Self {
         Self { code: ErrorCode::Io, message: error.message, detail: error.detail }
@@ -263,6 +261,6 @@ impl From<storage::Error> for Error {
 #[cfg(test)]
 impl Component {
     pub fn storage(&self) -> &MemoryStorage {
-        self.storage.as_ref().expect("no call is under way")
+        self.storage.as_ref().expect("no call is running")
     }
 }

@@ -1,8 +1,8 @@
-//! The library that a Rust program embeds: the component on files, without a protocol.
+//! The embedding library: the component on files, without a protocol.
 
 use std::{io, process};
 
-use agent_memory_host::Memory;
+use agent_memory_host::AgentMemory;
 use tokio::runtime::Runtime;
 
 use super::{Disk, refused};
@@ -10,7 +10,7 @@ use crate::comparison::{Contestant, Cost};
 
 pub struct Library {
     runtime: Runtime,
-    memory: Memory,
+    memory: AgentMemory,
     disk: Disk,
     arguments: Vec<String>,
 }
@@ -19,9 +19,9 @@ impl Library {
     pub const NAME: &str = "the library";
 
     pub fn new(disk: Disk) -> io::Result<Self> {
-        let memory = Memory::builder().allow(disk.repository.path()).build();
+        let memory = AgentMemory::builder().allow(disk.repository.path()).build();
         Ok(Self {
-            // The kind that the server has.
+            // The same kind of runtime as the server's.
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
             memory: memory.map_err(io::Error::other)?,
             arguments: disk.calls.texts(),

@@ -1,4 +1,4 @@
-//! The ways to make the same calls, from the least that can do the work to a client of a server.
+//! The contestants, from bare operations to a client of the MCP server.
 
 mod bare;
 mod component;
@@ -20,15 +20,14 @@ use std::path::Path;
 use crate::comparison::{Aim, Comparison, Contestant};
 use crate::work::{self, Calls, Work};
 
-/// The two comparisons of one kind of call: with storage in memory, where the component stands
-/// beside the same code compiled natively, and on disk, where all that people use stands beside
-/// the bare operations on files.
+/// The two comparisons of a kind of call. In memory, the component is compared with the same code
+/// compiled natively. On disk, the product is compared with bare file operations.
 pub struct Lineup<'a> {
     pub title: &'a str,
     pub work: Work,
-    /// The calls of one turn, on a repository at this path.
+    /// The calls of a turn, for a repository at this path.
     pub calls: &'a dyn Fn(&Work, &str) -> Calls,
-    /// Turns of a round in memory, and on disk.
+    /// The turns of a round in memory, and on disk.
     pub turns: [usize; 2],
 }
 
@@ -72,7 +71,7 @@ impl Lineup<'_> {
     }
 }
 
-/// A repository on disk, and the calls that are made on it.
+/// A repository on disk, and the calls on it.
 pub struct Disk {
     repository: tempfile::TempDir,
     work: Work,
@@ -95,7 +94,7 @@ pub fn path_text(path: &Path) -> io::Result<&str> {
     path.to_str().ok_or_else(|| io::Error::other(format!("{} is not UTF-8", path.display())))
 }
 
-/// What a call that did not do its work becomes.
+/// The error for a call that did not succeed.
 pub fn refused(tool: &str, answer: &str) -> io::Error {
     io::Error::other(format!("`{tool}` answered {answer}"))
 }

@@ -1,4 +1,4 @@
-//! The Node package: its program makes the calls, and reports what they took.
+//! The Node package: its program makes the calls and reports their times.
 
 use std::io;
 use std::process::Command;
@@ -26,7 +26,7 @@ impl Node {
     }
 }
 
-/// What the program is told.
+/// The request to the program.
 pub fn turn(tool: &str, arguments: &[Value]) -> String {
     json!({"tool": tool, "calls": arguments}).to_string()
 }

@@ -1,4 +1,4 @@
-//! The MCP server, asked by a client over standard input and output.
+//! The MCP server, with a client on its standard input and output.
 
 use std::io;
 use std::path::Path;
@@ -18,13 +18,13 @@ pub fn serve(repository: &Path) -> io::Result<Command> {
     Ok(command)
 }
 
-/// A call in the older protocols, after the [handshake].
+/// A call in the older protocol versions, after the [handshake].
 pub fn request(id: usize, tool: &str, arguments: &Value) -> Value {
     let params = json!({"name": tool, "arguments": arguments});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// A call that carries all that the server needs to know.
+/// A stateless call.
 pub fn stateless_request(id: usize, tool: &str, arguments: &Value) -> Value {
     let mut request = request(id, tool, arguments);
     request["params"]["_meta"] = json!({
@@ -35,7 +35,7 @@ pub fn stateless_request(id: usize, tool: &str, arguments: &Value) -> Value {
     request
 }
 
-/// What a client of an older protocol says first; the server answers the first of the two.
+/// The first messages of a client with an older protocol version; only the first gets an answer.
 pub fn handshake() -> [Value; 2] {
     let client = json!({
         "protocolVersion": "2025-11-25",

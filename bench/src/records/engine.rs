@@ -1,7 +1,7 @@
-//! The bare engine: SQLite with the product's tables and indexes, its statements prepared, and the
-//! same durability. No lock but SQLite's, no check, no protocol, no component. It indexes the text
-//! of a memory with the memory, as a program would that is written without further thought; a second
-//! one gathers texts as the product does.
+//! The bare engine: SQLite with the product's tables, indexes and durability, with prepared
+//! statements. It has no lock but SQLite's, no checks, no protocol and no component. It indexes the
+//! text of each memory at once, as a simple program would; a second engine indexes many texts at a
+//! time, like the product.
 
 use std::path::Path;
 use std::process;
@@ -17,19 +17,19 @@ use super::memories::{Filled, Memory, RARE, id};
 use super::product::DATABASE;
 use crate::comparison::{Contestant, Cost};
 
-/// So many rows are added in one transaction where a database is filled.
+/// How many rows one transaction adds when a database is filled.
 const FILLED_AT_ONCE: usize = 5_000;
 
-/// So many texts come into the index at once, in the product and where the engine gathers them.
+/// How many texts are indexed at a time, by the product and by the second engine.
 pub const GATHERED: i64 = 32;
 
 const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.created_at, m.updated_at, \
     m.accessed_at, m.access_count, m.tags, m.importance, m.archived, m.original";
 
-/// The number of the next id of an added memory: more than any directory is filled with.
+/// The number of the first added memory, above those of all filled directories.
 static NEXT: AtomicUsize = AtomicUsize::new(10_000_000);
 
-/// What the columns of a memory hold.
+/// The values of a memory's columns.
 pub struct Row {
     pub kind: i64,
     pub content: String,
@@ -41,7 +41,7 @@ pub struct Row {
     pub folded: String,
 }
 
-/// A query of `query_memories`, and the same as a condition.
+/// A query of `query_memories`, and its SQL condition.
 pub struct Filter {
     pub name: &'static str,
     pub arguments: Value,
@@ -50,7 +50,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// One for each filter there is; the last one is the search.
+    /// A query for each filter; the last one is the search.
     pub fn all() -> Vec<Self> {
         let of = |name, arguments, condition, parameters| Self {
             name,
@@ -116,7 +116,7 @@ impl Engine {
         Ok(Self(database))
     }
 
-    /// Adds many, for which nobody waits until they are durable.
+    /// Adds many rows without syncing each.
     pub fn fill(&self, memories: impl Iterator<Item = Memory>) -> rusqlite::Result<()> {
         self.0.pragma_update(None, "synchronous", "OFF")?;
         self.0.pragma_update(None, "cache_size", -500_000)?;
@@ -129,7 +129,7 @@ impl Engine {
                 self.insert_row(row, id)?;
                 keys.push(self.0.last_insert_rowid());
             }
-            // Between two texts, the statement of the tags would make a segment of each.
+            // After all tags, since other statements in between would make a segment of each text.
             for (key, (row, _)) in keys.iter().zip(&some) {
                 self.insert_tags(row, *key)?;
             }
@@ -173,7 +173,7 @@ impl Engine {
 
     fn insert_row(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
         let Row { kind, content, category, moment, tags, importance, bytes, folded } = row;
-        // As the text is in ASCII, `lower(content)` says the rest.
+        // The text is ASCII, so `lower(content)` is enough.
         let folded = &folded[content.len()..];
         self.run(
             "INSERT INTO memories (agent, id, type, content, category, created_at, updated_at, \
@@ -196,7 +196,7 @@ impl Engine {
         self.run(sql, params![key, row.folded])
     }
 
-    /// The page and the count.
+    /// The page of results, and their number.
     fn query(&self, filter: &Filter) -> rusqlite::Result<()> {
         let from = format!("FROM memories AS m WHERE {}", filter.condition);
         let mut parameters: Vec<&dyn rusqlite::ToSql> = vec![&1];
@@ -240,19 +240,19 @@ impl Engine {
     }
 }
 
-/// When the text of a new memory comes into the index of texts.
+/// When the text of a new memory is indexed.
 #[derive(Clone, Copy)]
 pub enum Indexing {
     EachText,
     Gathered,
 }
 
-/// What the engine is to do in a turn.
+/// The work of the engine in a turn.
 pub enum Task {
-    /// Adds of these rows, under ids that nobody had before.
+    /// Adds of these rows, with new ids.
     Add(Vec<Row>, Indexing),
     Query(Filter, usize),
-    /// So many, each a millisecond after the one before.
+    /// Recalls, a millisecond apart.
     Recall(usize, i64),
 }
 

@@ -1,4 +1,4 @@
-//! What a program does at least that keeps all memories in one JSON file.
+//! The least work of a program that stores all memories in one JSON file.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::comparison::{Contestant, Cost};
 /// Reads the whole file and parses it.
 pub struct Parse(DurableCopy);
 
-/// Copies the whole file, durably, in the place of the old one.
+/// Replaces the file by a durable copy.
 pub struct DurableCopy {
     file: PathBuf,
     calls: usize,

@@ -1,4 +1,4 @@
-//! What is kept: memories of 1 KB of text, and directories that hold many of them.
+//! Memories of 1 KB of text, and directories with many of them.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -12,11 +12,11 @@ use tempfile::TempDir;
 use super::engine::{Engine, Row};
 use super::product::{DATABASE, builder, run_one};
 
-/// It stands in one memory of every [`RARE_EVERY`].
+/// A word in one memory of every [`RARE_EVERY`].
 pub const RARE: &str = "marzipan";
 const RARE_EVERY: usize = 20_000;
 
-/// Of a directory with more, there is one alone.
+/// Directories with more memories are not copied.
 const MOST_COPIED: usize = 100_000;
 
 /// 2025-01-20T10:00:00Z, in milliseconds.
@@ -35,7 +35,7 @@ const WORDS: &str = "the parser reads a line twice where fence is open outline l
     client server request notification schema argument limit error message says do next writer waits \
     busy medium full power loss backup restore copy moved away another program thread process host";
 
-/// One memory: the same for the same number.
+/// A memory, which its number determines.
 pub struct Memory {
     number: usize,
     content: String,
@@ -80,7 +80,7 @@ impl Memory {
         &self.content
     }
 
-    /// What `store_memory` takes.
+    /// The arguments of `store_memory`.
     pub fn arguments(&self) -> Value {
         json!({
             "type": KINDS[self.number % 3],
@@ -91,7 +91,7 @@ impl Memory {
         })
     }
 
-    /// The record of a JSON file, in the order of seed 001.
+    /// The record of a JSON file, with fields in the order of the original program.
     fn record(&self) -> Value {
         let moment = Moment(FIRST_MOMENT + self.number as i64 * 1000).to_string();
         json!({
@@ -109,7 +109,7 @@ impl Memory {
         })
     }
 
-    /// What the columns hold.
+    /// The values of its columns.
     pub fn row(&self) -> Row {
         let tags = self.tags();
         Row {
@@ -130,14 +130,14 @@ impl Memory {
     }
 }
 
-/// A UUID v4, in no order: the numbers are scattered.
+/// A UUID v4 for a number, in random order.
 pub fn id(number: usize) -> String {
     let scattered = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     let hex = format!("{scattered:032x}");
     format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])
 }
 
-/// Milliseconds since 1970, of days of 2025 and later.
+/// The milliseconds since 1970 of a date.
 struct Moment(i64);
 
 impl std::fmt::Display for Moment {
@@ -160,7 +160,7 @@ impl std::fmt::Display for Moment {
     }
 }
 
-/// How memories are kept.
+/// The formats of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordsFormat {
     Json,
@@ -181,7 +181,7 @@ impl RecordsFormat {
 #[derive(Clone)]
 pub struct Filled {
     pub format: RecordsFormat,
-    /// Removed when nobody needs it any more.
+    /// Removed with the last contestant that uses it.
     pub directory: Rc<TempDir>,
     within: PathBuf,
     memories: usize,
@@ -193,7 +193,7 @@ impl Filled {
         match format {
             RecordsFormat::Json => write_file(&directory.path().join("default.json"), memories)?,
             RecordsFormat::Sqlite => {
-                // The first one is the product's: with it, the tables are.
+                // The product adds the first memory, which makes the tables.
                 let memory = builder(directory.path(), format).durability(Durability::Relaxed);
                 let memory = memory.build().map_err(io::Error::other)?;
                 run_one(&memory, "store_memory", &Memory::new(0).arguments())?;
@@ -205,8 +205,8 @@ impl Filled {
         Ok(Self { format, directory, within: within.to_owned(), memories })
     }
 
-    /// Another directory that holds the same. Where that would be too much to copy, it is the same
-    /// one: a few more memories make no difference there.
+    /// A copy of the directory, or the directory itself if it is too large to copy: a few more memories
+    /// make no difference there.
     pub fn copy(&self) -> io::Result<Self> {
         if self.memories > MOST_COPIED {
             return Ok(self.clone());
@@ -227,7 +227,7 @@ fn empty(within: &Path) -> io::Result<TempDir> {
     tempfile::Builder::new().prefix("bench-records-").tempdir_in(within)
 }
 
-/// As seed 001 has it.
+/// A timestamp in the form of the original program.
 fn write_file(path: &Path, memories: usize) -> io::Result<()> {
     let arrays = [("core_memories", 0), ("learnings", 1), ("tasks", 2)];
     let of_kind = |kind: usize| -> Vec<Value> {

@@ -1,5 +1,5 @@
-//! `bench records`: adding, querying and recalling memories of 1 KB, in both formats, by how many
-//! there are.
+//! `bench records`: adding, querying and recalling memories of 1 KB, in both formats, by the number of
+//! memories.
 
 mod engine;
 mod files;
@@ -22,24 +22,24 @@ use memories::{Filled, Memory, RecordsFormat};
 use peers::PEERS;
 use product::{Asked, Library};
 
-/// What the server may take of the processor's time of the bare engine, to add.
+/// The aim for the server's processor time of an add, relative to the bare engine.
 const ADD_CPU: f64 = 1.5;
-/// Of its time, so that the rate is 0.7 of the engine's.
+/// The aim for the server's time of an add: 0.7 of the engine's rate.
 const ADD_WALL: f64 = 1.42;
-/// How much dearer an add may be among 1,000,000 than among 1,000.
+/// The aim for an add among 1,000,000 memories, relative to one among 1,000.
 const GROWTH: f64 = 2.0;
 const LARGEST: usize = 1_000_000;
-/// What finding a rare term among many may take of the bare query's time.
+/// The aim for finding a rare term among many memories, relative to the bare query.
 const SEARCH: f64 = 3.0;
 const MANY: usize = 100_000;
-/// What an add to a long JSON file may take of the time of copying it durably.
+/// The aim for an add to a long JSON file, relative to copying it durably.
 const ADD_JSON: f64 = 3.0;
 const LONG_FILE: usize = 10_000;
 
-/// What is added is what none of the others says.
+/// The first number of added memories, so that no filled memory is like them.
 const FIRST_ADDED: usize = 10_000_000;
 
-/// Measures each comparison as soon as it is put up: a large database is not kept for long.
+/// Measures each comparison at once, so that a large database is not kept for long.
 pub fn measure(
     how: &How,
     directory: &Path,
@@ -84,10 +84,10 @@ pub fn measure(
     Ok(())
 }
 
-/// The contestant that has most memories, where it is compared by their number.
+/// The contestant with most memories, in a comparison by their number.
 const LAST: &str = "the most memories";
 
-/// An add, by how many memories there are: the first and the last number.
+/// Adds with the least and the greatest number of memories.
 fn growth<'a>(
     title: &str,
     ends: &[&Scene<'a>; 2],
@@ -111,7 +111,7 @@ fn growth<'a>(
     })
 }
 
-/// So many memories in one format.
+/// A number of memories in one format.
 struct Scene<'a> {
     how: &'a How,
     directory: &'a Path,
@@ -131,7 +131,7 @@ impl Scene<'_> {
     fn adds(&self) -> Vec<Memory> {
         let count = match self.filled.format {
             RecordsFormat::Json => self.how.either(2, 10),
-            // Texts are indexed many at a time, and FTS5 merges in bursts, the rarer the more there are.
+            // Texts are indexed many at a time, and FTS5 merges in bursts, which get rarer with size.
             RecordsFormat::Sqlite if self.memories < 10_000 => {
                 self.how.either(2, 8 * GATHERED as usize)
             }
@@ -196,13 +196,13 @@ impl Scene<'_> {
         })
     }
 
-    /// One for each filter; nothing is changed, so that all read the same.
+    /// A comparison for each filter. Queries change nothing, so that all contestants share the data.
     fn queries(&self, run: &mut dyn FnMut(Comparison) -> io::Result<()>) -> io::Result<()> {
         for filter in Filter::all() {
             let is_search = filter.name.contains("search");
             let calls = match self.filled.format {
                 RecordsFormat::Json => self.how.either(1, 3),
-                // Counting is in proportion to what there is; a rare term has little to count.
+                // The time of counting grows with the matches, of which a rare term has few.
                 RecordsFormat::Sqlite => {
                     let fewest = if is_search { 20 } else { 2 };
                     self.how.either(2, (200_000 / self.memories).clamp(fewest, 50))
@@ -240,7 +240,7 @@ impl Scene<'_> {
             RecordsFormat::Sqlite => self.how.either(2, 10),
         };
         let asked = self.calls("recall_context", &json!({}), calls);
-        // Later than any moment of the machine's clock.
+        // Later than any time of the machine's clock.
         let task = Task::Recall(calls, 4_000_000_000_000);
         let bare: Box<dyn Contestant> = match self.filled.format {
             RecordsFormat::Json => Box::new(DurableCopy::new(self.filled.copy()?, calls)),
@@ -263,7 +263,7 @@ impl Scene<'_> {
         Calls { tool, arguments: vec![arguments.clone(); calls] }
     }
 
-    /// The server beside each peer, which is what it is measured by, and beside what it is made of.
+    /// The server compared with each peer, and with its own parts.
     fn peers(&self, run: &mut dyn FnMut(Comparison) -> io::Result<()>) -> io::Result<()> {
         for peer in &PEERS {
             let title = self.title(&format!("an add beside {}", peer.name));
@@ -291,7 +291,7 @@ impl Scene<'_> {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with separators between thousands.
 fn thousands(number: usize) -> String {
     match number / 1000 {
         0 => number.to_string(),

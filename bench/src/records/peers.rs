@@ -1,5 +1,5 @@
-//! Other memory servers, where they are installed. By default neither waits until what it
-//! acknowledges is durable; one can be told to.
+//! Other memory servers, if they are installed. By default they acknowledge changes before these are
+//! durable; one of them has a setting for it.
 
 use std::env;
 use std::fs::File;
@@ -15,16 +15,16 @@ use super::product::{Asked, ask};
 use crate::contestants::{handshake, request};
 use crate::conversation::Conversation;
 
-/// So many memories go into one request where a peer is filled.
+/// How many memories one request adds when a peer is filled.
 const FILLED_AT_ONCE: usize = 100;
 
-/// A server that a package registry has.
+/// A server from a package registry.
 pub struct Peer {
     pub name: &'static str,
     program: &'static str,
     arguments: &'static [&'static str],
     environment: &'static [(&'static str, &'static str)],
-    /// Whether its file is JSON lines, which are quicker to write than to ask for.
+    /// Whether its file is JSON Lines, which can be written directly to fill it.
     is_lines: bool,
     install: &'static str,
 }
@@ -60,7 +60,7 @@ pub const PEERS: [Peer; 3] = [
 ];
 
 impl Peer {
-    /// The program, or why there is none.
+    /// The program, or the reason why there is none.
     fn find(&self) -> Result<PathBuf, String> {
         let path = env::var_os("PATH").unwrap_or_default();
         let found = env::split_paths(&path).map(|place| place.join(self.program));
@@ -69,12 +69,12 @@ impl Peer {
         })
     }
 
-    /// Why it does not take part, where it does not.
+    /// The reason why it does not take part, if it does not.
     pub fn absent(&self) -> Option<String> {
         self.find().err()
     }
 
-    /// The server with so many memories in it, of which a turn adds some more.
+    /// The server with so many memories; a turn adds some more.
     pub fn filled(&self, within: &Path, memories: usize, adds: usize) -> io::Result<Asked> {
         let program = self.find().map_err(io::Error::other)?;
         let directory = tempfile::Builder::new().prefix("bench-peer-").tempdir_in(within)?;

@@ -1,11 +1,11 @@
-//! What people use: the library on a directory of records, and the MCP server on one.
+//! The product: the library and the MCP server, each on a directory of records.
 
 use std::io;
 use std::path::Path;
 use std::process::{self, Command};
 use std::rc::Rc;
 
-use agent_memory_host::{Builder, Memory};
+use agent_memory_host::{AgentMemory, Builder};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -20,15 +20,15 @@ use crate::work::Calls;
 /// The file of the SQLite format.
 pub const DATABASE: &str = "memories.db";
 
-/// A memory on a directory of records.
+/// The library on a directory of records.
 pub fn builder(directory: &Path, format: RecordsFormat) -> Builder {
     let directory = directory.to_str().expect("scratch paths are UTF-8");
-    let builder = Memory::builder().toolsets(["records"]);
+    let builder = AgentMemory::builder().toolsets(["records"]);
     builder.setting("records", "directory", directory).setting("records", "format", format.name())
 }
 
 /// Makes one call.
-pub fn run_one(memory: &Memory, tool: &str, arguments: &Value) -> io::Result<String> {
+pub fn run_one(memory: &AgentMemory, tool: &str, arguments: &Value) -> io::Result<String> {
     let arguments = arguments.to_string();
     match runtime()?.block_on(memory.call(tool, &arguments)) {
         Ok(outcome) if outcome.answer.is_ok() => Ok(outcome.json().to_owned()),
@@ -36,14 +36,14 @@ pub fn run_one(memory: &Memory, tool: &str, arguments: &Value) -> io::Result<Str
     }
 }
 
-/// The kind that the server has.
+/// The same kind of runtime as the server's.
 fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
 pub struct Library {
     runtime: Runtime,
-    memory: Memory,
+    memory: AgentMemory,
     tool: &'static str,
     arguments: Vec<String>,
     _directory: Rc<TempDir>,
@@ -82,11 +82,11 @@ impl Contestant for Library {
     }
 }
 
-/// A server that is asked over standard input and output, ours or another's.
+/// An MCP server on standard input and output, ours or another one.
 pub struct Asked {
     name: String,
     server: Conversation,
-    /// Requests of the next turn, made while nobody measures.
+    /// The requests of the next turn, made before it is measured.
     requests: Vec<String>,
     make: Box<dyn FnMut() -> Vec<String>>,
     _directory: Rc<TempDir>,
@@ -121,12 +121,12 @@ impl Asked {
     }
 }
 
-/// Says one line, and waits for its answer.
+/// Sends a line, and waits for its answer.
 pub fn ask(server: &mut Conversation, request: &str) -> io::Result<()> {
     server.say(request)?;
     loop {
         let answer = server.hear()?;
-        // Some servers say more than they are asked for.
+        // Some servers send notifications, too.
         if !answer.contains(r#""result":"#) && !answer.contains(r#""error":"#) {
             continue;
         }

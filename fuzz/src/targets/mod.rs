@@ -10,8 +10,8 @@ pub mod summary;
 use serde_json::Value;
 
 use crate::case::{self, Documents, Places};
-use crate::mixture::mixture;
 use crate::random::Random;
+use crate::random_markdown::mixture;
 use crate::repository::{self, Repository};
 
 /// A target.

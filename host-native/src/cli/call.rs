@@ -1,19 +1,19 @@
 use super::output::print_json;
 use super::settings::Settings;
-use super::{Failure, help, runtime};
-use crate::{CallError, Memory};
+use super::{Error, help, runtime};
+use crate::{AgentMemory, CallError};
 use clap::Args;
 use std::io::Read;
 use std::process::ExitCode;
 
-/// What is said of arguments that are no object: a shell may have changed them.
+/// The hint for arguments that are not an object: a shell may have changed them.
 const FORM: &str = "give one JSON object in single quotes, such as '{\"name\": \"value\"}', or `-` \
     to read it from standard input";
 
 /// Call one tool and print its result.
 ///
-/// Standard output gets the result, or the tool's error, as one JSON document: on one line for a
-/// program, on many for a terminal. It calls tools for models and those for people.
+/// Standard output gets the result or the tool's error as JSON: indented on a terminal, on one line
+/// elsewhere. It calls tools for models and tools for people.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
     include_str!("help/call.txt"),
@@ -33,39 +33,39 @@ pub struct Call {
 }
 
 impl Call {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
         let arguments = read(self.arguments)?;
         call(&self.settings.memory()?, &self.tool, &arguments)
     }
 }
 
 /// The arguments that a command line gives.
-pub(super) fn read(arguments: String) -> Result<String, Failure> {
+pub(super) fn read(arguments: String) -> Result<String, Error> {
     match arguments.as_str() {
         "-" => from_standard_input(),
         _ => Ok(arguments),
     }
 }
 
-/// Calls a tool, prints what it answers, and returns the exit status.
-pub(super) fn call(memory: &Memory, tool: &str, arguments: &str) -> Result<ExitCode, Failure> {
+/// Calls a tool, prints its answer, and returns the exit status.
+pub(super) fn call(memory: &AgentMemory, tool: &str, arguments: &str) -> Result<ExitCode, Error> {
     let called = runtime()?.block_on(memory.call(tool, arguments));
     let outcome = called.map_err(|error| match error {
-        CallError::Ended { .. } => Failure::tool(error),
-        CallError::NotFound(_) => Failure::usage(error),
-        CallError::InvalidRequest(_) => Failure::usage(format!("{error}; {FORM}")),
+        CallError::Ended { .. } => Error::tool(error),
+        CallError::NotFound(_) => Error::usage(error),
+        CallError::InvalidRequest(_) => Error::usage(format!("{error}; {FORM}")),
     })?;
     print_json(outcome.json())?;
     Ok(match outcome.answer {
         Ok(_) => ExitCode::SUCCESS,
-        Err(refusal) => Failure::status_of(&refusal).into(),
+        Err(error) => Error::status_of(&error).into(),
     })
 }
 
-fn from_standard_input() -> Result<String, Failure> {
+fn from_standard_input() -> Result<String, Error> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
-    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    // Some editors and shells put a byte order mark first.
+    read.map_err(|error| Error::usage(format!("standard input cannot be read: {error}")))?;
+    // Some editors and shells write a byte order mark first.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

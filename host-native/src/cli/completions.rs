@@ -1,5 +1,5 @@
 use super::output::print;
-use super::{Failure, help};
+use super::{Error, help};
 use clap::Args;
 use clap_complete::Shell;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::command(), super::NAME, &mut script);
         let script = String::from_utf8_lossy(&script);

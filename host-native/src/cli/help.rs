@@ -1,12 +1,12 @@
 //! The sections that end a long help: examples, environment, exit statuses.
 //!
-//! They are the files in `help/`. A line that begins at the margin heads a section; the others are
-//! shown as they are. `man` makes sections of a manual page of the same text.
+//! Their texts are the files in `help/`. A line without indentation is a heading; other lines are
+//! shown unchanged. Manual pages have the same sections.
 
 use clap::builder::{StyledStr, Styles};
 use std::fmt::Write;
 
-/// The sections of these files, with headings like those of the options.
+/// The sections of these files, with headings styled as those of the options.
 pub(super) fn sections(files: &[&str]) -> StyledStr {
     let styles = Styles::styled();
     let header = styles.get_header();
@@ -21,7 +21,7 @@ pub(super) fn sections(files: &[&str]) -> StyledStr {
     text
 }
 
-/// What a line heads, if it does.
+/// The heading in a line, if it is one.
 pub(super) fn heading(line: &str) -> Option<&str> {
     line.strip_suffix(':').filter(|line| !line.starts_with(' '))
 }

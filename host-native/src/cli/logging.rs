@@ -4,9 +4,9 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
-/// Logs to standard error from a level up: standard output belongs to results and to MCP.
+/// Logs to standard error from this level up. Standard output is for results and MCP.
 pub(super) fn start(level: LevelFilter) {
-    // The protocol library tells at INFO what only its developers want to know.
+    // At INFO `rmcp` logs details that only its developers need.
     let protocol = if level > LevelFilter::INFO { level } else { level.min(LevelFilter::ERROR) };
     let targets = Targets::new().with_default(level).with_target("rmcp", protocol);
     let lines = fmt::layer()

@@ -1,5 +1,5 @@
 use super::output::print;
-use super::{Failure, help};
+use super::{Error, help};
 use clap::{Args, Command, ValueHint};
 use clap_mangen::roff::{Roff, roman};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{fs, io};
 
 /// Write the manual pages.
 ///
-/// There is one for the program and one for each command and its own commands, with the text of the help.
+/// The program and each of its commands and subcommands has a page, with the text of its help.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/man.txt")]))]
 pub struct Man {
@@ -19,7 +19,7 @@ pub struct Man {
 }
 
 impl Man {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
         let mut program = super::command().disable_help_subcommand(true);
         program.build();
         match self.directory {
@@ -30,8 +30,8 @@ impl Man {
     }
 }
 
-fn failed(error: io::Error) -> Failure {
-    Failure::storage(format!("the manual pages cannot be written: {error}"))
+fn failed(error: io::Error) -> Error {
+    Error::storage(format!("the manual pages cannot be written: {error}"))
 }
 
 fn write_all(program: Command, directory: &Path) -> io::Result<()> {
@@ -46,7 +46,7 @@ fn write_all(program: Command, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A page in the order in which manuals have their sections.
+/// A page, with its sections in the order that manuals have.
 fn page(command: Command) -> io::Result<String> {
     let sections = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let has_commands = command.has_subcommands();
@@ -62,12 +62,12 @@ fn page(command: Command) -> io::Result<String> {
     if has_commands {
         man.render_subcommands_section(&mut page)?;
     }
-    as_they_are(&sections).to_writer(&mut page)?;
+    verbatim(&sections).to_writer(&mut page)?;
     String::from_utf8(page).map_err(io::Error::other)
 }
 
-/// The sections that end the help, whose lines are not to be filled.
-fn as_they_are(sections: &str) -> Roff {
+/// The sections that end the help, with unchanged lines.
+fn verbatim(sections: &str) -> Roff {
     let mut roff = Roff::new();
     for line in sections.lines() {
         match help::heading(line) {

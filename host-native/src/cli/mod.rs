@@ -1,8 +1,8 @@
-//! The command line: one file a command, and what commands share.
+//! The command line: a file for each command, and the parts that commands share.
 
 mod call;
 mod completions;
-mod failure;
+mod error;
 mod help;
 mod logging;
 mod man;
@@ -18,9 +18,9 @@ mod toolset;
 mod toolsets;
 mod value;
 
-pub use failure::Failure;
+pub use error::Error;
 
-use crate::{Builder, Description, Image, Memory};
+use crate::{AgentMemory, Builder, Description, Image};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ const NAME: &str = "agent-memory";
     after_long_help = help::sections(&[include_str!("help/agent-memory.txt")]),
 )]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -69,8 +69,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// What ended it early, for standard error.
-    pub fn run(self) -> Result<ExitCode, Failure> {
+    /// The error that ended the command, for standard error.
+    pub fn run(self) -> Result<ExitCode, Error> {
         match self {
             Command::Serve(serve) => serve.run(),
             Command::Call(call) => call.run(),
@@ -96,14 +96,14 @@ fn with_description(image: Image) -> (Image, Description) {
     (image, description)
 }
 
-/// What the component has: commands and options are made of it.
+/// The component's description, from which commands and options are made.
 fn description() -> &'static Description {
     &component().1
 }
 
-/// A memory that is not set up yet.
+/// A builder with the program's component.
 fn builder() -> Builder {
-    Memory::builder().image(component().0.clone())
+    AgentMemory::builder().image(component().0.clone())
 }
 
 /// The command line, with a command for each tool.
@@ -115,7 +115,7 @@ pub fn command() -> clap::Command {
 ///
 /// # Panics
 ///
-/// Where it was run before with another component.
+/// If it has run before.
 pub fn main(image: Image) -> ExitCode {
     assert!(COMPONENT.set(with_description(image)).is_ok(), "the program is run once");
     let matches = command().get_matches();
@@ -123,18 +123,17 @@ pub fn main(image: Image) -> ExitCode {
         Ok(cli) => cli.command.run(),
         Err(error) => error.exit(),
     });
-    done.unwrap_or_else(|failure| {
-        // Standard error may be gone; the status says what happened all the same.
-        let _ = writeln!(std::io::stderr(), "{NAME}: {failure}");
-        failure.into()
+    done.unwrap_or_else(|error| {
+        // Standard error may be closed; the exit status still says what happened.
+        let _ = writeln!(std::io::stderr(), "{NAME}: {error}");
+        error.into()
     })
 }
 
-/// A runtime on this thread: it starts fast, and blocking work of storage gets threads when there
-/// is some.
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+/// A runtime on this thread, which starts fast. Calls get threads of their own when they run.
+fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::storage(format!("the runtime cannot start: {error}")))
+        .map_err(|error| Error::storage(format!("the runtime cannot start: {error}")))
 }

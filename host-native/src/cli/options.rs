@@ -1,8 +1,8 @@
-//! Options that several commands share: those of toolsets, which describe them, and of writing.
+//! Options that several commands share: the settings of toolsets, and those of writing.
 
 use super::setting::{Setting, Suggested};
 use super::value::{self, DURABILITY, LOCK_WAIT};
-use super::{Failure, description};
+use super::{Error, description};
 use crate::{Builder, Toolset, ToolsetSetting};
 use clap::builder::ValueParser;
 use clap::error::Result as ClapResult;
@@ -16,7 +16,7 @@ pub(super) trait Choice: Clone {
     fn has(toolset: &str) -> bool;
 }
 
-/// Those of every toolset.
+/// The settings of all toolsets.
 #[derive(Clone, Debug)]
 pub(super) struct Every;
 
@@ -26,7 +26,7 @@ impl Choice for Every {
     }
 }
 
-/// Toolsets' own settings, by their flags, as far as they are given.
+/// The settings of toolsets that were given as flags.
 #[derive(Clone, Debug)]
 pub(super) struct ToolsetOptions<C> {
     given: Vec<(&'static str, OsString)>,
@@ -64,8 +64,8 @@ impl<C: Choice> FromArgMatches for ToolsetOptions<C> {
 }
 
 impl<C: Choice> ToolsetOptions<C> {
-    /// Gives a memory what is set by an option or a variable.
-    pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Failure> {
+    /// Sets what an option or a variable says.
+    pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
         for (toolset, setting) in chosen::<C>() {
             let given = self.given.iter().find(|(flag, _)| *flag == setting.flag);
             let found = Setting::of(&format!("--{}", setting.flag), given.map(|(_, value)| value));
@@ -78,11 +78,11 @@ impl<C: Choice> ToolsetOptions<C> {
     }
 }
 
-fn read(setting: &ToolsetSetting, found: &Setting) -> Result<Value, Failure> {
+fn read(setting: &ToolsetSetting, found: &Setting) -> Result<Value, Error> {
     let accepts = setting.accepts();
-    found.read(&accepts, |text| setting.parse(text)).map_err(|failure| match setting.is_secret {
-        true => Failure::usage(format!("`{}` is not {accepts}", found.source())),
-        false => failure,
+    found.read(&accepts, |text| setting.parse(text)).map_err(|error| match setting.is_secret {
+        true => Error::usage(format!("`{}` is not {accepts}", found.source())),
+        false => error,
     })
 }
 
@@ -121,7 +121,7 @@ fn value_name(setting: &ToolsetSetting) -> String {
     }
 }
 
-// How writes are made.
+// The options of writing.
 #[derive(Debug, Args)]
 pub(super) struct Writing {
     /// What an acknowledged write survives [default: full]
@@ -131,29 +131,29 @@ pub(super) struct Writing {
         long,
         value_name = "MODE",
         value_parser = Suggested::of([
-            ("full", "The loss of power: files and directories are synced first"),
-            ("relaxed", "The end of the program; faster, and a loss of power may take the last \
-              moments"),
+            ("full", "A loss of power: files and directories are synced first"),
+            ("relaxed", "The end of the program; faster, but a loss of power may take the last \
+              changes"),
         ]),
         help_heading = "Writing"
     )]
     durability: Option<OsString>,
 
-    /// How long a writer at the head of the queue waits for another [default: 5s]
+    /// How long the first writer in the queue waits for the lock [default: 5s]
     ///
-    /// At most 1h. In all a writer waits 30s, or this if it is longer, before its tool answers that
-    /// the memory is busy. [env: AGENT_MEMORY_LOCK_WAIT]
+    /// At most 1h. Waiting in the queue included, a writer waits for 30s, or for this if it is longer.
+    /// Then its tool answers that the memory is busy. [env: AGENT_MEMORY_LOCK_WAIT]
     #[arg(long, value_name = "DURATION", help_heading = "Writing")]
     lock_wait: Option<OsString>,
 }
 
 impl Writing {
-    pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Failure> {
+    pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
         if let Some(durability) = Setting::of("--durability", self.durability.as_ref()) {
             builder = builder.durability(durability.read(DURABILITY, value::durability)?);
         }
-        if let Some(patience) = Setting::of("--lock-wait", self.lock_wait.as_ref()) {
-            builder = builder.lock_wait(patience.read(LOCK_WAIT, value::lock_wait)?);
+        if let Some(timeout) = Setting::of("--lock-wait", self.lock_wait.as_ref()) {
+            builder = builder.lock_wait(timeout.read(LOCK_WAIT, value::lock_wait)?);
         }
         Ok(builder)
     }

@@ -1,31 +1,31 @@
 use super::terminal;
 use std::io::{Write, stderr};
 
-/// How far a command is: one line on a terminal, which is written anew and cleared in the end.
-/// Elsewhere nothing.
+/// The progress of a command: a line on a terminal that is rewritten, and cleared in the end.
+/// Nothing is shown elsewhere.
 pub(super) struct Progress {
-    what: &'static str,
+    unit: &'static str,
     terminal: bool,
     shown: bool,
 }
 
 impl Progress {
-    pub(super) fn new(what: &'static str) -> Progress {
-        Progress { what, terminal: terminal::is_capable(&stderr()), shown: false }
+    pub(super) fn new(unit: &'static str) -> Progress {
+        Progress { unit, terminal: terminal::is_capable(&stderr()), shown: false }
     }
 
     pub(super) fn show(&mut self, done: usize, total: usize) {
         if self.terminal {
-            // Nobody waits for it: where it cannot be written, nothing is lost.
-            let _ = write!(stderr(), "\r\x1b[K{done} of {total} {}", self.what);
+            // Progress is not worth an error.
+            let _ = write!(stderr(), "\r\x1b[K{done} of {total} {}", self.unit);
             self.shown = true;
         }
     }
 
-    /// How many so far, where nobody knows of how many.
+    /// Shows a count if the total is not known.
     pub(super) fn show_count(&mut self, done: usize) {
         if self.terminal {
-            let _ = write!(stderr(), "\r\x1b[K{done} {}", self.what);
+            let _ = write!(stderr(), "\r\x1b[K{done} {}", self.unit);
             self.shown = true;
         }
     }

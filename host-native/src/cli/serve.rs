@@ -1,5 +1,5 @@
 use super::settings::Settings;
-use super::{Failure, help};
+use super::{Error, help};
 use crate::mcp;
 use clap::Args;
 use std::io::IsTerminal;
@@ -22,7 +22,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
         let memory = self.settings.memory()?;
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
@@ -30,19 +30,21 @@ impl Serve {
             "serving MCP on standard input and output"
         );
         if std::io::stdin().is_terminal() {
-            tracing::info!("a client is expected to start this; end the input (Ctrl-D) to stop");
+            tracing::info!(
+                "a client is expected to start this; press Ctrl-D to end the input and stop"
+            );
         }
         let runtime = super::runtime()?;
-        let served = runtime.block_on(mcp::serve_stdio(memory, told_to_stop()));
-        // A read of standard input that is under way cannot be interrupted: leave it behind.
+        let served = runtime.block_on(mcp::serve_stdio(memory, stop_signal()));
+        // A pending read of standard input cannot be interrupted, so do not wait for it.
         runtime.shutdown_timeout(Duration::from_millis(200));
-        served.map_err(Failure::usage)?;
+        served.map_err(Error::usage)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Ready when the terminal or the system asks the program to end.
-async fn told_to_stop() {
+/// Ready when the terminal or the system asks the program to stop.
+async fn stop_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -1,12 +1,12 @@
-//! One setting: from its flag or, without one, from the environment.
+//! One setting, from its flag or else from the environment.
 
-use super::Failure;
+use super::Error;
 use crate::builder::below_home;
 use clap::builder::{PossibleValue, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// What was set, and where, so that a message can name it.
+/// The value of a setting, and its source for messages.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     source: String,
@@ -14,7 +14,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// What a flag or, without it, its variable says: `AGENT_MEMORY_LOCK_WAIT` is that of
+    /// The value of a flag or else of its variable, such as `AGENT_MEMORY_LOCK_WAIT` for
     /// `--lock-wait`.
     pub(super) fn of(flag: &str, given: Option<&OsString>) -> Option<Setting> {
         let given = given
@@ -24,7 +24,7 @@ impl Setting {
         given.or_else(|| Setting::variable(format!("AGENT_MEMORY_{}", name.to_uppercase())))
     }
 
-    /// What a variable of the environment says.
+    /// The value of an environment variable.
     pub(super) fn variable(name: String) -> Option<Setting> {
         let value = std::env::var_os(&name).filter(|value| is_set(value))?;
         Some(Setting { source: name, value })
@@ -34,28 +34,28 @@ impl Setting {
         &self.source
     }
 
-    /// Its value as `read` understands it; `form` says what that is.
+    /// Its value, parsed by `read`; `form` describes a valid value.
     pub(super) fn read<T>(
         &self,
         form: &str,
         read: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, Error> {
         let value = self.value.to_str().and_then(read);
         value.ok_or_else(|| {
             let (source, value) = (&self.source, self.value.display());
-            Failure::usage(format!("`{source}` is `{value}`, which is not {form}"))
+            Error::usage(format!("`{source}` is `{value}`, which is not {form}"))
         })
     }
 
-    /// Its value as paths, separated as those in `PATH` are.
+    /// Its value as a list of paths, separated as in `PATH`.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let paths = std::env::split_paths(&self.value);
         paths.filter_map(|path| path_of(path.as_os_str())).collect()
     }
 }
 
-/// Values with what they mean, for help and completions. Any other is taken, too: what counts as
-/// not set, and how a wrong one is told, is the same for a flag and its variable.
+/// Values with their meaning, for help and completions. Other values are accepted here and checked
+/// later, in the same way for a flag and its variable.
 #[derive(Clone)]
 pub(super) struct Suggested(Vec<(&'static str, &'static str)>);
 
@@ -82,15 +82,14 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Empty text and a `${...}` that nobody expanded, as plugin manifests leave them, count as not
-/// set.
+/// Empty text counts as not set, and so does an unexpanded `${...}`, which plugin manifests leave.
 pub(super) fn is_set(value: &OsStr) -> bool {
     let text = value.as_encoded_bytes().trim_ascii();
     let unexpanded = text.starts_with(b"${") && text.ends_with(b"}");
     !text.is_empty() && !unexpanded
 }
 
-/// A path, with a leading `~/` for the home directory; none where it is not set.
+/// A path, with a leading `~/` for the home directory; none if it is not set.
 pub(super) fn path_of(value: &OsStr) -> Option<PathBuf> {
     is_set(value).then(|| below_home(value))
 }
@@ -102,7 +101,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn what_is_empty_or_was_not_expanded_is_not_set() {
+    fn empty_and_unexpanded_values_count_as_not_set() {
         for unset in ["", "  ", "${HOME}", "${user_config.directory}"] {
             assert!(!is_set(OsStr::new(unset)), "{unset}");
         }

@@ -1,15 +1,15 @@
 use super::options::{Choice, Every, ToolsetOptions, Writing};
 use super::setting::{Setting, Suggested, is_set, path_of};
 use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, UTC_OFFSET};
-use super::{Failure, builder, description, logging};
-use crate::starting::repository_around;
-use crate::{Builder, Memory};
+use super::{Error, builder, description, logging};
+use crate::enclosing_repository::repository_around;
+use crate::{AgentMemory, Builder};
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tracing::level_filters::LevelFilter;
 
-// Which tools there are. (Doc comments of these two would become the help of each command.)
+// The toolsets to mount. (A doc comment would become the help of each command.)
 #[derive(Debug, Args)]
 pub(super) struct Mounting {
     #[arg(
@@ -31,7 +31,7 @@ fn toolset_help() -> String {
     format!("Toolset to mount [default: {}]", defaults.join(","))
 }
 
-// Which tools there are, what they may reach, and how they keep it.
+// The toolsets, their grants, and how they write.
 #[derive(Debug, Args)]
 pub(super) struct Settings {
     #[command(flatten)]
@@ -41,13 +41,12 @@ pub(super) struct Settings {
     reach: Reach,
 }
 
-// What tools may reach, and how they keep it.
+// The grants of the toolsets, and how they write.
 #[derive(Debug, Args)]
 pub(super) struct Reach {
-    /// Directory whose repositories the tools may use, besides that around the working directory
+    /// Directory whose repositories the tools may use, besides the one around the working directory
     ///
-    /// May be given several times. Neither `/` nor the home directory is granted by being worked
-    /// in; this grants them. [env: AGENT_MEMORY_ALLOW, separated as PATH is]
+    /// May be given several times. `/` and the home directory are granted only by this option. [env: AGENT_MEMORY_ALLOW, separated as PATH is]
     #[arg(
         long,
         value_name = "DIR",
@@ -56,9 +55,9 @@ pub(super) struct Reach {
     )]
     allow: Vec<OsString>,
 
-    /// Directory for what belongs to no repository [default: the platform's]
+    /// Directory for data outside of repositories [default: the platform's]
     ///
-    /// No toolset of this version keeps anything there. [env: AGENT_MEMORY_DATA_DIR]
+    /// No toolset of this version stores anything there. [env: AGENT_MEMORY_DATA_DIR]
     #[arg(
         long,
         value_name = "DIR",
@@ -70,7 +69,7 @@ pub(super) struct Reach {
     #[command(flatten)]
     toolsets: ToolsetOptions<Every>,
 
-    /// The zone in which a day begins, as its offset from UTC [default: the machine's]
+    /// The time zone of dates, as an offset from UTC [default: the machine's]
     ///
     /// [env: AGENT_MEMORY_UTC_OFFSET]
     #[arg(long, value_name = "±HH:MM", allow_hyphen_values = true, help_heading = "Writing")]
@@ -79,7 +78,7 @@ pub(super) struct Reach {
     #[command(flatten)]
     writing: Writing,
 
-    /// What is logged on standard error [default: INFO]
+    /// The lowest level of the log on standard error [default: INFO]
     ///
     /// [env: AGENT_MEMORY_LOG_LEVEL, LOG_LEVEL]
     #[arg(
@@ -87,10 +86,10 @@ pub(super) struct Reach {
         value_name = "LEVEL",
         value_parser = Suggested::of([
             ("DEBUG", "Everything"),
-            ("INFO", "What happens once"),
-            ("WARNING", "What may be a mistake"),
-            ("ERROR", "What failed"),
-            ("CRITICAL", "The same: nothing is graver"),
+            ("INFO", "Starts and stops, warnings and errors"),
+            ("WARNING", "Possible mistakes, and errors"),
+            ("ERROR", "Errors"),
+            ("CRITICAL", "The same as ERROR"),
         ]),
         help_heading = "Logging"
     )]
@@ -100,10 +99,10 @@ pub(super) struct Reach {
     testing: Testing,
 }
 
-// What makes results the same each time.
+// Options that make results reproducible.
 #[derive(Debug, Default, Args)]
 struct Testing {
-    /// Call number k, from 0, sees the time T + k * STEP
+    /// Call number k, from 0, gets the time T + k * STEP
     ///
     /// [env: AGENT_MEMORY_FIXED_CLOCK]
     #[arg(long, value_name = "T[+STEP]", help_heading = "Testing")]
@@ -117,8 +116,8 @@ struct Testing {
 }
 
 impl Mounting {
-    /// None where nothing is set.
-    fn names(&self) -> Result<Option<Vec<String>>, Failure> {
+    /// None if nothing is set.
+    fn names(&self) -> Result<Option<Vec<String>>, Error> {
         let given: Vec<_> = self.toolsets.iter().filter(|name| is_set(name)).collect();
         let flag = (!given.is_empty()).then(|| given.into_iter().fold(OsString::new(), joined));
         let setting = Setting::of("--toolset", flag.as_ref());
@@ -132,8 +131,8 @@ impl Mounting {
         names.transpose()
     }
 
-    /// A memory that may reach nothing yet.
-    pub(super) fn builder(&self) -> Result<Builder, Failure> {
+    /// A builder that mounts these toolsets and grants nothing yet.
+    pub(super) fn builder(&self) -> Result<Builder, Error> {
         Ok(match self.names()? {
             Some(names) => builder().toolsets(names),
             None => builder(),
@@ -151,14 +150,14 @@ fn joined(mut list: OsString, name: &OsString) -> OsString {
 
 impl Settings {
     /// Starts logging, and builds the memory that the settings describe.
-    pub(super) fn memory(&self) -> Result<Memory, Failure> {
+    pub(super) fn memory(&self) -> Result<AgentMemory, Error> {
         self.reach.memory(self.mounting.builder()?)
     }
 }
 
 impl Reach {
-    /// Starts logging, and builds a memory that may reach all that is set.
-    pub(super) fn memory(&self, mut builder: Builder) -> Result<Memory, Failure> {
+    /// Starts logging, and builds a memory with all settings.
+    pub(super) fn memory(&self, mut builder: Builder) -> Result<AgentMemory, Error> {
         start_logging(self.log_level.as_ref())?;
         for directory in starting_repositories().chain(self.allowed()) {
             tracing::debug!(directory = %directory.display(), "granted");
@@ -169,7 +168,7 @@ impl Reach {
             builder = builder.utc_offset(offset.read(UTC_OFFSET, value::utc_offset)?);
         }
         builder = self.testing.set(self.writing.set(builder)?)?;
-        builder.build().map_err(Failure::usage)
+        builder.build().map_err(Error::usage)
     }
 
     fn allowed(&self) -> Vec<PathBuf> {
@@ -182,20 +181,20 @@ impl Reach {
     }
 }
 
-/// A memory of one toolset with its own settings, for commands about it.
+/// A memory with one toolset and its own settings, for commands about it.
 pub(super) fn memory_of<C: Choice>(
     toolset: &str,
     options: &ToolsetOptions<C>,
     writing: &Writing,
-) -> Result<Memory, Failure> {
+) -> Result<AgentMemory, Error> {
     start_logging(None)?;
     let builder = options.set(builder().toolsets([toolset]))?;
     let builder = Testing::default().set(writing.set(builder)?)?;
-    builder.build().map_err(Failure::usage)
+    builder.build().map_err(Error::usage)
 }
 
 impl Testing {
-    fn set(&self, mut builder: Builder) -> Result<Builder, Failure> {
+    fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
         if let Some(clock) = Setting::of("--fixed-clock", self.fixed_clock.as_ref()) {
             builder = builder.clock(clock.read(FIXED_CLOCK, value::fixed_clock)?);
             warn_of_test(&clock);
@@ -208,7 +207,7 @@ impl Testing {
     }
 }
 
-fn start_logging(level: Option<&OsString>) -> Result<(), Failure> {
+fn start_logging(level: Option<&OsString>) -> Result<(), Error> {
     if let Some(level) = Setting::of("--log-level", level) {
         logging::start(level.read(LOG_LEVEL, value::log_level)?);
         return Ok(());
@@ -217,16 +216,16 @@ fn start_logging(level: Option<&OsString>) -> Result<(), Failure> {
     match shared.map(|level| level.read(LOG_LEVEL, value::log_level)) {
         Some(Ok(level)) => logging::start(level),
         None => logging::start(LevelFilter::INFO),
-        Some(Err(failure)) => {
-            // Other programs read this variable too, and have levels of their own.
+        Some(Err(error)) => {
+            // Other programs read this variable too, and know other levels.
             logging::start(LevelFilter::INFO);
-            tracing::warn!("{failure}: taking INFO");
+            tracing::warn!("{error}: using INFO");
         }
     }
     Ok(())
 }
 
-/// The repositories around the working directory and the project that a client names.
+/// The repositories around the working directory and around `CLAUDE_PROJECT_DIR`.
 fn starting_repositories() -> impl Iterator<Item = PathBuf> {
     let project = std::env::var_os("CLAUDE_PROJECT_DIR").and_then(|dir| path_of(&dir));
     let starts = std::env::current_dir().ok().into_iter().chain(project);
@@ -234,5 +233,5 @@ fn starting_repositories() -> impl Iterator<Item = PathBuf> {
 }
 
 fn warn_of_test(setting: &Setting) {
-    tracing::warn!("`{}` is for tests: results depend on it", setting.source());
+    tracing::warn!("`{}` is for tests: it makes results differ from real ones", setting.source());
 }

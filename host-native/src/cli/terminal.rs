@@ -1,4 +1,4 @@
-//! What may be sent to a terminal, and to nothing else.
+//! Whether a stream is a terminal, and has colours.
 
 use anstream::stream::{IsTerminal, RawStream};
 use anstream::{AutoStream, ColorChoice};
@@ -8,8 +8,8 @@ pub(super) fn is_capable(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_dumb()
 }
 
-/// Whether to print in colours: on a terminal that has them, unless `NO_COLOR` is set; anywhere
-/// where `CLICOLOR_FORCE` is.
+/// Whether to print in colours: on a terminal that has them, unless `NO_COLOR` is set. With
+/// `CLICOLOR_FORCE` also elsewhere.
 pub(super) fn has_colours(stream: &impl RawStream) -> bool {
     !is_dumb() && AutoStream::choice(stream) != ColorChoice::Never
 }
@@ -19,7 +19,7 @@ pub(super) fn colours_of_help() -> clap::ColorChoice {
     if is_dumb() { clap::ColorChoice::Never } else { clap::ColorChoice::Auto }
 }
 
-/// Taken at its word, also where a CI service is known to show colours.
+/// Also on CI services that show colours.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

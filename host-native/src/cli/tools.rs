@@ -1,6 +1,6 @@
 use super::output::print;
 use super::settings::Mounting;
-use super::{Failure, help, terminal};
+use super::{Error, help, terminal};
 use crate::{Audience, Tool};
 use clap::Args;
 use clap::builder::styling::Style;
@@ -10,11 +10,11 @@ use std::process::ExitCode;
 
 /// List the tools.
 ///
-/// Those that `serve` offers to models, each with what it does and its parameters.
+/// Shows the tools that `serve` offers to models, each with its description and parameters.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/tools.txt")]))]
 pub struct Tools {
-    /// List the tools for people, too: commands call them, and so can `agent-memory call`
+    /// List the tools for people too, which commands and `agent-memory call` use
     #[arg(long)]
     all: bool,
 
@@ -27,12 +27,12 @@ pub struct Tools {
 }
 
 impl Tools {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let memory = self.mounting.builder()?.build().map_err(Failure::usage)?;
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
+        let memory = self.mounting.builder()?.build().map_err(Error::usage)?;
         let wanted = |tool: &&Tool| self.all || tool.audience == Audience::Model;
         let tools: Vec<&Tool> = memory.tools().iter().filter(wanted).collect();
         let list = if self.json {
-            serde_json::to_string_pretty(&tools).map_err(Failure::tool)?
+            serde_json::to_string_pretty(&tools).map_err(Error::tool)?
         } else {
             let bold = match terminal::has_colours(&std::io::stdout()) {
                 true => Style::new().bold(),

@@ -1,7 +1,7 @@
 //! `agent-memory TOOLSET TOOL`: a command for each tool, from the component's description.
 
 use super::settings::Reach;
-use super::{Failure, builder, call, description, help};
+use super::{Error, builder, call, description, help};
 use crate::{Audience, Tool, Toolset};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ struct Arguments {
     reach: Reach,
 }
 
-/// Adds a command for each toolset, or to the one that there is, and to that one for each tool.
+/// Adds a command for each toolset that has none yet, and a subcommand for each of its tools.
 pub(super) fn add_commands(mut program: Command) -> Command {
     for toolset in &description().toolsets {
         let name = toolset.name.as_str();
@@ -57,8 +57,8 @@ fn command(tool: &Tool) -> Command {
     Arguments::augment_args(command)
 }
 
-/// Runs a command that [`add_commands`] has added; none where it is another one.
-pub(super) fn run(matches: &ArgMatches) -> Option<Result<ExitCode, Failure>> {
+/// Runs a command that [`add_commands`] has added; none for any other command.
+pub(super) fn run(matches: &ArgMatches) -> Option<Result<ExitCode, Error>> {
     let (name, matches) = matches.subcommand()?;
     let toolset = description().toolsets.iter().find(|toolset| toolset.name == name)?;
     let (name, matches) = matches.subcommand()?;
@@ -66,8 +66,8 @@ pub(super) fn run(matches: &ArgMatches) -> Option<Result<ExitCode, Failure>> {
     Some(run_tool(toolset, &tool, matches))
 }
 
-fn run_tool(toolset: &Toolset, tool: &Tool, matches: &ArgMatches) -> Result<ExitCode, Failure> {
-    let given = Arguments::from_arg_matches(matches).map_err(Failure::usage)?;
+fn run_tool(toolset: &Toolset, tool: &Tool, matches: &ArgMatches) -> Result<ExitCode, Error> {
+    let given = Arguments::from_arg_matches(matches).map_err(Error::usage)?;
     let arguments = call::read(given.arguments)?;
     let memory = given.reach.memory(builder().toolsets([toolset.name.as_str()]))?;
     call::call(&memory, &tool.name, &arguments)

@@ -1,4 +1,4 @@
-//! The written forms of settings.
+//! Parsers for the values of settings, each with a description of what it accepts.
 
 use crate::storage::MAX_LOCK_WAIT;
 use crate::{Clock, Durability, Random};
@@ -40,7 +40,7 @@ pub(super) const FIXED_CLOCK: &str =
 
 pub(super) fn fixed_clock(text: &str) -> Option<Clock> {
     let (start, step) = text.split_once('+').unwrap_or((text, "0s"));
-    // Only a time in UTC leaves the `+` to the step.
+    // Only UTC is accepted, since the `+` of an offset would look like that of a step.
     let start: Timestamp = start.ends_with('Z').then(|| start.parse().ok())??;
     let step = duration(step)?;
     Some(Clock::Fixed { start, step })
@@ -69,7 +69,7 @@ pub(super) fn log_level(text: &str) -> Option<LevelFilter> {
         "DEBUG" => LevelFilter::DEBUG,
         "INFO" => LevelFilter::INFO,
         "WARNING" | "WARN" => LevelFilter::WARN,
-        // There is nothing graver than an error here: what ends the program is printed anyway.
+        // This program logs nothing above ERROR.
         "ERROR" | "CRITICAL" => LevelFilter::ERROR,
         _ => return None,
     })

@@ -1,10 +1,10 @@
-//! What the host keeps for one call.
+//! The state that the host keeps for one call.
 
 use super::guest_time::GuestTime;
-use super::limits::{Exceeded, Size};
+use super::limits::{Size, StopError};
 use crate::capability::{DatabaseKey, LockRules};
-use crate::memory::Roots;
 use crate::queue;
+use crate::roots::Roots;
 use crate::storage::{Database, Storage};
 use crate::{Audience, Limits};
 use std::collections::BTreeMap;
@@ -16,27 +16,27 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::Result;
 use wasmtime::component::ResourceTable;
 
-/// The state of one call: what it may reach, and all that it has opened.
+/// The state of one call: its grants, its limits and everything that it has opened.
 ///
-/// It is made on the thread that runs the call, and dropped when the call ends in any way, be it a
-/// result, a trap, or that nobody waits for it any more; so is whatever the call holds then.
+/// It lives on the thread that runs the call. It is dropped when the call ends in any way, and with
+/// it everything that the call holds.
 pub(crate) struct Call {
     pub(crate) storage: Storage,
     /// Trees, writers, connections and transactions that the component has handles of.
     pub(crate) opened: ResourceTable,
-    /// What it may lock.
+    /// The rules for what it may lock.
     pub(crate) lock_rules: LockRules,
     /// The databases opened.
     pub(crate) databases: Databases,
     /// The call's place among the writers, until it has asked for a lock.
     pub(crate) writer_place: Option<queue::Place>,
-    /// Who can name further granted directories, until it was asked.
+    /// The source of further granted directories, until it was asked.
     pub(crate) roots: Option<Arc<dyn Roots>>,
-    /// What it named.
+    /// The directories that `roots` named.
     pub(crate) granted: Vec<PathBuf>,
     pub(super) size: Size,
     printed: Vec<u8>,
-    waiting: Option<Waiting>,
+    cancellation: Option<Cancellation>,
     time: GuestTime,
     time_limit: Duration,
     storage_calls: u32,
@@ -49,33 +49,33 @@ impl Drop for Call {
     }
 }
 
-/// How a call waits for what is no file: for a lock, or for the client.
-pub(crate) struct Waiting {
+/// How a call waits for a lock or for the client, and how it is cancelled.
+pub(crate) struct Cancellation {
     runtime: Handle,
-    /// Cancelled when nobody waits for the call any more.
-    given_up: CancellationToken,
+    /// Cancelled when the caller is gone.
+    token: CancellationToken,
     databases: Databases,
 }
 
-impl Waiting {
-    /// To be made in the runtime. The call is given up when the other one is dropped.
-    pub(crate) fn new() -> (Waiting, Waited) {
-        let given_up = CancellationToken::new();
+impl Cancellation {
+    /// Makes both ends; needs a tokio runtime.
+    pub(crate) fn new() -> (Cancellation, CancelOnDrop) {
+        let token = CancellationToken::new();
         let databases = Databases::default();
-        let waited = Waited { given_up: given_up.clone(), databases: databases.clone() };
-        (Waiting { runtime: Handle::current(), given_up, databases }, waited)
+        let on_drop = CancelOnDrop { token: token.clone(), databases: databases.clone() };
+        (Cancellation { runtime: Handle::current(), token, databases }, on_drop)
     }
 }
 
-/// Held by whoever waits for a call.
-pub(crate) struct Waited {
-    given_up: CancellationToken,
+/// The caller's end: dropping it cancels the call.
+pub(crate) struct CancelOnDrop {
+    token: CancellationToken,
     databases: Databases,
 }
 
-impl Drop for Waited {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.given_up.cancel();
+        self.token.cancel();
         self.databases.give_up();
     }
 }
@@ -113,7 +113,7 @@ impl Call {
         audience: Audience,
         writer_place: Option<queue::Place>,
         roots: Option<Arc<dyn Roots>>,
-        waiting: Option<Waiting>,
+        cancellation: Option<Cancellation>,
     ) -> Call {
         let mut opened = ResourceTable::new();
         opened.set_max_capacity(Limits::RESOURCES);
@@ -121,16 +121,16 @@ impl Call {
             storage,
             opened,
             lock_rules: LockRules::default(),
-            databases: waiting
+            databases: cancellation
                 .as_ref()
-                .map(|waiting| waiting.databases.clone())
+                .map(|cancellation| cancellation.databases.clone())
                 .unwrap_or_default(),
             writer_place,
             roots,
             granted: Vec::new(),
             size: Size { memory: limits.memory },
             printed: Vec::new(),
-            waiting,
+            cancellation,
             time: GuestTime::new(),
             time_limit: limits.guest_time_for(audience),
             storage_calls: 0,
@@ -138,15 +138,14 @@ impl Call {
         }
     }
 
-    /// Does what the component asks of storage. It counts as one call of storage, and its time not
-    /// as the component's own.
+    /// Runs one storage call of the component. Its time does not count as the component's own.
     pub(crate) fn asked<T>(&mut self, work: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
         self.storage_calls += 1;
         if self.storage_calls > self.storage_calls_limit {
-            return Err(Exceeded::StorageCalls(self.storage_calls_limit).into());
+            return Err(StopError::StorageCalls(self.storage_calls_limit).into());
         }
-        if self.is_given_up() {
-            return Err(Exceeded::GivenUp.into());
+        if self.is_cancelled() {
+            return Err(StopError::Cancelled.into());
         }
         self.time.stop();
         let done = work(self);
@@ -154,26 +153,26 @@ impl Call {
         done
     }
 
-    /// Waits for something, for as long as somebody waits for the call.
+    /// Waits for a future, or until the call is cancelled.
     pub(crate) fn wait<T>(&self, until: impl Future<Output = T>) -> Result<T> {
-        let waiting = self.waiting.as_ref().expect("calls without storage do not wait");
-        let waited = waiting.runtime.block_on(waiting.given_up.run_until_cancelled(until));
-        waited.ok_or_else(|| Exceeded::GivenUp.into())
+        let cancellation = self.cancellation.as_ref().expect("calls without storage do not wait");
+        let waited = cancellation.runtime.block_on(cancellation.token.run_until_cancelled(until));
+        waited.ok_or_else(|| StopError::Cancelled.into())
     }
 
-    /// Whether the component may run on.
-    pub(super) fn goes_on(&mut self) -> Result<()> {
-        if self.is_given_up() {
-            return Err(Exceeded::GivenUp.into());
+    /// Checks that the component may go on: the call is not cancelled and has time left.
+    pub(super) fn check(&mut self) -> Result<()> {
+        if self.is_cancelled() {
+            return Err(StopError::Cancelled.into());
         }
         if self.time.total() > self.time_limit {
-            return Err(Exceeded::GuestTime(self.time_limit).into());
+            return Err(StopError::GuestTime(self.time_limit).into());
         }
         Ok(())
     }
 
-    fn is_given_up(&self) -> bool {
-        self.waiting.as_ref().is_some_and(|waiting| waiting.given_up.is_cancelled())
+    fn is_cancelled(&self) -> bool {
+        self.cancellation.as_ref().is_some_and(|cancellation| cancellation.token.is_cancelled())
     }
 
     /// Keeps the beginning of what the component prints.

@@ -1,4 +1,4 @@
-//! The component's machine code, with what the component says of itself.
+//! The component's machine code and its description.
 
 use crate::description::Description;
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
 
 /// A component compiled by `agent_memory_image::precompile`: the one that this crate carries, or
-/// another with its world.
+/// another of the same world.
 #[derive(Clone, Debug)]
 pub struct Image {
     code: Cow<'static, [u8]>,
@@ -22,11 +22,11 @@ impl Image {
         }
     }
 
-    /// Another component's machine code, and what it says of itself.
+    /// Another component's machine code and description.
     ///
     /// # Safety
     ///
-    /// The code runs as it is. It has to come unchanged from `agent_memory_image::precompile`.
+    /// The code runs unchecked: it has to come unchanged from `agent_memory_image::precompile`.
     pub unsafe fn new(
         code: impl Into<Cow<'static, [u8]>>,
         description: impl Into<Cow<'static, str>>,
@@ -39,11 +39,11 @@ impl Image {
         &self.code
     }
 
-    /// What the component has.
+    /// The toolsets, settings, places, tools and resources of the component.
     ///
     /// # Errors
     ///
-    /// Where its text is none that this host understands.
+    /// If the text is not a description that this host understands.
     pub fn description(&self) -> serde_json::Result<Description> {
         serde_json::from_str(&self.description)
     }

@@ -1,15 +1,15 @@
-//! What the standard library inside the component imports, with nothing behind it.
+//! The WASI imports of Rust's standard library, without effect.
 //!
-//! A component written in Rust imports thirteen interfaces of `wasi:cli` and `wasi:io`, whatever
-//! it does. None of them gives it anything here: no arguments and no environment, no input, no
-//! terminal. What it prints, which only a panic does, is kept for the error message.
+//! Every component written in Rust imports thirteen interfaces of `wasi:cli` and `wasi:io`. Here
+//! they offer no arguments, environment, input or terminal. Only a panic prints anything, and that
+//! becomes part of the error message.
 
 use super::call::Call;
 use wasmtime::component::{ComponentType, Linker, Lower, Resource, ResourceType};
 use wasmtime::{Result, bail};
 
 struct Pollable;
-struct Failure;
+struct IoError;
 struct Input;
 struct Output;
 struct TerminalInput;
@@ -17,13 +17,13 @@ struct TerminalOutput;
 
 type Own<T> = Resource<T>;
 
-/// `wasi:io/streams.stream-error`, of which none ever happens.
+/// `wasi:io/streams.stream-error`, which never happens here.
 #[derive(ComponentType, Lower)]
 #[component(variant)]
-#[expect(dead_code, reason = "the type of the imports says that it might")]
+#[expect(dead_code, reason = "the imports' type has it")]
 enum StreamError {
     #[component(name = "last-operation-failed")]
-    LastOperationFailed(Own<Failure>),
+    LastOperationFailed(Own<IoError>),
     #[component(name = "closed")]
     Closed,
 }
@@ -37,7 +37,7 @@ pub(super) fn add_to_linker(linker: &mut Linker<Call>) -> Result<()> {
     poll.func_wrap("[method]pollable.block", |_, (_,): (Own<Pollable>,)| Ok(()))?;
 
     let mut error = linker.instance("wasi:io/error@0.2.0")?;
-    error.resource("error", ResourceType::host::<Failure>(), |_, _| Ok(()))?;
+    error.resource("error", ResourceType::host::<IoError>(), |_, _| Ok(()))?;
 
     let mut streams = linker.instance("wasi:io/streams@0.2.0")?;
     streams.resource("input-stream", ResourceType::host::<Input>(), |_, _| Ok(()))?;
@@ -65,7 +65,7 @@ pub(super) fn add_to_linker(linker: &mut Linker<Call>) -> Result<()> {
     linker
         .instance("wasi:cli/exit@0.2.0")?
         .func_wrap("exit", |_, (_,): (Result<(), ()>,)| -> Result<()> {
-            bail!("the component exits")
+            bail!("the component called `exit`")
         })?;
     linker
         .instance("wasi:cli/stdin@0.2.0")?

@@ -1,35 +1,36 @@
-//! Every bound on what a call may use, and the one error that ends a call at any of them.
+//! All limits of a call, and the error that stops it.
 
 use crate::Audience;
 use std::time::Duration;
 use wasmtime::{ResourceLimiter, Result};
 
-/// What one call may use. A call that wants more gives [`CallError::Ended`](crate::CallError::Ended)
-/// and harms no other; a statement that runs for too long is an error that it may handle.
+/// The limits of a call. A call that exceeds one ends with
+/// [`CallError::Ended`](crate::CallError::Ended) and harms no other call. Only the limit of a
+/// statement is an error that the call may handle.
 ///
-/// Beside these, every call has fixed bounds that no sound component comes near: 16 core instances,
-/// 4 memories, 16 tables of 100,000 elements, 1,000 open resources, 64 MiB of data handed to storage
-/// at once, and 4 KiB kept of what it prints.
+/// Every call also has fixed limits, which are far above what a sound component needs: 16 core
+/// instances, 4 memories, 16 tables of 100,000 elements, 1,000 open resources, 64 MiB of data passed
+/// to storage at once, and 4 KiB of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of its memory. 256 MiB.
+    /// Its linear memory in bytes. 256 MiB.
     pub memory: usize,
-    /// How long its own code may run. Waiting for a lock, for the disk or for other calls does not
-    /// count. 2 s, told in steps of [`TICK`](Limits::TICK).
+    /// How long its own code may run, in steps of [`TICK`](Limits::TICK). Waiting for a lock, for the
+    /// disk or for other calls does not count. 2 s.
     pub guest_time: Duration,
-    /// The same for a tool for people, which may convert the longest file of memories. 60 s.
+    /// The same for a tool for people, such as a conversion of the longest file of memories. 60 s.
     pub guest_time_for_people: Duration,
-    /// How often it may ask storage. 100,000 times.
+    /// How many storage calls it may make. 100,000.
     pub storage_calls: u32,
-    /// How long one SQL statement may run, which does not count as its own time. 30 s.
+    /// How long one SQL statement may run. It does not count as `guest_time`. 30 s.
     pub statement_time: Duration,
 }
 
 impl Limits {
-    /// How often a running call's time is looked at, and whether anybody waits for it still.
+    /// How often a running call is checked for its time and for cancellation.
     pub const TICK: Duration = Duration::from_millis(10);
 
-    /// Bytes of memory that are kept for later calls at most, whatever the earlier ones took. 96 MiB.
+    /// At most so many bytes of memory are kept for later calls. 96 MiB.
     pub const KEPT_MEMORY: usize = agent_memory_image::MAX_IDLE_MEMORY;
 
     const INSTANCES: usize = 16;
@@ -37,17 +38,16 @@ impl Limits {
     const TABLES: usize = 16;
     const TABLE_ELEMENTS: usize = 100_000;
 
-    /// Calls under way at once. Later ones wait, and the earliest go first.
+    /// How many calls run at once. Later calls wait in the order of their arrival.
     pub(crate) const CALLS_AT_ONCE: usize = 256;
 
-    /// Resources that a call has open at once: trees, writers, connections, transactions.
+    /// How many resources a call may have open: trees, writers, connections, transactions.
     pub(crate) const RESOURCES: usize = 1_000;
 
-    /// Bytes that the component hands over in one call of storage. A commit of one document of the
-    /// greatest length (16 MiB) takes a quarter.
+    /// How many bytes the component may pass in one storage call: four times the longest document.
     pub(crate) const TRANSFER: usize = 64 << 20;
 
-    /// Bytes kept of what the component prints.
+    /// How many bytes of the component's output are kept.
     pub(crate) const PRINTED: usize = 4 << 10;
 }
 
@@ -72,20 +72,20 @@ impl Default for Limits {
     }
 }
 
-/// Which of its limits a call went beyond. It travels through the component as a trap.
+/// Why the host stops a call. It passes through the component as a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Exceeded {
+pub(crate) enum StopError {
     #[error("it ran for more than {0:?}")]
     GuestTime(Duration),
     #[error("it needs more than {} MiB of memory", .0 >> 20)]
     Memory(usize),
     #[error("it asked storage more than {0} times")]
     StorageCalls(u32),
-    #[error("nobody waits for it any more")]
-    GivenUp,
+    #[error("the caller cancelled it")]
+    Cancelled,
 }
 
-/// Holds an instance to the limits of its size.
+/// The limits on the size of an instance.
 pub(crate) struct Size {
     pub(crate) memory: usize,
 }
@@ -93,7 +93,7 @@ pub(crate) struct Size {
 impl ResourceLimiter for Size {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
         if desired > self.memory {
-            return Err(Exceeded::Memory(self.memory).into());
+            return Err(StopError::Memory(self.memory).into());
         }
         Ok(true)
     }

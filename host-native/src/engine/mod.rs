@@ -1,5 +1,6 @@
 //! Runs the component: a fresh instance for every call, within the limits.
 
+mod answer;
 mod call;
 mod guest_time;
 mod image;
@@ -7,13 +8,13 @@ mod inert;
 mod limits;
 mod ticker;
 
-pub(crate) use call::{Call, Waiting};
+pub(crate) use call::{Call, Cancellation};
 pub use image::Image;
 pub use limits::Limits;
 
 use crate::capability::{self, MemoryPre, toolbox};
 use crate::outcome::{CallError, Reason};
-use limits::Exceeded;
+use limits::StopError;
 use ticker::Ticker;
 use wasmtime::component::Linker;
 use wasmtime::{Result, Store, UpdateDeadline};
@@ -79,7 +80,7 @@ impl Engine {
         };
         match run() {
             Ok(answer) => answer.map_err(CallError::from),
-            Err(error) => Err(ended(name, &error, store.data())),
+            Err(error) => Err(stopped(name, &error, store.data())),
         }
     }
 
@@ -90,14 +91,14 @@ impl Engine {
         store.set_max_component_handles(Limits::RESOURCES);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|mut store| {
-            store.data_mut().goes_on()?;
+            store.data_mut().check()?;
             Ok(UpdateDeadline::Continue(1))
         });
         store
     }
 }
 
-/// An engine with a pool of instances; without one where so much address space cannot be had.
+/// An engine with a pool of instances, or without one if the address space is too small for it.
 fn engine() -> Result<wasmtime::Engine> {
     let pooled = agent_memory_image::pooled(Limits::CALLS_AT_ONCE as u32 + 1);
     wasmtime::Engine::new(&pooled).or_else(|error| {
@@ -106,26 +107,26 @@ fn engine() -> Result<wasmtime::Engine> {
     })
 }
 
-/// What a function of the toolbox answers.
+/// The answer of a toolbox function.
 type Answer<T> = std::result::Result<T, CallError>;
 
-/// Says why the component did not come to an end of its own.
-fn ended(name: &str, error: &wasmtime::Error, call: &Call) -> CallError {
-    let (reason, why) = match error.downcast_ref::<Exceeded>() {
-        Some(exceeded) => {
-            let reason = match exceeded {
-                Exceeded::GuestTime(_) => Reason::Deadline,
-                Exceeded::Memory(_) => Reason::Memory,
-                Exceeded::StorageCalls(_) => Reason::StorageCalls,
-                Exceeded::GivenUp => Reason::GivenUp,
+/// The error of a call whose component was stopped.
+fn stopped(name: &str, error: &wasmtime::Error, call: &Call) -> CallError {
+    let (reason, why) = match error.downcast_ref::<StopError>() {
+        Some(error) => {
+            let reason = match error {
+                StopError::GuestTime(_) => Reason::Deadline,
+                StopError::Memory(_) => Reason::Memory,
+                StopError::StorageCalls(_) => Reason::StorageCalls,
+                StopError::Cancelled => Reason::GivenUp,
             };
-            (reason, exceeded.to_string())
+            (reason, error.to_string())
         }
         None => (Reason::Trap, format!("{error:#}")),
     };
     let printed = call.printed();
     match reason {
-        Reason::GivenUp => tracing::debug!(tool = name, "the call was given up"),
+        Reason::GivenUp => tracing::debug!(tool = name, "the call was cancelled"),
         _ => tracing::error!(tool = name, %why, %printed, "the component was stopped"),
     }
     let message = if printed.is_empty() {

@@ -1,4 +1,4 @@
-//! The clock that running components look at.
+//! The thread that interrupts running components, so that their limits are checked.
 
 use crate::Limits;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,9 +7,8 @@ use wasmtime::Engine;
 
 /// Advances an engine's epoch once a [`Limits::TICK`] while calls are under way.
 ///
-/// It takes a thread, because a component that loops gives its own back to nobody. The thread is
-/// started by a call that finds none, and ends by itself when it has been idle for a while, so that
-/// a host at rest does not wake up.
+/// It needs a thread of its own, because a component that loops never returns. A call starts the
+/// thread if there is none. The idle thread ends after a while, so that an idle host does not wake.
 #[derive(Clone)]
 pub(super) struct Ticker {
     engine: Engine,
@@ -22,7 +21,7 @@ struct State {
     running: bool,
 }
 
-/// How many ticks without a call end the thread.
+/// The thread ends after so many ticks without a call.
 const IDLE: u32 = 100;
 
 impl Ticker {
@@ -30,7 +29,7 @@ impl Ticker {
         Ticker { engine: engine.clone(), state: Arc::default() }
     }
 
-    /// Keeps the epoch going until what it returns is dropped.
+    /// Advances the epoch until the returned guard is dropped.
     pub(super) fn tick(&self) -> std::io::Result<Ticking> {
         let starts = self.with(|state| {
             state.calls += 1;
@@ -69,7 +68,7 @@ impl Ticker {
     }
 }
 
-/// A call under way.
+/// A call in progress.
 pub(super) struct Ticking(Ticker);
 
 impl Drop for Ticking {

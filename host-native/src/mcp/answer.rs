@@ -4,7 +4,7 @@ use rmcp::model::{self, CallToolResult, ContentBlock, ToolAnnotations};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A tool as `tools/list` shows it: what the component says, and nothing else.
+/// A tool as `tools/list` shows it: the component's description, unchanged.
 pub(super) fn listed(tool: &Tool) -> model::Tool {
     let Annotations { read_only_hint, destructive_hint, idempotent_hint, open_world_hint } =
         tool.annotations;
@@ -23,15 +23,15 @@ pub(super) fn listed(tool: &Tool) -> model::Tool {
     .with_annotations(annotations)
 }
 
-/// What a call answered, as MCP says it.
+/// The outcome of a call as an MCP result.
 ///
-/// An error has text only: clients check structured content against the output schema, and some
-/// throw where an error does not meet it.
+/// An error is text only: clients check structured content against the output schema, which
+/// describes no errors.
 pub(super) fn answer(outcome: Result<Outcome, CallError>) -> Result<CallToolResult, ErrorData> {
     match outcome {
         Ok(outcome) => Ok(match outcome.answer {
             Ok(result) => success(result),
-            Err(refusal) => error(refusal.json),
+            Err(refused) => error(refused.json),
         }),
         Err(CallError::NotFound(message) | CallError::InvalidRequest(message)) => {
             Err(ErrorData::invalid_params(message, None))
@@ -43,7 +43,7 @@ pub(super) fn answer(outcome: Result<Outcome, CallError>) -> Result<CallToolResu
 fn success(result: String) -> CallToolResult {
     let structured = match serde_json::from_str::<Value>(&result) {
         Ok(structured @ Value::Object(_)) => structured,
-        _ => return internal("the component's result is no JSON object"),
+        _ => return internal("the component's result is not a JSON object"),
     };
     let mut success = CallToolResult::success(vec![ContentBlock::text(result)]);
     success.structured_content = Some(structured);

@@ -1,4 +1,4 @@
-use crate::{Arrival, Memory};
+use crate::{AgentMemory, Arrival};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, Extensions, GetExtensions, GetMeta,
     ProtocolVersion, RequestId, ServerJsonRpcMessage,
@@ -10,42 +10,39 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// A transport that lets calls arrive in the order of their requests, and ends only when all are
+/// A transport that numbers calls in the order of their requests, and that ends when all are
 /// answered.
 ///
-/// `rmcp` runs each request in a task of its own, in no order. A call's number, time and place
-/// among the writers are therefore taken here, while messages are still in line, and travel in the
-/// request's extensions.
+/// `rmcp` runs each request in a task of its own, in any order. So a call gets its number, its time
+/// and its place among the writers here, and carries them in the request's extensions.
 ///
-/// At the end of input, `end` is cancelled at once, so that whatever waits for the client gives up;
-/// the input's end is passed on when no request is left. Earlier, `rmcp` would stop carrying what a
-/// handler sends, and wait for that handler.
+/// When the input ends, `end` is cancelled at once, and handlers stop waiting for the client. `rmcp`
+/// learns of the end only when no request is left: from then on it sends nothing.
 pub(super) struct Intake<T> {
     transport: T,
-    memory: Memory,
+    memory: AgentMemory,
     end: CancellationToken,
     unanswered: Arc<watch::Sender<HashSet<RequestId>>>,
     begun: bool,
 }
 
-/// Taken by the call's handler. Where no handler runs, it is dropped with the request.
+/// A call's arrival, taken by its handler. Without a handler, it is dropped with the request.
 #[derive(Clone)]
 struct Arrived(Arc<Mutex<Option<Arrival>>>);
 
-/// The arrival of the call that a request makes, once.
+/// Takes the arrival of the call from the extensions of its request.
 pub(super) fn arrival(request: &Extensions) -> Option<Arrival> {
     let arrived = request.get::<Arrived>()?;
     arrived.0.lock().ok()?.take()
 }
 
 impl<T> Intake<T> {
-    pub(super) fn new(transport: T, memory: Memory, end: CancellationToken) -> Self {
+    pub(super) fn new(transport: T, memory: AgentMemory, end: CancellationToken) -> Self {
         Intake { transport, memory, end, unanswered: Arc::default(), begun: false }
     }
 
-    /// Notes what a message begins or ends. False where `rmcp` cannot take it: before a session has
-    /// begun, it would end the server over a notification, such as one that cancels a
-    /// `server/discover`.
+    /// Notes the requests that a message begins or ends. False if `rmcp` must not see it: before a
+    /// session has begun, any notification would end the server.
     fn admits(&mut self, message: &mut ClientJsonRpcMessage) -> bool {
         match message {
             ClientJsonRpcMessage::Request(message) => {
@@ -100,7 +97,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Intake<T> {
         async move {
             let sent = sent.await;
             if sent.is_err() {
-                // Nobody reads the answers: there is no use in taking requests.
+                // The client does not read answers any more, so accept no requests.
                 end.cancel();
             }
             if let Some(id) = answered {
@@ -120,7 +117,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Intake<T> {
             let Some(mut message) = received else {
                 self.end.cancel();
                 let mut unanswered = self.unanswered.subscribe();
-                // The sender is ours, so that waiting cannot fail.
+                // Waiting cannot fail, since `self` holds the sender.
                 let _ = unanswered.wait_for(HashSet::is_empty).await;
                 let _ = self.transport.close().await;
                 return None;

@@ -10,20 +10,20 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-/// The longest message that is read, in bytes. Tools take far less.
+/// The longest message that is read, in bytes. Tools need far less.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// Messages as lines of JSON, as the stdio transport has them.
+/// Messages as lines of JSON, as in MCP's stdio transport.
 ///
-/// Unlike that of `rmcp`, it answers a request whose params are no object, or that is no request at
-/// all, under the request's own id: its client would wait for that in vain.
+/// Unlike the transport of `rmcp`, it answers malformed requests under their own id, so that their
+/// client does not wait for ever.
 pub(super) struct Lines<R, W> {
     reader: BufReader<R>,
-    /// The line that is being read: kept here, since a read may be given up half way.
+    /// The line that is being read. It is kept here because a read may be cancelled half way.
     line: Vec<u8>,
     writer: Arc<Mutex<W>>,
-    /// The answers to lines that were no messages. They are tasks of their own: reading may be
-    /// given up at any time, and half an answer must not stay.
+    /// The answers to malformed lines. They are tasks of their own, since a cancelled read must not
+    /// leave half an answer.
     replies: JoinSet<io::Result<()>>,
 }
 
@@ -37,8 +37,8 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
         }
     }
 
-    /// Reads up to the end of a line or of the input. False where the input has ended before. Of a
-    /// line that is too long, enough is kept to tell.
+    /// Reads up to the end of a line or of the input; false at the end of the input. Keeps at most
+    /// `LONGEST + 1` bytes of a line.
     async fn read_line(&mut self) -> io::Result<bool> {
         loop {
             let read = self.reader.fill_buf().await?;
@@ -57,7 +57,7 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
     }
 }
 
-/// Reads one message. What is none gives the error to answer with, if it wants an answer.
+/// Reads one message. A malformed one gives the error to answer with, or none for a notification.
 fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>>> {
     if line.len() > LONGEST {
         let message = format!("the message is longer than {LONGEST} bytes");
@@ -69,7 +69,7 @@ fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>
     }
     serde_json::from_slice(line).map_err(|unreadable| {
         let Ok(value) = serde_json::from_slice::<Value>(line) else {
-            // Half an emoji, a number beyond all bounds: its sender still waits for an answer.
+            // It may still have an id, as with half an emoji or too large a number in its params.
             let envelope = serde_json::from_slice::<Envelope>(line).unwrap_or_default();
             let message = format!("the message cannot be read as JSON: {unreadable}");
             return Some(match &envelope.id {
@@ -79,7 +79,7 @@ fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>
         };
         let id = value.get("id");
         let Some(method) = value.get("method").and_then(Value::as_str) else {
-            let message = "the message is no JSON-RPC request, notification or response";
+            let message = "the message is not a JSON-RPC request, notification or response";
             let error_data = ErrorData::invalid_request(message, None);
             return Some(error(error_data, id));
         };
@@ -87,7 +87,7 @@ fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>
         let id = id?;
         Some(match value.get("params") {
             Some(params) if !params.is_object() => {
-                let message = format!("the params of `{method}` are no object");
+                let message = format!("the params of `{method}` are not an object");
                 error(ErrorData::invalid_params(message, None), Some(id))
             }
             _ => {
@@ -98,7 +98,7 @@ fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>
     })
 }
 
-/// What can be read of a message whose params cannot.
+/// The part of a message that can be read if its params cannot.
 #[derive(Default, Deserialize)]
 struct Envelope {
     id: Option<Value>,
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The code and id of the error that a line is answered with; none where there is no answer.
+    /// The code and id of the error that answers a line; none if there is no answer.
     fn answer(line: &str) -> Option<(Value, Value)> {
         let error = message(line.as_bytes()).expect_err("no message")?;
         let mut error = serde_json::to_value(error).expect("JSON");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_with_values_beyond_what_is_read_is_answered_under_its_id() {
+    fn a_request_with_values_that_cannot_be_read_is_answered_under_its_id() {
         let nested = "[".repeat(200) + &"]".repeat(200);
         for value in [r#""half an emoji: \ud83d""#, &nested, "1e999"] {
             for line in [
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_answered_without_an_id() {
+    fn a_line_that_is_not_json_is_answered_without_an_id() {
         for line in [r#"{"id": 1, "params": {"a": "\ud83d""#, r#"{"id": 1, "params": 1e999} x"#] {
             assert_eq!(answer(line), Some((json!(-32700), Value::Null)), "{line}");
         }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_is_read_across_reads_and_one_that_is_too_long_is_passed_over() {
+    async fn a_line_is_joined_from_several_reads_and_one_that_is_too_long_is_skipped() {
         let mut input = vec![b' '; LONGEST + 10];
         let list = br#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#;
         input.push(b'\n');

@@ -1,33 +1,34 @@
 //! The tools as an MCP server: the only place that knows MCP.
 //!
-//! One server speaks both eras of the protocol: 2026-07-28, where every request stands for itself,
-//! and 2024-11-05 to 2025-11-25, which begin with `initialize`. It lists the component's tools for
-//! models, in the component's order, as they are.
+//! One server speaks all protocol versions: 2026-07-28, where requests are stateless, and
+//! 2024-11-05 to 2025-11-25, where a session begins with `initialize`. It lists the component's
+//! tools for models unchanged, in the component's order.
 //!
-//! What a tool refuses is a result with `isError` and the error's JSON as its text, so that a model
-//! can correct itself. A result that succeeds is structured and, for older clients, the same JSON
-//! as text. Only a request that cannot be understood is a JSON-RPC error.
+//! A tool's error is a result with `isError` and the error's JSON as text, so that a model can
+//! correct itself. A successful result is structured; the same JSON comes as text for older clients.
+//! Only a request that cannot be understood is a JSON-RPC error.
 //!
 //! # Example
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let memory = agent_memory_host::Memory::builder().allow("/srv/repository").build()?;
+//! let memory = agent_memory_host::AgentMemory::builder().allow("/srv/repository").build()?;
 //! agent_memory_host::mcp::serve_stdio(memory, std::future::pending()).await?;
 //! # Ok(())
 //! # }
 //! ```
 
 mod answer;
+mod error;
 mod intake;
 mod lines;
-mod refusal;
 mod resources;
 mod roots;
 mod server;
 mod subscriptions;
+mod version;
 
-use crate::Memory;
+use crate::AgentMemory;
 use intake::Intake;
 use lines::Lines;
 use rmcp::ServiceExt;
@@ -40,27 +41,30 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-/// How long the calls under way may take to end once no more requests are read.
+/// How long calls in progress may take to end after the input has ended.
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Why serving ended before the client did.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The client opened with something that begins neither era.
-    #[error("the client's first message begins no MCP session: {0}")]
+    /// The client's first message does not begin a session of any protocol version.
+    #[error("the client's first message does not begin an MCP session: {0}")]
     Opening(String),
-    /// The server itself broke: an error in this program.
-    #[error("the server ended by itself: {0}")]
+    /// The server itself failed: an error in this program.
+    #[error("the server failed: {0}")]
     Broken(String),
 }
 
 /// Serves over standard input and output, as [`serve`] does. Nothing else may write to standard
-/// output meanwhile.
+/// output while it serves.
 ///
 /// # Errors
 ///
 /// As [`serve`].
-pub async fn serve_stdio(memory: Memory, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+pub async fn serve_stdio(
+    memory: AgentMemory,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
     let (reader, writer) = stdio_pipes();
     serve(memory, reader, writer, stop).await
 }
@@ -68,14 +72,14 @@ pub async fn serve_stdio(memory: Memory, stop: impl Future<Output = ()>) -> Resu
 /// Serves one client, whose messages are lines of JSON, until its input ends, its output breaks, or
 /// `stop` is ready.
 ///
-/// The calls that are under way then are finished and answered first, for at most 5 s. Open
-/// subscriptions end at once.
+/// Calls in progress are then finished and answered, for at most 5 s. Open subscriptions end at
+/// once.
 ///
 /// # Errors
 ///
-/// [`ServeError`]. A client that goes away is none.
+/// [`ServeError`]. A client that disconnects is not an error.
 pub async fn serve<R, W>(
-    memory: Memory,
+    memory: AgentMemory,
     reader: R,
     writer: W,
     stop: impl Future<Output = ()>,
@@ -95,7 +99,7 @@ where
     }
     let closed = tokio::time::timeout(CLOSING, session).await;
     closed.unwrap_or_else(|_| {
-        tracing::warn!("calls that were under way after {CLOSING:?} were given up");
+        tracing::warn!("calls that had not ended after {CLOSING:?} were cancelled");
         Ok(())
     })
 }

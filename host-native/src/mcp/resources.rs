@@ -1,11 +1,11 @@
-use super::refusal::Era;
-use crate::{CallError, Memory, Outcome, Resource, ResourceTemplate};
+use super::version::Version;
+use crate::{AgentMemory, CallError, Outcome, Resource, ResourceTemplate};
 use rmcp::ErrorData;
 use rmcp::model::{self, ReadResourceResult, ResourceContents};
 use serde::Deserialize;
 use serde_json::json;
 
-/// A resource as `resources/list` shows it: what the component says, and nothing else.
+/// A resource as `resources/list` shows it: the component's description, unchanged.
 pub(super) fn listed(resource: &Resource) -> model::Resource {
     model::Resource::new(&resource.uri, &resource.name)
         .with_title(&resource.title)
@@ -21,14 +21,17 @@ pub(super) fn listed_template(template: &ResourceTemplate) -> model::ResourceTem
         .with_mime_type(&template.mime_type)
 }
 
-/// Whether a URI is that of a listed resource, or fits a template.
-pub(super) fn is_resource(memory: &Memory, uri: &str) -> bool {
+/// Whether a URI is that of a listed resource or matches a template.
+pub(super) fn is_resource(memory: &AgentMemory, uri: &str) -> bool {
     memory.resources().iter().any(|resource| resource.uri == uri)
-        || memory.resource_templates().iter().any(|template| fits(&template.uri_template, uri))
+        || memory
+            .resource_templates()
+            .iter()
+            .any(|template| matches_template(&template.uri_template, uri))
 }
 
-/// Whether a URI fits a template with one variable, a segment of a path.
-fn fits(template: &str, uri: &str) -> bool {
+/// Whether a URI matches a template with one variable, which stands for one path segment.
+fn matches_template(template: &str, uri: &str) -> bool {
     let Some((before, (_, after))) =
         template.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
     else {
@@ -40,50 +43,50 @@ fn fits(template: &str, uri: &str) -> bool {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Held {
+struct Contents {
     uri: String,
     mime_type: String,
     text: String,
 }
 
-/// What reading a resource answered, as MCP says it. A resource has no result that is an error: what
-/// a toolset refuses is the message of a JSON-RPC error, with the toolset's own as its data.
+/// The outcome of a read as an MCP result. MCP has no error results for resources, so a toolset's
+/// error becomes a JSON-RPC error, with the toolset's JSON as its data.
 pub(super) fn read(
     outcome: Result<Outcome, CallError>,
     uri: &str,
-    era: Era,
+    version: Version,
 ) -> Result<ReadResourceResult, ErrorData> {
     let internal = |message: String| ErrorData::internal_error(message, None);
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        Err(CallError::NotFound(_)) => return Err(unknown(uri, era)),
+        Err(CallError::NotFound(_)) => return Err(unknown(uri, version)),
         Err(CallError::InvalidRequest(message)) => {
             return Err(ErrorData::invalid_params(message, None));
         }
         Err(CallError::Ended { message, .. }) => return Err(internal(message)),
     };
-    let answer = outcome.answer.map_err(|refusal| {
-        let data = serde_json::from_str(&refusal.json).ok();
-        let message = format!("`{uri}` cannot be read: {}", refusal.message);
+    let answer = outcome.answer.map_err(|error| {
+        let data = serde_json::from_str(&error.json).ok();
+        let message = format!("`{uri}` cannot be read: {}", error.message);
         ErrorData::internal_error(message, data)
     })?;
-    let held: Vec<Held> = serde_json::from_str(&answer)
+    let contents: Vec<Contents> = serde_json::from_str(&answer)
         .map_err(|error| internal(format!("the component's answer cannot be read: {error}")))?;
-    let contents = held
+    let contents = contents
         .into_iter()
-        .map(|held| ResourceContents::text(held.text, held.uri).with_mime_type(held.mime_type));
+        .map(|part| ResourceContents::text(part.text, part.uri).with_mime_type(part.mime_type));
     Ok(ReadResourceResult::new(contents.collect()))
 }
 
-/// The error for a URI that is no resource; the code depends on the era.
-pub(super) fn unknown(uri: &str, era: Era) -> ErrorData {
+/// The error for a URI that names no resource; its code depends on the protocol version.
+pub(super) fn unknown(uri: &str, version: Version) -> ErrorData {
     let message = format!(
         "there is no resource `{uri}`: `resources/list` and `resources/templates/list` name them"
     );
     let data = Some(json!({ "uri": uri }));
-    match era {
-        Era::Stateless => ErrorData::invalid_params(message, data),
-        Era::Initialized => ErrorData::resource_not_found(message, data),
+    match version {
+        Version::Stateless => ErrorData::invalid_params(message, data),
+        Version::Initialized => ErrorData::resource_not_found(message, data),
     }
 }
 
@@ -92,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uri_fits_a_template_with_one_segment_in_place_of_the_variable() {
+    fn a_uri_matches_a_template_with_one_segment_in_place_of_the_variable() {
         let template = "memory://{name}/recent";
         for (uri, expected) in [
             ("memory://ada/recent", true),
@@ -101,8 +104,8 @@ mod tests {
             ("memory://recent", false),
             ("memory://ada/stats", false),
         ] {
-            assert_eq!(fits(template, uri), expected, "{uri}");
+            assert_eq!(matches_template(template, uri), expected, "{uri}");
         }
-        assert!(fits("memory://recent", "memory://recent"));
+        assert!(matches_template("memory://recent", "memory://recent"));
     }
 }

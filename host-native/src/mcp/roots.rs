@@ -1,6 +1,6 @@
 #![expect(deprecated, reason = "older clients still have roots")]
 
-use crate::starting::repository_around;
+use crate::enclosing_repository::repository_around;
 use crate::{BoxFuture, Roots};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-/// How long a client may take to list its roots. No person is asked.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a client may take to list its roots: programs answer this, not people.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What an older-era client said its roots are: kept from the first question until it says that
-/// they changed. One that does not tell has none, and is not asked again.
+/// The roots of a client with an older protocol version, from the first request until the client
+/// reports a change. A client that does not answer has no roots and is not asked again.
 #[derive(Clone, Default)]
 pub(super) struct KnownRoots(Arc<Mutex<Arc<OnceCell<Vec<PathBuf>>>>>);
 
@@ -22,22 +22,19 @@ impl KnownRoots {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }
 
-    /// Asks, or waits for the answer to the one who asked.
+    /// Asks the client, or waits for the answer to an earlier request.
     async fn or_ask(
         &self,
         ask: impl Future<Output = Vec<PathBuf>> + Send + 'static,
     ) -> Vec<PathBuf> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // A task of its own: the question outlives the call that asks it, so that a call that is
-        // cancelled does not make all others wait for another one.
+        // In a task of its own, so that other calls get the answer even if this one is cancelled.
         let answered = tokio::spawn(async move { known.get_or_init(|| ask).await.clone() });
         answered.await.unwrap_or_default()
     }
 }
 
-/// A client that can be asked which directories it works in.
-///
-/// What it names is a starting directory, as the server's own is: the repository around it is
+/// A client that can list the directories that it works in. The repository around each of them is
 /// granted.
 pub(super) struct ClientRoots {
     question: Question,
@@ -51,7 +48,7 @@ struct Question {
 }
 
 impl ClientRoots {
-    /// The client of a request, if it has roots and its era lets a server ask for them.
+    /// The client of a request, if it has roots and its protocol version lets a server ask for them.
     pub(super) fn of(
         request: &RequestContext<RoleServer>,
         known: &KnownRoots,
@@ -71,7 +68,7 @@ impl Roots for ClientRoots {
         let question = self.question.clone();
         Box::pin(self.known.or_ask(async move {
             question.ask().await.unwrap_or_else(|error| {
-                tracing::warn!("the client's roots are not known: {error}");
+                tracing::warn!("the client did not list its roots: {error}");
                 Vec::new()
             })
         }))
@@ -82,11 +79,11 @@ impl Question {
     async fn ask(&self) -> Result<Vec<PathBuf>, String> {
         let question = self.client.list_roots();
         let answer = tokio::select! {
-            answer = tokio::time::timeout(PATIENCE, question) => answer,
-            () = self.end.cancelled() => return Err("the client is going away".into()),
+            answer = tokio::time::timeout(TIMEOUT, question) => answer,
+            () = self.end.cancelled() => return Err("the client has disconnected".into()),
         };
         let listed = answer
-            .map_err(|_| format!("no answer within {PATIENCE:?}"))?
+            .map_err(|_| format!("no answer within {TIMEOUT:?}"))?
             .map_err(|error| error.to_string())?;
         let directories = listed.roots.iter().filter_map(|root| directory(&root.uri));
         Ok(directories.filter_map(|directory| repository_around(&directory)).collect())
@@ -130,7 +127,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     #[tokio::test]
-    async fn the_question_of_a_call_that_is_cancelled_is_answered_to_the_next_one() {
+    async fn roots_that_a_cancelled_call_asked_for_reach_the_next_call() {
         let known = KnownRoots::default();
         let (answer, answered) = oneshot::channel();
         let (asked, is_asked) = oneshot::channel();

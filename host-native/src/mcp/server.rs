@@ -1,10 +1,11 @@
 use super::answer::{answer, listed};
+use super::error::{unknown_method, unrecognised};
 use super::intake;
-use super::refusal::{Era, refusal, unknown_method};
 use super::resources::{self, is_resource};
 use super::roots::{ClientRoots, KnownRoots};
 use super::subscriptions::{MAX_SUBSCRIPTIONS, Subscriptions};
-use crate::{Audience, Memory, Tool};
+use super::version::Version;
+use crate::{AgentMemory, Audience, Tool};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
@@ -20,18 +21,18 @@ use tokio_util::sync::CancellationToken;
 
 type Request = RequestContext<RoleServer>;
 
-/// What one client talks to.
+/// The MCP handler of one client.
 pub(super) struct Server {
-    memory: Memory,
+    memory: AgentMemory,
     tools: Vec<model::Tool>,
     known_roots: KnownRoots,
     subscriptions: Subscriptions,
-    /// Cancelled when the client sends nothing more.
+    /// Cancelled when the input has ended.
     end: CancellationToken,
 }
 
 impl Server {
-    pub(super) fn new(memory: Memory, end: CancellationToken) -> Self {
+    pub(super) fn new(memory: AgentMemory, end: CancellationToken) -> Self {
         let tools = for_models(&memory).map(listed).collect();
         let (known_roots, subscriptions) = (KnownRoots::default(), Subscriptions::default());
         Server { memory, tools, known_roots, subscriptions, end }
@@ -41,25 +42,34 @@ impl Server {
         !self.memory.resources().is_empty() || !self.memory.resource_templates().is_empty()
     }
 
-    /// Refuses what is not there without resources, and a cursor, since every list is one page.
-    fn lists(&self, method: &str, page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    /// Checks a request for a list of resources: they must exist, and every list is one page.
+    fn check_list(
+        &self,
+        method: &str,
+        page: Option<PaginatedRequestParams>,
+    ) -> Result<(), ErrorData> {
         if !self.has_resources() {
             return Err(unknown_method(method));
         }
         one_page(page)
     }
 
-    /// Refuses a subscription that cannot be made.
-    fn subscribes(&self, method: &str, uri: &str, request: &Request) -> Result<(), ErrorData> {
-        let era = Era::of(request);
-        if !self.has_resources() || era == Era::Stateless {
+    /// Checks that a client of this protocol version can subscribe to the resource.
+    fn check_subscription(
+        &self,
+        method: &str,
+        uri: &str,
+        request: &Request,
+    ) -> Result<(), ErrorData> {
+        let version = Version::of(request);
+        if !self.has_resources() || version == Version::Stateless {
             return Err(unknown_method(method));
         }
-        is_resource(&self.memory, uri).then_some(()).ok_or_else(|| resources::unknown(uri, era))
+        is_resource(&self.memory, uri).then_some(()).ok_or_else(|| resources::unknown(uri, version))
     }
 
-    /// Whether a name calls a tool for models.
-    fn offers(&self, name: &str) -> bool {
+    /// Whether a name is that of a tool for models.
+    fn has_tool(&self, name: &str) -> bool {
         for_models(&self.memory).any(|tool| tool.is_called(name))
     }
 }
@@ -67,19 +77,19 @@ impl Server {
 fn one_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     let cursor = page.and_then(|page| page.cursor);
     cursor.map_or(Ok(()), |cursor| {
-        let message = format!("`{cursor}` is no cursor of this server: its list is one page");
+        let message = format!("unknown cursor `{cursor}`: every list is one page, so leave it out");
         Err(ErrorData::invalid_params(message, None))
     })
 }
 
-pub(crate) fn for_models(memory: &Memory) -> impl Iterator<Item = &Tool> {
+pub(crate) fn for_models(memory: &AgentMemory) -> impl Iterator<Item = &Tool> {
     let tools = memory.tools().iter();
     tools.filter(|tool| tool.audience == Audience::Model)
 }
 
-/// The server's name in results: the stateless era has no handshake that says it once.
+/// The server's name for a result. Stateless protocol versions have no handshake that gives it once.
 fn name_in_result(request: &Request) -> Option<MetaObject> {
-    (Era::of(request) == Era::Stateless).then(|| {
+    (Version::of(request) == Version::Stateless).then(|| {
         let name = ("io.modelcontextprotocol/serverInfo".to_owned(), json!(identity()));
         MetaObject(JsonObject::from_iter([name]))
     })
@@ -118,7 +128,7 @@ impl ServerHandler for Server {
         params: InitializeRequestParams,
         request: Request,
     ) -> Result<InitializeResult, ErrorData> {
-        // `rmcp` notes the client before it asks; a session without one began statelessly.
+        // `rmcp` stores the client before it calls this, but not in a stateless session.
         if request.peer.peer_info().is_none() {
             return Err(unknown_method("initialize"));
         }
@@ -146,7 +156,7 @@ impl ServerHandler for Server {
         call: CallToolRequestParams,
         request: Request,
     ) -> Result<CallToolResponse, ErrorData> {
-        if !self.offers(&call.name) {
+        if !self.has_tool(&call.name) {
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`: `tools/list` names them all", call.name),
                 None,
@@ -169,7 +179,7 @@ impl ServerHandler for Server {
         Ok(result.into())
     }
 
-    /// The lists never change while the server runs: a subscription hears of resources alone.
+    /// The lists never change while the server runs, so only resources can be subscribed to.
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
@@ -184,7 +194,7 @@ impl ServerHandler for Server {
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
         let mut changes = self.memory.changes();
-        let tell = async {
+        let notify = async {
             while let Some(changed) = changes.next().await {
                 for uri in uris.iter().filter(|uri| changed.concerns(uri)) {
                     if subscription.sink().notify_resource_updated(uri).await.is_err() {
@@ -194,7 +204,7 @@ impl ServerHandler for Server {
             }
         };
         tokio::select! {
-            () = tell => {}
+            () = notify => {}
             () = subscription.cancelled() => {}
             () = self.end.cancelled() => {}
         }
@@ -206,7 +216,7 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         request: Request,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.lists("resources/list", page)?;
+        self.check_list("resources/list", page)?;
         let resources = self.memory.resources().iter().map(resources::listed);
         let mut result = ListResourcesResult::with_all_items(resources.collect());
         result.meta = name_in_result(&request);
@@ -218,7 +228,7 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         request: Request,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.lists("resources/templates/list", page)?;
+        self.check_list("resources/templates/list", page)?;
         let templates = self.memory.resource_templates().iter().map(resources::listed_template);
         let mut result = ListResourceTemplatesResult::with_all_items(templates.collect());
         result.meta = name_in_result(&request);
@@ -240,7 +250,7 @@ impl ServerHandler for Server {
                 return Err(ErrorData::internal_error("the request was cancelled", None));
             }
         };
-        let mut result = resources::read(outcome, &read.uri, Era::of(&request))?;
+        let mut result = resources::read(outcome, &read.uri, Version::of(&request))?;
         result.meta = name_in_result(&request);
         Ok(result.into())
     }
@@ -250,7 +260,7 @@ impl ServerHandler for Server {
         wanted: SubscribeRequestParams,
         request: Request,
     ) -> Result<(), ErrorData> {
-        self.subscribes("resources/subscribe", &wanted.uri, &request)?;
+        self.check_subscription("resources/subscribe", &wanted.uri, &request)?;
         if self.subscriptions.add(wanted.uri, &self.memory, request.peer, &self.end) {
             return Ok(());
         }
@@ -263,7 +273,7 @@ impl ServerHandler for Server {
         wanted: UnsubscribeRequestParams,
         request: Request,
     ) -> Result<(), ErrorData> {
-        self.subscribes("resources/unsubscribe", &wanted.uri, &request)?;
+        self.check_subscription("resources/unsubscribe", &wanted.uri, &request)?;
         self.subscriptions.remove(&wanted.uri);
         Ok(())
     }
@@ -277,10 +287,10 @@ impl ServerHandler for Server {
         custom: CustomRequest,
         request: Request,
     ) -> Result<CustomResult, ErrorData> {
-        Err(refusal(&custom.method, Era::of(&request)))
+        Err(unrecognised(&custom.method, Version::of(&request)))
     }
 
-    // Capabilities that are not declared have no methods. `rmcp` would answer with empty lists.
+    // Without these, `rmcp` would answer with empty lists for capabilities that are not declared.
 
     async fn list_prompts(
         &self,

@@ -1,31 +1,31 @@
-use crate::{Changes, Memory};
+use crate::{AgentMemory, Changes};
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, RoleServer};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// The most resources that one client subscribes to.
+/// How many resources one client may subscribe to.
 pub(super) const MAX_SUBSCRIPTIONS: usize = 1_000;
 
-/// What a client that began with `initialize` has subscribed to: each resource by a request of its
-/// own, all told over the one connection. In the stateless era a request lists them and is told.
+/// The subscriptions of a client that began with `initialize`: one request for each resource, and
+/// all notifications over one connection. Stateless clients list all resources in one request.
 #[derive(Clone, Default)]
 pub(super) struct Subscriptions(Arc<Mutex<Subscribed>>);
 
 #[derive(Default)]
 struct Subscribed {
     uris: BTreeSet<String>,
-    /// Whether there is a task that tells the client.
-    told: bool,
+    /// Whether the task that notifies the client has started.
+    started: bool,
 }
 
 impl Subscriptions {
-    /// Adds a resource; false where there are too many.
+    /// Adds a resource; false if the client has [`MAX_SUBSCRIPTIONS`] already.
     pub(super) fn add(
         &self,
         uri: String,
-        memory: &Memory,
+        memory: &AgentMemory,
         client: Peer<RoleServer>,
         end: &CancellationToken,
     ) -> bool {
@@ -34,11 +34,11 @@ impl Subscriptions {
                 return None;
             }
             subscribed.uris.insert(uri);
-            Some(!std::mem::replace(&mut subscribed.told, true))
+            Some(!std::mem::replace(&mut subscribed.started, true))
         });
         if begins == Some(true) {
             let (all, changes, end) = (self.clone(), memory.changes(), end.clone());
-            tokio::spawn(async move { end.run_until_cancelled(all.tell(changes, client)).await });
+            tokio::spawn(async move { end.run_until_cancelled(all.notify(changes, client)).await });
         }
         begins.is_some()
     }
@@ -48,7 +48,7 @@ impl Subscriptions {
         self.with(|subscribed| subscribed.uris.remove(uri));
     }
 
-    async fn tell(self, mut changes: Changes, client: Peer<RoleServer>) {
+    async fn notify(self, mut changes: Changes, client: Peer<RoleServer>) {
         while let Some(changed) = changes.next().await {
             let concerned = |uri: &&String| changed.concerns(uri);
             let uris: Vec<_> =

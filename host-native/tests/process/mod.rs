@@ -1,4 +1,4 @@
-//! The built binary as its users see it: a process with arguments, an environment and pipes.
+//! The built binary as a process with arguments, an environment and pipes.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
-/// A new source repository.
+/// A new Git repository.
 pub struct Repository {
     directory: tempfile::TempDir,
 }
@@ -42,7 +42,7 @@ impl Repository {
     }
 }
 
-/// The binary, in a directory and with nothing of ours in its environment.
+/// The binary, in a directory and without any of its variables in the environment.
 pub fn agent_memory(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agent-memory"));
     for (name, _) in std::env::vars_os() {
@@ -57,37 +57,38 @@ pub fn agent_memory(directory: &Path) -> Command {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub enum ProtocolVersion {
     Stateless,
     Initialized,
 }
 
-pub const ERAS: [Era; 2] = [Era::Stateless, Era::Initialized];
+pub const PROTOCOL_VERSIONS: [ProtocolVersion; 2] =
+    [ProtocolVersion::Stateless, ProtocolVersion::Initialized];
 
 /// An MCP client that talks to `agent-memory serve` in lines of JSON.
 pub struct Client {
     server: Child,
     requests: Option<ChildStdin>,
     lines: BufReader<ChildStdout>,
-    era: Era,
+    version: ProtocolVersion,
     last: u64,
 }
 
 impl Client {
-    /// Starts a server in a repository, and opens a session in an era that has them.
-    pub fn start(repository: &Repository, era: Era) -> Self {
-        Client::of(agent_memory(&repository.root()).arg("serve"), era)
+    /// Starts a server in a repository, and opens a session if the protocol version has sessions.
+    pub fn start(repository: &Repository, version: ProtocolVersion) -> Self {
+        Client::of(agent_memory(&repository.root()).arg("serve"), version)
     }
 
-    pub fn of(serve: &mut Command, era: Era) -> Self {
-        let mut client = Client::unopened(serve, era);
-        if era == Era::Initialized {
+    pub fn of(serve: &mut Command, version: ProtocolVersion) -> Self {
+        let mut client = Client::unopened(serve, version);
+        if version == ProtocolVersion::Initialized {
             client.initialize("2025-11-25", json!({}));
         }
         client
     }
 
-    pub fn unopened(serve: &mut Command, era: Era) -> Self {
+    pub fn unopened(serve: &mut Command, version: ProtocolVersion) -> Self {
         serve.stdin(Stdio::piped()).stdout(Stdio::piped());
         serve.stderr(Stdio::null());
         let mut server = serve.spawn().expect("the server starts");
@@ -95,7 +96,7 @@ impl Client {
             requests: server.stdin.take(),
             lines: BufReader::new(server.stdout.take().expect("its output")),
             server,
-            era,
+            version,
             last: 0,
         }
     }
@@ -123,10 +124,10 @@ impl Client {
         self.send_text(&format!("{message}\n"));
     }
 
-    /// Sends a request as the era has it, and returns its id.
+    /// Sends a request in the form of the protocol version, and returns its id.
     pub fn ask(&mut self, method: &str, mut params: Value) -> u64 {
         self.last += 1;
-        if self.era == Era::Stateless {
+        if self.version == ProtocolVersion::Stateless {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -137,7 +138,7 @@ impl Client {
         self.last
     }
 
-    /// The next message. Whatever the server prints has to be one.
+    /// The next message. Every line that the server prints has to be one.
     pub fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.lines.read_line(&mut line).expect("its output");
@@ -155,7 +156,7 @@ impl Client {
         self.request("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Ends the input, and returns what else is printed and how the server ended.
+    /// Ends the input, and returns the remaining messages and the exit status.
     pub fn end(mut self) -> (Vec<Value>, ExitStatus) {
         drop(self.requests.take());
         let mut rest = String::new();
@@ -176,8 +177,8 @@ impl Client {
 
 fn read_message(line: &str) -> Value {
     let message: Value = serde_json::from_str(line).unwrap_or_else(|error| {
-        panic!("the server printed what is no JSON ({error}): {line:?}");
+        panic!("the server printed a line that is not JSON ({error}): {line:?}");
     });
-    assert_eq!(message["jsonrpc"], "2.0", "no JSON-RPC: {line}");
+    assert_eq!(message["jsonrpc"], "2.0", "not JSON-RPC: {line}");
     message
 }

@@ -1,8 +1,7 @@
-//! A component that misbehaves on request, so that tests can see what a host makes of it.
+//! A component that misbehaves on request, to test hosts with.
 //!
-//! It has the product's world and is built as the product is. Each tool is one misdeed, named after
-//! it; the arguments are `{"repo_root": path}` where the tool needs a tree, and `append` takes a
-//! `line` as well.
+//! It has the product's world and is built like the product. Each tool is one misdeed, named after it.
+//! The arguments are `{"repo_root": path}` if the tool needs a tree; `append` also takes a `line`.
 
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs)]
@@ -24,7 +23,7 @@ use serde_json::{Value, json};
 const PLACE: &str = "guests";
 const DATABASE: &str = "guests.db";
 
-/// Each tool, and whether it says that it only reads.
+/// The tools, and whether each claims to be read-only.
 const TOOLS: [(&str, bool); 36] = [
     ("add-row", false),
     ("append", false),

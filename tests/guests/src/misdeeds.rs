@@ -1,4 +1,4 @@
-//! What the tools do, one function each.
+//! The tools, a function for each.
 
 use crate::agent_memory::storage::database::{
     self, Connection, Kind, Mode, Statement, Transaction, Value as Column,
@@ -16,10 +16,10 @@ use std::io::{Write, stderr};
 /// The document that `append`, `read` and `storm` work on.
 const DOCUMENT: &str = "guest/lines.txt";
 const ENOUGH: u64 = 1 << 24;
-/// Characters of an answer that is longer than any host wants.
+/// The length of an answer that is too long for any host.
 const VAST: usize = 80 << 20;
 
-/// Runs the tool of this name, or none where there is none.
+/// Runs the tool of this name; none if there is no such tool.
 pub fn commit(
     name: &str,
     argument: impl Fn(&str) -> String,
@@ -93,7 +93,7 @@ pub fn commit(
 pub fn answer(name: &str) -> Option<Result<Outcome, Failure>> {
     let outcome =
         |answer| Some(Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new() }));
-    // Made at once: a text that grows is copied.
+    // Allocated at once, since growing would copy it.
     let vast = |before: &str, after: &str| {
         let mut text = String::with_capacity(before.len() + VAST + after.len());
         text.push_str(before);
@@ -134,8 +134,8 @@ fn read(tree: &Tree) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&contents.unwrap_or_default()).into_owned())
 }
 
-/// Well behaved: a line at the end of the document, with the time of the call. It shows that the
-/// lock was free, and in what order the calls went.
+/// Well behaved: adds a line with the time of the call to the document. It shows that the lock was
+/// free, and the order of the calls.
 fn append(tree: &Tree, line: &str, context: &Context) -> Result<Value, Error> {
     let writer = tree.lock(None)?;
     let before = tree.read(Area::Documents, DOCUMENT, ENOUGH)?;
@@ -150,7 +150,7 @@ fn append(tree: &Tree, line: &str, context: &Context) -> Result<Value, Error> {
     Ok(json!({ "now": context.now, "seed": context.seed }))
 }
 
-/// Well behaved, too: empties the document, and keeps what it held beside it.
+/// Well behaved: empties the document, and backs up its contents.
 fn keep(tree: &Tree) -> Result<Value, Error> {
     let writer = tree.lock(None)?;
     let version = tree.read(Area::Documents, DOCUMENT, ENOUGH)?.map(|document| document.version);
@@ -171,14 +171,14 @@ fn keep(tree: &Tree) -> Result<Value, Error> {
     Ok(json!({ "versions": versions }))
 }
 
-/// Counts the calls that this instance's memory has seen.
+/// Counts the calls in this instance's linear memory.
 fn count() -> u32 {
     thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
     CALLS.set(CALLS.get() + 1);
     CALLS.get()
 }
 
-/// A statement that comes to no end.
+/// A statement that never ends.
 const ENDLESS: &str = "INSERT INTO guest WITH RECURSIVE n (x) AS \
                        (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
                        SELECT a.x FROM n AS a, n AS b WHERE b.x < 0";
@@ -191,7 +191,7 @@ fn own_database() -> Result<Connection, Error> {
     database::open(&own_place(), crate::DATABASE, Kind::Kept, true)
 }
 
-/// A transaction with a row that is not committed, and what is done then.
+/// Adds a row in a transaction, and calls `then` before the commit.
 fn with_row<T>(then: impl FnOnce(&Transaction) -> Result<T, Error>) -> Result<Value, Error> {
     let database = own_database()?;
     let transaction = database.begin(&Mode::Write(None))?;
@@ -208,13 +208,13 @@ fn insert(transaction: &Transaction) -> Result<(), Error> {
     transaction.execute(&[table, row]).map(drop)
 }
 
-/// Well behaved: adds a row, and says how many there are. It shows that the database was free, and
-/// what others left in it.
+/// Well behaved: adds a row and returns the number of rows. It shows that the database was free, and
+/// which rows others have committed.
 fn add_row() -> Result<Value, Error> {
     add_row_and(|| ())
 }
 
-/// As `add_row`; does something else before the transaction is committed.
+/// Like `add_row`, but calls `meanwhile` before the commit.
 fn add_row_and(meanwhile: impl FnOnce()) -> Result<Value, Error> {
     let database = own_database()?;
     let transaction = database.begin(&Mode::Write(None))?;
@@ -245,7 +245,7 @@ fn lock_twice(tree: &Tree) -> Result<Value, Error> {
     tree.lock(None).map(|_second| json!({}))
 }
 
-/// Prints more than anybody reads, and panics.
+/// Prints more than a host keeps, and panics.
 fn complain() -> ! {
     let line = [b'x'; 1 << 16];
     for _ in 0..VAST / line.len() {
@@ -254,13 +254,13 @@ fn complain() -> ! {
     panic!("the guest panics")
 }
 
-/// Calls itself until the machine's stack is used up.
+/// Recurses until the stack of the thread is used up.
 #[expect(unconditional_recursion, reason = "that is the misdeed")]
 fn recurse(depth: u64) -> u64 {
     black_box(recurse(black_box(depth + 1))) + 1
 }
 
-/// Calls itself until the stack that Rust keeps in the component's memory is used up.
+/// Recurses until the stack in the component's linear memory is used up.
 #[expect(unconditional_recursion, reason = "that is the misdeed")]
 fn recurse_in_memory(depth: u64) -> u64 {
     let mut frame = [depth; 1024];
@@ -268,7 +268,7 @@ fn recurse_in_memory(depth: u64) -> u64 {
     recurse_in_memory(depth + 1) + black_box(&frame)[7]
 }
 
-/// Takes memory as long as there is any.
+/// Allocates memory until there is none.
 fn grow() -> usize {
     loop {
         let pages = core::arch::wasm32::memory_grow(0, 1024);
@@ -278,12 +278,12 @@ fn grow() -> usize {
     }
 }
 
-/// Hands the host more than a call may at once.
+/// Passes more data to the host than a call may at once.
 fn flood() -> String {
     documents::version_of(&vec![0; 100 << 20])
 }
 
-/// Opens trees and never lets go of them.
+/// Opens trees and never closes them.
 fn hoard(repository: String) -> Result<Value, Error> {
     for _ in 0..1_000_000 {
         core::mem::forget(open(repository.clone())?);
@@ -291,7 +291,7 @@ fn hoard(repository: String) -> Result<Value, Error> {
     Ok(json!({}))
 }
 
-/// Asks storage a million times.
+/// Makes a million storage calls.
 fn storm(tree: &Tree) -> Result<Value, Error> {
     for _ in 0..1_000_000 {
         black_box(tree.location());

@@ -1,5 +1,5 @@
-//! One writer of a race: appends entries to a session log and says what was acknowledged. The Node
-//! host has a program of the same name that takes and prints the same.
+//! A writer of a race: appends entries to a session log and prints which were acknowledged. The Node
+//! host has a program of the same name with the same arguments and output.
 //!
 //! `race-writer REPOSITORY AGENT COUNT ID LOCK-WAIT` prints `ok ID-N MILLISECONDS` or `error ...` for each
 //! entry `ID-N`, N from 0 to COUNT - 1. LOCK-WAIT is in milliseconds.
@@ -8,7 +8,7 @@ use std::env;
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
-use agent_memory_host::{Memory, Outcome};
+use agent_memory_host::{AgentMemory, Outcome};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
@@ -19,7 +19,7 @@ async fn main() {
     };
     let count: u32 = count.parse().expect("COUNT is a number");
     let lock_wait = Duration::from_millis(lock_wait.parse().expect("LOCK-WAIT is a number"));
-    let memory = Memory::builder().allow(repository).lock_wait(lock_wait).build();
+    let memory = AgentMemory::builder().allow(repository).lock_wait(lock_wait).build();
     let memory = memory.expect("the memory opens");
     let mut arguments = json!({"agent_name": agent, "repo_root": repository, "date": "2025-01-20"});
     let started = memory.call("start_session", &arguments.to_string()).await;
@@ -44,7 +44,7 @@ fn error<E: std::fmt::Display>(outcome: Result<Outcome, E>) -> Option<String> {
     }
 }
 
-/// Prints a line at once: who is killed must not have acknowledged in vain.
+/// Prints a line and flushes it, so that a kill cannot lose it.
 fn say(line: &str) {
     let mut out = stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).expect("standard output is read");

@@ -1,19 +1,18 @@
-//! A Markdown document of a model: sections with blocks in them. The bytes are what they were made
-//! of, one after the other.
+//! A Markdown document of a model: sections of blocks, whose texts are joined to render it.
 
 use super::text::{Kind, Text};
 
 /// A document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
-    /// The first is what stands above all headings of level 2.
+    /// The first one is the part above all headings of level 2.
     pub sections: Vec<Section>,
 }
 
-/// A heading and what stands below it.
+/// A heading and the blocks below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// None where the heading is not of level 2: entries find no such section.
+    /// None if the heading is not of level 2, since entries cannot go there.
     pub name: Option<String>,
     /// The heading and the blocks below it, each with the blank lines before it and its line end.
     pub blocks: Vec<Block>,
@@ -24,14 +23,14 @@ pub struct Section {
 /// A part of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// As it stands in the document.
+    /// Its text in the document.
     pub source: String,
-    /// What it is.
+    /// Its kind.
     pub text: Text,
 }
 
 impl Section {
-    /// One with nothing below its heading.
+    /// A section with nothing below its heading.
     pub fn new(name: Option<&str>, heading: impl Into<String>) -> Self {
         let heading = Block { source: heading.into(), text: Text::default() };
         Self { name: name.map(str::to_owned), blocks: vec![heading], gap: String::new() }
@@ -44,7 +43,7 @@ impl Section {
         }
     }
 
-    /// The kind of block that a text added here would stand below.
+    /// The kind of the last block, below which a text would be added.
     pub fn end(&self) -> Kind {
         self.blocks.last().expect("a section has a heading").text.ends
     }
@@ -66,7 +65,7 @@ impl Document {
         self.part(index);
     }
 
-    /// Adds a section behind another.
+    /// Adds a section after another.
     pub fn insert(&mut self, after: usize, name: &str, text: Option<&Text>) {
         let before = &mut self.sections[after];
         before.end_line();
@@ -79,7 +78,7 @@ impl Document {
         }
     }
 
-    /// Puts a text, or nothing, in place of what stands below a heading.
+    /// Replaces the blocks below a heading by a text, or by nothing.
     pub fn replace(&mut self, index: usize, text: Option<&Text>) {
         let section = &mut self.sections[index];
         section.blocks.truncate(1);
@@ -90,7 +89,7 @@ impl Document {
         }
     }
 
-    /// Sees to a blank line before the next heading.
+    /// Ensures a blank line before the next heading.
     fn part(&mut self, index: usize) {
         let follows = index + 1 < self.sections.len();
         let gap = &mut self.sections[index].gap;
@@ -105,7 +104,7 @@ impl Document {
         blocks.flat_map(|block| block.text.uses.iter().chain(&block.text.defines)).map(|l| &**l)
     }
 
-    /// Gives every line the end that Windows gives it.
+    /// Changes all line ends to CRLF.
     pub fn to_crlf(&mut self) {
         let crlf = |text: &mut String| *text = text.replace("\r\n", "\n").replace('\n', "\r\n");
         for section in &mut self.sections {
@@ -114,7 +113,7 @@ impl Document {
         }
     }
 
-    /// Takes away the last line end, as some editors do.
+    /// Removes the last line end, as some editors do.
     pub fn cut_end(&mut self) {
         let Some(last) = self.sections.last_mut() else { return };
         last.gap.clear();

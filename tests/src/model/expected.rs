@@ -1,54 +1,54 @@
-//! What a model says of an answer, and whether an answer is that.
+//! The answers that a model expects, and their comparison with actual ones.
 
 use std::collections::BTreeSet;
 
 use agent_memory_conformance::runner::Answer;
 use serde_json::Value;
 
-/// How much of an answer is shown.
+/// How much of an answer a message shows.
 const SHOWN: usize = 2000;
 
-/// What a call has to answer.
+/// The expected answer of a call.
 #[derive(Clone, Debug)]
 pub enum Expected {
-    /// This result. Of each warning that it has to give, the text that it has to hold.
+    /// This result, and a text that each of its warnings contains.
     Result {
-        /// Everything but `warnings`.
+        /// The result without `warnings`.
         fields: Value,
-        /// None where a result has no `warnings`.
+        /// None if the result has no `warnings`.
         warnings: Option<Vec<String>>,
     },
-    /// `InvalidInput` that names exactly these pointers: the arguments are not what the tool lists.
+    /// `InvalidInput` with exactly these pointers: the arguments violate the tool's schema.
     Violations(BTreeSet<String>),
-    /// An error for one of these reasons. The specification does not say which comes first.
-    Refusal(Vec<Reason>),
+    /// An error for one of these reasons, since the specification does not fix their order.
+    Error(Vec<Reason>),
     /// There is no such tool.
     NotFound,
 }
 
-/// Why a call is refused.
+/// A reason for an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// The error's code.
     pub code: &'static str,
-    /// What in the arguments is to blame, where the error has `details`.
+    /// The pointer of the wrong argument, if the error has `details`.
     pub pointer: Option<&'static str>,
 }
 
 impl Reason {
-    /// One that lies in the repository.
+    /// A reason in the repository.
     pub fn state(code: &'static str) -> Self {
         Self { code, pointer: None }
     }
 
-    /// One that lies in a field.
+    /// A reason in a field of the arguments.
     pub fn field(code: &'static str, pointer: &'static str) -> Self {
         Self { code, pointer: Some(pointer) }
     }
 }
 
 impl Expected {
-    /// What is wrong with an answer.
+    /// How an answer differs; none if it is as expected.
     pub fn differs(&self, answer: &Answer) -> Option<String> {
         let is_met = match (self, answer) {
             (Self::Result { fields, warnings }, Answer::Result(got)) => {
@@ -59,7 +59,7 @@ impl Expected {
             (Self::Violations(pointers), Answer::Error(error)) => {
                 error["error"] == "InvalidInput" && pointers_of(error) == *pointers
             }
-            (Self::Refusal(reasons), Answer::Error(error)) => {
+            (Self::Error(reasons), Answer::Error(error)) => {
                 reasons.iter().any(|reason| reason.explains(error))
             }
             (Self::NotFound, Answer::Refused(kinds)) => kinds.contains(&"not-found"),
@@ -86,7 +86,7 @@ fn pointers_of(error: &Value) -> BTreeSet<String> {
     details.filter_map(|detail| detail["pointer"].as_str()).map(str::to_owned).collect()
 }
 
-/// Whether there are as many warnings as there should be, and each has one that holds its text.
+/// Whether the warnings match: their number is right, and each expected text is in one of them.
 fn warn_of(given: Option<&Value>, expected: Option<&[String]>) -> bool {
     let (Some(given), Some(expected)) = (given.and_then(Value::as_array), expected) else {
         return given.is_none() && expected.is_none();
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_judged_by_all_that_is_known_of_it() {
+    fn an_answer_is_compared_with_everything_that_is_expected() {
         let expected =
             Expected::Result { fields: json!({"a": 1}), warnings: Some(vec!["x".into()]) };
         let answer = |value| Answer::Result(value);
@@ -120,7 +120,7 @@ mod tests {
         ] {
             assert!(expected.differs(&answer(wrong.clone())).is_some(), "{wrong}");
         }
-        let expected = Expected::Refusal(vec![Reason::field("InvalidSection", "/section")]);
+        let expected = Expected::Error(vec![Reason::field("InvalidSection", "/section")]);
         let error = |code: &str, pointer: &str| {
             let details = json!([{"pointer": pointer, "accepted": "..."}]);
             Answer::Error(json!({"error": code, "message": "m", "details": details}))

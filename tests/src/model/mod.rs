@@ -1,10 +1,10 @@
-//! The differential test: random sequences of calls on a host, and beside it a model that says what
-//! each has to answer and what storage has to hold.
+//! The differential test: random sequences of calls on a host and on a model, which predicts each
+//! answer and the contents of storage.
 //!
-//! A model is written from the specification, in a folder named as its toolset. It shares nothing
-//! with the core: it keeps sections, entries and damage as values and renders documents from them,
-//! where the core reads documents. So it generates only what it understands: between the calls a
-//! person edits files, by edits that the model knows the meaning of.
+//! A model is written from the specification, in a folder with the name of its toolset, and shares no
+//! code with the core. The core parses documents; the model stores sections, entries and damage as
+//! values and renders documents from them. Between calls, a person edits files. The model generates
+//! only edits whose effect it knows.
 
 pub mod document;
 pub mod expected;
@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::random::Random;
 use expected::Expected;
 
-/// What happens to a repository next.
+/// A step of a sequence.
 #[derive(Clone, Debug)]
 pub enum Step<Meaning, Edit> {
     /// A tool is called.
@@ -30,7 +30,7 @@ pub enum Step<Meaning, Edit> {
     Edit(Edit),
 }
 
-/// A step of a model's.
+/// A step for a model.
 pub type StepOf<M> = Step<<M as Model>::Meaning, <M as Model>::Edit>;
 
 /// A call.
@@ -40,34 +40,34 @@ pub struct Call<Meaning> {
     pub tool: String,
     /// Strings may hold the placeholders of a case.
     pub arguments: Value,
-    /// What the model knows of the arguments because it made them.
+    /// Knowledge about the arguments from their generation.
     pub meaning: Meaning,
 }
 
-/// What a toolset does, said a second time.
+/// A second implementation of a toolset.
 pub trait Model: Clone {
-    /// The toolset that it is the model of.
+    /// The name of the toolset.
     const TOOLSET: &'static str;
 
-    /// What a person may do to the toolset's files. It has to mean something in every state, if
-    /// only nothing: a sequence is shortened by leaving out steps.
+    /// An edit of a person. It has to be possible in every state, at least as an edit without effect,
+    /// since a sequence is shortened by leaving out steps.
     type Edit: Clone + Debug;
 
-    /// What it knows of a call's arguments without reading them, such as what a text consists of.
+    /// Knowledge about a call's arguments, such as the parts of a text.
     type Meaning: Clone + Debug;
 
-    /// The model of an empty repository, which calls these tools alone: those that are listed.
+    /// The model of an empty repository, which calls only these tools.
     fn new(tools: &[String]) -> Self;
 
-    /// What could happen next. `today` is the local date of a call that came now.
+    /// Generates a step. `today` is the local date of a call at this time.
     fn next(&self, random: &mut Random, today: &str) -> StepOf<Self>;
 
-    /// Makes a call: what it has to answer.
+    /// Makes a call, and returns the expected answer.
     fn call(&mut self, call: &Call<Self::Meaning>, today: &str) -> Expected;
 
     /// Makes a person's edit.
     fn edit(&mut self, edit: &Self::Edit);
 
-    /// All that the tree holds now. What an edit changes in it is written to the host's.
+    /// All documents. The changes of an edit are also written to the host's tree.
     fn documents(&self) -> Documents;
 }

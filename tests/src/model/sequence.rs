@@ -1,5 +1,5 @@
-//! Sequences: making one from a seed, running it on a host beside the model, shortening one that
-//! differs.
+//! Sequences of steps: generating one from a seed, running it on a host and the model, and shortening
+//! one that shows a difference.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,31 @@ use agent_memory_conformance::runner::{Answer, compare_documents};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::hosts::{Circumstances, Host};
+use super::hosts::{Host, HostOptions};
 use super::{Model, Step, StepOf};
 use crate::random::Random;
 
-/// Steps, and when the calls among them are made.
+/// Steps, and the times of the calls among them.
 #[derive(Clone, Debug)]
 pub struct Sequence<Meaning, Edit> {
     /// The clock and the zone.
-    pub circumstances: Circumstances,
-    /// What happens.
+    pub options: HostOptions,
+    /// The steps.
     pub steps: Vec<Step<Meaning, Edit>>,
 }
 
-/// A sequence of a model's.
+/// A sequence for a model.
 pub type SequenceOf<M> = Sequence<<M as Model>::Meaning, <M as Model>::Edit>;
 
 /// Opens a host with an empty repository.
-pub type Open<'a> = dyn FnMut(&Circumstances) -> Result<Box<dyn Host>, String> + 'a;
+pub type Open<'a> = dyn FnMut(&HostOptions) -> Result<Box<dyn Host>, String> + 'a;
 
-/// Where a host and the model part.
+/// A difference between a host and the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The step, counted from 0.
     pub step: usize,
-    /// What the host did and should have done.
+    /// What the host did, and what was expected.
     pub what: String,
 }
 
@@ -42,12 +42,12 @@ const ATTEMPTS: usize = 300;
 /// The sequence of a seed.
 pub fn generate<M: Model>(seed: u64, tools: &[String]) -> SequenceOf<M> {
     let mut random = Random::new(seed);
-    let circumstances = Circumstances::any(M::TOOLSET, &mut random);
+    let options = HostOptions::any(M::TOOLSET, &mut random);
     let mut model = M::new(tools);
     let mut steps: Vec<StepOf<M>> = Vec::new();
     let mut calls = 0;
     for _ in 0..4 + random.below(40) {
-        let today = circumstances.today(calls);
+        let today = options.today(calls);
         let step = model.next(&mut random, &today);
         match &step {
             Step::Edit(edit) => model.edit(edit),
@@ -58,11 +58,11 @@ pub fn generate<M: Model>(seed: u64, tools: &[String]) -> SequenceOf<M> {
         }
         steps.push(step);
     }
-    Sequence { circumstances, steps }
+    Sequence { options, steps }
 }
 
-impl Circumstances {
-    /// A clock that passes midnight now and then, somewhere on Earth.
+impl HostOptions {
+    /// A clock that sometimes passes midnight, in a random time zone.
     fn any(toolset: &'static str, random: &mut Random) -> Self {
         let first: Timestamp = "2024-12-20T00:00:00Z".parse().expect("a timestamp");
         let minutes = random.below(80 * 24 * 60) as i64;
@@ -75,7 +75,7 @@ impl Circumstances {
         }
     }
 
-    /// What call `number` sees.
+    /// The time of call `number`.
     pub fn moment(&self, number: u32) -> Timestamp {
         self.now + SignedDuration::from_millis(i64::from(self.step_ms) * i64::from(number))
     }
@@ -88,8 +88,7 @@ impl Circumstances {
     }
 }
 
-/// Makes the steps on a host and on the model, and compares every answer and all documents after
-/// each.
+/// Makes the steps on a host and on the model, and compares the answer and all documents after each.
 ///
 /// # Errors
 ///
@@ -100,7 +99,7 @@ pub fn run<M: Model>(
     open: &mut Open<'_>,
 ) -> Result<Vec<Answer>, Difference> {
     let at = |step: usize| move |what: String| Difference { step, what };
-    let mut host = open(&sequence.circumstances).map_err(at(0))?;
+    let mut host = open(&sequence.options).map_err(at(0))?;
     let places = host.places();
     let mut model = M::new(tools);
     let mut answers = Vec::new();
@@ -112,7 +111,7 @@ pub fn run<M: Model>(
                 write(host.as_mut(), &before, &model.documents());
             }
             Step::Call(call) => {
-                let today = sequence.circumstances.today(answers.len() as u32);
+                let today = sequence.options.today(answers.len() as u32);
                 let expected = model.call(call, &today);
                 let arguments = places.fill(&call.arguments);
                 let answer = host.call(&call.tool, &arguments).map_err(at(index))?;
@@ -130,7 +129,7 @@ pub fn run<M: Model>(
     Ok(answers)
 }
 
-/// Does to a host's documents what a person did to the model's.
+/// Writes the changes of a person's edit to a host's documents.
 fn write(host: &mut dyn Host, before: &Documents, after: &Documents) {
     for path in before.keys().filter(|path| !after.contains_key(*path)) {
         host.put(path, None);
@@ -179,7 +178,7 @@ pub fn shorten<M: Model>(
     (shortest, difference)
 }
 
-/// How often what was answered, by tool and by result or error code.
+/// The number of answers, by tool and by result or error code.
 #[derive(Debug, Default)]
 pub struct Tally(pub BTreeMap<String, BTreeMap<String, u64>>);
 
@@ -200,12 +199,12 @@ impl Tally {
         }
     }
 
-    /// How many answers were of a kind.
+    /// The number of answers of a kind.
     pub fn of(&self, kind: &str) -> u64 {
         self.0.values().filter_map(|kinds| kinds.get(kind)).sum()
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     pub fn calls(&self) -> u64 {
         self.0.values().flat_map(BTreeMap::values).sum()
     }

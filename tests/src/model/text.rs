@@ -5,9 +5,9 @@ use crate::random::Random;
 /// A text that a caller or a person writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
-    /// As a caller gives it.
+    /// The text in a call.
     pub given: String,
-    /// As it is stored: with line feeds, without blank lines around it.
+    /// The stored text: with line feeds, without blank lines around it.
     pub stored: String,
     /// Its first block.
     pub begins: Kind,
@@ -17,18 +17,18 @@ pub struct Text {
     pub uses: Vec<String>,
     /// The labels that it defines, in lower case.
     pub defines: Vec<String>,
-    /// Whether no document takes it in.
+    /// Whether every document refuses it.
     pub offends: bool,
 }
 
-/// What matters of a block to what stands below it.
+/// The kind of a block, as far as it affects the block below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// A list, to which indented text belongs.
     List,
-    /// Indented code, which goes on after a blank line.
+    /// Indented code, which continues after a blank line.
     IndentedCode,
-    /// Anything that a blank line ends.
+    /// Any block that a blank line ends.
     #[default]
     Other,
 }
@@ -86,7 +86,7 @@ const HOSTILE: &[&str] = &[
 
 const LABELS: &[&str] = &["spec", "la", "lb"];
 
-/// The longest content that a tool takes, in characters.
+/// The longest content that a tool accepts, in characters.
 pub const LONGEST: usize = 65_536;
 
 impl Text {
@@ -95,7 +95,7 @@ impl Text {
         Self { given, stored, begins: kind, ends: kind, ..Self::default() }
     }
 
-    /// One that every document takes in that does not end in what it would become a part of.
+    /// A text that every document accepts, unless it would join the document's last block.
     pub fn harmless(random: &mut Random) -> Self {
         match random.below(40) {
             0..8 => Self::harmless(random).then(Self::harmless(random)),
@@ -108,7 +108,7 @@ impl Text {
         }
     }
 
-    /// Any that a caller might give, blank ones apart.
+    /// Any text that is not blank.
     pub fn any(random: &mut Random) -> Self {
         let mut text = match random.below(8) {
             0 => {
@@ -117,7 +117,7 @@ impl Text {
             }
             _ => Self::harmless(random),
         };
-        // A space more would be one character too many.
+        // A further space would make it too long.
         if random.below(5) == 0 && text.given.chars().count() < LONGEST / 2 {
             let around = *random.pick(&["\n", "\n\n", " \t\n", "\r\n"]);
             text.given = format!("{around}{}\n{around}", text.given);
@@ -156,9 +156,9 @@ impl Text {
         }
     }
 
-    /// What it ends in where it stands below a block of some kind.
+    /// The kind of its last block below a block of this kind.
     pub fn below(&self, above: Kind) -> Kind {
-        // Indented text goes on with a list; what ends it is not indented.
+        // Indented text continues a list, and other text ends it.
         if self.begins == Kind::IndentedCode && self.ends == Kind::IndentedCode {
             return if above == Kind::List { Kind::List } else { self.ends };
         }

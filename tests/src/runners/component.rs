@@ -1,12 +1,11 @@
-//! The component in wasmtime, over a scratch repository on disk: the embedding library as other
-//! Rust programs use it.
+//! The embedding library with the component in wasmtime, over a scratch repository on disk.
 
 use std::time::Duration;
 
 use agent_memory_conformance::case::{Case, Documents, Places};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
-use agent_memory_host::{Builder as Settings, CallError, Clock, Memory, Outcome, Random};
+use agent_memory_host::{AgentMemory, Builder as Settings, CallError, Clock, Outcome, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -15,7 +14,7 @@ use crate::scratch::Scratch;
 /// A case on the embedding library.
 pub struct ComponentSession {
     scratch: Scratch,
-    memory: Memory,
+    memory: AgentMemory,
     runtime: Runtime,
 }
 
@@ -24,7 +23,7 @@ impl ComponentSession {
     pub fn start(case: &Case) -> Result<Box<dyn Session>, String> {
         let scratch = Scratch::of(case);
         let clock = &case.text.clock;
-        let memory = with_records(Memory::builder(), case, &scratch)
+        let memory = with_records(AgentMemory::builder(), case, &scratch)
             .toolsets(case.toolsets())
             .allow(scratch.repo())
             .utc_offset(clock.utc_offset_minutes)

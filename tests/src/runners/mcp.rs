@@ -1,12 +1,12 @@
-//! The built binary over real MCP: raw JSON lines on its standard input and output, in both of the
-//! protocol's eras. One process a case.
+//! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions.
+//! Each case has a process of its own.
 
 use agent_memory_conformance::case::{Case, Documents, Places};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use serde_json::{Value, json};
 
-use crate::runners::mcp_client::{Client, Era};
+use crate::runners::mcp_client::{Client, ProtocolVersion};
 use crate::scratch::Scratch;
 
 /// A case over MCP.
@@ -17,7 +17,7 @@ pub struct McpSession {
 
 impl McpSession {
     /// Starts a case.
-    pub fn start(case: &Case, era: Era) -> Result<Box<dyn Session>, String> {
+    pub fn start(case: &Case, version: ProtocolVersion) -> Result<Box<dyn Session>, String> {
         let scratch = Scratch::of(case);
         let clock = &case.text.clock;
         let offset = clock.utc_offset_minutes;
@@ -39,7 +39,7 @@ impl McpSession {
             arguments.extend(cap("records-max-bytes", caps.max_bytes));
             arguments.extend(cap("records-max-memories", caps.max_memories));
         }
-        let client = Client::start(&arguments, &scratch.elsewhere(), era)?;
+        let client = Client::start(&arguments, &scratch.elsewhere(), version)?;
         Ok(Box::new(Self { scratch, client }))
     }
 }
@@ -63,9 +63,9 @@ impl Session for McpSession {
             return resource_answer(uri, Answer::Result(answer["result"]["contents"].clone()));
         };
         match error["code"].as_i64() {
-            // -32002 is the older protocols' code for a resource that is not there.
+            // Older protocol versions use -32002 for a missing resource.
             Some(-32602 | -32002) => Ok(Answer::Refused(&["not-found"])),
-            // A resource has no result that is an error: the toolset's own is the error's data.
+            // MCP has no error results for resources: the toolset's error is the data of this one.
             Some(-32603) if error["data"].is_object() => Ok(Answer::Error(error["data"].clone())),
             _ => Err(format!("the request failed: {error}")),
         }
@@ -81,7 +81,7 @@ impl Session for McpSession {
     }
 }
 
-/// A `tools/call` result as an answer, after the rules that clients hold servers to.
+/// A `tools/call` result as an answer, checked by the rules that clients enforce.
 pub fn tool_answer(result: &Value) -> Result<Answer, String> {
     let text = match result["content"].as_array().map(Vec::as_slice) {
         Some([block]) if block["type"] == "text" => block["text"].as_str(),

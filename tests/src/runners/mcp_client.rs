@@ -1,4 +1,4 @@
-//! A small MCP client: one server process, one question at a time.
+//! A small MCP client: one server process, one request at a time.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -9,41 +9,44 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 use crate::product::program;
 
-/// The protocol's two eras.
+/// The kinds of protocol versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
-    /// With `initialize`: here 2025-06-18.
+pub enum ProtocolVersion {
+    /// Sessions with `initialize`: 2025-06-18.
     Initialize,
-    /// Without: 2026-07-28.
+    /// Stateless requests: 2026-07-28.
     Stateless,
 }
 
-/// A running `agent-memory serve` and what it has written.
+/// A running `agent-memory serve`, with its unread output.
 #[derive(Debug)]
 pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    era: Era,
+    version: ProtocolVersion,
     questions: u64,
 }
 
 impl Client {
-    /// Starts the built binary in a directory, with nothing of this process's environment that
-    /// would grant or configure anything.
-    pub fn start(arguments: &[String], directory: &Path, era: Era) -> Result<Self, String> {
-        Self::start_program(&program("agent-memory"), arguments, directory, era)
+    /// Starts the built binary in a directory, with an empty environment.
+    pub fn start(
+        arguments: &[String],
+        directory: &Path,
+        version: ProtocolVersion,
+    ) -> Result<Self, String> {
+        Self::start_program(&program("agent-memory"), arguments, directory, version)
     }
 
-    /// As [`start`](Client::start), of another program.
+    /// Like [`start`](Client::start), with another program.
     pub fn start_program(
         program: &Path,
         arguments: &[String],
         directory: &Path,
-        era: Era,
+        version: ProtocolVersion,
     ) -> Result<Self, String> {
         let mut command = Command::new(program);
         command.arg("serve").args(arguments).current_dir(directory).env_clear();
@@ -56,8 +59,8 @@ impl Client {
             let lines = BufReader::new(output).lines().map_while(Result::ok);
             lines.into_iter().try_for_each(|line| sender.send(line))
         });
-        let mut client = Self { child, input, lines, era, questions: 0 };
-        if era == Era::Initialize {
+        let mut client = Self { child, input, lines, version, questions: 0 };
+        if version == ProtocolVersion::Initialize {
             let hello = json!({
                 "protocolVersion": "2025-06-18",
                 "capabilities": {},
@@ -73,14 +76,14 @@ impl Client {
     pub fn ask(&mut self, method: &str, parameters: Value) -> Result<Value, String> {
         self.questions += 1;
         let id = self.questions;
-        let message = match self.era {
-            Era::Initialize => {
+        let message = match self.version {
+            ProtocolVersion::Initialize => {
                 json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})
             }
-            Era::Stateless => stateless(id, method, parameters),
+            ProtocolVersion::Stateless => stateless(id, method, parameters),
         };
         self.send(&message)?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let line = self
@@ -95,10 +98,10 @@ impl Client {
         }
     }
 
-    /// Closes the input and waits for the process to end by itself, with success.
+    /// Closes the input and waits for the process to end with success.
     pub fn end(mut self) -> Result<(), String> {
         self.input = None;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match self.child.try_wait().map_err(|error| error.to_string())? {
                 Some(status) if status.success() => return Ok(()),
@@ -117,7 +120,7 @@ impl Client {
     }
 }
 
-/// A request of the era without `initialize`.
+/// A stateless request.
 pub fn stateless(id: u64, method: &str, mut parameters: Value) -> Value {
     parameters["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -129,7 +132,7 @@ pub fn stateless(id: u64, method: &str, mut parameters: Value) -> Value {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Both fail where the process has ended, which is what is wanted.
+        // Both fail if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! One file a runner: how a case's host is started and how a call reaches it.
+//! The runners, a file each: they start a host for a case and pass calls to it.
 
 pub mod component;
 pub mod mcp;

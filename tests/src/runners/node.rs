@@ -1,5 +1,4 @@
-//! The Node host's own runner, a program of `host-node`: it runs the same cases and writes the same
-//! report.
+//! The runner of the Node host, a program in `host-node` with the same cases and the same report.
 
 use std::env;
 use std::fs;
@@ -17,12 +16,12 @@ pub const WITHOUT_NODE: &str = "AGENT_MEMORY_TEST_WITHOUT_NODE";
 /// The file name of its conformance runner, below `dist`.
 pub const RUNNER: &str = "conformance.js";
 
-/// Whether the Node host may be left out: only where it is not built and the variable is set. The
-/// test at hand then counts as skipped.
+/// Whether the Node host is left out, because it is not built and the variable is set. The current
+/// test then counts as skipped.
 ///
 /// # Panics
 ///
-/// Where it is not built, and the variable is not set or nothing may be skipped.
+/// If it is not built, and the variable is not set or no test may be skipped.
 #[track_caller]
 pub fn left_out(program: &str) -> bool {
     if node_program(program).is_some() {
@@ -31,7 +30,7 @@ pub fn left_out(program: &str) -> bool {
     assert!(
         env::var_os(WITHOUT_NODE).is_some(),
         "host-node is not built: run `npm ci && npm run build` in host-node, or set \
-         {WITHOUT_NODE}=1 to go on without it"
+         {WITHOUT_NODE}=1 to test without it"
     );
     skip("host-node is not built");
     true
@@ -41,7 +40,7 @@ pub fn left_out(program: &str) -> bool {
 pub fn report() -> Result<Report, String> {
     let (node, runner) = node_program(RUNNER).ok_or("host-node is not built")?;
     let file = report_file("node");
-    // A report of an earlier run must not pass for this one's.
+    // Otherwise the report of an earlier run could be read.
     let _ = fs::remove_file(&file);
     let status = Command::new(node)
         .arg(runner)

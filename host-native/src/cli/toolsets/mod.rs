@@ -1,4 +1,4 @@
-//! Commands that are more than a call of one tool: a folder a toolset.
+//! Commands that do more than call one tool, in a folder for each toolset.
 
 pub(super) mod records;
 pub(super) mod sessions;

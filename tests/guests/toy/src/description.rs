@@ -1,4 +1,4 @@
-//! What hosts know of the toolset.
+//! The description of the toolset.
 
 use crate::{DATABASE, PLACE, RESOURCE};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub fn description() -> Value {
             },
             {
                 "name": "mark", "schema": { "type": "string", "enum": ["dash", "star"] },
-                "default": "dash", "default_text": "dash", "help": "What a note begins with",
+                "default": "dash", "default_text": "dash", "help": "Mark at the start of a note",
                 "values": { "dash": "A `-`", "star": "A `*`" },
                 "flag": "notes-mark", "environment": [], "is_path": false, "is_secret": false,
             },

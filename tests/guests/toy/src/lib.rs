@@ -1,7 +1,7 @@
 //! The toolset `notes`: a document of notes, and a database that counts them.
 //!
-//! It is all that a host needs for another toolset: the tests run it in the native host, over MCP,
-//! on the command line and in Node, without a line about it in any of them.
+//! A host needs nothing else for a new toolset: the tests run this one in the native host, over MCP,
+//! on the command line and in Node, and none of them has any code for it.
 
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs)]
@@ -96,7 +96,7 @@ impl Guest for Toy {
     }
 }
 
-/// What a note begins with: the setting `mark`.
+/// The mark at the start of a note: the setting `mark`.
 fn mark(context: &Context) -> &'static str {
     let own = context.settings.of_toolsets.iter().find(|own| own.toolset == "notes");
     let own: Value = own.and_then(|own| serde_json::from_str(&own.values).ok()).unwrap_or_default();

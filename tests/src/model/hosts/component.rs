@@ -1,36 +1,36 @@
-//! The component in wasmtime: the native host as other Rust programs embed it.
+//! The component in wasmtime, with the embedding library.
 
 use std::time::Duration;
 
 use agent_memory_conformance::case::{Documents, Places};
 use agent_memory_conformance::runner::Answer;
-use agent_memory_host::{CallError, Clock, Memory, Random};
+use agent_memory_host::{AgentMemory, CallError, Clock, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Circumstances, Host, put, scratch};
+use super::{Host, HostOptions, put, scratch};
 use crate::scratch::Scratch;
 
 /// The library with one repository.
 pub struct Component {
     scratch: Scratch,
-    memory: Memory,
+    memory: AgentMemory,
     runtime: Runtime,
 }
 
 impl Component {
-    /// One with nothing in it.
-    pub fn open(circumstances: &Circumstances) -> Result<Box<dyn Host>, String> {
+    /// Opens an empty repository.
+    pub fn open(options: &HostOptions) -> Result<Box<dyn Host>, String> {
         let scratch = scratch();
-        let memory = Memory::builder()
-            .toolsets([circumstances.toolset])
+        let memory = AgentMemory::builder()
+            .toolsets([options.toolset])
             .allow(scratch.repo())
-            .utc_offset(circumstances.utc_offset_minutes)
+            .utc_offset(options.utc_offset_minutes)
             .clock(Clock::Fixed {
-                start: circumstances.now,
-                step: Duration::from_millis(circumstances.step_ms.into()),
+                start: options.now,
+                step: Duration::from_millis(options.step_ms.into()),
             })
-            .random(Random::Fixed(circumstances.seed))
+            .random(Random::Fixed(options.seed))
             .build()
             .map_err(|error| error.to_string())?;
         let runtime = Builder::new_current_thread().enable_all().build();

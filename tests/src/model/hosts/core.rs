@@ -9,32 +9,32 @@ use agent_memory_core::toolbox;
 use agent_memory_storage_memory::MemoryStorage;
 use serde_json::{Value, json};
 
-use super::{Circumstances, Host};
+use super::{Host, HostOptions};
 
 /// The library with one repository.
 pub struct Core {
     storage: MemoryStorage,
     place: Place,
-    circumstances: Circumstances,
+    options: HostOptions,
     calls: u32,
 }
 
 impl Core {
-    /// One with nothing in it.
-    pub fn open(circumstances: &Circumstances) -> Result<Box<dyn Host>, String> {
+    /// Opens an empty repository.
+    pub fn open(options: &HostOptions) -> Result<Box<dyn Host>, String> {
         let (storage, place) = (MemoryStorage::new(), Place::repository(REPOSITORY));
         storage.grant(place.clone());
-        Ok(Box::new(Self { storage, place, circumstances: *circumstances, calls: 0 }))
+        Ok(Box::new(Self { storage, place, options: *options, calls: 0 }))
     }
 }
 
 impl Host for Core {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
         let context = json!({
-            "settings": {"toolsets": [self.circumstances.toolset]},
-            "now": format!("{:.3}", self.circumstances.moment(self.calls)),
-            "utc_offset_minutes": self.circumstances.utc_offset_minutes,
-            "seed": self.circumstances.seed + u64::from(self.calls),
+            "settings": {"toolsets": [self.options.toolset]},
+            "now": format!("{:.3}", self.options.moment(self.calls)),
+            "utc_offset_minutes": self.options.utc_offset_minutes,
+            "seed": self.options.seed + u64::from(self.calls),
         });
         self.calls += 1;
         let (arguments, context) = (arguments.to_string(), context_of(&context));

@@ -1,4 +1,4 @@
-//! The hosts that sequences run on, each with a repository of its own for each sequence.
+//! The hosts for sequences. Each sequence has a repository of its own.
 
 pub mod component;
 pub mod core;
@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use crate::scratch::Scratch;
 
-/// What a host mounts, and what it is told of the calls that come.
+/// The options of a host: its toolset, clock, time zone and seed.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "as in a case")]
-pub struct Circumstances {
+pub struct HostOptions {
     pub toolset: &'static str,
     pub now: Timestamp,
     pub step_ms: u32,
@@ -27,23 +27,23 @@ pub struct Circumstances {
 
 /// One host with one repository.
 pub trait Host {
-    /// Makes the next call. An error is the host's own failure.
+    /// Makes the next call. An error is one of the host itself.
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String>;
 
-    /// Puts a document into the tree, or deletes it, as a person with an editor does.
+    /// Writes or deletes a document, like a person with an editor.
     fn put(&mut self, path: &str, contents: Option<&[u8]>);
 
-    /// All that the tree holds.
+    /// All documents.
     fn documents(&self) -> Documents;
 
-    /// What the placeholders stand for.
+    /// The values of the placeholders.
     fn places(&self) -> Places;
 
-    /// Ends it. An error says what it left where nothing should be.
+    /// Closes the host. An error names unexpected files.
     fn end(self: Box<Self>) -> Result<(), String>;
 }
 
-/// A scratch repository, in memory where this machine has a file system there.
+/// A scratch repository, in memory if this machine has a file system there.
 fn scratch() -> Scratch {
     let shared_memory = Path::new("/dev/shm");
     let directory = match tempfile::TempDir::with_prefix_in("agent-memory-", shared_memory) {
@@ -53,8 +53,8 @@ fn scratch() -> Scratch {
     Scratch::within(directory, &Documents::new())
 }
 
-/// Writes or deletes a file of a scratch repository's tree, with the directories that go with it:
-/// version control keeps no empty ones.
+/// Writes or deletes a file of a scratch repository's tree, and its empty directories, which version
+/// control does not keep.
 fn put(scratch: &Scratch, path: &str, contents: Option<&[u8]>) {
     let root = scratch.repo().join(".github/agent-memory");
     let file = root.join(path);
@@ -66,7 +66,7 @@ fn put(scratch: &Scratch, path: &str, contents: Option<&[u8]>) {
     };
     done.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     if contents.is_none() {
-        // The first that is not empty ends it.
+        // Stops at the first directory that is not empty.
         let _ = directories().try_for_each(fs::remove_dir);
     }
 }

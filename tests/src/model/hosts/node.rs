@@ -1,5 +1,5 @@
-//! The component in Node: one process of `host-node/programs/calls.ts` for all sequences, which
-//! reads requests as lines of JSON and answers each with one.
+//! The component in Node: one process of `host-node/programs/calls.ts` for all sequences, with requests
+//! and answers as lines of JSON.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use agent_memory_conformance::case::{Documents, Places};
 use agent_memory_conformance::runner::Answer;
 use serde_json::{Value, json};
 
-use super::{Circumstances, Host, put, scratch};
+use super::{Host, HostOptions, put, scratch};
 use crate::product::node_program;
 use crate::scratch::Scratch;
 
@@ -29,7 +29,7 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// Where `host-node` is not built.
+    /// If `host-node` is not built.
     pub fn start() -> Rc<RefCell<Self>> {
         let (node, program) = node_program(PROGRAM).expect("host-node is built");
         let mut command = Command::new(node);
@@ -62,18 +62,18 @@ pub struct Node {
 }
 
 impl Node {
-    /// One with nothing in it, in place of the one before.
+    /// Opens an empty repository instead of the last one.
     pub fn open(
         process: &Rc<RefCell<Process>>,
-        circumstances: &Circumstances,
+        options: &HostOptions,
     ) -> Result<Box<dyn Host>, String> {
         let scratch = scratch();
         let request = json!({"open": {
             "allow": [scratch.places().repo],
-            "toolsets": [circumstances.toolset],
-            "clock": {"now": format!("{:.3}", circumstances.now), "step": circumstances.step_ms},
-            "utcOffset": circumstances.utc_offset_minutes,
-            "random": {"seed": circumstances.seed},
+            "toolsets": [options.toolset],
+            "clock": {"now": format!("{:.3}", options.now), "step": options.step_ms},
+            "utcOffset": options.utc_offset_minutes,
+            "random": {"seed": options.seed},
             "workers": 1,
         }});
         let answer = process.borrow_mut().ask(&request)?;

@@ -1,4 +1,4 @@
-//! What each tool has to answer, and what it changes.
+//! The expected answers of the tools, and their changes.
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ impl Sessions {
             _ => Ok(agent.list_sessions(given.get("limit").and_then(Value::as_u64))),
         };
         match (schema_reason, answered) {
-            // An agent that is out of reach explains nothing, and without a schema its logs do not.
+            // An unreachable agent gives no reason, and neither do logs without a schema.
             _ if !is_reached => {}
             (Some(reason), _) => reasons.push(reason),
             (None, Err(further)) => reasons.extend(further),
@@ -63,10 +63,10 @@ impl Sessions {
             }
             (None, Ok(_)) => {}
         }
-        Expected::Refusal(reasons)
+        Expected::Error(reasons)
     }
 
-    /// Whether a name differs only in case from one that stands in the tree.
+    /// Whether a name differs only in case from one in the tree.
     fn has_twin(&self, name: &str) -> bool {
         let documents = self.documents();
         let mut names = documents.keys().filter_map(|path| path.split('/').next());
@@ -74,7 +74,7 @@ impl Sessions {
     }
 }
 
-/// What is wrong with a name and a root that the tool's schema lets pass.
+/// The errors in a name and a root that the tool's schema accepts.
 fn reasons_in(name: &str, root: &str) -> Vec<Reason> {
     let stem = name.split('.').next().unwrap_or_default().to_lowercase();
     let numbered = |kind: &str| (1..=9).any(|n| stem == format!("{kind}{n}"));
@@ -106,13 +106,13 @@ impl Agent {
         }
     }
 
-    /// The one in force, where that is known.
-    fn governing(&self) -> Schema {
+    /// The effective schema, if it is known.
+    fn effective_schema(&self) -> Schema {
         self.schema.clone().unwrap_or_default()
     }
 
     fn start_session(&mut self, name: &str, date: &str) -> Answered {
-        let schema = self.governing();
+        let schema = self.effective_schema();
         let log = self.logs.get(date);
         if log.is_some_and(|log| log.is_malformed(&schema)) {
             return refused("MalformedLog");
@@ -132,7 +132,7 @@ impl Agent {
     }
 
     fn append_entry(&mut self, name: &str, date: &str, section: &str, text: &Text) -> Answered {
-        let schema = self.governing();
+        let schema = self.effective_schema();
         let mut reasons = Vec::new();
         if !schema.sections.iter().any(|known| known == section) {
             reasons.push(Reason::field("InvalidSection", "/section"));
@@ -187,7 +187,7 @@ impl Agent {
                 "exists": self.summary.is_some(),
                 "summary": text,
             }),
-            warnings: Some(warnings(&self.governing(), None)),
+            warnings: Some(warnings(&self.effective_schema(), None)),
         })
     }
 
@@ -208,7 +208,7 @@ impl Agent {
         if places.len() > 1 || section.contains('\n') {
             reasons.push(Reason::field("InvalidSection", "/section"));
         }
-        // What stands at the end of a section goes with the section's body.
+        // The end of a section belongs to its body.
         let heals = replaces && is_last && summary.damage != Some(Damage::NotUtf8);
         if summary.damage.is_some() && !heals {
             reasons.push(Reason::state("MalformedLog"));
@@ -250,7 +250,7 @@ impl Agent {
     }
 }
 
-/// What each warning has to name.
+/// The text that each warning has to contain.
 fn warnings(schema: &Schema, log: Option<&Log>) -> Vec<String> {
     let mut names = Vec::new();
     if schema.version != 1 {

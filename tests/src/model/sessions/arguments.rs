@@ -1,4 +1,4 @@
-//! What the tools list as their arguments, and what of a call's is not that.
+//! The arguments that the tools list, and the violations of a call.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use serde_json::{Map, Value};
 
 use crate::model::text::LONGEST;
 
-/// What a field takes.
+/// The values that a field accepts.
 #[derive(Clone, Copy)]
 pub enum Field {
     AgentName,
     Path,
     Date,
-    /// Of a log.
+    /// The section of a log.
     Section,
-    /// Of a summary: not blank.
+    /// The section of a summary, which is not blank.
     Heading,
     /// Text that is not blank.
     Content,
@@ -24,7 +24,7 @@ pub enum Field {
     Limit,
 }
 
-/// The fields of a tool: name, what it takes, whether it is required.
+/// The fields of a tool: name, accepted values, and whether it is required.
 pub fn fields(tool: &str) -> &'static [(&'static str, Field, bool)] {
     use Field::*;
     const AGENT: (&str, Field, bool) = ("agent_name", AgentName, true);
@@ -48,7 +48,7 @@ pub fn fields(tool: &str) -> &'static [(&'static str, Field, bool)] {
     }
 }
 
-/// The pointers of all that a tool does not list.
+/// The pointers of all arguments that violate the tool's list.
 pub fn violations(tool: &str, arguments: &Map<String, Value>) -> BTreeSet<String> {
     let fields = fields(tool);
     let unknown = arguments.keys().filter(|name| fields.iter().all(|(known, ..)| known != name));

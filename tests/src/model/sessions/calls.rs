@@ -1,4 +1,4 @@
-//! Calls as agents make them, right and wrong.
+//! Random calls of agents, valid and invalid.
 
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ const SUMMARY_SECTIONS: [&str; 6] =
 impl Sessions {
     pub(super) fn any_call(&self, random: &mut Random, today: &str) -> Call<Text> {
         let mut tool = random.pick(&self.tools).clone();
-        // Most of what can go wrong goes wrong here.
+        // Appends are most frequent, since they have most error cases.
         if random.below(3) == 0 {
             tool = "append_entry".into();
         }
@@ -124,7 +124,7 @@ fn heading(random: &mut Random) -> String {
     }
 }
 
-/// The text, or one that is not taken: too long, or blank.
+/// The text, or sometimes one that is not accepted: too long, or blank.
 fn content(random: &mut Random, text: &Text, blank: &str) -> String {
     match random.below(60) {
         0 => blank.into(),
@@ -133,7 +133,7 @@ fn content(random: &mut Random, text: &Text, blank: &str) -> String {
     }
 }
 
-/// Makes the arguments something that the tool does not list.
+/// Makes the arguments violate the tool's list.
 fn spoil(random: &mut Random, tool: &str, arguments: &mut Map<String, Value>) {
     for _ in 0..=random.below(2) {
         let (name, ..) = *random.pick(fields(tool));

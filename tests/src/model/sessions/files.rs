@@ -24,16 +24,16 @@ pub struct Schema {
     pub damage: Option<SchemaDamage>,
 }
 
-/// How a schema is written.
+/// The form of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaForm {
-    /// Word for word the default.
+    /// The default, unchanged.
     Default,
-    /// As a team would write it.
+    /// A schema that a team would write.
     Own { header: bool, crlf: bool },
 }
 
-/// What makes a schema invalid.
+/// The ways in which a schema is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaDamage {
     Empty,
@@ -91,7 +91,7 @@ impl Schema {
     }
 }
 
-/// What is wrong with a log or a summary, at its end or in its header.
+/// The ways in which a log or a summary is damaged, at its end or in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     OpenFence,
@@ -173,7 +173,7 @@ impl Log {
         Self { document, session_id, schema: Some(version), damage: None }
     }
 
-    /// One that the seed's first program wrote.
+    /// A log in the form of the first program.
     pub fn of_the_first_form(agent: &str, date: &str) -> Self {
         let head = format!(
             "# Agent Memory Session\n\n**Agent Name:** {agent}\n**Date:** {date}\n\
@@ -187,7 +187,7 @@ impl Log {
         damaged(self.document.render(), self.damage, agent, date)
     }
 
-    /// Whether no tool touches it under this schema.
+    /// Whether tools refuse it with this schema.
     pub fn is_malformed(&self, schema: &Schema) -> bool {
         let twice = |name: &str| self.document.named(name).len() > 1;
         self.damage.is_some() || twice("Header") || schema.sections.iter().any(|name| twice(name))

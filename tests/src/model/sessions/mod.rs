@@ -17,7 +17,7 @@ use super::text::Text;
 use super::{Call, Model, StepOf};
 use crate::random::Random;
 
-/// The agents of a repository, and whatever else stands in the tree.
+/// The agents of a repository, and other files in the tree.
 #[derive(Clone, Debug)]
 pub struct Sessions {
     tools: Vec<String>,

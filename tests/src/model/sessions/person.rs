@@ -1,4 +1,4 @@
-//! What people do to the files: edits whose meaning the model knows.
+//! Edits of files by people, whose effect the model knows.
 
 use super::calls::{AGENTS, near};
 use super::files::{Damage, Log, SECTIONS, Schema, SchemaDamage, SchemaForm, Summary};
@@ -7,16 +7,16 @@ use crate::model::document::Document;
 use crate::model::text::Text;
 use crate::random::Random;
 
-/// A person's edit. It does nothing where there is nothing that it could be done to.
+/// A person's edit. It has no effect if its file does not exist.
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// To one of an agent's Markdown files.
+    /// A change of one of an agent's Markdown files.
     Markdown(File, Change),
     /// The schema is replaced, or deleted.
     Schema(&'static str, Option<Schema>),
-    /// A log that the seed's first program wrote, where there is none.
+    /// A new log in the form of the first program, if there is none.
     FirstForm(&'static str, String),
-    /// A file that is none of the toolset's.
+    /// A file that does not belong to the toolset.
     Stray(String, Option<Vec<u8>>),
 }
 
@@ -27,7 +27,7 @@ pub enum File {
     Log(&'static str, String),
 }
 
-/// A change of a Markdown file. A section is counted modulo the number that there is.
+/// A change of a Markdown file. The index of a section counts modulo the number of sections.
 #[derive(Clone, Debug)]
 pub enum Change {
     Heading { name: String, style: usize, after: usize },
@@ -100,7 +100,7 @@ impl Change {
         let count = document.sections.len();
         match self {
             Self::Mend => *damage = None,
-            // What stands behind an open block would be a part of it.
+            // A text after an open block would be a part of it.
             _ if damage.is_some() => {}
             Self::Damage(new) => {
                 let of_logs =
@@ -108,7 +108,7 @@ impl Change {
                 *damage = Some(*new).filter(|_| !(of_logs && is_summary));
             }
             Self::Heading { name, style, after } => {
-                // In a log of the first form it would be taken for the header.
+                // In a log of the first form it would be read as the header.
                 if name == "Header" && document.named("Header").is_empty() {
                     return;
                 }
@@ -122,7 +122,7 @@ impl Change {
                     _ => return,
                 };
             }
-            // Where the header stands above all sections, this would be a part of it.
+            // It would be a part of a header above all sections.
             Self::LevelOne if !is_summary && document.named("Header").is_empty() => {}
             Self::LevelOne => {
                 document.insert(count - 1, "", None);
@@ -149,12 +149,12 @@ impl Change {
     }
 }
 
-/// Takes away the blank lines before the next heading, where that stays a heading.
+/// Removes the blank lines before the next heading, if that stays a heading.
 fn close(document: &mut Document, index: usize) {
     let next = document.sections.get(index + 1);
     let begins_anywhere = next.is_some_and(|next| next.blocks[0].source.starts_with('#'));
     let section = &mut document.sections[index];
-    // HTML goes on up to a blank line.
+    // HTML continues up to a blank line.
     if begins_anywhere && section.blocks.iter().all(|block| !block.source.contains('<')) {
         section.gap.clear();
     }

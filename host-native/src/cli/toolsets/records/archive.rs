@@ -1,22 +1,22 @@
 use super::{Target, records};
-use crate::cli::output::tell;
+use crate::cli::output::print_note;
 use crate::cli::progress::Progress;
-use crate::cli::{Failure, help};
+use crate::cli::{Error, help};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::json;
 
-/// Archive the memories that an agent has not used for long.
+/// Archive the memories that an agent has not used for some time.
 ///
-/// A memory is that old when it was last recalled, changed or created so long ago. Archived ones
-/// stay, and queries leave them out unless they ask for them.
+/// The age of a memory counts from when it was last recalled, changed or created. Archived memories
+/// stay, but queries leave them out unless they ask for them.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
     include_str!("help/archive.txt"),
     include_str!("help/status.txt"),
 ]))]
 pub(super) struct Archive {
-    /// For how long nobody has used them, in days or weeks, such as `90d` or `12w`
+    /// The least age, in days or weeks, such as `90d` or `12w`
     #[arg(long, value_name = "AGE", value_parser = days)]
     older_than: u32,
 
@@ -42,7 +42,7 @@ struct Page {
 }
 
 impl Archive {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self) -> Result<(), Error> {
         let target = self.target.open()?;
         let mut arguments = json!({"older_than_days": self.older_than});
         if let Some(kind) = self.kind.and_then(|kind| kind.to_possible_value()) {
@@ -59,7 +59,7 @@ impl Archive {
             arguments["cursor"] = json!(cursor);
             progress.show_count(archived as usize);
         }
-        tell(&format!("{} of agent `{}` archived", records(archived), target.agent));
+        print_note(&format!("{} of agent `{}` archived", records(archived), target.agent));
         Ok(())
     }
 }

@@ -1,22 +1,22 @@
 use super::{Target, records};
-use crate::cli::output::tell;
-use crate::cli::{Failure, help};
+use crate::cli::output::print_note;
+use crate::cli::{Error, help};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::json;
 
-/// Take an agent's records from JSON to SQLite, or back.
+/// Convert an agent's records from JSON to SQLite, or back.
 ///
-/// Nothing is lost either way, nor what other programs keep in the file. Until it is done the
-/// records stay where they are, and one that was stopped can be run again, unless the file was
-/// changed since. The file becomes `NAME.json.converted`.
+/// Both ways keep everything, also what other programs have added to the file. Until it is done, the
+/// records stay where they are. A conversion that was stopped can be run again, unless the file has
+/// changed. After a conversion to SQLite the file is called `NAME.json.converted`.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
     include_str!("help/convert.txt"),
     include_str!("help/status.txt"),
 ]))]
 pub(super) struct Convert {
-    /// The format to take them to
+    /// The new format
     #[arg(long, value_name = "FORMAT", value_enum)]
     to: Format,
 
@@ -26,7 +26,7 @@ pub(super) struct Convert {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// A file for each agent, which people and other programs read
+    /// A file for each agent, which people and other programs can read
     Json,
     /// One database for all agents, for very many records
     Sqlite,
@@ -38,7 +38,7 @@ struct Converted {
 }
 
 impl Convert {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self) -> Result<(), Error> {
         let target = self.target.open()?;
         let (to, name) = match self.to {
             Format::Json => ("json", "JSON"),
@@ -46,7 +46,7 @@ impl Convert {
         };
         let converted: Converted = target.page("convert_records", json!({"to": to}))?;
         let count = records(converted.records);
-        tell(&format!("agent `{}` is in {name}, with {count}", target.agent));
+        print_note(&format!("agent `{}` is in {name}, with {count}", target.agent));
         Ok(())
     }
 }

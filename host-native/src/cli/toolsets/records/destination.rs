@@ -1,6 +1,6 @@
-//! Where an export goes: standard output, a file, or whatever else has a name that is written to.
+//! The destination of an export: standard output, a file, a pipe or a device.
 
-use crate::cli::Failure;
+use crate::cli::Error;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 
 const STANDARD_OUTPUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// So many links lead from a name at most, as in Linux.
+/// How many symbolic links a path may have, as in Linux.
 const MAX_LINKS: usize = 40;
 
 pub(super) enum Destination {
-    /// What takes the text as it comes: standard output, a pipe, a device, a file that is open
-    /// already.
+    /// Takes the text page by page: standard output, a pipe, a device, or a file that is open already.
     Stream {
         name: String,
         to: Box<dyn Write>,
@@ -23,17 +22,17 @@ pub(super) enum Destination {
     File(NewFile),
 }
 
-/// A file that gets its name when it is whole.
+/// A file that gets its name when it is complete.
 pub(super) struct NewFile {
     path: PathBuf,
-    /// Of the file that it replaces.
+    /// The permissions of the file that it replaces.
     permissions: Option<Permissions>,
     written: Option<File>,
 }
 
 impl Destination {
-    /// What a name on the command line stands for; a link stands for what it leads to.
-    pub(super) fn of(name: &Path) -> Result<Destination, Failure> {
+    /// The destination with this name; symbolic links are followed.
+    pub(super) fn of(name: &Path) -> Result<Destination, Error> {
         let names = names(name);
         let is_known =
             |name: &PathBuf| STANDARD_OUTPUT.iter().any(|known| name == Path::new(known));
@@ -50,7 +49,7 @@ impl Destination {
                 new(path, Some(found.permissions()))
             }
             Ok(found) if found.is_dir() => {
-                Err(Failure::usage(format!("{shown} is a directory: name a file in it")))
+                Err(Error::usage(format!("{shown} is a directory: name a file in it")))
             }
             Ok(found) => {
                 let opened = OpenOptions::new().append(true).open(name);
@@ -59,8 +58,8 @@ impl Destination {
                 Ok(Destination::Stream { name: shown, to, file })
             }
             Err(error) if error.kind() == ErrorKind::NotFound => match name.read_link() {
-                Ok(target) => Err(Failure::usage(format!(
-                    "{shown} is a link to `{}`, which is not there: name a file",
+                Ok(target) => Err(Error::usage(format!(
+                    "{shown} is a link to `{}`, which does not exist: name a file",
                     target.display()
                 ))),
                 Err(_) => new(name.to_owned(), None),
@@ -69,7 +68,7 @@ impl Destination {
         }
     }
 
-    /// The file that is made, replaced or written to, where it has a name.
+    /// The path of the file that is made, replaced or written to, if it has one.
     pub(super) fn file(&self) -> Option<&Path> {
         match self {
             Destination::Stream { file, .. } => file.as_deref(),
@@ -77,8 +76,8 @@ impl Destination {
         }
     }
 
-    /// Returns whether anybody wants more.
-    pub(super) fn write(&mut self, text: &str) -> Result<bool, Failure> {
+    /// Returns false if the reader has stopped reading.
+    pub(super) fn write(&mut self, text: &str) -> Result<bool, Error> {
         match self {
             Destination::Stream { name, to, .. } => {
                 match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
@@ -94,8 +93,8 @@ impl Destination {
         }
     }
 
-    /// All is written.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    /// Gives a complete file its name.
+    pub(super) fn finish(self) -> Result<(), Error> {
         match self {
             Destination::Stream { .. } => Ok(()),
             Destination::File(mut file) => file.name().map_err(|error| file.failed(&error)),
@@ -130,13 +129,13 @@ impl NewFile {
         name.into()
     }
 
-    fn failed(&self, error: &io::Error) -> Failure {
+    fn failed(&self, error: &io::Error) -> Error {
         failed(format!("`{}`", self.path.display()), error)
     }
 }
 
 impl Drop for NewFile {
-    /// An export that failed leaves nothing.
+    /// A failed export leaves no file.
     fn drop(&mut self) {
         if self.written.is_some() {
             let _ = fs::remove_file(self.partial());
@@ -144,7 +143,7 @@ impl Drop for NewFile {
     }
 }
 
-/// A name, and those that it leads to by links.
+/// A path, and the paths that its symbolic links lead to.
 fn names(name: &Path) -> Vec<PathBuf> {
     let mut names = vec![name.to_owned()];
     while names.len() <= MAX_LINKS {
@@ -156,8 +155,8 @@ fn names(name: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// Whether it names what some program has opened, perhaps a file: that one is written to, since
-/// whoever opened it would not see another in its place.
+/// Whether the path is that of an open descriptor. Its file is written to and not replaced, since
+/// the program that opened it would not see the new file.
 fn is_descriptor(name: &Path) -> bool {
     let parts: Option<Vec<&str>> = name.iter().map(OsStr::to_str).collect();
     let number = match parts.as_deref() {
@@ -169,7 +168,7 @@ fn is_descriptor(name: &Path) -> bool {
     number.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Memories are private, as their file and database are: a new file is its owner's alone.
+/// Creates a file that only its owner may use, as records are private.
 fn private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -178,6 +177,6 @@ fn private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn failed(name: impl Display, error: &io::Error) -> Failure {
-    Failure::storage(format!("{name} cannot be written: {error}"))
+fn failed(name: impl Display, error: &io::Error) -> Error {
+    Error::storage(format!("{name} cannot be written: {error}"))
 }

@@ -1,8 +1,8 @@
 use super::destination::Destination;
 use super::{PLACE, Target, records};
-use crate::cli::output::tell;
+use crate::cli::output::print_note;
 use crate::cli::progress::Progress;
-use crate::cli::{Failure, help};
+use crate::cli::{Error, help};
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Deserialize;
 use serde_json::json;
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 
 /// Write an agent's records to a file or standard output.
 ///
-/// The agent may be used meanwhile. What changes during an export of very many records may be in
-/// it as it was or as it is; a memory that moves to another type may be in it twice.
+/// The agent may be used meanwhile. A record that changes during a long export may be in it before
+/// or after the change; a memory whose type changes may be in it twice.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[
     include_str!("help/export.txt"),
     include_str!("help/status.txt"),
 ]))]
 pub(super) struct Export {
-    /// The file, replaced when all is written, with the permissions that it has, and not where the
-    /// records are; a pipe or a device is written to; `-` is standard output [default: -]
+    /// The file, which is replaced when the export is complete and keeps its permissions; a pipe or
+    /// a device; `-` for standard output [default: -]
     #[arg(
         value_name = "FILE|-",
         value_hint = ValueHint::FilePath,
@@ -28,7 +28,7 @@ pub(super) struct Export {
     )]
     file: PathBuf,
 
-    /// How to write them
+    /// The format of the export
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
 
@@ -38,10 +38,10 @@ pub(super) struct Export {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Format {
-    /// JSON Lines: a record a line
+    /// JSON Lines: a record on each line
     #[default]
     Jsonl,
-    /// One document, as the JSON format keeps it
+    /// One document, as in the JSON format
     Json,
 }
 
@@ -54,7 +54,7 @@ struct Page {
 }
 
 impl Export {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self) -> Result<(), Error> {
         let target = self.target.open()?;
         let mut destination = Destination::of(&self.file)?;
         if let Some(file) = destination.file() {
@@ -79,20 +79,20 @@ impl Export {
             progress.show(done as usize, page.total as usize);
         }
         destination.finish()?;
-        tell(&format!("{} of agent `{}`", records(done), target.agent));
+        print_note(&format!("{} of agent `{}`", records(done), target.agent));
         Ok(())
     }
 }
 
-/// Refuses a file among those that are kept: it could replace one of them.
-fn check_place(file: &Path, memory_dir: Option<PathBuf>) -> Result<(), Failure> {
+/// Checks that the file is not in the directory of the records: it could replace one of theirs.
+fn check_place(file: &Path, memory_dir: Option<PathBuf>) -> Result<(), Error> {
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // Where one of them is not there, nothing of it can be replaced.
+    // If one of the directories does not exist, no file in it can be replaced.
     let directory = directory.unwrap_or(Path::new(".")).canonicalize();
     let memory_dir = memory_dir.map(|memory_dir| memory_dir.canonicalize());
     match (directory, memory_dir) {
         (Ok(directory), Some(Ok(kept_in))) if directory.starts_with(&kept_in) => {
-            Err(Failure::usage(format!(
+            Err(Error::usage(format!(
                 "`{}` is in the directory of the records, `{}`: name a file elsewhere",
                 file.display(),
                 kept_in.display()

@@ -1,4 +1,4 @@
-//! Commands about the records of an agent: each calls a tool of the core until all pages are done.
+//! Commands about the records of an agent. Each calls a tool of the core, page by page.
 
 mod archive;
 mod convert;
@@ -8,8 +8,8 @@ mod import;
 
 use crate::cli::options::{Choice, ToolsetOptions, Writing};
 use crate::cli::settings::memory_of;
-use crate::cli::{Failure, help, runtime};
-use crate::{CallError, Memory};
+use crate::cli::{Error, help, runtime};
+use crate::{AgentMemory, CallError};
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -17,8 +17,8 @@ use std::process::ExitCode;
 
 /// Convert, export, import or archive the records of an agent.
 ///
-/// Records are the memories of the toolset `records`. What these commands change, other programs
-/// may go on reading and changing at the same time.
+/// Records are the memories of the toolset `records`. Other programs may go on reading and writing
+/// them at the same time.
 #[derive(Debug, Args)]
 #[command(
     subcommand_value_name = "COMMAND",
@@ -39,7 +39,7 @@ enum RecordsCommand {
 }
 
 impl Records {
-    pub(in crate::cli) fn run(self) -> Result<ExitCode, Failure> {
+    pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
         match self.command {
             RecordsCommand::Convert(convert) => convert.run(),
             RecordsCommand::Export(export) => export.run(),
@@ -50,7 +50,7 @@ impl Records {
     }
 }
 
-// Whose records, and where they are. (A doc comment would become the help of each command.)
+// The agent, and where its records are. (A doc comment would become the help of each command.)
 #[derive(Debug, Args)]
 struct Target {
     /// The agent
@@ -58,7 +58,7 @@ struct Target {
     agent: String,
 
     #[command(flatten)]
-    settings: ToolsetOptions<Ours>,
+    settings: ToolsetOptions<RecordsOnly>,
 
     #[command(flatten)]
     writing: Writing,
@@ -69,11 +69,11 @@ const TOOLSET: &str = "records";
 /// The label of the directory of records.
 const PLACE: &str = "records";
 
-/// The options of this toolset alone.
+/// The settings of this toolset only.
 #[derive(Clone, Debug)]
-struct Ours;
+struct RecordsOnly;
 
-impl Choice for Ours {
+impl Choice for RecordsOnly {
     fn has(toolset: &str) -> bool {
         toolset == TOOLSET
     }
@@ -82,29 +82,30 @@ impl Choice for Ours {
 /// The records of one agent, and a runtime to call their tools.
 struct Open {
     agent: String,
-    memory: Memory,
+    memory: AgentMemory,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Target {
-    fn open(self) -> Result<Open, Failure> {
+    fn open(self) -> Result<Open, Error> {
         let memory = memory_of(TOOLSET, &self.settings, &self.writing)?;
         Ok(Open { agent: self.agent, memory, runtime: runtime()? })
     }
 }
 
 impl Open {
-    /// One page of a tool.
-    fn page<T: DeserializeOwned>(&self, tool: &str, mut arguments: Value) -> Result<T, Failure> {
+    /// Calls a tool for one page.
+    fn page<T: DeserializeOwned>(&self, tool: &str, mut arguments: Value) -> Result<T, Error> {
         arguments["agent_id"] = json!(self.agent);
         let arguments = arguments.to_string();
         let call = self.memory.call(tool, &arguments);
         let outcome = self.runtime.block_on(call).map_err(|error| match error {
-            CallError::Ended { .. } => Failure::storage(error),
-            _ => Failure::usage(error),
+            CallError::Ended { .. } => Error::storage(error),
+            _ => Error::usage(error),
         })?;
-        let page = outcome.answer.map_err(Failure::refused)?;
-        let unreadable = |error| Failure::storage(format!("the component's page: {error}"));
+        let page = outcome.answer.map_err(Error::of_tool)?;
+        let unreadable =
+            |error| Error::storage(format!("the component's page cannot be read: {error}"));
         serde_json::from_str(&page).map_err(unreadable)
     }
 }

@@ -1,5 +1,5 @@
 use crate::cli::output::print;
-use crate::cli::{Failure, help};
+use crate::cli::{Error, help};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fs;
@@ -9,21 +9,20 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 /// Show a session in a scratch repository: start it, add an entry, read the summary.
 ///
-/// A server is started as an MCP client would start it, and each message that is shown went through
-/// it.
+/// It starts a server as an MCP client would, and shows the messages of the session.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/demo.txt")]))]
 pub struct Demo {
-    /// Keep the scratch repository, and say where it is
+    /// Keep the scratch repository, and print its path
     #[arg(long)]
     keep: bool,
 }
 
-/// The agent that plays.
+/// The agent of the demo.
 const AGENT: &str = "aristotle";
 
 impl Demo {
-    pub(in crate::cli) fn run(self) -> Result<ExitCode, Failure> {
+    pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
         let scratch = Scratch::new(self.keep).map_err(failed("the scratch repository"))?;
         let root = scratch.root.display().to_string();
         print(&format!("A scratch repository: {root}"))?;
@@ -64,11 +63,11 @@ impl Demo {
     }
 }
 
-fn failed(what: &str) -> impl FnOnce(io::Error) -> Failure {
-    move |error| Failure::storage(format!("{what} failed: {error}"))
+fn failed(what: &str) -> impl FnOnce(io::Error) -> Error {
+    move |error| Error::storage(format!("{what} failed: {error}"))
 }
 
-/// A directory that looks like a new Git repository, and is removed in the end.
+/// A directory that looks like a new Git repository; it is removed unless it is kept.
 struct Scratch {
     root: PathBuf,
     keep: bool,
@@ -97,7 +96,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A client's view of `agent-memory serve`, in the 2026-07-28 protocol.
+/// A client of `agent-memory serve`, with protocol version 2026-07-28.
 struct Server {
     process: Child,
     requests: ChildStdin,
@@ -110,7 +109,7 @@ impl Server {
         let mut serve = Command::new(std::env::current_exe()?);
         serve.args(["serve", "--log-level", "error"]);
         serve.current_dir(repository).env_remove("CLAUDE_PROJECT_DIR");
-        // What was set up for other servers is not meant for this one.
+        // The settings of other servers must not change the demo.
         let ours = |name: &str| name.starts_with("AGENT_MEMORY_");
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(ours) {
@@ -128,13 +127,13 @@ impl Server {
     }
 
     /// Calls a tool, shows the request and the answer, and returns the structured result.
-    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Failure> {
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Error> {
         print(&format!("  -> {tool} {arguments}"))?;
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
         let mut answer = answer.map_err(failed("the server"))?;
         let result = &mut answer["result"];
         if result["isError"] == true || result["structuredContent"].is_null() {
-            return Err(Failure::tool(format!("`{tool}` answered {answer}")));
+            return Err(Error::tool(format!("`{tool}` answered {answer}")));
         }
         let result = result["structuredContent"].take();
         print(&format!("  <- {result}"))?;
@@ -159,7 +158,7 @@ impl Server {
         serde_json::from_str(&answer).map_err(io::Error::from)
     }
 
-    /// Ends its input, as a client does, and waits for it.
+    /// Ends the server's input, as a client does, and waits for its end.
     fn end(self) -> io::Result<()> {
         let Server { mut process, requests, .. } = self;
         drop(requests);
@@ -167,7 +166,7 @@ impl Server {
     }
 }
 
-/// The files below a directory, in order.
+/// The files below a directory, sorted by name.
 fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut entries: Vec<_> = fs::read_dir(directory)?.collect::<io::Result<_>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);

@@ -1,4 +1,4 @@
-//! What was found in a repository: its lines, its sum, its JSON.
+//! The findings in a repository, as lines, as a summary and as JSON.
 
 use crate::cli::terminal;
 use clap::builder::styling::{AnsiColor, Style};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// A remark about a line of a file.
+/// A finding about a line of a file.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Finding {
     /// Relative to the repository's top level, with `/`.
@@ -23,11 +23,11 @@ enum Severity {
     Warning,
 }
 
-/// All that was found, page by page.
+/// All findings so far.
 pub(super) struct Findings {
     repository: PathBuf,
-    /// What leads from the working directory to the repository.
-    way: PathBuf,
+    /// The path from the working directory to the repository.
+    prefix: PathBuf,
     colours: bool,
     all: Vec<Finding>,
 }
@@ -35,15 +35,16 @@ pub(super) struct Findings {
 impl Findings {
     pub(super) fn of(repository: &Path) -> Findings {
         let here = std::env::current_dir().and_then(|here| here.canonicalize());
-        let way = here.map_or_else(|_| repository.to_owned(), |here| way(&here, repository));
+        let prefix =
+            here.map_or_else(|_| repository.to_owned(), |here| path_from(&here, repository));
         let colours = terminal::has_colours(&std::io::stdout());
-        Findings { repository: repository.to_owned(), way, colours, all: Vec::new() }
+        Findings { repository: repository.to_owned(), prefix, colours, all: Vec::new() }
     }
 
-    /// The findings as a compiler prints its own: `file:line: error: what`.
+    /// The findings in the form of compilers: `file:line: error: message`.
     pub(super) fn lines(&self, findings: &[Finding]) -> String {
         let lines = findings.iter().map(|finding| {
-            let file = self.way.join(&finding.file);
+            let file = self.prefix.join(&finding.file);
             let (severity, style) = match finding.severity {
                 Severity::Error => ("error", AnsiColor::Red.on_default().bold()),
                 Severity::Warning => ("warning", AnsiColor::Yellow.on_default().bold()),
@@ -79,7 +80,7 @@ impl Findings {
         })
     }
 
-    /// Whether they are to stop a commit.
+    /// Whether they should stop a commit.
     pub(super) fn fail(&self, strict: bool) -> bool {
         strict && !self.all.is_empty() || self.count(Severity::Error) > 0
     }
@@ -89,16 +90,16 @@ impl Findings {
     }
 }
 
-/// A path as one can click on it: relative where one of the two directories holds the other.
-fn way(here: &Path, repository: &Path) -> PathBuf {
+/// The path from the working directory to the repository: relative if one contains the other.
+fn path_from(here: &Path, repository: &Path) -> PathBuf {
     if let Ok(up) = here.strip_prefix(repository) {
         return up.components().map(|_| "..").collect();
     }
     repository.strip_prefix(here).unwrap_or(repository).to_owned()
 }
 
-/// On one line, and with nothing in it that would steer a terminal: names and texts are those of
-/// whoever wrote the files.
+/// Escapes control characters, since anyone may have written the files: the text stays on one line
+/// and cannot control the terminal.
 fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     for character in text.chars() {
@@ -115,16 +116,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_relative_to_the_working_directory_where_one_holds_the_other() {
-        let way = |here: &str, repository: &str| way(Path::new(here), Path::new(repository));
-        assert_eq!(way("/a/b", "/a/b"), Path::new(""));
-        assert_eq!(way("/a/b/c/d", "/a/b"), Path::new("../.."));
-        assert_eq!(way("/a", "/a/b/c"), Path::new("b/c"));
-        assert_eq!(way("/a/bc", "/a/b"), Path::new("/a/b"));
+    fn a_path_is_relative_if_one_directory_contains_the_other() {
+        let path = |here: &str, repository: &str| path_from(Path::new(here), Path::new(repository));
+        assert_eq!(path("/a/b", "/a/b"), Path::new(""));
+        assert_eq!(path("/a/b/c/d", "/a/b"), Path::new("../.."));
+        assert_eq!(path("/a", "/a/b/c"), Path::new("b/c"));
+        assert_eq!(path("/a/bc", "/a/b"), Path::new("/a/b"));
     }
 
     #[test]
-    fn a_finding_is_one_line_that_steers_no_terminal() {
+    fn a_finding_is_one_line_without_control_characters() {
         let finding = Finding {
             file: "a\u{1b}[2J.md".to_owned(),
             line: 7,
@@ -133,7 +134,7 @@ mod tests {
         };
         let findings = Findings {
             repository: PathBuf::new(),
-            way: PathBuf::new(),
+            prefix: PathBuf::new(),
             colours: false,
             all: Vec::new(),
         };

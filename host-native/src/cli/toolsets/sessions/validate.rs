@@ -1,9 +1,9 @@
 use super::findings::{Finding, Findings};
-use crate::cli::output::{print, print_json, tell};
+use crate::cli::output::{print, print_json, print_note};
 use crate::cli::progress::Progress;
-use crate::cli::{Failure, builder, help, runtime};
-use crate::starting::{repository_around, top_level};
-use crate::{CallError, Memory};
+use crate::cli::{Error, builder, help, runtime};
+use crate::enclosing_repository::{repository_around, top_level};
+use crate::{AgentMemory, CallError};
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Deserialize;
 use serde_json::json;
@@ -12,43 +12,42 @@ use std::process::ExitCode;
 
 const TOOLSET: &str = "sessions";
 
-/// The tool that checks a page of a repository's documents.
+/// The tool that checks a repository's documents, page by page.
 const TOOL: &str = "validate";
 
 /// Check the memory of a repository: every log, summary and schema.
 ///
-/// Prints what is wrong, and where, for a person, a Git hook or a CI step. It looks at the working
-/// tree as it is, writes nothing, and takes no lock, so that it can run at any time and on a medium
-/// that can only be read.
+/// Prints each finding with its place, for a person, a Git hook or a CI step. It checks the working
+/// tree, writes nothing and takes no lock. So it can run at any time, also on a read-only medium.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/validate.txt")]))]
 pub struct Validate {
-    /// The repository, or a directory in it [default: that around the working directory]
+    /// The repository, or a directory in it [default: the one around the working directory]
     ///
-    /// A directory that no Git repository holds is checked itself. The home directory and `/` have
-    /// to be named.
+    /// A directory outside of a Git repository is checked itself. The home directory and `/` are
+    /// checked only if they are named.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
 
-    /// Let warnings fail, too
+    /// Fail on warnings too
     #[arg(long)]
     strict: bool,
 
-    /// How to print what was found
+    /// The format of the findings
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line for each, as compilers print theirs, and their number on standard error
+    /// A line for each, as compilers print them, and their number on standard error
     #[default]
     Text,
-    /// One document in the end; its paths are relative to its `repository`
+    /// One document at the end; its paths are relative to its `repository`
     Json,
 }
 
-/// What one call of the tool returns.
+/// The result of one call of the tool.
 #[derive(Deserialize)]
 struct Page {
     findings: Vec<Finding>,
@@ -58,17 +57,17 @@ struct Page {
 }
 
 impl Validate {
-    pub(in crate::cli) fn run(self) -> Result<ExitCode, Failure> {
+    pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
         let repository = self.repository()?;
         let memory = builder().toolsets([TOOLSET]).allow(&repository);
-        let memory = memory.build().map_err(Failure::usage)?;
+        let memory = memory.build().map_err(Error::usage)?;
         let runtime = runtime()?;
         let mut findings = Findings::of(&repository);
         let mut progress = Progress::new("documents");
         let mut cursor = None;
         let documents = loop {
             let page = runtime.block_on(page(&memory, &repository, cursor.as_deref()));
-            // Whatever is printed next begins a line of its own.
+            // Cleared before anything else is printed.
             progress.clear();
             let page = page?;
             if self.format == Format::Text && !page.findings.is_empty() {
@@ -84,29 +83,31 @@ impl Validate {
         match self.format {
             Format::Text if documents == 0 => {
                 let place = repository.join(".github/agent-memory");
-                tell(&format!("nothing to check: there are no documents in `{}`", place.display()));
+                print_note(&format!(
+                    "nothing to check: there are no documents in `{}`",
+                    place.display()
+                ));
             }
-            Format::Text => tell(&findings.summary(documents)),
+            Format::Text => print_note(&findings.summary(documents)),
             Format::Json => print_json(&findings.document(documents).to_string())?,
         }
         Ok(match findings.fail(self.strict) {
-            true => Failure::TOOL.into(),
+            true => Error::TOOL.into(),
             false => ExitCode::SUCCESS,
         })
     }
 
-    fn repository(&self) -> Result<PathBuf, Failure> {
+    fn repository(&self) -> Result<PathBuf, Error> {
         let Some(given) = &self.directory else {
             let around = std::env::current_dir().ok().and_then(|here| repository_around(&here));
             return around.ok_or_else(|| {
-                Failure::usage(
-                    "no repository is around the working directory (`/` and the home directory \
-                     have to be named): `agent-memory validate DIR` checks that of `DIR`",
+                Error::usage(
+                    "the working directory is not in a repository (`/` and the home directory have \
+                     to be named): name one, as in `agent-memory validate DIR`",
                 )
             });
         };
-        let wrong =
-            |why: &str| Failure::usage(format!("cannot check `{}`: {why}", given.display()));
+        let wrong = |why: &str| Error::usage(format!("cannot check `{}`: {why}", given.display()));
         let directory = given.canonicalize().map_err(|error| wrong(&error.to_string()))?;
         if !directory.is_dir() {
             return Err(wrong("it is not a directory"));
@@ -115,22 +116,27 @@ impl Validate {
     }
 }
 
-async fn page(memory: &Memory, repository: &Path, cursor: Option<&str>) -> Result<Page, Failure> {
-    let root = repository.to_str().ok_or_else(|| {
-        Failure::usage(format!("the path `{}` is not UTF-8", repository.display()))
-    })?;
+async fn page(
+    memory: &AgentMemory,
+    repository: &Path,
+    cursor: Option<&str>,
+) -> Result<Page, Error> {
+    let root = repository
+        .to_str()
+        .ok_or_else(|| Error::usage(format!("the path `{}` is not UTF-8", repository.display())))?;
     let mut arguments = json!({"repo_root": root});
     if let Some(cursor) = cursor {
         arguments["cursor"] = cursor.into();
     }
     let outcome = memory.call(TOOL, &arguments.to_string()).await.map_err(|error| match error {
-        CallError::Ended { .. } => Failure::storage(error),
-        _ => Failure::usage(error),
+        CallError::Ended { .. } => Error::storage(error),
+        _ => Error::usage(error),
     })?;
-    let page = outcome.answer.map_err(|refusal| match Failure::status_of(&refusal) {
-        Failure::STORAGE => Failure::refused(refusal),
-        _ => Failure::usage(refusal.message),
+    let page = outcome.answer.map_err(|error| match Error::status_of(&error) {
+        Error::STORAGE => Error::of_tool(error),
+        _ => Error::usage(error.message),
     })?;
-    let unreadable = |error| Failure::storage(format!("the component's page: {error}"));
+    let unreadable =
+        |error| Error::storage(format!("the component's page cannot be read: {error}"));
     serde_json::from_str(&page).map_err(unreadable)
 }

@@ -1,10 +1,11 @@
+//! The repository around a directory.
+
 use std::path::{Path, PathBuf};
 
-/// The repository that somebody who works in a directory means: the nearest directory at or above
-/// it that has a `.git`.
+/// The repository around a directory: the nearest directory at or above it that has a `.git`.
 ///
-/// None where that is `/` or the home directory, which hold far more than one repository, and none
-/// where there is no repository: such a directory is granted by name or not at all.
+/// None if there is no repository, or if it is `/` or the home directory: these hold far more than
+/// one repository, so they have to be granted by name.
 pub(crate) fn repository_around(directory: &Path) -> Option<PathBuf> {
     let top = top_level(&directory.canonicalize().ok()?)?.to_owned();
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());

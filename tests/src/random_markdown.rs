@@ -1,8 +1,8 @@
-//! Random texts of Markdown, good and bad.
+//! Random Markdown texts, valid and invalid as an entry.
 
 use crate::random::Random;
 
-/// What may stand in an entry, good and bad.
+/// Blocks to choose from, valid and invalid in an entry.
 pub const BLOCKS: &[&str] = &[
     "A paragraph.",
     "Two lines\nof a paragraph.",
@@ -159,7 +159,7 @@ pub const BLOCKS: &[&str] = &[
 const ENDS: &[&str] =
     &["\n\n", "\n\n", "\n\n", "\n", "\n", "\r\n", "\r", "\n\n\n", "\n \n", "\n\t\n", "", " "];
 
-/// Some of them one after the other, and now and then a few characters that mean something.
+/// A text of some random blocks, sometimes with a few random characters of Markdown's syntax.
 pub fn mixture(random: &mut Random) -> String {
     let mut text = String::new();
     for _ in 0..=random.below(5) {

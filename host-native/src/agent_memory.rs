@@ -1,35 +1,23 @@
-//! The memory that a program embeds.
+//! The handle that a program embeds.
 
 use crate::arrival::{Arrival, Arrivals};
-use crate::builder::Builder;
 use crate::capability::toolbox;
-use crate::changes::{Changes, Teller};
+use crate::changes::{Changes, Notifier};
 use crate::description::{Audience, Resource, ResourceTemplate, Tool};
-use crate::engine::{Call, Engine, Waiting};
+use crate::engine::{Call, Cancellation, Engine};
 use crate::outcome::{CallError, Outcome};
+use crate::roots::Roots;
 use crate::storage::Storage;
 use std::fmt;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use tokio::task::JoinError;
 
-/// A future in a box, which another thread may poll.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Somebody who can name further granted directories when a call needs one: the client of a
-/// server.
-pub trait Roots: Send + Sync {
-    /// The directories that are granted to the call, as [`Builder::allow`] grants them. Asked at
-    /// most once a call, and only where a place is not granted otherwise.
-    fn roots(&self) -> BoxFuture<'_, Vec<PathBuf>>;
-}
-
-/// The component with its settings and grants. A clone is the same memory.
+/// The component with its settings and grants. A clone refers to the same memory.
 #[derive(Clone)]
-pub struct Memory(Arc<Mounted>);
+pub struct AgentMemory(Arc<Mounted>);
 
-/// What a memory is made of.
+/// The parts of an [`AgentMemory`].
 pub(crate) struct Mounted {
     pub(crate) engine: Engine,
     pub(crate) storage: Storage,
@@ -38,11 +26,11 @@ pub(crate) struct Mounted {
     pub(crate) resources: Vec<Resource>,
     pub(crate) resource_templates: Vec<ResourceTemplate>,
     pub(crate) arrivals: Arrivals,
-    pub(crate) teller: Teller,
+    pub(crate) notifier: Notifier,
 }
 
 impl Mounted {
-    /// What the component is told of a call.
+    /// The context that the component gets for a call.
     fn context(&self, arrival: &Arrival) -> toolbox::Context {
         toolbox::Context {
             settings: self.settings.clone(),
@@ -57,20 +45,18 @@ impl Mounted {
     }
 }
 
-impl fmt::Debug for Memory {
+impl fmt::Debug for AgentMemory {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Memory").field("settings", &self.0.settings).finish_non_exhaustive()
+        formatter
+            .debug_struct("AgentMemory")
+            .field("settings", &self.0.settings)
+            .finish_non_exhaustive()
     }
 }
 
-impl Memory {
-    /// Begins to set one up.
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
-    pub(crate) fn new(mounted: Mounted) -> Memory {
-        Memory(Arc::new(mounted))
+impl AgentMemory {
+    pub(crate) fn new(mounted: Mounted) -> AgentMemory {
+        AgentMemory(Arc::new(mounted))
     }
 
     /// The mounted tools, for models and for people, in the order that users should see.
@@ -88,37 +74,38 @@ impl Memory {
         &self.0.resource_templates
     }
 
-    /// The directory of the place with this label, canonical as far as it existed when this was
-    /// built; none where none is granted. What stands in it is the host's own.
+    /// The directory of the place with this label; none if that place is not granted. The part that
+    /// existed when this was built is canonical. The host owns the files in it.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         self.0.storage.place_directory(label)
     }
 
-    /// What calls change in resources from now on.
+    /// The changes that calls make to resources from now on.
     pub fn changes(&self) -> Changes {
-        self.0.teller.listen()
+        self.0.notifier.subscribe()
     }
 
-    /// Receives a call: gives it its number, its time, its seed and, unless its tool only reads,
-    /// its place among the writers.
+    /// Receives a call: gives it its number, its time, its seed and, unless its tool only reads, its
+    /// place among the writers.
     ///
-    /// Who serves several calls at once receives them in the order in which they came, and then
-    /// runs each by [`call_as`](Memory::call_as) wherever it likes: writers change a tree in the
-    /// order of their arrival.
+    /// A server of several calls at once receives them in the order of their requests. It may then
+    /// run them by [`call_as`](AgentMemory::call_as) in any order and on any thread: writers change
+    /// a tree in the order of their arrival.
     pub fn arrive(&self, tool: &str) -> Arrival {
         let writes = self.tool(tool).is_none_or(|tool| !tool.annotations.read_only_hint);
         self.0.arrivals.receive(writes)
     }
 
-    /// Runs a tool; `arguments` is a JSON object, or empty for one without members.
+    /// Runs a tool; `arguments` is a JSON object, or empty for an object without members.
     ///
-    /// The call runs on a thread of tokio's for blocking work. Dropping the future gives the call
-    /// up: it ends within some milliseconds, unless it is committing what it has decided.
+    /// The call runs on a tokio thread for blocking work. Dropping the future cancels the call: it
+    /// ends within some milliseconds, or after its commit if that has begun.
     ///
     /// # Errors
     ///
-    /// [`CallError::NotFound`], [`CallError::InvalidRequest`], and [`CallError::Ended`] where the
-    /// component had to be stopped. What a tool refuses is an [`Outcome`] with a refusal.
+    /// [`CallError::NotFound`], [`CallError::InvalidRequest`], and [`CallError::Ended`] if the host
+    /// had to stop the component. An error of the tool is an [`Outcome`] with a
+    /// [`ToolError`](crate::ToolError).
     ///
     /// # Panics
     ///
@@ -128,16 +115,15 @@ impl Memory {
         self.call_as(arrival, tool, arguments, None).await
     }
 
-    /// Runs a call that [has arrived](Memory::arrive), for someone who may name further granted
-    /// directories.
+    /// Runs a call that [has arrived](AgentMemory::arrive). `roots` may grant it further directories.
     ///
     /// # Errors
     ///
-    /// As [`call`](Memory::call).
+    /// As [`call`](AgentMemory::call).
     ///
     /// # Panics
     ///
-    /// As [`call`](Memory::call).
+    /// As [`call`](AgentMemory::call).
     pub async fn call_as(
         &self,
         arrival: Arrival,
@@ -153,17 +139,17 @@ impl Memory {
         .await
     }
 
-    /// Reads a resource, for someone who may name further granted directories. The result is a JSON
-    /// array of `{"uri", "mimeType", "text"}`.
+    /// Reads a resource; `roots` may grant it further directories. The result is a JSON array of
+    /// `{"uri", "mimeType", "text"}`.
     ///
     /// # Errors
     ///
-    /// [`CallError::NotFound`] for a URI that is none, and [`CallError::Ended`]. What the toolset
-    /// refuses is an [`Outcome`] with a refusal.
+    /// [`CallError::NotFound`] if there is no such resource, and [`CallError::Ended`]. An error of
+    /// the toolset is an [`Outcome`] with a [`ToolError`](crate::ToolError).
     ///
     /// # Panics
     ///
-    /// As [`call`](Memory::call).
+    /// As [`call`](AgentMemory::call).
     pub async fn read_resource(
         &self,
         uri: &str,
@@ -180,7 +166,7 @@ impl Memory {
         self.0.tools.iter().find(|tool| tool.is_called(name))
     }
 
-    /// Runs a call on a thread that may block, until it ends or nobody waits for it any more.
+    /// Runs a call on a thread that may block, until it ends or its future is dropped.
     async fn on_a_thread(
         &self,
         arrival: Arrival,
@@ -191,18 +177,18 @@ impl Memory {
         + 'static,
     ) -> Result<Outcome, CallError> {
         arrival.call_place.served().await;
-        let (waiting, _waited) = Waiting::new();
+        let (cancellation, _cancel_on_drop) = Cancellation::new();
         let memory = self.0.clone();
         let ran = tokio::task::spawn_blocking(move || {
             let context = memory.context(&arrival);
-            // Kept until the call has ended: the caller may have given up by then.
+            // Held until the call has ended, even if its future is dropped earlier.
             let _place = arrival.call_place;
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
-            let (place, waiting) = (arrival.writer_place, Some(waiting));
-            let call = Call::new(storage, limits, audience, place, roots, waiting);
+            let (place, cancellation) = (arrival.writer_place, Some(cancellation));
+            let call = Call::new(storage, limits, audience, place, roots, cancellation);
             let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;
-            // Here, since a call that is given up may have changed something.
-            memory.teller.tell(&outcome.changed);
+            // On this thread, since a cancelled call may have changed something.
+            memory.notifier.notify(&outcome.changed);
             Ok(outcome)
         });
         match ran.await.map_err(JoinError::try_into_panic) {

@@ -1,4 +1,4 @@
-//! What a directory of records holds, read without the product.
+//! The contents of a directory of records, read without the product.
 
 use std::fs;
 use std::path::Path;
@@ -7,33 +7,32 @@ use agent_memory_conformance::case::Format;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
-/// The agent whose memories are read.
+/// The agent whose tasks are read.
 pub const AGENT: &str = "default";
 
-/// A memory as it is kept, as far as tests ask for it.
+/// The fields of a stored memory that tests compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// What it says.
+pub struct StoredMemory {
+    /// Its text.
     pub content: String,
     /// How often it was recalled.
     pub access_count: u64,
 }
 
-/// The tasks of the [`AGENT`] in the order in which they were added; none where nothing was kept
-/// yet.
+/// The tasks of the [`AGENT`] in the order in which they were added.
 ///
 /// # Panics
 ///
-/// Where what is kept is not sound: broken JSON, also of the backup; a damaged database, or one
-/// whose tables tell different stories.
-pub fn tasks(directory: &Path, format: Format) -> Vec<Kept> {
+/// If the file or its backup is not JSON, or if the database is damaged or its tables contradict each
+/// other.
+pub fn tasks(directory: &Path, format: Format) -> Vec<StoredMemory> {
     match format {
         Format::Json => in_file(directory),
         Format::Sqlite => in_database(directory),
     }
 }
 
-/// The names of what stands in the directory and belongs to neither format, nor to the host.
+/// The names of unexpected files: they belong neither to a format nor to the host.
 pub fn strays(directory: &Path) -> Vec<String> {
     let expected = ["default.json", "default.json.backup", "memories.db", ".agent-memory"];
     let entries = fs::read_dir(directory).into_iter().flatten();
@@ -46,7 +45,7 @@ pub fn strays(directory: &Path) -> Vec<String> {
     names.filter(|name| !is_ours(name)).collect()
 }
 
-fn in_file(directory: &Path) -> Vec<Kept> {
+fn in_file(directory: &Path) -> Vec<StoredMemory> {
     let parsed = |name: &str| -> Option<Value> {
         let text = fs::read(directory.join(name)).ok()?;
         let parsed = serde_json::from_slice(&text);
@@ -54,14 +53,14 @@ fn in_file(directory: &Path) -> Vec<Kept> {
     };
     parsed(&format!("{AGENT}.json.backup"));
     let Some(file) = parsed(&format!("{AGENT}.json")) else { return Vec::new() };
-    let kept = |task: &Value| Kept {
+    let kept = |task: &Value| StoredMemory {
         content: task["content"].as_str().expect("text").to_owned(),
         access_count: task["access_count"].as_u64().expect("a count"),
     };
     file["tasks"].as_array().expect("an array").iter().map(kept).collect()
 }
 
-fn in_database(directory: &Path) -> Vec<Kept> {
+fn in_database(directory: &Path) -> Vec<StoredMemory> {
     let path = directory.join("memories.db");
     if !path.exists() {
         return Vec::new();
@@ -75,7 +74,7 @@ fn in_database(directory: &Path) -> Vec<Kept> {
     if text("SELECT count(*) || '' FROM sqlite_schema") == "0" {
         return Vec::new();
     }
-    let told = [
+    let contradictions = [
         "SELECT count(*) || '' FROM memories WHERE \
          (key IN (SELECT rowid FROM memories_text)) = (key IN (SELECT memory FROM unindexed))",
         "SELECT count(*) || '' FROM memories_text WHERE rowid NOT IN (SELECT key FROM memories)",
@@ -84,14 +83,14 @@ fn in_database(directory: &Path) -> Vec<Kept> {
         "SELECT count(*) || '' FROM memories AS m, json_each(m.tags) AS t WHERE NOT EXISTS \
          (SELECT 1 FROM memory_tags WHERE agent = m.agent AND tag = t.value AND memory = m.key)",
     ];
-    for sql in told {
+    for sql in contradictions {
         assert_eq!(text(sql), "0", "{sql}");
     }
     let sql = "SELECT m.content, m.access_count FROM memories AS m \
                JOIN agents AS a ON a.key = m.agent WHERE a.name = ?1 ORDER BY m.key";
     let mut statement = database.prepare(sql).expect("the tables are there");
     let rows = statement.query_map([AGENT], |row| {
-        Ok(Kept { content: row.get(0)?, access_count: row.get::<_, i64>(1)? as u64 })
+        Ok(StoredMemory { content: row.get(0)?, access_count: row.get::<_, i64>(1)? as u64 })
     });
     rows.and_then(Iterator::collect).expect("rows")
 }

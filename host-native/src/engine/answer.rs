@@ -1,0 +1,45 @@
+//! The component's answers as the types of the library.
+
+use crate::capability::toolbox;
+use crate::outcome::{CallError, Category, FollowUp, Outcome, ToolError};
+
+impl From<toolbox::Outcome> for Outcome {
+    fn from(outcome: toolbox::Outcome) -> Outcome {
+        let follow_up = |wanted: toolbox::FollowUp| FollowUp {
+            id: wanted.id,
+            kind: wanted.kind,
+            payload: wanted.payload,
+        };
+        Outcome {
+            answer: outcome.answer.map_err(ToolError::from),
+            changed: outcome.changed,
+            follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
+        }
+    }
+}
+
+impl From<toolbox::Refusal> for ToolError {
+    fn from(error: toolbox::Refusal) -> ToolError {
+        let category = match error.category {
+            toolbox::Category::Invalid => Category::Invalid,
+            toolbox::Category::NotFound => Category::NotFound,
+            toolbox::Category::Limit => Category::Limit,
+            toolbox::Category::Damaged => Category::Damaged,
+            toolbox::Category::Busy => Category::Busy,
+            toolbox::Category::Denied => Category::Denied,
+            toolbox::Category::Storage => Category::Storage,
+            toolbox::Category::Internal => Category::Internal,
+        };
+        let toolbox::Refusal { code, message, json, .. } = error;
+        ToolError { category, code, message, json }
+    }
+}
+
+impl From<toolbox::Failure> for CallError {
+    fn from(error: toolbox::Failure) -> CallError {
+        match error.code {
+            toolbox::FailureCode::NotFound => CallError::NotFound(error.message),
+            toolbox::FailureCode::InvalidRequest => CallError::InvalidRequest(error.message),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+use super::version::Version;
+use rmcp::ErrorData;
+use rmcp::model::ErrorCode;
+
+/// The error for a request that `rmcp` did not recognise: its method is unknown, or its params
+/// cannot be read.
+pub(super) fn unrecognised(method: &str, version: Version) -> ErrorData {
+    match params_of(method, version) {
+        Some(params) => ErrorData::invalid_params(
+            format!("the params of `{method}` cannot be read: it takes {params}"),
+            None,
+        ),
+        None => unknown_method(method),
+    }
+}
+
+/// The error for a method that this server does not have in the request's protocol version.
+pub(super) fn unknown_method(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}` here"), None)
+}
+
+/// The params of a method, in words; none if this protocol version has no such method.
+fn params_of(method: &str, version: Version) -> Option<&'static str> {
+    Some(match (method, version) {
+        ("tools/call", _) => "`name`, a string, and `arguments`, an object",
+        ("tools/list", _) => "at most `cursor`, a string",
+        ("server/discover", _) => "nothing but `_meta`",
+        ("subscriptions/listen", Version::Stateless) => "`notifications`, an object",
+        ("resources/list" | "resources/templates/list", _) => "at most `cursor`, a string",
+        ("resources/read", _) => "`uri`, a string",
+        ("resources/subscribe" | "resources/unsubscribe", Version::Initialized) => {
+            "`uri`, a string"
+        }
+        ("initialize", Version::Initialized) => {
+            "`protocolVersion`, `capabilities` and `clientInfo`"
+        }
+        ("ping", Version::Initialized) => "nothing",
+        _ => return None,
+    })
+}

@@ -1,0 +1,20 @@
+use rmcp::service::{RequestContext, RoleServer};
+
+/// The protocol versions, as far as this server answers them differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// 2024-11-05 to 2025-11-25: a session begins with `initialize`.
+    Initialized,
+    /// 2026-07-28: each request has its own metadata.
+    Stateless,
+}
+
+impl Version {
+    /// The version of a request. One that names none belongs to an initialized session.
+    pub(super) fn of(request: &RequestContext<RoleServer>) -> Version {
+        match request.protocol_version() {
+            Some(version) if !version.has_initialize() => Version::Stateless,
+            _ => Version::Initialized,
+        }
+    }
+}
