@@ -1,7 +1,7 @@
 //! The last long document that a commit wrote. Whether a file still holds it is found by comparing,
 //! which is several times as fast as hashing, and as sure.
 //!
-//! Without it, an add to a JSON file of 10,000 records takes 1.8 times the processor time: the file
+//! Without it, a call that edits a document of 13 MB takes 1.8 times the processor time: the document
 //! is hashed four times instead of once.
 
 use super::tree::Document;
