@@ -1,12 +1,7 @@
 //! The component: connects the bindings generated from `wit/` to the plain functions of this crate.
 //! No other module uses the bindings.
 
-use talc::cell::TalcSyncCell;
-use talc::wasm::WasmBinning;
-
-use crate::allocator::SizeClasses;
 use crate::context::{Context, Settings};
-use crate::pages::Pages;
 use crate::storage::{self, Documents, Storage, Tree, Writer, database as sql};
 use crate::time::Timestamp;
 use crate::toolbox;
@@ -24,10 +19,6 @@ mod bindings {
 
 use bindings::agent_memory::storage::{database, documents, types};
 use bindings::exports::agent_memory::toolbox::toolbox as exported;
-
-#[global_allocator]
-static ALLOCATOR: SizeClasses<TalcSyncCell<Pages, WasmBinning>> =
-    SizeClasses::over(TalcSyncCell::new_wasm(Pages::Untouched));
 
 struct Component;
 

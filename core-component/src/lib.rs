@@ -21,15 +21,11 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-#[cfg(any(test, target_arch = "wasm32"))]
-mod allocator;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
 mod markdown;
 mod names;
-#[cfg(target_arch = "wasm32")]
-mod pages;
 mod records;
 mod sessions;
 mod text;

@@ -100,7 +100,6 @@ fn the_core_depends_on_no_clock_file_database_or_protocol() {
         "serde_json",
         "sha2",
         "simdutf8",
-        "talc",
         "wit-bindgen",
     ];
     let found = dependencies("core-component/Cargo.toml");

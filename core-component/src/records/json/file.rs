@@ -221,7 +221,8 @@ impl JsonFile {
     }
 }
 
-/// A faster [`String::from_utf8`] for long texts.
+/// As `String::from_utf8`. With that, an add to a file of 10,000 records that is not in ASCII takes
+/// 1.3 times the processor time.
 fn utf8(contents: Vec<u8>) -> Result<String, FromUtf8Error> {
     match simdutf8::basic::from_utf8(&contents) {
         // SAFETY: `simdutf8` has just found that the bytes are UTF-8.

@@ -1,6 +1,8 @@
 //! Where things stand in a JSON text: strict about the grammar (RFC 8259), without building values.
 //!
 //! A file may be large and a call touches little of it, so what is not touched is only passed over.
+//! Strings are passed over eight bytes at a time: byte by byte, an add to a file of 10,000 records
+//! takes 1.2 times the processor time.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -296,44 +298,26 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// How many bytes from the first on stand for themselves in a string.
+/// How many bytes from the first on stand for themselves in a string, looked at eight at a time.
 fn plain_bytes(bytes: &[u8]) -> usize {
     let mut plain = 0;
-    // Most strings are keys, times and numbers: eight bytes at a time. Most bytes are in few long
-    // ones: as many at a time as a few vectors hold.
     while let Some(word) = bytes[plain..].first_chunk() {
         let others = other_bytes(u64::from_le_bytes(*word));
         if others != 0 {
             return plain + others.trailing_zeros() as usize / 8;
         }
-        plain += 8;
-        while plain % LONG == 0
-            && let Some(piece) = bytes[plain..].first_chunk::<PIECE>()
-            && is_plain(piece)
-        {
-            plain += PIECE;
-        }
+        plain += word.len();
     }
-    plain + bytes[plain..].iter().take_while(|byte| is_plain(&[**byte])).count()
-}
-
-const LONG: usize = 32;
-const PIECE: usize = 2 * LONG;
-
-/// Whether all of them are plain. It looks at all, without a branch, to be made of vectors.
-fn is_plain<const N: usize>(bytes: &[u8; N]) -> bool {
     // The text is UTF-8: bytes of longer characters are none of these.
-    let others = |any, &byte: &u8| any | (byte < 0x20) | (byte == b'"') | (byte == b'\\');
-    !bytes.iter().fold(false, others)
+    let is_other = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    plain + bytes[plain..].iter().take_while(|byte| !is_other(byte)).count()
 }
 
 /// The high bit of the first byte that is not plain; none where all eight are. Bits above the first
-/// mean nothing.
+/// mean nothing. The trick is `hasless`: <https://graphics.stanford.edu/~seander/bithacks.html>.
 fn other_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
-    // The high bit is set of a byte below 0x80 that is below the bound. What borrows from the next
-    // byte is such a one itself.
     let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound);
     let is = |sign: u8| below(word ^ (ONES * u64::from(sign)), 1);
     (below(word, 0x20) | is(b'"') | is(b'\\')) & !word & HIGH

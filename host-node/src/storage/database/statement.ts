@@ -1,3 +1,5 @@
+// SQLite is asked more than once, since Node does not tell: how many parameters a statement takes (it would bind NULL
+// where one is missing), and whether it changed rows (after one that changed none, `run` gives an older one's count).
 import { isUtf8 } from 'node:buffer'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type {
