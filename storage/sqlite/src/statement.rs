@@ -5,10 +5,9 @@ use agent_memory_storage::{Error, ErrorCode};
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Row};
 
-use super::MAX_ROWS_BYTES;
-use super::connection::Connection;
+use super::connection::{Connection, MAX_ROWS_BYTES};
+use super::control::CONTROL;
 use super::error::{StatementError, not_granted, not_one};
-use super::transaction::CONTROL;
 
 /// The bytes that a value counts beside its text or blob.
 const VALUE_BYTES: usize = 8;

@@ -1,8 +1,12 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use agent_memory_storage::database::{Rows, Transaction as _, Value};
-use agent_memory_storage_files::Layout;
+use agent_memory_storage::database::{Kind, Mode, Rows, Statement, Transaction as _, Value};
+use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage_files::{Durability, Layout};
 
+use super::session::journal_mode;
 use super::*;
 
 const NAME: &str = "things.db";
@@ -73,15 +77,15 @@ fn the_deadline_of_a_statement_is_not_that_of_the_commit_after_it() {
 
 #[test]
 fn a_new_database_has_a_journal_that_this_sqlite_is_sound_with() {
-    assert_eq!(connection::journal_mode(3_051_002), "DELETE");
-    assert_eq!(connection::journal_mode(3_051_003), "WAL");
+    assert_eq!(journal_mode(3_051_002), "DELETE");
+    assert_eq!(journal_mode(3_051_003), "WAL");
     let scene = Scene::with(Durability::Full);
     write(&scene.open(Kind::Kept, true).unwrap(), "CREATE TABLE t (x)");
     let mode = |path: &Path| -> String {
         let connection = rusqlite::Connection::open(path).unwrap();
         connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap()
     };
-    let expected = connection::journal_mode(rusqlite::version_number()).to_lowercase();
+    let expected = journal_mode(rusqlite::version_number()).to_lowercase();
     assert_eq!(mode(&scene.path().join(NAME)), expected);
 }
 

@@ -1,0 +1,12 @@
+//! The statements that begin and end a transaction. Only the host runs them.
+
+pub(super) const BEGIN_READ: &str = "BEGIN DEFERRED";
+pub(super) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
+pub(super) const COMMIT: &str = "COMMIT";
+pub(super) const ROLLBACK: &str = "ROLLBACK";
+
+/// The first read fixes what a read transaction sees.
+pub(super) const FIRST_READ: &str = "SELECT 1 FROM sqlite_schema LIMIT 1";
+
+/// Those that no call may give.
+pub(super) const CONTROL: [&str; 4] = [BEGIN_READ, BEGIN_WRITE, COMMIT, ROLLBACK];

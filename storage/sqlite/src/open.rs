@@ -1,0 +1,230 @@
+//! Opening a connection with its limits, and creating a database.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use agent_memory_storage::database::Kind;
+use agent_memory_storage::{EntryKind, Error, ErrorCode};
+use agent_memory_storage_files::{BESIDE_DATABASE, Directory, Durability, errno_error};
+use agent_memory_storage_lock::result_code;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{OpenFlags, ffi};
+use rustix::io::Errno;
+
+use super::authoriser::Authoriser;
+use super::busy::poll;
+use super::connection::{Connection, MAX_ROWS_BYTES};
+use super::error::{StatementError, report};
+use super::immutable::{ImmutableFile, immutable_uri, journal_of};
+use super::session::Session;
+
+/// The number of instructions of SQLite's machine between two looks at the interrupt: some tens of
+/// microseconds.
+const LOOK_EVERY: i32 = 1_000;
+
+/// The most prepared statements of a connection.
+const MAX_STATEMENTS: usize = 128;
+
+impl Session {
+    /// Opens a connection; makes the file, and what leads to it, where it is missing and `create`
+    /// is set.
+    pub(super) fn connect(&self, create: bool) -> Result<Connection, Error> {
+        let failed = |errno| errno_error(errno, &format!("open the database `{}`", self.location));
+        let directory = match self.base.find(&[])? {
+            Some(directory) => directory,
+            None if create => self.make_directory().map_err(|errno| self.not_created(errno))?,
+            None => return Err(self.missing()),
+        };
+        match directory.metadata(&self.name).map_err(failed)? {
+            Some(found) if found.kind != EntryKind::File => return Err(self.not_a_file("")),
+            Some(_) => {}
+            None if create => {
+                self.create_in(&directory).map_err(|errno| self.not_created(errno))?;
+            }
+            None => return Err(self.missing()),
+        }
+        // Who repairs it after a crash keeps all others out for a moment.
+        match poll(self.busy_deadline(), || self.connect_with(None)) {
+            Err(StatementError::Sqlite(error)) if cannot_open(&error) => {
+                self.connect_to_unwritable(&directory, &error)
+            }
+            linked => linked.map_err(|failure| failure.report(&self.location, &self.interrupt)),
+        }
+    }
+
+    fn make_directory(&self) -> Result<Directory, Errno> {
+        if self.kind == Kind::Derived {
+            // It hides itself from Git before anything is in it.
+            self.layout.create_lock_directory(false)?;
+        }
+        self.base.create(self.is_private(), self.is_synced())
+    }
+
+    fn is_private(&self) -> bool {
+        self.layout.is_private()
+    }
+
+    fn is_synced(&self) -> bool {
+        let durability = self.options.durability;
+        self.kind == Kind::Kept && durability == Durability::Full
+    }
+
+    /// Puts an empty file there, from the first for its owner alone where the place is.
+    ///
+    /// It gets its name only when nobody has it open, since closing a file lets go of every lock
+    /// that this process has on it, those of SQLite too.
+    fn create_in(&self, directory: &Directory) -> Result<(), Errno> {
+        let number = getrandom::u64().map_err(|_| Errno::IO)?;
+        let temporary = format!(".{number:016x}.agent-memory-tmp");
+        let mode = if self.is_private() { 0o600 } else { 0o666 };
+        drop(directory.create_file(&temporary, mode)?);
+        let linked = directory.link(&temporary, &self.name);
+        let removed = directory.remove_file(&temporary);
+        match linked {
+            // Made by another just now.
+            Ok(()) | Err(Errno::EXIST) => removed?,
+            Err(errno) => return Err(errno),
+        }
+        if self.is_synced() { directory.sync() } else { Ok(()) }
+    }
+
+    /// `immutable` where the file is to be read as if nobody changed it.
+    fn connect_with(&self, immutable: Option<ImmutableFile>) -> Result<Connection, StatementError> {
+        let path = &self.path;
+        let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut connection = if immutable.is_some() {
+            let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            rusqlite::Connection::open_with_flags(immutable_uri(path), flags)?
+        } else {
+            rusqlite::Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?
+        };
+        // Whoever waits polls, to be fair to others and to be able to end.
+        connection.busy_timeout(Duration::ZERO)?;
+        let synchronous = match (self.kind, self.options.durability) {
+            (Kind::Kept, Durability::Full) => "FULL",
+            (Kind::Kept, Durability::Relaxed) => "NORMAL",
+            (Kind::Derived, _) => "OFF",
+        };
+        let settings = format!("PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON");
+        connection.execute_batch(&settings)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+        // A plan depends on the statement alone: SQLite would prepare one with a bound `LIMIT` anew
+        // for each value, and those of FTS5 as well.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROWS_BYTES as i32 + 1024)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+        connection.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
+        let interrupt = self.interrupt.clone();
+        let looks = interrupt.clone();
+        connection.progress_handler(LOOK_EVERY, Some(move || looks.is_over()))?;
+        let authoriser = Authoriser::of(&mut connection)?;
+        let has_pages = AtomicBool::new(false);
+        let connection =
+            Connection { sqlite: connection, authoriser, interrupt, has_pages, immutable };
+        // The first look at the file tells whether it can be used at all.
+        let looked = connection.is_new();
+        connection.check_unchanged()?;
+        looked?;
+        Ok(connection)
+    }
+
+    fn missing(&self) -> Error {
+        let message = format!("there is no database `{}` yet", self.location);
+        Error::new(ErrorCode::NotFound, message)
+    }
+
+    /// What SQLite keeps at the path with this suffix.
+    fn not_a_file(&self, suffix: &str) -> Error {
+        let message = format!(
+            "`{}{suffix}` is not a file (a symbolic link is not followed): move it away",
+            self.location
+        );
+        Error::new(ErrorCode::InvalidPath, message)
+    }
+
+    fn not_created(&self, errno: Errno) -> Error {
+        let error = errno_error(errno, &format!("create the database `{}`", self.location));
+        match error.code {
+            ErrorCode::Permission => Error { code: ErrorCode::ReadOnly, ..error },
+            _ => error,
+        }
+    }
+
+    fn failed(&self, error: &rusqlite::Error) -> Error {
+        report(error, &self.location, &self.interrupt)
+    }
+
+    /// Opens a connection where SQLite could not, as `error` says, because nothing can be written:
+    /// on a read-only medium, or in a directory of another user.
+    ///
+    /// SQLite itself reads a file that it may not write. In WAL mode it also needs the log's index
+    /// (`-shm`) beside it, and creates it where it is missing. Where it cannot, and no log was left,
+    /// the file alone is read as immutable.
+    fn connect_to_unwritable(
+        &self,
+        directory: &Directory,
+        error: &rusqlite::Error,
+    ) -> Result<Connection, Error> {
+        let attempt = format!("open the database `{}`", self.location);
+        let failed = |errno| errno_error(errno, &attempt);
+        let Some(before) = directory.metadata(&self.name).map_err(failed)? else {
+            return Err(self.missing());
+        };
+        self.check_reach(directory, "").map_err(failed)?;
+        for suffix in BESIDE_DATABASE {
+            match directory.metadata(&format!("{}{suffix}", self.name)).map_err(failed)? {
+                None => {}
+                Some(found) if found.kind != EntryKind::File => return Err(self.not_a_file(suffix)),
+                Some(_) => self.check_reach(directory, suffix).map_err(failed)?,
+            }
+        }
+        let refusal = match directory.writable() {
+            Err(errno @ (Errno::ROFS | Errno::ACCESS | Errno::PERM)) => errno,
+            _ => return Err(self.failed(error)),
+        };
+        if let Some(journal) = journal_of(&self.name, directory).map_err(failed)? {
+            return Err(self.left_in(journal, refusal, error));
+        }
+        let immutable =
+            ImmutableFile { directory: directory.clone(), name: self.name.clone(), before };
+        self.connect_with(Some(immutable))
+            .map_err(|failure| failure.report(&self.location, &self.interrupt))
+    }
+
+    /// Whether this process may read what it finds.
+    fn check_reach(&self, directory: &Directory, suffix: &str) -> Result<(), Errno> {
+        match directory.readable_file(&format!("{}{suffix}", self.name)) {
+            Err(errno @ (Errno::ACCESS | Errno::PERM)) => Err(errno),
+            _ => Ok(()),
+        }
+    }
+
+    fn left_in(&self, journal: &str, refusal: Errno, error: &rusqlite::Error) -> Error {
+        let location = &self.location;
+        let message = format!(
+            "cannot read `{location}`: a program has left changes in `{location}{journal}`, which \
+             only a process that may write there can bring in: let one open it, or copy both \
+             files to where this one may write"
+        );
+        let code = match refusal {
+            Errno::ROFS => ErrorCode::ReadOnly,
+            _ => ErrorCode::Permission,
+        };
+        Error { code, message, detail: result_code(error) }
+    }
+}
+
+fn cannot_open(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ffi::ErrorCode::CannotOpen
+                | ffi::ErrorCode::ReadOnly
+                | ffi::ErrorCode::PermissionDenied
+        )
+    )
+}

@@ -1,0 +1,253 @@
+//! A session: one connection, what it may do, and how its errors read.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use agent_memory_storage::database::{Kind, Mode};
+use agent_memory_storage::{Area, Error, ErrorCode};
+use agent_memory_storage_files::{Base, Durability, Layout, path};
+
+use super::busy::poll;
+use super::connection::{Connection, IdleConnections};
+use super::control::{BEGIN_READ, BEGIN_WRITE, FIRST_READ, ROLLBACK};
+use super::error::{StatementError, read_only};
+use super::interrupt::Interrupt;
+
+/// The directory of derived databases in a lock directory.
+const DERIVED: &str = "derived";
+
+/// A SQLite that is older may damage a database in WAL mode that several connections write to.
+const SOUND_WAL: i32 = 3_051_003;
+
+/// The journal mode of a new database.
+pub(super) fn journal_mode(sqlite_version: i32) -> &'static str {
+    if sqlite_version >= SOUND_WAL { "WAL" } else { "DELETE" }
+}
+
+/// How databases work.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What an acknowledged commit survives.
+    pub durability: Durability,
+    /// How long one SQL statement runs before it is interrupted.
+    pub statement_time: Duration,
+    /// How long a statement or a commit waits for a lock of another program.
+    pub busy_wait: Duration,
+}
+
+/// A connection to one database, for one call.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub layout: Layout,
+    pub options: Options,
+    idle: Arc<IdleConnections>,
+    pub kind: Kind,
+    /// The directory that it is in.
+    pub base: Base,
+    /// The name of its file.
+    pub name: String,
+    pub path: PathBuf,
+    /// For messages: its file as a person names it.
+    pub location: String,
+    pub interrupt: Arc<Interrupt>,
+    /// None after it had to be closed, until it is needed again.
+    connection: Mutex<Option<Connection>>,
+}
+
+impl Session {
+    pub fn new(
+        layout: &Layout,
+        name: &str,
+        kind: Kind,
+        options: Options,
+        idle: &Arc<IdleConnections>,
+    ) -> Result<Self, Error> {
+        let place = layout.location().trim_end_matches('/');
+        let (base, path, location) = match kind {
+            Kind::Kept => {
+                (layout.area(Area::Documents), layout.path(name), format!("{place}/{name}"))
+            }
+            Kind::Derived => {
+                check_derived(name)?;
+                // The lock directory of a repository may be where no caller was granted anything.
+                let location = format!("{place}: {DERIVED}/{name}");
+                let path = layout.lock_path().join(DERIVED).join(name);
+                (layout.lock().below(&[DERIVED]), path, location)
+            }
+        };
+        Ok(Session {
+            layout: layout.clone(),
+            options,
+            idle: idle.clone(),
+            kind,
+            base,
+            name: name.to_owned(),
+            path,
+            location,
+            interrupt: Arc::new(Interrupt::new(options.statement_time)),
+            connection: Mutex::new(None),
+        })
+    }
+
+    pub fn with(mut self, connection: Connection) -> Arc<Self> {
+        self.interrupt = connection.interrupt.clone();
+        self.connection = Mutex::new(Some(connection));
+        Arc::new(self)
+    }
+
+    /// Until when other programs are waited for from now on.
+    pub fn busy_deadline(&self) -> Instant {
+        match self.kind {
+            Kind::Kept => Instant::now() + self.options.busy_wait,
+            Kind::Derived => Instant::now(),
+        }
+    }
+
+    /// The connection, opened anew where it had to be closed.
+    pub fn connection(&self) -> Result<Open<'_>, Error> {
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        if connection.is_none() {
+            *connection = Some(self.connect(false)?);
+        }
+        Ok(Open(connection))
+    }
+
+    /// The connection, if it is open.
+    pub fn open_connection(&self) -> Option<Open<'_>> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        connection.is_some().then(|| Open(connection))
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let connection = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(connection) = connection {
+            let path = std::mem::take(&mut self.path);
+            self.idle.give_back(path, connection);
+        }
+    }
+}
+
+/// The one connection of a session, in use.
+pub(super) struct Open<'a>(MutexGuard<'a, Option<Connection>>);
+
+impl Open<'_> {
+    /// Closes the connection, with whatever goes on on it.
+    fn close(mut self) {
+        *self.0 = None;
+    }
+}
+
+impl std::ops::Deref for Open<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0.as_ref().expect("closed only with this")
+    }
+}
+
+impl Session {
+    pub fn check_writable(&self) -> Result<(), Error> {
+        let connection = self.connection()?;
+        if connection.is_in_transaction() {
+            return Err(nested());
+        }
+        if connection.is_read_only() { Err(read_only(&self.location, None)) } else { Ok(()) }
+    }
+
+    pub fn create_journal(&self, until: Instant) -> Result<(), Error> {
+        if !self.is_new()? {
+            return Ok(());
+        }
+        let sql = match journal_mode(rusqlite::version_number()) {
+            "WAL" => "PRAGMA journal_mode = WAL",
+            _ => "PRAGMA journal_mode = DELETE",
+        };
+        let connection = self.connection()?;
+        let set = poll(until, || Ok(connection.set(sql)?));
+        set.map_err(|error| self.report(error))
+    }
+
+    pub fn is_new(&self) -> Result<bool, Error> {
+        let connection = self.connection()?;
+        connection.is_new().map_err(|error| self.report(error.into()))
+    }
+
+    /// Whether it began: not where another program has the database locked.
+    ///
+    /// It does not leave the thread: what it reads is the first page, which is in memory but for
+    /// the first time.
+    pub fn try_begin(&self, mode: Mode<'_>) -> Result<bool, Error> {
+        let connection = self.connection()?;
+        if connection.is_in_transaction() {
+            return Err(nested());
+        }
+        let begun = match mode {
+            Mode::Read => connection.run(BEGIN_READ).and_then(|()| connection.run(FIRST_READ)),
+            Mode::Write(_) => connection.run(BEGIN_WRITE),
+        };
+        let error = match begun {
+            Ok(()) => return Ok(true),
+            Err(error) => connection.check_unchanged().err().unwrap_or_else(|| error.into()),
+        };
+        roll_back(connection);
+        if error.is_busy() { Ok(false) } else { Err(self.report(error)) }
+    }
+
+    /// Runs what another program's lock may hinder, again and again until the time is over.
+    pub fn retry<T>(&self, attempt: impl FnMut() -> Result<T, StatementError>) -> Result<T, Error> {
+        let asked = Instant::now();
+        poll(self.busy_deadline(), attempt).map_err(|error| match error.is_busy() {
+            true => self.busy(asked.elapsed()),
+            false => self.report(error),
+        })
+    }
+
+    pub fn report(&self, error: StatementError) -> Error {
+        error.report(&self.location, &self.interrupt)
+    }
+
+    pub fn busy(&self, waited: Duration) -> Error {
+        let location = &self.location;
+        let message = match self.kind {
+            Kind::Derived => format!("`{location}` is in use: try again"),
+            Kind::Kept => format!(
+                "another program kept `{location}` locked for the {:.1} s that this call waited: \
+                 try again, or wait longer (`lock_wait`)",
+                waited.as_secs_f64()
+            ),
+        };
+        Error::new(ErrorCode::Busy, message)
+    }
+}
+
+/// Ends the transaction of a connection, if it has one.
+pub(super) fn roll_back(connection: Open<'_>) {
+    // Closing a connection rolls back as well.
+    if connection.is_in_transaction() && connection.run(ROLLBACK).is_err() {
+        connection.close();
+    }
+}
+
+fn check_derived(name: &str) -> Result<(), Error> {
+    path::document(name)?;
+    let is_first = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_later = |byte: u8| is_first(byte) || b"._-".contains(&byte);
+    if is_first(name.as_bytes()[0]) && name.bytes().all(is_later) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::InvalidPath,
+        format!(
+            "`{name}` cannot name a derived database: begin with one of `a-z0-9`, and go on with \
+             any of `a-z0-9._-`"
+        ),
+    ))
+}
+
+pub(super) fn nested() -> Error {
+    let message = "the call has a transaction already: a call takes one at a time";
+    Error::new(ErrorCode::Nested, message)
+}
