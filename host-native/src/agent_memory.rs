@@ -1,10 +1,11 @@
 //! The handle that a program embeds.
 
 use crate::arrival::{Arrival, Arrivals};
+use crate::call::{Call, Cancellation};
 use crate::capability::toolbox;
 use crate::changes::{Changes, Notifier};
 use crate::description::{Audience, Resource, ResourceTemplate, Tool};
-use crate::engine::{Call, Cancellation, Engine};
+use crate::engine::Engine;
 use crate::outcome::{CallError, Outcome};
 use crate::roots::Roots;
 use crate::storage::Storage;

@@ -25,6 +25,7 @@
 mod agent_memory;
 mod arrival;
 mod builder;
+mod call;
 mod capability;
 mod changes;
 mod description;
@@ -48,6 +49,7 @@ pub mod mcp;
 pub use agent_memory::AgentMemory;
 pub use arrival::{Arrival, Clock, Random};
 pub use builder::{BuildError, Builder};
+pub use call::Limits;
 #[doc(hidden)]
 pub use changes::{Changed, Changes};
 pub use description::{Annotations, Audience, Resource, ResourceTemplate, Tool};
@@ -55,7 +57,6 @@ pub use description::{
     DatabaseDescription, Description, PlaceDescription, Toolset, ToolsetSetting,
 };
 pub use engine::Image;
-pub use engine::Limits;
 pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError};
 pub use roots::{BoxFuture, Roots};
 pub use storage::Durability;

@@ -6,15 +6,12 @@ use super::imports::database::{
     Statement, Transaction, Value,
 };
 use super::imports::types::Error;
-use crate::engine::Call;
+use crate::call::{Call, DatabaseKey};
 use crate::storage;
 use crate::storage::api::database::Transaction as _;
 use std::path::Path;
 use wasmtime::Result;
 use wasmtime::component::Resource;
-
-/// What a call names a database by.
-pub(crate) type DatabaseKey = (storage::Place, String, storage::DatabaseKind);
 
 impl Host for Call {
     fn open(

@@ -6,7 +6,7 @@ use super::imports::documents::{
     PlaceKind, Splice, Status, Tree, Writer,
 };
 use super::imports::types::{Error, ErrorCode};
-use crate::engine::Call;
+use crate::call::Call;
 use crate::queue;
 use crate::storage::{self, Documents as _};
 use wasmtime::Result;

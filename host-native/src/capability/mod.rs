@@ -6,12 +6,8 @@
 
 mod database;
 mod documents;
-mod lock_rules;
 
-pub(crate) use database::DatabaseKey;
-pub(crate) use lock_rules::LockRules;
-
-use crate::engine::Call;
+use crate::call::Call;
 use wasmtime::Result;
 use wasmtime::component::{HasSelf, Linker};
 

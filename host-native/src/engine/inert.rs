@@ -4,7 +4,7 @@
 //! they offer no arguments, environment, input or terminal. Only a panic prints anything, and that
 //! becomes part of the error message.
 
-use super::call::Call;
+use crate::call::Call;
 use wasmtime::component::{ComponentType, Linker, Lower, Resource, ResourceType};
 use wasmtime::{Result, bail};
 

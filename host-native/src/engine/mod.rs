@@ -1,20 +1,15 @@
 //! Runs the component: a fresh instance for every call, within the limits.
 
 mod answer;
-mod call;
-mod guest_time;
 mod image;
 mod inert;
-mod limits;
 mod ticker;
 
-pub(crate) use call::{Call, Cancellation};
 pub use image::Image;
-pub use limits::Limits;
 
+use crate::call::{Call, Limits, StopError};
 use crate::capability::{self, MemoryPre, toolbox};
 use crate::outcome::{CallError, Reason};
-use limits::StopError;
 use ticker::Ticker;
 use wasmtime::component::Linker;
 use wasmtime::{Result, Store, UpdateDeadline};

@@ -1,11 +1,11 @@
 //! Databases of a place, whose writers wait for the place's lock.
 
-use super::lock::Lock;
-use super::{
-    DatabaseKind, Error, ErrorCode, LockTimeout, Mode, Rows, Shared, Statement, Transaction, Tree,
-    Writer,
-};
-use agent_memory_storage_sqlite::{self as sqlite, Held, Options};
+use super::lock::{Lock, Locks, Writer};
+use super::timeout::LockTimeout;
+use agent_memory_storage::database::{Kind, Mode, Rows, Statement};
+use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage_files::Layout;
+use agent_memory_storage_sqlite::{self as sqlite, Held, IdleConnections, Options, Transaction};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,31 +13,39 @@ use std::time::{Duration, Instant};
 /// The time between two attempts at SQLite's own lock.
 const POLL: Duration = Duration::from_millis(1);
 
+/// The databases of a storage.
+#[derive(Debug)]
+pub(super) struct Databases {
+    options: Options,
+    idle: Arc<IdleConnections>,
+    locks: Arc<Locks>,
+}
+
+impl Databases {
+    pub fn new(options: Options, locks: Arc<Locks>) -> Self {
+        Databases { options, idle: Arc::default(), locks }
+    }
+
+    pub fn open(
+        &self,
+        layout: &Layout,
+        name: &str,
+        kind: Kind,
+        create: bool,
+    ) -> Result<Database, Error> {
+        let sqlite = sqlite::Database::open(layout, name, kind, create, self.options, &self.idle)?;
+        Ok(Database { sqlite, locks: self.locks.clone() })
+    }
+}
+
 /// An open database. A clone is the same one.
 #[derive(Clone, Debug)]
 pub struct Database {
     sqlite: sqlite::Database,
-    storage: Arc<Shared>,
+    locks: Arc<Locks>,
 }
 
 impl Database {
-    pub(super) fn open(
-        tree: &Tree,
-        name: &str,
-        kind: DatabaseKind,
-        create: bool,
-    ) -> Result<Self, Error> {
-        let storage = &tree.storage;
-        let options = Options {
-            durability: storage.options.durability,
-            statement_time: storage.options.statement_time,
-            busy_wait: LockTimeout::new(storage.options.lock_wait).lock_wait(),
-        };
-        let (layout, idle) = (tree.files.layout(), &storage.databases);
-        let sqlite = sqlite::Database::open(layout, name, kind, create, options, idle)?;
-        Ok(Database { sqlite, storage: storage.clone() })
-    }
-
     /// Runs one statement that reads, outside a transaction, and gives at most `max_rows` rows.
     ///
     /// # Errors
@@ -70,15 +78,15 @@ impl Database {
     ) -> impl Future<Output = Result<Transaction, Error>> + Send + use<> {
         let (mode, database) = (mode.unscoped(), self.sqlite.clone());
         let timeout = match database.kind() {
-            DatabaseKind::Kept => timeout,
+            Kind::Kept => timeout,
             // Nobody waits for a derived database.
-            DatabaseKind::Derived => LockTimeout::new(Duration::ZERO),
+            Kind::Derived => LockTimeout::new(Duration::ZERO),
         };
         let checked = self.check_begin(mode, writer);
         let locks = mode.is_write() && self.lock_key().is_some() && checked.is_ok();
         let shared = writer.filter(|_| locks).map(|writer| writer.lock.clone());
         let acquiring = (locks && shared.is_none())
-            .then(|| Lock::acquire(database.layout(), &self.storage, timeout));
+            .then(|| Lock::acquire(database.layout(), &self.locks, timeout));
         async move {
             checked?;
             let mut until = timeout.at_the_head();
@@ -106,9 +114,9 @@ impl Database {
         }
     }
 
-    /// The lock that its writers hold, as [`Tree::lock_key`]; none for a derived database.
+    /// The lock that its writers hold, as [`Tree::lock_key`](super::Tree::lock_key); none for a derived database.
     pub fn lock_key(&self) -> Option<&Path> {
-        let is_kept = self.sqlite.kind() == DatabaseKind::Kept;
+        let is_kept = self.sqlite.kind() == Kind::Kept;
         is_kept.then(|| self.sqlite.layout().lock_path())
     }
 

@@ -4,12 +4,10 @@
 //! processes may hold.
 
 use super::timeout::LockTimeout;
-use super::tree::Tree;
-use super::{Change, CommitError, Durability, Error, ErrorCode, Shared};
 use crate::queue::{self, Queue};
-use agent_memory_storage::Writer as _;
-use agent_memory_storage_files::Layout;
-use agent_memory_storage_lock::{PlaceLock, Progress, Request};
+use agent_memory_storage::{Change, CommitError, Error, ErrorCode, Writer as _};
+use agent_memory_storage_files::{Cache, Durability, Layout, Tree as Files};
+use agent_memory_storage_lock::{IdleLocks, PlaceLock, Progress, Request};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,13 +16,22 @@ use std::time::{Duration, Instant};
 const QUEUE_POLL: Duration = Duration::from_millis(2);
 const LOCK_POLL: Duration = Duration::from_millis(1);
 
-/// The wait queues of a storage, by their lock directories.
-#[derive(Debug, Default)]
-pub(super) struct WaitQueues(Mutex<HashMap<PathBuf, Queue>>);
+/// The locks of a storage.
+#[derive(Debug)]
+pub(super) struct Locks {
+    /// The wait queues by their lock directories.
+    queues: Mutex<HashMap<PathBuf, Queue>>,
+    idle: Arc<IdleLocks>,
+    durability: Durability,
+}
 
-impl WaitQueues {
+impl Locks {
+    pub fn new(durability: Durability) -> Self {
+        Locks { queues: Mutex::default(), idle: Arc::default(), durability }
+    }
+
     fn join(&self, lock: &Path) -> queue::Place {
-        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         queues.retain(|_, queue| !queue.is_empty());
         queues.entry(lock.to_owned()).or_insert_with(|| Queue::new(1)).join()
     }
@@ -42,17 +49,17 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// As [`Tree::lock`].
+    /// As [`Tree::lock`](super::Tree::lock).
     pub fn acquire(
         layout: &Layout,
-        storage: &Arc<Shared>,
+        locks: &Arc<Locks>,
         timeout: LockTimeout,
     ) -> impl Future<Output = Result<Lock, Error>> + Send + use<> {
-        let place = storage.wait_queues.join(layout.lock_path());
-        let (layout, storage) = (layout.clone(), storage.clone());
+        let place = locks.join(layout.lock_path());
+        let (layout, locks) = (layout.clone(), locks.clone());
         async move {
             timeout.within(place.served()).await?;
-            let (place_lock, at_the_head) = ask(&layout, &storage, timeout).await?;
+            let (place_lock, at_the_head) = ask(&layout, &locks, timeout).await?;
             Ok(Lock { place_lock, at_the_head, _place: place })
         }
     }
@@ -61,11 +68,11 @@ impl Lock {
 /// Asks until the lock is held; the end of the wait at the head of the queue comes along.
 async fn ask(
     layout: &Layout,
-    storage: &Arc<Shared>,
+    locks: &Arc<Locks>,
     timeout: LockTimeout,
 ) -> Result<(PlaceLock, Instant), Error> {
     loop {
-        let mut request = request(layout, storage, timeout).await?;
+        let mut request = request(layout, locks, timeout).await?;
         let mut at_the_head = None;
         loop {
             let (waiting, until, pause) = match request.ask()? {
@@ -93,16 +100,15 @@ async fn ask(
 
 async fn request(
     layout: &Layout,
-    storage: &Arc<Shared>,
+    locks: &Arc<Locks>,
     timeout: LockTimeout,
 ) -> Result<Request, Error> {
-    if let Some(request) = Request::reopen(layout, &storage.locks) {
+    if let Some(request) = Request::reopen(layout, &locks.idle) {
         return Ok(request);
     }
-    let (layout, storage) = (layout.clone(), storage.clone());
-    let durable = storage.options.durability == Durability::Full;
-    let opened =
-        tokio::task::spawn_blocking(move || Request::open(&layout, &storage.locks, durable));
+    let (layout, locks) = (layout.clone(), locks.clone());
+    let durable = locks.durability == Durability::Full;
+    let opened = tokio::task::spawn_blocking(move || Request::open(&layout, &locks.idle, durable));
     // A runtime may have no thread left for it.
     let opened = timeout.within(opened).await?;
     opened.map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))?
@@ -115,22 +121,25 @@ async fn request(
 /// has returned, even if nobody waits for it any more.
 #[derive(Debug)]
 pub struct Writer {
-    tree: Tree,
+    files: Files,
+    cache: Arc<Cache>,
     pub(super) lock: Arc<Lock>,
 }
 
 impl Writer {
     pub(super) fn acquire(
-        tree: Tree,
+        files: Files,
+        cache: Arc<Cache>,
+        locks: &Arc<Locks>,
         timeout: LockTimeout,
-    ) -> impl Future<Output = Result<Self, Error>> + Send {
-        let locked = Lock::acquire(tree.files.layout(), &tree.storage, timeout);
-        async move { Ok(Writer { tree, lock: Arc::new(locked.await?) }) }
+    ) -> impl Future<Output = Result<Self, Error>> + Send + use<> {
+        let locked = Lock::acquire(files.layout(), locks, timeout);
+        async move { Ok(Writer { files, cache, lock: Arc::new(locked.await?) }) }
     }
 
-    /// The lock directory, as [`Tree::lock_key`].
+    /// The lock directory, as [`Tree::lock_key`](super::Tree::lock_key).
     pub fn lock_key(&self) -> &Path {
-        self.tree.lock_key()
+        self.files.layout().lock_path()
     }
 
     /// As `commit`, and puts long documents into the cache.
@@ -139,13 +148,13 @@ impl Writer {
         changes: Vec<Change>,
     ) -> Result<Vec<Option<String>>, CommitError> {
         let versions = self.commit(&changes)?;
-        self.tree.storage.cache.put_all(changes, &versions);
+        self.cache.put_all(changes, &versions);
         Ok(versions)
     }
 }
 
 impl agent_memory_storage::Writer for Writer {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
-        self.tree.files.commit(changes, &|| self.lock.place_lock.is_in_place())
+        self.files.commit(changes, &|| self.lock.place_lock.is_in_place())
     }
 }

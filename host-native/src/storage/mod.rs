@@ -61,21 +61,19 @@ pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
 pub use database::Database;
 pub use lock::Writer;
 pub use named::NamedPlace;
-pub use timeout::LockTimeout;
+pub use timeout::{LockTimeout, MAX_LOCK_WAIT};
 pub use tree::Tree;
 
-use agent_memory_storage_files::{Cache, Grant, Layout, Repository};
-use agent_memory_storage_lock::IdleLocks;
-use agent_memory_storage_sqlite::IdleConnections;
-use lock::WaitQueues;
+use agent_memory_storage_files::{Grant, Layout, Repository};
+use agent_memory_storage_sqlite::Options;
+use database::Databases;
+use lock::Locks;
 use named::GrantedPlace;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
-
-/// The longest that a writer waits at the head of the queue: 1 h.
-pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
+use tree::Engine;
 
 /// How a [`Storage`] works.
 #[derive(Clone, Debug)]
@@ -119,10 +117,7 @@ struct Shared {
     options: StorageOptions,
     grants: RwLock<Vec<Grant>>,
     places: RwLock<BTreeMap<String, KnownPlace>>,
-    locks: Arc<IdleLocks>,
-    databases: Arc<IdleConnections>,
-    cache: Arc<Cache>,
-    wait_queues: WaitQueues,
+    engine: Arc<Engine>,
 }
 
 /// A label that the component may ask for.
@@ -136,14 +131,23 @@ struct KnownPlace {
 impl Storage {
     /// A storage that grants nothing yet.
     pub fn new(options: StorageOptions) -> Self {
+        let locks = Arc::new(Locks::new(options.durability));
+        let databases = Options {
+            durability: options.durability,
+            statement_time: options.statement_time,
+            busy_wait: options.lock_wait.min(MAX_LOCK_WAIT),
+        };
+        let engine = Engine {
+            durability: options.durability,
+            databases: Databases::new(databases, locks.clone()),
+            locks,
+            cache: Arc::default(),
+        };
         Storage(Arc::new(Shared {
             options,
             grants: RwLock::default(),
             places: RwLock::default(),
-            locks: Arc::default(),
-            databases: Arc::default(),
-            cache: Arc::default(),
-            wait_queues: WaitQueues::default(),
+            engine: Arc::new(engine),
         }))
     }
 
@@ -206,7 +210,7 @@ impl Storage {
                 let mut grants = self.grants();
                 grants.extend(more_roots.iter().filter_map(|root| Grant::new(root).ok()));
                 let layout = Layout::of_repository(Repository::resolve(name, &grants)?)?;
-                Ok(Tree::new(&self.0, layout, None))
+                Ok(Tree::new(&self.0.engine, layout, None))
             }
             Place::Named { label, name } => {
                 let granted = self.granted(label)?;
@@ -215,7 +219,7 @@ impl Storage {
                     return Err(Error::new(ErrorCode::InvalidPath, message));
                 }
                 let layout = granted.layout()?;
-                Ok(Tree::new(&self.0, layout, Some(granted)))
+                Ok(Tree::new(&self.0.engine, layout, Some(granted)))
             }
         }
     }

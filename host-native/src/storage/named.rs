@@ -1,6 +1,6 @@
 //! Named places: directories that need not exist until something is kept in them.
 
-use super::{Error, ErrorCode};
+use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::{Layout, io_error};
 use std::io::ErrorKind;
 use std::path::{Component, PathBuf};

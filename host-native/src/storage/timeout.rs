@@ -1,7 +1,10 @@
 //! How long a call waits for others.
 
-use super::{Error, ErrorCode, MAX_LOCK_WAIT};
+use agent_memory_storage::{Error, ErrorCode};
 use std::time::{Duration, Instant};
+
+/// The longest that a writer waits at the head of the queue: 1 h.
+pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
 
 /// How long a writer waits in all while the lock keeps changing hands.
 const TOTAL_WAIT: Duration = Duration::from_secs(30);
@@ -37,11 +40,6 @@ impl LockTimeout {
     /// `busy` where the timeout passes first.
     pub async fn within<T>(&self, wait: impl Future<Output = T>) -> Result<T, Error> {
         tokio::time::timeout_at(self.deadline().into(), wait).await.map_err(|_| self.passed())
-    }
-
-    /// How long it waits at the head of the queue.
-    pub(super) fn lock_wait(&self) -> Duration {
-        self.lock_wait
     }
 
     pub(super) fn waited(&self) -> Duration {

@@ -1,35 +1,41 @@
 //! A place that was opened: its documents, its lock and its databases.
 
+use super::database::{Database, Databases};
+use super::lock::{Locks, Writer};
 use super::named::GrantedPlace;
-use super::{
-    Area, Database, DatabaseKind, Document, Documents, Entry, Error, ErrorCode, LockTimeout,
-    Shared, Status, Writer,
-};
-use agent_memory_storage_files::{self as files, Layout};
+use super::timeout::LockTimeout;
+use agent_memory_storage::database::Kind;
+use agent_memory_storage::{Area, Document, Documents, Entry, Error, ErrorCode, Status};
+use agent_memory_storage_files::{self as files, Cache, Durability, Layout};
 use std::path::Path;
 use std::sync::Arc;
 
 /// The documents and databases of a place that is granted. A clone is the same tree.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    pub(super) files: files::Tree,
+    files: files::Tree,
     /// None for a repository.
     named: Option<Arc<GrantedPlace>>,
-    pub(super) storage: Arc<Shared>,
+    engine: Arc<Engine>,
+}
+
+/// The parts that all places of a storage share.
+#[derive(Debug)]
+pub(super) struct Engine {
+    pub durability: Durability,
+    pub locks: Arc<Locks>,
+    pub databases: Databases,
+    pub cache: Arc<Cache>,
 }
 
 impl Tree {
     pub(super) fn new(
-        storage: &Arc<Shared>,
+        engine: &Arc<Engine>,
         layout: Layout,
         named: Option<Arc<GrantedPlace>>,
     ) -> Self {
-        let (durability, cache) = (storage.options.durability, storage.cache.clone());
-        Tree {
-            files: files::Tree::with_cache(layout, durability, cache),
-            named,
-            storage: storage.clone(),
-        }
+        let files = files::Tree::with_cache(layout, engine.durability, engine.cache.clone());
+        Tree { files, named, engine: engine.clone() }
     }
 
     /// Where the tree is, for messages only: by the name under which it was opened.
@@ -65,7 +71,7 @@ impl Tree {
         &self,
         timeout: LockTimeout,
     ) -> impl Future<Output = Result<Writer, Error>> + Send + use<> {
-        Writer::acquire(self.clone(), timeout)
+        Writer::acquire(self.files.clone(), self.engine.cache.clone(), &self.engine.locks, timeout)
     }
 
     /// Opens a database of the tree's place; creates it where it is missing and `create` is set.
@@ -74,14 +80,9 @@ impl Tree {
     ///
     /// `not-granted` for one to be kept that the place does not have; otherwise those of
     /// [`Database::open`](agent_memory_storage_sqlite::Database::open).
-    pub fn open_database(
-        &self,
-        name: &str,
-        kind: DatabaseKind,
-        create: bool,
-    ) -> Result<Database, Error> {
+    pub fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
         let is_granted = |place: &Arc<GrantedPlace>| place.databases.iter().any(|own| own == name);
-        if kind == DatabaseKind::Kept && !self.named.as_ref().is_some_and(is_granted) {
+        if kind == Kind::Kept && !self.named.as_ref().is_some_and(is_granted) {
             let message = format!(
                 "the database `{}` is not granted: none of this name is kept in `{}`",
                 name.escape_debug(),
@@ -89,7 +90,7 @@ impl Tree {
             );
             return Err(Error::new(ErrorCode::NotGranted, message));
         }
-        Database::open(self, name, kind, create)
+        self.engine.databases.open(self.files.layout(), name, kind, create)
     }
 }
 

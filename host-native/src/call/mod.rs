@@ -1,12 +1,16 @@
 //! The state that the host keeps for one call.
 
-use super::guest_time::GuestTime;
-use super::limits::{Size, StopError};
-use crate::capability::{DatabaseKey, LockRules};
+mod guest_time;
+mod limits;
+mod lock_rules;
+
+pub use limits::Limits;
+pub(crate) use limits::StopError;
+
+use crate::Audience;
 use crate::queue;
 use crate::roots::Roots;
-use crate::storage::{Database, Storage};
-use crate::{Audience, Limits};
+use crate::storage::{self, Database, Storage};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +19,13 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use wasmtime::Result;
 use wasmtime::component::ResourceTable;
+
+use guest_time::GuestTime;
+use limits::Size;
+use lock_rules::LockRules;
+
+/// The name of a database for a call.
+pub(crate) type DatabaseKey = (storage::Place, String, storage::DatabaseKind);
 
 /// The state of one call: its grants, its limits and everything that it has opened.
 ///
@@ -34,7 +45,7 @@ pub(crate) struct Call {
     pub(crate) roots: Option<Arc<dyn Roots>>,
     /// The directories that `roots` named.
     pub(crate) granted: Vec<PathBuf>,
-    pub(super) size: Size,
+    pub(crate) size: Size,
     printed: Vec<u8>,
     cancellation: Option<Cancellation>,
     time: GuestTime,
@@ -161,7 +172,7 @@ impl Call {
     }
 
     /// Checks that the component may go on: the call is not cancelled and has time left.
-    pub(super) fn check(&mut self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         if self.is_cancelled() {
             return Err(StopError::Cancelled.into());
         }
@@ -176,12 +187,12 @@ impl Call {
     }
 
     /// Keeps the beginning of what the component prints.
-    pub(super) fn print(&mut self, bytes: &[u8]) {
+    pub(crate) fn print(&mut self, bytes: &[u8]) {
         let room = Limits::PRINTED.saturating_sub(self.printed.len());
         self.printed.extend(bytes.iter().take(room));
     }
 
-    pub(super) fn printed(&self) -> String {
+    pub(crate) fn printed(&self) -> String {
         String::from_utf8_lossy(&self.printed).trim().to_owned()
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 ///
 /// Asking the system for a thread's processor time is slow. So the first [`WALL_CLOCK_LIMIT`], which
 /// most calls never exceed, is measured with the machine's clock.
-pub(super) struct GuestTime(Measure);
+pub(crate) struct GuestTime(Measure);
 
 const WALL_CLOCK_LIMIT: Duration = Duration::from_millis(50);
 
@@ -34,12 +34,12 @@ fn thread_time() -> Duration {
 
 impl GuestTime {
     /// Starts now.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         GuestTime(Measure::WallClock { before: Duration::ZERO, since: Some(Instant::now()) })
     }
 
     /// The host begins to work.
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         match &mut self.0 {
             Measure::WallClock { before, since } => {
                 *before += since.take().map_or(Duration::ZERO, |since| since.elapsed());
@@ -49,7 +49,7 @@ impl GuestTime {
     }
 
     /// The call's own code continues.
-    pub(super) fn go_on(&mut self) {
+    pub(crate) fn go_on(&mut self) {
         match &mut self.0 {
             Measure::WallClock { since, .. } => *since = Some(Instant::now()),
             Measure::ThreadClock { other, stopped } => {
@@ -61,7 +61,7 @@ impl GuestTime {
     }
 
     /// The time so far, while the call's own code runs.
-    pub(super) fn total(&mut self) -> Duration {
+    pub(crate) fn total(&mut self) -> Duration {
         let used = match self.0 {
             Measure::ThreadClock { other, .. } => return thread_time().saturating_sub(other),
             Measure::WallClock { before, since } => {

@@ -9,7 +9,7 @@ pub(crate) struct LockRules {
     /// The one place that it has locked, perhaps not any more.
     place: Option<PathBuf>,
     /// The number of its writer among the call's resources, while it has one.
-    pub(super) writer: Option<u32>,
+    pub(crate) writer: Option<u32>,
     transaction: Option<Transacts>,
 }
 
@@ -22,7 +22,7 @@ enum Transacts {
 
 impl LockRules {
     /// Whether the call may lock this place for a writer.
-    pub(super) fn check_lock(&self, place: &Path) -> Result<(), Error> {
+    pub(crate) fn check_lock(&self, place: &Path) -> Result<(), Error> {
         if self.writer.is_some() {
             return Err(nested("the call holds a writer already: a call takes one at a time"));
         }
@@ -35,7 +35,7 @@ impl LockRules {
     }
 
     /// Whether the call may begin a transaction, which locks this place if any.
-    pub(super) fn check_begin(&self, place: Option<&Path>) -> Result<(), Error> {
+    pub(crate) fn check_begin(&self, place: Option<&Path>) -> Result<(), Error> {
         if self.transaction.is_some() {
             return Err(nested("the call has a transaction already: a call takes one at a time"));
         }
@@ -51,16 +51,16 @@ impl LockRules {
         }
     }
 
-    pub(super) fn locked(&mut self, place: PathBuf, writer: u32) {
+    pub(crate) fn locked(&mut self, place: PathBuf, writer: u32) {
         self.place = Some(place);
         self.writer = Some(writer);
     }
 
-    pub(super) fn unlocked(&mut self) {
+    pub(crate) fn unlocked(&mut self) {
         self.writer = None;
     }
 
-    pub(super) fn begun(&mut self, place: Option<PathBuf>) {
+    pub(crate) fn begun(&mut self, place: Option<PathBuf>) {
         self.transaction = Some(match place {
             None => Transacts::WithoutLock,
             Some(_) => Transacts::UnderLock,
@@ -68,7 +68,7 @@ impl LockRules {
         self.place = self.place.take().or(place);
     }
 
-    pub(super) fn ended(&mut self) {
+    pub(crate) fn ended(&mut self) {
         self.transaction = None;
     }
 }
