@@ -129,8 +129,7 @@ impl Layout {
 
     /// Whether the host keeps this name at the root of the documents for itself, in any case.
     pub fn is_reserved(&self, name: &str) -> bool {
-        let name = name.to_ascii_lowercase();
-        self.reserved.iter().any(|reserved| *reserved == name)
+        self.reserved.contains(&name.to_ascii_lowercase())
     }
 
     /// The lock directory itself, hidden from Git; creates what is missing.
