@@ -35,7 +35,7 @@ fn component() -> Result<PathBuf, Box<dyn std::error::Error>> {
         return Ok(packaged);
     }
     let workspace = here.parent().ok_or("the package is not in its workspace")?;
-    for source in ["core-component", "wit", "Cargo.lock", "Cargo.toml"] {
+    for source in ["core-component", "storage/api", "wit", "Cargo.lock", "Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", workspace.join(source).display());
     }
     Ok(agent_memory_image::build(Path::new(workspace), "agent-memory-core")?)

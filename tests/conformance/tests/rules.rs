@@ -76,6 +76,7 @@ fn tests() -> BTreeSet<String> {
         "core-component",
         "host-native",
         "host-node/test",
+        "storage",
         "tests/conformance/src",
         "tests/conformance/tests",
         "tests/src",
