@@ -26,6 +26,7 @@ mod allocator;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
+mod layers;
 mod markdown;
 mod names;
 #[cfg(target_arch = "wasm32")]
@@ -38,3 +39,4 @@ pub mod time;
 mod tool;
 pub mod toolbox;
 mod toolset;
+mod words;

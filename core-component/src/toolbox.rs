@@ -8,9 +8,9 @@ use crate::storage::Storage;
 use crate::tool::{Call, ErasedTool, write_integers};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{MIME_TYPE, Toolset};
-use crate::{records, sessions};
+use crate::{layers, records, sessions};
 
-const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET];
+const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET];
 
 /// Why a request could not be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

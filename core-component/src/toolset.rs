@@ -79,8 +79,12 @@ pub(crate) struct Setting {
 pub(crate) enum Takes {
     /// The path of a directory.
     Directory,
+    /// The path of a file.
+    File,
     /// A whole number above 0.
     Count,
+    /// A whole number from one to another.
+    Within { least: u32, most: u32, default: u32 },
     /// One of these words, each with a line of help; the first is the default.
     OneOf(&'static [(&'static str, &'static str)]),
 }
@@ -89,7 +93,13 @@ impl Setting {
     fn describe(&self) -> Value {
         let mut setting = json!({ "name": self.name });
         match self.takes {
-            Takes::Directory => setting["schema"] = json!({ "type": "string", "minLength": 1 }),
+            Takes::Directory | Takes::File => {
+                setting["schema"] = json!({ "type": "string", "minLength": 1 });
+            }
+            Takes::Within { least, most, default } => {
+                setting["schema"] = json!({ "type": "integer", "minimum": least, "maximum": most });
+                setting["default"] = json!(default);
+            }
             Takes::Count => setting["schema"] = json!({ "type": "integer", "minimum": 1 }),
             Takes::OneOf(words) => {
                 let names: Vec<_> = words.iter().map(|(word, _)| word).collect();
@@ -103,7 +113,7 @@ impl Setting {
         setting["help"] = json!(self.help);
         setting["flag"] = json!(self.flag);
         setting["environment"] = json!(self.environment);
-        setting["is_path"] = json!(matches!(self.takes, Takes::Directory));
+        setting["is_path"] = json!(matches!(self.takes, Takes::Directory | Takes::File));
         setting["is_secret"] = json!(false);
         setting
     }
@@ -119,7 +129,8 @@ pub(crate) struct PlaceDescription {
     pub is_private: bool,
     /// The setting that says where it is.
     pub setting: &'static str,
-    /// Where it is otherwise: below the home directory after `~/`.
+    /// Where it is otherwise: below the home directory after `~/`, below the data directory after
+    /// `data:`.
     pub default: &'static str,
     pub databases: &'static [DatabaseDescription],
     /// What a person is told where none is granted.
@@ -131,6 +142,8 @@ pub(crate) struct PlaceDescription {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PlaceKind {
     Directory,
+    /// A single file, with its lock directory beside it.
+    File,
 }
 
 /// A database that is kept in a place.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::fold::fold;
+use crate::words::fold;
 use super::memory::{Importance, Kind, Memory};
 
 /// Which memories, in which order. All filters combine with AND.
@@ -14,7 +14,7 @@ pub(super) struct Query {
     pub kind: Option<Kind>,
     /// All must be there, exactly.
     pub tags: Vec<String>,
-    /// Terms, folded by [`fold`](super::fold): each must occur in content, category or a tag.
+    /// Terms, folded by [`fold`](crate::words::fold): each must occur in content, category or a tag.
     pub terms: Vec<String>,
     pub importance: Option<Importance>,
     /// Exactly.

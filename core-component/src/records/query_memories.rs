@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::Error;
-use super::fold::fold;
+use crate::words::fold;
 use super::input::default_agent;
 use super::memory::{Importance, Kind, Memory};
 use super::query::{Query, Sort};

@@ -4,7 +4,7 @@ use super::sql::{
     count, flag, integer, into_optional_text, into_text, optional_text, text, unexpected,
 };
 use crate::records::error::Error;
-use crate::records::fold::fold;
+use crate::words::fold;
 use crate::records::memory::{Importance, Kind, Memory};
 use crate::storage::database::Value;
 use crate::time::Timestamp;

@@ -4,7 +4,7 @@
 use icu_casemap::CaseMapper;
 
 /// The text after full Unicode case folding (`ß` as `ss`); no normalisation.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }

@@ -1,0 +1,14 @@
+//! All SQL of the toolset.
+
+mod indexing;
+mod reader;
+mod row;
+mod schema;
+mod search;
+mod sql;
+mod writer;
+
+pub(super) use reader::Reader;
+pub(super) use schema::prepare;
+pub(super) use search::Query;
+pub(super) use writer::Writer;
