@@ -72,7 +72,11 @@ impl<'a> Agent<'a> {
         let done = change(&mut writer)?;
         if writer.has_changed() {
             transaction.commit().map_err(Error::of_commit)?;
-            self.call.changed.borrow_mut().push(summary_uri(self.name));
+            let (mut changed, uri) = (self.call.changed.borrow_mut(), summary_uri(self.name));
+            // A call may be two changes.
+            if !changed.contains(&uri) {
+                changed.push(uri);
+            }
         }
         Ok(done)
     }

@@ -23,7 +23,8 @@ pub(super) struct GetMemorySummary;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Memory summary")]
 pub(super) struct Input {
-    /// The agent.
+    /// The agent, such as `tdd-implementer`, `project-manager`, `value-chain-expert` or
+    /// `product-requirements`.
     pub agent_id: AgentName,
 }
 

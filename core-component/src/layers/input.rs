@@ -66,7 +66,13 @@ mod tests {
 
     #[test]
     fn more_than_one_sentence_is_warned_of() {
-        for one in ["No end", "One.", "Version 1.2 of a.b is out!", "An \"a. b\" c, e.g. this", "3.14 is pi."] {
+        for one in [
+            "No end",
+            "One.",
+            "Version 1.2 of a.b is out!",
+            "An \"a. b\" c, e.g. this",
+            "3.14 is pi.",
+        ] {
             assert_eq!(sentence_warning(one, "memory"), None, "{one}");
         }
         let two = sentence_warning("It works. It is done.", "memory").expect("a warning");

@@ -67,9 +67,8 @@ fn set(writer: &mut Writer<'_>, task: &str) -> Result<Output, Error> {
         writer.refresh_task(updated_at)?;
         return Ok(output(false, *started_at, updated_at, None));
     }
-    let episode_id = before.map(|before| {
-        writer.add_episode(&episode(&before, after(before.started_at)), Some(TAG))
-    });
+    let episode_id = before
+        .map(|before| writer.add_episode(&episode(&before, after(before.started_at)), Some(TAG)));
     let new = Task { task: task.to_owned(), started_at: Some(now), updated_at: Some(now) };
     writer.set_task(&new)?;
     Ok(output(true, Some(now), now, episode_id.transpose()?))

@@ -100,3 +100,31 @@ fn capacity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error>
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_capacity_is_2_to_100_and_a_summariser_one_of_those_that_there_are() {
+        let of = |settings| serde_json::from_value::<LayersSettings>(settings);
+        for capacity in [2, 10, 100] {
+            let settings = of(json!({"recent_capacity": capacity})).expect("settings");
+            assert_eq!(settings.recent_capacity, capacity);
+        }
+        for bad in [
+            json!({"recent_capacity": 1}),
+            json!({"recent_capacity": 101}),
+            json!({"recent_capacity": "10"}),
+            json!({"summarizer": "somebody"}),
+            json!({"capacity": 10}),
+        ] {
+            assert!(of(bad.clone()).is_err(), "{bad}");
+        }
+        let default = of(json!({})).expect("settings");
+        assert_eq!((default.recent_capacity, default.summarized_at()), (10, 10));
+        assert_eq!(of(json!({"summarizer": "agent"})).expect("settings").summarized_at(), 20);
+    }
+}

@@ -94,7 +94,9 @@ fn by_weight(parts: &[String]) -> Vec<usize> {
         shared * 1_000 / words.len().max(1)
     };
     let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by_key(|index| (std::cmp::Reverse(weight(&words[*index])), std::cmp::Reverse(*index)));
+    order.sort_by_key(|index| {
+        (std::cmp::Reverse(weight(&words[*index])), std::cmp::Reverse(*index))
+    });
     order
 }
 
@@ -125,7 +127,8 @@ mod tests {
     #[test]
     fn what_shares_words_with_the_others_comes_first_where_there_is_no_room_for_all() {
         let long = |text: &str| format!("{text} {}", text[..1].repeat(280));
-        let texts = ["The parser reads", "A parser fails", "Cold lunch", "Its parser works"].map(long);
+        let texts =
+            ["The parser reads", "A parser fails", "Cold lunch", "Its parser works"].map(long);
         let summary = summarize(&memories(&texts.each_ref().map(String::as_str)));
         assert!(summary.contains("The parser") && summary.contains("A parser"), "{summary}");
         assert!(summary.ends_with("; and 1 more."), "{summary}");

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::words::fold;
 use super::memory::{Importance, Kind, Memory};
+use crate::words::fold;
 
 /// Which memories, in which order. All filters combine with AND.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -95,7 +95,8 @@ impl<'a> Reader<'a> {
 
     /// The core memories, the oldest first.
     pub fn core(&self) -> Result<Vec<Memory>, Error> {
-        let sql = "SELECT id, memory, created_at FROM core_memories WHERE agent_id = ?1 ORDER BY id";
+        let sql =
+            "SELECT id, memory, created_at FROM core_memories WHERE agent_id = ?1 ORDER BY id";
         let rows = self.rows("core_memories", sql, [text(self.agent)], MAX_CORE)?;
         rows.into_iter().map(|row| Row::of(row).memory()).collect()
     }

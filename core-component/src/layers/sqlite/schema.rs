@@ -115,11 +115,16 @@ impl Tables {
         Self(BTreeSet::new())
     }
 
+    /// # Errors
+    ///
+    /// `CORRUPTED_DATA` for a database of another program.
     pub fn of(view: &dyn Transaction) -> Result<Self, Error> {
         let tables = statement("SELECT name FROM sqlite_schema WHERE type = 'table'", []);
         let rows = view.query(&tables, 10_000)?.rows.into_iter();
         let names = rows.map(|mut row| into_text(row.swap_remove(0)));
-        Ok(Self(names.collect::<Result<_, Error>>()?))
+        let tables = Self(names.collect::<Result<_, Error>>()?);
+        tables.check()?;
+        Ok(tables)
     }
 
     pub fn has(&self, table: &str) -> bool {
@@ -131,6 +136,19 @@ impl Tables {
         OUR_TABLES.iter().all(|table| self.has(table))
     }
 
+    /// # Errors
+    ///
+    /// `CORRUPTED_DATA` for a database of another program.
+    fn check(&self) -> Result<(), Error> {
+        let known = || SEED_TABLES.iter().chain(&OUR_TABLES).any(|table| self.has(table));
+        if self.0.is_empty() || known() {
+            return Ok(());
+        }
+        let message = "the database of layers is another program's: name another file in the \
+                       settings of the host, or move it away";
+        Err(Error::new(Code::CorruptedData, message))
+    }
+
     fn has_all(&self) -> bool {
         self.has_ours() && SEED_TABLES.iter().all(|table| self.has(table))
     }
@@ -140,8 +158,8 @@ impl Tables {
 ///
 /// # Errors
 ///
-/// `STORAGE_ERROR` for tables of a later version of this program, `CORRUPTED_DATA` for a database of
-/// another program.
+/// `STORAGE_ERROR` for an index of a later version of this program, `CORRUPTED_DATA` for a database
+/// of another program.
 pub(in crate::layers) fn prepare(transaction: &dyn Transaction) -> Result<(), Error> {
     let tables = Tables::of(transaction)?;
     if tables.has("layers_schema") {
@@ -149,10 +167,6 @@ pub(in crate::layers) fn prepare(transaction: &dyn Transaction) -> Result<(), Er
         if tables.has_all() {
             return Ok(());
         }
-    } else if !tables.0.is_empty() && !SEED_TABLES.iter().any(|table| tables.has(table)) {
-        let message = "the database of layers is another program's: name another file in the \
-                       settings of the host, or move it away";
-        return Err(Error::new(Code::CorruptedData, message));
     }
     let missing = SEED.iter().chain(OURS).map(|sql| statement(sql, []));
     let mut statements: Vec<Statement> = missing.collect();
