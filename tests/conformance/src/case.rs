@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::{fs, iter};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::places::Repeated;
 pub use crate::places::{Ids, Places};
 use crate::workspace::repository_root;
 
 /// A document's bytes by its path below `.github/agent-memory/`, or by its name in the directory of
-/// records.
+/// records. The database of layers is none.
 pub type Documents = BTreeMap<String, Vec<u8>>;
 
 /// One file below `tests/conformance/cases` in one format.
@@ -67,6 +67,8 @@ pub struct CaseText {
     pub caps: Caps,
     only: Option<Only>,
     #[serde(default)]
+    settings: Map<String, Value>,
+    #[serde(default)]
     given: Option<StorageText>,
     #[serde(default)]
     pub faults: Vec<Fault>,
@@ -109,12 +111,31 @@ impl Default for CaseClock {
     }
 }
 
-/// What storage holds: documents of a repository, or files of the directory of records.
+/// What storage holds: documents of a repository, files of the directory of records, or rows of the
+/// database of layers.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum StorageText {
     Repo(BTreeMap<String, ContentsText>),
     Records(BTreeMap<String, ContentsText>),
+    Layers(DatabaseText),
+}
+
+/// A database: the statements that make it, or what queries answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DatabaseText {
+    sql: Vec<String>,
+    rows: Vec<QueryText>,
+}
+
+/// A query of a database and the rows that it answers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "`case.schema.json` documents each")]
+pub struct QueryText {
+    pub query: String,
+    pub rows: Vec<Vec<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -254,13 +275,20 @@ impl Case {
 
     /// What is mounted.
     pub fn toolsets(&self) -> Vec<String> {
-        let folder = || self.name.split('/').next().unwrap_or_default().to_owned();
-        self.text.toolsets.clone().unwrap_or_else(|| vec![folder()])
+        self.text.toolsets.clone().unwrap_or_else(|| vec![self.toolset().to_owned()])
+    }
+
+    /// The toolset whose folder it is in.
+    pub fn toolset(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
     }
 
     /// The settings that a call's context holds for it.
     pub fn settings(&self) -> Value {
         let mut settings = json!({"toolsets": self.toolsets()});
+        if !self.text.settings.is_empty() {
+            settings[self.toolset()] = Value::Object(self.text.settings.clone());
+        }
         if let Some(format) = self.format {
             let Caps { max_bytes, max_memories } = self.text.caps;
             let records = json!({
@@ -277,15 +305,33 @@ impl Case {
         settings
     }
 
-    /// The documents before the first step, at the place that [`Case::format`] says.
+    /// The documents before the first step, at the place of its toolset.
     pub fn given(&self) -> Documents {
         self.text.given.as_ref().map(|given| given.documents(self)).unwrap_or_default()
+    }
+
+    /// The statements that make the database of layers before the first step; none where there is
+    /// no database.
+    pub fn given_sql(&self) -> &[String] {
+        match &self.text.given {
+            Some(StorageText::Layers(database)) => &database.sql,
+            _ => &[],
+        }
+    }
+
+    /// What queries of the database of layers answer after the last step.
+    pub fn then_rows(&self) -> &[QueryText] {
+        match &self.text.then {
+            Some(StorageText::Layers(database)) => &database.rows,
+            _ => &[],
+        }
     }
 
     /// The documents after the last step; none where the case does not say, as one of `records` may
     /// that says by its calls what is kept.
     pub fn then(&self) -> Option<Documents> {
         match (&self.text.then, self.format) {
+            _ if self.toolset() == "layers" => None,
             (Some(then), _) => Some(then.documents(self)),
             (None, Some(_)) if self.text.given.is_none() => None,
             (None, _) => Some(self.given()),
@@ -298,6 +344,10 @@ impl StorageText {
         let (documents, is_records) = match self {
             Self::Repo(documents) => (documents, false),
             Self::Records(documents) => (documents, true),
+            Self::Layers(_) => {
+                assert_eq!(case.toolset(), "layers", "{}: a database of another", case.name);
+                return Documents::new();
+            }
         };
         assert_eq!(is_records, case.format.is_some(), "{}: documents of another place", case.name);
         documents.iter().map(|(path, contents)| (path.clone(), contents.bytes())).collect()

@@ -62,6 +62,10 @@ impl Session for CoreSession {
         self.circumstances.places()
     }
 
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        self.storage.memory().query_sql(sql)
+    }
+
     fn finish(self: Box<Self>) -> Result<Documents, String> {
         if let Some(fault) = self.storage.plan().unused() {
             return Err(format!("this fault never happened: {fault:?}"));
@@ -113,11 +117,11 @@ pub fn context_of(json: &Value) -> Context {
     Context::deserialize(json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// Where the documents of a case are.
+/// The place that a case is about.
 pub fn place_of(case: &Case) -> Place {
-    match case.format {
-        Some(_) => Place::labelled("records"),
-        None => Place::repository(REPOSITORY),
+    match case.toolset() {
+        "sessions" => Place::repository(REPOSITORY),
+        toolset => Place::labelled(toolset),
     }
 }
 
@@ -129,6 +133,7 @@ pub fn memory_of(case: &Case) -> FullStorage {
     for (path, contents) in case.given() {
         memory.put(&place, Area::Documents, &path, contents);
     }
+    memory.run_sql(case.given_sql());
     memory
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::case::{Case, Documents, Ids, Places, Step};
+use crate::case::{Case, Documents, Ids, Places, QueryText, Step};
 
 /// What a call answered.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,11 @@ pub trait Session {
 
     /// What the placeholders stand for.
     fn places(&self) -> Places;
+
+    /// The rows that a query of the database of layers answers, as any program would ask it.
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        Err(format!("this runner cannot ask the database: {sql}"))
+    }
 
     /// Ends the host and returns what storage holds.
     fn finish(self: Box<Self>) -> Result<Documents, String>;
@@ -68,6 +73,14 @@ pub fn run(case: &Case, mut session: Box<dyn Session>, messages: bool) -> Ended 
                 break;
             }
         }
+    }
+    for QueryText { query, rows } in case.then_rows() {
+        let wrong = match session.query(query) {
+            Ok(got) if got == *rows => None,
+            Ok(got) => Some(format!("`{query}` answers {}, not {}", json!(got), json!(rows))),
+            Err(error) => Some(error),
+        };
+        fault = fault.or(wrong);
     }
     match session.finish() {
         Ok(documents) => {

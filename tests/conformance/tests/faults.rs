@@ -35,6 +35,15 @@ fn no_fault_of_storage_harms_what_the_tools_of_records_keep() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
+fn no_fault_of_storage_harms_what_the_tools_of_layers_keep() {
+    let topics = &["examples", "summarization", "agent-summarizer", "clearing", "task", "foreign"];
+    // The next add or clear summarises what an add could not.
+    let summary = &["summarized", "compost_id", "needs_summary"];
+    Sweep::of("layers").besides(summary).sampling(5, topics).run();
+}
+
+#[test]
 fn every_error_of_the_interface_is_injected() {
     let errors = variants("wit/storage/storage.wit", "enum error-code {");
     assert_eq!(ERRORS.map(|(name, _)| name.to_owned()).to_vec(), errors);
@@ -110,6 +119,7 @@ fn found(mistake: Mistake) -> Vec<String> {
         writes: mistake != Mistake::TakesTheLockToRead,
         idempotent: false,
         reports: &[],
+        besides: &[],
     };
     let (tally, found) = call.sweep(None);
     assert!(tally.faults > 100 || found.len() == 1, "{tally:?}");

@@ -17,6 +17,9 @@ pub const MAY_STAND: &str = "the change may have been made";
 /// What a warning says where a tool could not tell whether there are records elsewhere.
 const NOT_LOOKED_AT: &str = "`memories.db` could not be looked at";
 
+/// What a warning says where a tool did its own work, and left to a later call what was due besides.
+const LEFT_TO_LATER: &str = "which the next add or clear does";
+
 /// Which of two tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
@@ -40,6 +43,8 @@ pub struct Call<'a> {
     pub idempotent: bool,
     /// Errors of reading and listing that are no failures to it but findings that it reports.
     pub reports: &'a [ErrorCode],
+    /// Fields of its answer that tell of work besides its own, which any later call may do.
+    pub besides: &'a [&'a str],
 }
 
 /// What was wrong after a fault.
@@ -217,6 +222,11 @@ impl Call<'_> {
             Answer::Result(result) if warns(result, NOT_LOOKED_AT) && stand == all => {
                 ensure(warns(result, INJECTED), || format!("the warning is that of {result}"))
             }
+            Answer::Result(result) if warns(result, LEFT_TO_LATER) && stand > 0 => {
+                ensure(warns(result, INJECTED) && warns(result, MAY_STAND) == is_uncertain, || {
+                    format!("the warning is that of {result}")
+                })
+            }
             // What a tool gives besides its change is not kept from the caller: it warns.
             Answer::Result(result) if warns(result, INJECTED) => {
                 ensure(warns(result, MAY_STAND) == (stand > 0 || is_uncertain), || {
@@ -241,11 +251,21 @@ impl Call<'_> {
             && self.reports.contains(&code)
     }
 
+    /// An answer without what it tells of work besides the call's own.
+    fn own(&self, answer: &Answer) -> Answer {
+        let mut answer = answer.clone();
+        if let Answer::Result(Value::Object(fields)) = &mut answer {
+            fields.retain(|name, _| !self.besides.contains(&name.as_str()));
+        }
+        answer
+    }
+
     fn recovers(&self, clean: &Clean, stand: usize, state: &State) -> Result<(), String> {
         let (storage, answer) = self.made(state, None, Attempt::Again);
         let state = State::of(storage.memory(), self.place);
         let answer = answer.expect("nobody dies without a fault");
-        let ends_as = |made: &Made| made.state == state && made.answer == answer;
+        let own = |answer: &Answer| self.own(answer);
+        let ends_as = |made: &Made| made.state == state && own(&made.answer) == own(&answer);
         let all = clean.states.len() - 1;
         // Between the two, a tool goes on, or takes back and begins anew.
         let may_be_again = stand < all || all == 0;

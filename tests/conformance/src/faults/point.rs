@@ -128,7 +128,10 @@ impl Plan for AtPoint {
                 How::Once(code) | How::ForEver(code) => Event::Fails(code, applied),
                 How::Death => Event::Dies(applied),
             },
-            Some(Point { at, fault: Fault { how: How::ForEver(code), .. } }) if at < done.len() => {
+            // What is an answer there is no failure.
+            Some(Point { at, fault: Fault { how: How::ForEver(code), .. } })
+                if at < done.len() && moment.answer != Some(code) =>
+            {
                 Event::Fails(code, 0)
             }
             _ => Event::Passes,

@@ -31,6 +31,7 @@ pub struct Sweep {
     toolset: &'static str,
     tools: Vec<Value>,
     reports: BTreeMap<&'static str, &'static [ErrorCode]>,
+    besides: &'static [&'static str],
     sample: Option<Sample>,
 }
 
@@ -59,7 +60,15 @@ struct Account {
 impl Sweep {
     /// The calls of a toolset: every step of its cases, in the state that the steps before it leave.
     pub fn of(toolset: &'static str) -> Self {
-        Self { toolset, tools: tools_of(toolset), reports: BTreeMap::new(), sample: None }
+        let tools = tools_of(toolset);
+        Self { toolset, tools, reports: BTreeMap::new(), besides: &[], sample: None }
+    }
+
+    /// Fields of answers that tell of work besides the call's own, which any later call may do: one
+    /// that is made again after a fault may do what the first would have done.
+    pub fn besides(mut self, fields: &'static [&'static str]) -> Self {
+        self.besides = fields;
+        self
     }
 
     /// A tool that examines documents: it reports these errors of reading and listing instead of
@@ -173,6 +182,7 @@ impl Sweep {
             writes: is_writer(tool),
             idempotent: tool["annotations"]["idempotentHint"] == true,
             reports: reports.copied().unwrap_or_default(),
+            besides: self.besides,
         }
     }
 

@@ -51,6 +51,24 @@ impl FullStorage {
         self.documents.documents(place, area)
     }
 
+    /// Runs statements on the kept database as another program would, and creates it.
+    ///
+    /// # Panics
+    ///
+    /// Where one fails.
+    pub fn run_sql(&self, statements: &[impl AsRef<str>]) {
+        self.kept.run_sql(statements);
+    }
+
+    /// The rows that a query of the kept database answers, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be asked.
+    pub fn query_sql(&self, sql: &str) -> Result<Vec<Vec<serde_json::Value>>, String> {
+        self.kept.query_sql(sql)
+    }
+
     /// What the kept database holds, also what an open transaction has changed; none where nobody
     /// has created it.
     pub fn image(&self) -> Option<Image> {
