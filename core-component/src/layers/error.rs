@@ -69,6 +69,18 @@ impl Error {
         error
     }
 
+    /// Nothing is kept of the agent.
+    pub fn no_memories(agent: &str) -> Self {
+        let message = format!("there are no memories of agent `{agent}`: check its name");
+        Self::new(Code::NotFound, message)
+    }
+
+    /// No page ends there.
+    pub fn no_page(cursor: &str) -> Self {
+        let message = format!("`cursor` `{cursor}` is that of no page: begin anew");
+        Self::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
+    }
+
     /// The agent has no core memory of that id.
     pub fn no_core_memory(agent: &str, id: i64) -> Self {
         let message = format!(

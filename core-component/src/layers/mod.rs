@@ -17,13 +17,18 @@ mod add_recent_memory;
 mod agent;
 mod batch;
 mod clear_recent_memories;
+mod copy_core_memories;
 mod delete_core_memory;
 mod error;
+mod export_layers;
+mod forget;
 mod get_core_memories;
 mod get_current_task;
 mod get_memory_summary;
 mod get_recent_memories;
+mod import_layers;
 mod input;
+mod line;
 mod memory;
 mod resources;
 mod search_episodic_memories;
@@ -66,6 +71,10 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<search_episodic_memories::SearchEpisodicMemories>(),
         ErasedTool::of::<delete_core_memory::DeleteCoreMemory>(),
         ErasedTool::of::<clear_recent_memories::ClearRecentMemories>(),
+        ErasedTool::of::<copy_core_memories::CopyCoreMemories>(),
+        ErasedTool::of::<export_layers::ExportLayers>(),
+        ErasedTool::of::<import_layers::ImportLayers>(),
+        ErasedTool::of::<forget::Forget>(),
     ],
     resources: Some(&resources::RESOURCES),
 };

@@ -58,7 +58,7 @@ pub(super) fn catch_up(
     layer: &Layer,
     indexed: i64,
 ) -> Result<(), Error> {
-    let Layer { table, text: searched, index, cursor, .. } = layer;
+    let Layer { table, text: searched, cursor, .. } = layer;
     let waiting = format!(
         "SELECT count(*) FROM (SELECT 1 FROM {table} WHERE agent_id = ?1 AND id > ?2 LIMIT ?3)"
     );
@@ -71,17 +71,51 @@ pub(super) fn catch_up(
         "SELECT id, substr({searched}, 1, {MAX_TEXT}) FROM {table} \
          WHERE agent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3"
     );
-    let insert = format!("INSERT OR REPLACE INTO {index} (rowid, words) VALUES (?1, ?2)");
-    let mut statements: Vec<Statement> = Vec::new();
-    let mut last = indexed;
-    for row in transaction.query(&statement(&next, of_agent(MOST)), MOST as u32)?.rows {
-        last = integer(&row[0])?;
-        let words = words(&into_text(row.into_iter().nth(1).unwrap_or(Value::Null))?);
-        let tokens = Value::Text(index_text(agent, &words));
-        statements.push(statement(&insert, [Value::Integer(last), tokens]));
-    }
+    let rows = transaction.query(&statement(&next, of_agent(MOST)), MOST as u32)?.rows;
+    let (last, mut statements) = insertions(agent, layer, rows)?;
     let advance = format!("UPDATE layers_agents SET {cursor} = ?2 WHERE agent_id = ?1");
-    statements.push(statement(&advance, [text(agent), Value::Integer(last)]));
+    statements.push(statement(&advance, [text(agent), Value::Integer(last.unwrap_or(indexed))]));
     transaction.execute(&statements)?;
     Ok(())
+}
+
+/// Indexes changed rows anew, a JSON array of their ids, and wipes out what the index had of them:
+/// FTS5 only marks what is deleted, until all of it is written anew.
+pub(super) fn index_again(
+    transaction: &dyn Transaction,
+    agent: &str,
+    layer: &Layer,
+    indexed: i64,
+    ids: Value,
+) -> Result<(), Error> {
+    let Layer { table, text: searched, index, .. } = layer;
+    let changed = format!(
+        "SELECT id, substr({searched}, 1, {MAX_TEXT}) FROM {table} WHERE agent_id = ?1 AND id <= ?2 \
+         AND id IN (SELECT value FROM json_each(?3)) ORDER BY id"
+    );
+    let changed = statement(&changed, [text(agent), Value::Integer(indexed), ids]);
+    let (_, mut statements) =
+        insertions(agent, layer, transaction.query(&changed, u32::MAX)?.rows)?;
+    let optimize = format!("INSERT INTO {index} ({index}) VALUES ('optimize')");
+    statements.push(statement(&optimize, []));
+    transaction.execute(&statements)?;
+    Ok(())
+}
+
+/// The statements that index rows of id and text; the last id.
+fn insertions(
+    agent: &str,
+    layer: &Layer,
+    rows: Vec<Vec<Value>>,
+) -> Result<(Option<i64>, Vec<Statement>), Error> {
+    let insert = format!("INSERT OR REPLACE INTO {} (rowid, words) VALUES (?1, ?2)", layer.index);
+    let (mut last, mut statements) = (None, Vec::new());
+    for row in rows {
+        let id = integer(&row[0])?;
+        let words = words(&into_text(row.into_iter().nth(1).unwrap_or(Value::Null))?);
+        let tokens = Value::Text(index_text(agent, &words));
+        statements.push(statement(&insert, [Value::Integer(id), tokens]));
+        last = Some(id);
+    }
+    Ok((last, statements))
 }

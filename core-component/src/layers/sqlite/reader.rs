@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether any layer has a row of the agent.
-    fn has_rows(&self) -> Result<bool, Error> {
+    pub fn has_rows(&self) -> Result<bool, Error> {
         let sql = "SELECT 1 FROM core_memories WHERE agent_id = ?1 \
                    UNION ALL SELECT 1 FROM recent_memories WHERE agent_id = ?1 \
                    UNION ALL SELECT 1 FROM current_task WHERE agent_id = ?1 \

@@ -13,6 +13,11 @@ impl Row {
         Self(values.into_iter())
     }
 
+    /// Passes over a column.
+    pub fn skip(&mut self) {
+        self.next();
+    }
+
     fn next(&mut self) -> Value {
         self.0.next().unwrap_or(Value::Null)
     }

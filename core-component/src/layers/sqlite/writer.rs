@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 
 /// Changes to an agent's rows in a write transaction.
 pub(in crate::layers) struct Writer<'a> {
-    transaction: &'a dyn Transaction,
+    pub(super) transaction: &'a dyn Transaction,
     reader: Reader<'a>,
     /// Of the call.
     pub now: Timestamp,
@@ -42,14 +42,18 @@ impl<'a> Writer<'a> {
         self.has_changed
     }
 
-    fn execute(&mut self, statements: &[Statement]) -> Result<(), Error> {
+    pub(super) fn execute(&mut self, statements: &[Statement]) -> Result<(), Error> {
         self.note_change()?;
         self.transaction.execute(statements)?;
         Ok(())
     }
 
     /// Inserts a row and returns its id.
-    fn insert(&mut self, sql: &str, parameters: impl Into<Vec<Value>>) -> Result<i64, Error> {
+    pub(super) fn insert(
+        &mut self,
+        sql: &str,
+        parameters: impl Into<Vec<Value>>,
+    ) -> Result<i64, Error> {
         self.note_change()?;
         returned_id(self.transaction, &statement(sql, parameters))
     }
@@ -64,7 +68,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn agent(&self) -> Value {
+    pub(super) fn agent(&self) -> Value {
         text(self.reader.agent)
     }
 
