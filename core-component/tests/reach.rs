@@ -83,7 +83,7 @@ fn a_caller_of_one_agent_reaches_no_layers_of_another() {
     for tool in tools {
         let required = tool["inputSchema"]["required"].as_array().expect("required fields").iter();
         let mut arguments: Value = required
-            .map(|field| (field.as_str().expect("a name").to_owned(), json!("x")))
+            .map(|field| (field.as_str().expect("a name").to_owned(), json!("xxxx")))
             .collect::<serde_json::Map<_, _>>()
             .into();
         for (field, of) in tool["inputSchema"]["properties"].as_object().expect("properties") {

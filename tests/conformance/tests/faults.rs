@@ -37,7 +37,16 @@ fn no_fault_of_storage_harms_what_the_tools_of_records_keep() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn no_fault_of_storage_harms_what_the_tools_of_layers_keep() {
-    let topics = &["examples", "summarization", "agent-summarizer", "clearing", "task", "foreign"];
+    let topics = &[
+        "examples",
+        "summarization",
+        "agent-summarizer",
+        "clearing",
+        "task",
+        "foreign",
+        "import",
+        "forget",
+    ];
     // The next add or clear summarises what an add could not.
     let summary = &["summarized", "compost_id", "needs_summary"];
     Sweep::of("layers").besides(summary).sampling(5, topics).run();

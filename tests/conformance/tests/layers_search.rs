@@ -152,3 +152,65 @@ fn compost_among_much_of_it_is_found_by_its_words() {
     };
     assert_eq!([compost("summary 1234"), compost("parsed"), compost("summary")], [1, 7, 50]);
 }
+
+#[test]
+fn the_index_of_a_text_that_was_forgotten_does_not_hold_it() {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    memory.insert(
+        "ada",
+        MANY,
+        "CASE i % 100 WHEN 0 THEN 'The key hunter22' ELSE 'Episode ' || i END",
+    );
+    (0..7).for_each(|_| memory.add("ada", "More"));
+    let indexed = "SELECT count(*) FROM layers_episode_words_data \
+                   WHERE instr(block, CAST('hunter22' AS BLOB)) > 0";
+    assert!(memory.number(indexed) > 0);
+    assert_eq!(memory.found("ada", "hunter").len(), 15);
+    let forgotten = memory.call("forget", json!({"agent_id": "ada", "text": "hunter22"}));
+    assert_eq!(forgotten, json!({"changed": 15, "is_done": true}));
+    assert_eq!(memory.number(indexed), 0);
+    assert_eq!(memory.found("ada", "hunter"), [0; 0]);
+    assert_eq!(memory.found("ada", "key removed").len(), 15);
+    assert_eq!(memory.found("ada", "episode 1499"), [1500]);
+}
+
+#[test]
+fn many_entries_go_out_and_in_page_by_page() {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    memory.insert("ada", 3 * MANY, "'Episode ' || i");
+    let pages = |agent: &str| {
+        let (mut pages, mut cursor) = (Vec::new(), Value::Null);
+        loop {
+            let mut arguments = json!({"agent_id": agent});
+            if !cursor.is_null() {
+                arguments["cursor"] = cursor;
+            }
+            let page = memory.call("export_layers", arguments);
+            assert_eq!(page["total"], 3 * MANY + 1, "{page}");
+            pages.push(page["text"].as_str().expect("text").to_owned());
+            cursor = page["cursor"].clone();
+            if cursor.is_null() {
+                return pages;
+            }
+        }
+    };
+    let out = pages("ada");
+    assert_eq!(out.len(), 3);
+    let (mut cursor, mut added) = (None::<String>, 0);
+    loop {
+        let mut arguments = json!({"agent_id": "bob", "entries": out.concat()});
+        if let Some(cursor) = &cursor {
+            arguments["cursor"] = json!(cursor);
+        }
+        let page = memory.call("import_layers", arguments);
+        added += page["added"].as_u64().expect("a number");
+        cursor = page["cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(added as usize, 3 * MANY + 1);
+    assert_eq!(pages("bob").concat(), out.concat());
+}
