@@ -5,12 +5,12 @@ use super::agent::Agent;
 use super::batch::summarize_oldest;
 use super::error::Error;
 use super::input::{line, sentence_warning};
-use super::settings::{LayersSettings, Summarizer};
+use super::settings::Summarizer;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
 /// How a warning begins where a memory was added, and the summary that was due was not made.
-pub(super) const NOT_SUMMARIZED: &str = "the recent memories could not be summarised now";
+const NOT_SUMMARIZED: &str = "the recent memories could not be summarised now";
 
 pub(super) struct AddRecentMemory;
 
@@ -52,18 +52,20 @@ impl Tool for AddRecentMemory {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let memory = line(&input.memory, "memory")?;
-        let LayersSettings { summarizer, recent_capacity } = agent.settings();
-        let enough = agent.settings().summarized_at();
+        let settings = agent.settings();
+        let enough = settings.summarized_at();
         let (id, count) = agent.change(|writer| {
             let id = writer.add_recent(&memory)?;
             Ok((id, writer.reader().recent_count(enough)?))
         })?;
+        let needs_summary =
+            |count| settings.summarizer == Summarizer::Agent && count >= settings.recent_capacity;
         let mut output = Output {
             id,
             created: true,
             summarized: false,
             compost_id: None,
-            needs_summary: summarizer == Summarizer::Agent && count >= recent_capacity,
+            needs_summary: needs_summary(count),
             warnings: sentence_warning(&memory, "memory").into_iter().collect(),
         };
         if count < enough {
@@ -71,12 +73,11 @@ impl Tool for AddRecentMemory {
         }
         // The memory is kept, whatever becomes of the summary.
         match summarize_oldest(&agent) {
-            Ok(Some(done)) => {
-                output.summarized = true;
-                output.compost_id = Some(done.compost_id);
-                output.needs_summary &= count - done.count as u32 >= recent_capacity;
+            Ok((done, left)) => {
+                output.summarized = done.is_some();
+                output.compost_id = done.map(|done| done.compost_id);
+                output.needs_summary = needs_summary(left);
             }
-            Ok(None) => output.needs_summary = false,
             Err(error) => output.warnings.push(format!(
                 "{NOT_SUMMARIZED}, which the next add or clear does: {}",
                 error.message()

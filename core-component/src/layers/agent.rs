@@ -3,7 +3,7 @@
 use super::error::{Code, Error};
 use super::resources::summary_uri;
 use super::settings::LayersSettings;
-use super::sqlite::{Reader, Writer, prepare};
+use super::sqlite::{Reader, Writer};
 use super::{DATABASE, PLACE};
 use crate::names::{AgentName, NAME_ACCEPTED};
 use crate::storage::database::{Connection, Kind, Mode};
@@ -67,7 +67,6 @@ impl<'a> Agent<'a> {
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
-        prepare(&*transaction)?;
         let mut writer = Writer::of(&*transaction, self.name, self.call.context.now)?;
         let done = change(&mut writer)?;
         if writer.has_changed() {

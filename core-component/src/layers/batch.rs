@@ -20,15 +20,16 @@ pub(super) struct Composted {
 }
 
 /// Summarises the oldest recent memories where there are as many as the settings say; none where
-/// there are fewer, as when another call has done it.
-pub(super) fn summarize_oldest(agent: &Agent<'_>) -> Result<Option<Composted>, Error> {
+/// there are fewer, as when another call has done it. How many are left is counted up to that.
+pub(super) fn summarize_oldest(agent: &Agent<'_>) -> Result<(Option<Composted>, u32), Error> {
     let settings = agent.settings();
+    let enough = settings.summarized_at();
     agent.change(|writer| {
-        let enough = settings.summarized_at();
-        match writer.reader().recent_count(enough)? < enough {
-            true => Ok(None),
-            false => compost(writer, settings.recent_capacity, None),
-        }
+        let done = match writer.reader().recent_count(enough)? < enough {
+            true => None,
+            false => compost(writer, settings.recent_capacity, None)?,
+        };
+        Ok((done, writer.reader().recent_count(enough)?))
     })
 }
 

@@ -42,7 +42,8 @@ impl Tool for CopyCoreMemories {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let from = Agent::open(call, &input.agent_id)?;
-        let to = Agent::open(call, &input.to_agent_id)?;
+        let of_other = |error: Error| error.of_agent_in("to_agent_id");
+        let to = Agent::open(call, &input.to_agent_id).map_err(of_other)?;
         let mut memories = from.read(|reader| reader.core())?;
         if !input.memory_ids.is_empty() {
             let has = |id: &i64| memories.iter().any(|memory: &Memory| memory.id == *id);
@@ -60,7 +61,8 @@ impl Tool for CopyCoreMemories {
                 copied += usize::from(writer.add_core(&memory.memory)?.1);
             }
             Ok(copied)
-        })?;
+        });
+        let copied = copied.map_err(of_other)?;
         Ok(Output { copied, skipped: memories.len() - copied })
     }
 }

@@ -59,6 +59,13 @@ impl Error {
         &self.message
     }
 
+    /// The error, where the agent is named by another field than `agent_id`.
+    pub fn of_agent_in(mut self, field: &str) -> Self {
+        let agents = self.details.iter_mut().filter(|detail| detail.pointer == "/agent_id");
+        agents.for_each(|detail| detail.pointer = format!("/{field}"));
+        self
+    }
+
     /// The error of a transaction's commit: after `io` it may have happened.
     pub fn of_commit(error: storage::Error) -> Self {
         let is_uncertain = error.code == ErrorCode::Io;

@@ -71,8 +71,9 @@ impl Tool for SearchEpisodicMemories {
             limit: input.limit,
         };
         agent.read(|reader| {
-            let memories: Vec<Episode> = reader.search(&query)?;
-            let compost = input.include_compost.then(|| reader.search(&query)).transpose()?;
+            let memories = reader.search_episodes(&query)?;
+            let compost =
+                input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
             Ok(Output { count: memories.len(), memories, compost })
         })
     }

@@ -22,7 +22,7 @@ const MAX_TEXT: usize = 10_000;
 /// A layer that is searched.
 pub(super) struct Layer {
     pub table: &'static str,
-    /// As [`Searched`](super::search::Searched) reads them.
+    /// In the order in which a row is read.
     pub columns: &'static str,
     /// What is searched.
     text: &'static str,

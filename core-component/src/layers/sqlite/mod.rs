@@ -10,7 +10,6 @@ mod whole;
 mod writer;
 
 pub(super) use reader::Reader;
-pub(super) use schema::prepare;
 pub(super) use search::Query;
 pub(super) use whole::Position;
 pub(super) use writer::Writer;

@@ -4,7 +4,7 @@ use super::row::Row;
 use super::schema::{Tables, check_version};
 use super::sql::{integer, into_text, statement, text};
 use crate::layers::agent::case_twin;
-use crate::layers::error::Error;
+use crate::layers::error::{Code, Error};
 use crate::layers::memory::{Compost, Counts, Episode, Memory, Task};
 use crate::storage::database::{Statement, Transaction, Value};
 
@@ -39,9 +39,20 @@ impl<'a> Reader<'a> {
     /// `INVALID_INPUT` where another agent's name differs only in case.
     pub fn of(view: &'a dyn Transaction, agent: &'a str) -> Result<Self, Error> {
         let tables = Tables::of(view)?;
+        if tables.has_ours() {
+            check_version(view)?;
+        }
+        Self::with_tables(view, tables, agent)
+    }
+
+    /// Of a database whose version is known.
+    pub(super) fn with_tables(
+        view: &'a dyn Transaction,
+        tables: Tables,
+        agent: &'a str,
+    ) -> Result<Self, Error> {
         let mut reader = Self { view: Some(view), agent, tables, indexed: None };
         if reader.tables.has_ours() {
-            check_version(view)?;
             reader.indexed = reader.find_agent()?;
         }
         Ok(reader)
@@ -180,8 +191,7 @@ impl<'a> Reader<'a> {
 /// The first column of the first row, which has to be there.
 pub(super) fn returned_id(view: &dyn Transaction, statement: &Statement) -> Result<i64, Error> {
     let rows = view.query(statement, 1)?.rows;
-    rows.first().and_then(|row| row.first()).map_or_else(
-        || Err(Error::new(crate::layers::error::Code::InternalError, "storage returned no id")),
-        integer,
-    )
+    rows.first()
+        .and_then(|row| row.first())
+        .map_or_else(|| Err(Error::new(Code::InternalError, "storage returned no id")), integer)
 }

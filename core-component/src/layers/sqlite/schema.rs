@@ -154,18 +154,18 @@ impl Tables {
     }
 }
 
-/// Makes the tables and indexes that are missing.
+/// Makes the tables and indexes that are missing; all that there are then.
 ///
 /// # Errors
 ///
 /// `STORAGE_ERROR` for an index of a later version of this program, `CORRUPTED_DATA` for a database
 /// of another program.
-pub(in crate::layers) fn prepare(transaction: &dyn Transaction) -> Result<(), Error> {
+pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
     let tables = Tables::of(transaction)?;
     if tables.has("layers_schema") {
         check_version(transaction)?;
         if tables.has_all() {
-            return Ok(());
+            return Ok(tables);
         }
     }
     let missing = SEED.iter().chain(OURS).map(|sql| statement(sql, []));
@@ -173,7 +173,7 @@ pub(in crate::layers) fn prepare(transaction: &dyn Transaction) -> Result<(), Er
     let version = "INSERT INTO layers_schema (version) VALUES (?1)";
     statements.push(statement(version, [Value::Integer(VERSION)]));
     transaction.execute(&statements)?;
-    Ok(())
+    Tables::of(transaction)
 }
 
 /// # Errors

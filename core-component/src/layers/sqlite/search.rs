@@ -32,10 +32,8 @@ pub(in crate::layers) struct Query {
 }
 
 /// A row of a layer that is searched.
-pub(in crate::layers) trait Searched: Sized {
-    #[allow(private_interfaces, reason = "only the search looks at it")]
+trait Searched: Sized {
     const LAYER: &'static Layer;
-    #[allow(private_interfaces, reason = "only the search calls it")]
     fn of(row: Row) -> Result<Self, Error>;
     fn id(&self) -> i64;
     fn words(&self) -> Vec<String>;
@@ -43,10 +41,8 @@ pub(in crate::layers) trait Searched: Sized {
 }
 
 impl Searched for Episode {
-    #[allow(private_interfaces, reason = "only the search looks at it")]
     const LAYER: &'static Layer = &EPISODES;
 
-    #[allow(private_interfaces, reason = "only the search calls it")]
     fn of(row: Row) -> Result<Self, Error> {
         row.episode()
     }
@@ -67,10 +63,8 @@ impl Searched for Episode {
 }
 
 impl Searched for Compost {
-    #[allow(private_interfaces, reason = "only the search looks at it")]
     const LAYER: &'static Layer = &COMPOST;
 
-    #[allow(private_interfaces, reason = "only the search calls it")]
     fn of(row: Row) -> Result<Self, Error> {
         row.compost()
     }
@@ -121,28 +115,28 @@ enum Among<'q> {
 }
 
 impl Reader<'_> {
-    /// The rows that match, the newest first.
-    pub fn search<T: Searched>(&self, query: &Query) -> Result<Vec<T>, Error> {
+    /// The episodes that match, the newest first.
+    pub fn search_episodes(&self, query: &Query) -> Result<Vec<Episode>, Error> {
+        self.search(query, self.indexed.unwrap_or_default().episodes)
+    }
+
+    /// What matches of the compost, the newest first.
+    pub fn search_compost(&self, query: &Query) -> Result<Vec<Compost>, Error> {
+        self.search(query, self.indexed.unwrap_or_default().compost)
+    }
+
+    /// `indexed` is the last row of the agent that is.
+    fn search<T: Searched>(&self, query: &Query, indexed: i64) -> Result<Vec<T>, Error> {
         let mut found = Vec::new();
-        let Some(wanted) = &query.words else {
-            self.look(query, &Among::Beyond(i64::MIN), &mut found)?;
-            return Ok(found);
-        };
-        if wanted.is_empty() {
-            return Ok(found);
-        }
-        let indexed = self.indexed.unwrap_or_default();
-        let indexed = match T::LAYER.table {
-            table if table == EPISODES.table => indexed.episodes,
-            _ => indexed.compost,
-        };
-        if !self.has_many(T::LAYER, indexed)? {
-            self.look(query, &Among::Beyond(i64::MIN), &mut found)?;
-            return Ok(found);
-        }
-        self.look(query, &Among::Beyond(indexed), &mut found)?;
-        if found.len() < query.limit as usize {
-            self.look(query, &Among::Indexed(indexed, wanted), &mut found)?;
+        match &query.words {
+            Some(words) if words.is_empty() => {}
+            Some(words) if self.has_many(T::LAYER, indexed)? => {
+                self.look(query, &Among::Beyond(indexed), &mut found)?;
+                if found.len() < query.limit as usize {
+                    self.look(query, &Among::Indexed(indexed, words), &mut found)?;
+                }
+            }
+            _ => self.look(query, &Among::Beyond(i64::MIN), &mut found)?,
         }
         Ok(found)
     }

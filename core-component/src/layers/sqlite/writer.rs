@@ -2,6 +2,7 @@
 
 use super::indexing::{COMPOST, EPISODES, catch_up};
 use super::reader::{Indexed, Reader, returned_id};
+use super::schema::prepare;
 use super::sql::{statement, text};
 use crate::layers::error::Error;
 use crate::layers::memory::{Memory, Task, column_text};
@@ -19,17 +20,18 @@ pub(in crate::layers) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// In a transaction in which all tables are there.
+    /// Makes the tables that are missing.
     ///
     /// # Errors
     ///
-    /// `INVALID_INPUT` where another agent's name differs only in case.
+    /// `INVALID_INPUT` where another agent's name differs only in case, and those of [`prepare`].
     pub fn of(
         transaction: &'a dyn Transaction,
         agent: &'a str,
         now: Timestamp,
     ) -> Result<Self, Error> {
-        let reader = Reader::of(transaction, agent)?;
+        let tables = prepare(transaction)?;
+        let reader = Reader::with_tables(transaction, tables, agent)?;
         Ok(Self { transaction, reader, now, has_changed: false })
     }
 
