@@ -7,7 +7,7 @@ use super::sqlite::{Reader, Writer};
 use super::{DATABASE, PLACE};
 use crate::names::{AgentName, NAME_ACCEPTED};
 use crate::storage::database::{Connection, Kind, Mode};
-use crate::storage::{ErrorCode, Place};
+use crate::storage::{self, ErrorCode, Place};
 use crate::tool::Call;
 
 /// The memories of one agent.
@@ -35,7 +35,7 @@ impl<'a> Agent<'a> {
 
     /// Reads from one view of the memories.
     pub fn read<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        let Some(database) = self.database(false)? else {
+        let Some(database) = self.existing_database()? else {
             return read(&Reader::of_nothing(self.name));
         };
         let view = database.begin(Mode::Read)?;
@@ -47,9 +47,7 @@ impl<'a> Agent<'a> {
         &self,
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let database = self.database(true)?;
-        let database = database.ok_or_else(|| Error::new(Code::StorageError, "no database"))?;
-        self.change_in(&*database, change)
+        self.change_in(&*self.database(true)?, change)
     }
 
     /// As [`Agent::change`]; none where there is no database, which is then not made.
@@ -57,7 +55,7 @@ impl<'a> Agent<'a> {
         &self,
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        let Some(database) = self.database(false)? else { return Ok(None) };
+        let Some(database) = self.existing_database()? else { return Ok(None) };
         self.change_in(&*database, change).map(Some)
     }
 
@@ -80,16 +78,20 @@ impl<'a> Agent<'a> {
         Ok(done)
     }
 
-    /// What a change relies on and changes: names that differ only in case are one scope.
+    /// The scope of a change: names that differ only in case are one.
     fn scope(&self) -> String {
         self.name.to_ascii_lowercase()
     }
 
-    fn database(&self, create: bool) -> Result<Option<Box<dyn Connection + 'a>>, Error> {
-        match self.call.storage.open_database(&self.place, DATABASE, Kind::Kept, create) {
-            Ok(database) => Ok(Some(database)),
-            Err(error) if error.code == ErrorCode::NotFound && !create => Ok(None),
-            Err(error) => Err(error.into()),
+    fn database(&self, create: bool) -> Result<Box<dyn Connection + 'a>, storage::Error> {
+        self.call.storage.open_database(&self.place, DATABASE, Kind::Kept, create)
+    }
+
+    /// The database; none where there is none.
+    fn existing_database(&self) -> Result<Option<Box<dyn Connection + 'a>>, Error> {
+        match self.database(false) {
+            Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+            opened => Ok(Some(opened?)),
         }
     }
 }
@@ -109,7 +111,7 @@ fn checked(name: &AgentName) -> Result<&str, Error> {
     })
 }
 
-/// What the caller may reach is enforced here, for every tool.
+/// Refuses agents that the caller may not reach, for every tool.
 fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
     if call.context.reaches(name) {
         return Ok(());

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::storage::{self, ErrorCode, MAY_STAND};
 use crate::tool::{Category, Refusal, ToolError, Violation, not_accepted};
 
-/// What went wrong, by the names that callers know.
+/// The code of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum Code {

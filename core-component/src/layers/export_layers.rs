@@ -54,7 +54,7 @@ impl Tool for ExportLayers {
             let counts = reader.counts()?;
             let task = i64::from(reader.task()?.is_some());
             let total = counts.core + counts.recent + task + counts.episodic + counts.compost;
-            if total == 0 {
+            if total == 0 && !reader.has_agent() {
                 return Err(Error::no_memories(agent.name));
             }
             let (lines, next) = reader.page(start, MAX_ENTRIES)?;

@@ -83,7 +83,7 @@ impl Tool for GetMemorySummary {
     }
 }
 
-/// What is told of an agent's memory.
+/// The summary of an agent's memory, in one view.
 pub(super) fn summary(agent: &str, reader: &Reader<'_>) -> Result<Output, Error> {
     let counts = reader.counts()?;
     let mut core = reader.core()?;

@@ -1,4 +1,4 @@
-//! What several tools take: a memory, as a caller gives it.
+//! Texts and tags of a call, as they are stored.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

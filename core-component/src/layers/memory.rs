@@ -1,4 +1,4 @@
-//! What the layers hold, as callers get it.
+//! The entries of the layers, as callers get them.
 //!
 //! A moment is null where the database holds none that can be read: other programs write to it, too.
 

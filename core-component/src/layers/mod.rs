@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The tables and indexes are the seed's own, so that its program and plain SQL go on with them.
-//! What this toolset adds stands in tables whose names begin with `layers_`.
+//! Tables whose names begin with `layers_` are this toolset's own.
 
 mod add_core_memory;
 mod add_episodic_memory;

@@ -22,7 +22,7 @@ pub(crate) const RESOURCES: Resources = Resources {
     read,
 };
 
-/// What a resource of this toolset holds, or the error; none where the URI is none of them.
+/// The contents of a resource, or its error; none for a URI of no resource here.
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let agent = AgentName::parse(uri.strip_prefix(SCHEME)?.strip_suffix(SUMMARY)?)?;
     let held = Agent::open(call, &agent)

@@ -83,7 +83,7 @@ fn output(
     Output { created, started_at, updated_at: Some(updated_at), episode_id, warnings: Vec::new() }
 }
 
-/// What is kept of a task that has ended.
+/// The episode that a task becomes when it ends.
 fn episode(Task { task, started_at, .. }: &Task, ended_at: Timestamp) -> String {
     let started = started_at.map(|started| format!("{} to ", column_text(started)));
     format!("Task: {task} ({}{})", started.unwrap_or_default(), column_text(ended_at))

@@ -41,7 +41,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// What was set; where the file is, the host knows alone.
+/// The settings of a call. The host alone knows where the file is.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LayersSettings {
@@ -72,7 +72,7 @@ impl LayersSettings {
     }
 }
 
-/// Who summarises.
+/// The author of summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Summarizer {

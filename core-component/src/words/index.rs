@@ -13,14 +13,14 @@ use sha2::{Digest, Sha256};
 /// Longer words are found by their beginning, in characters.
 const MAX_WORD: usize = 40;
 
-/// What FTS5 gets of words: each once.
+/// The text that FTS5 indexes for these words: a token for each.
 pub(crate) fn index_text(owner: &str, words: &[String]) -> String {
     let mark = mark(owner);
     let tokens: BTreeSet<String> = words.iter().map(|word| token(&mark, word)).collect();
     tokens.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// What FTS5 is asked for: texts that have all of these words or longer ones.
+/// A query for texts that have all of these words, or longer ones that begin with them.
 pub(crate) fn query(owner: &str, words: &[String]) -> String {
     let mark = mark(owner);
     let terms: BTreeSet<String> =

@@ -16,7 +16,8 @@ const GATHERED: i64 = 32;
 /// The most rows that one call indexes.
 const MOST: i64 = 256;
 
-/// What is indexed of one row, in characters: all rows together stay below a host's bound.
+/// A longer text is indexed up to here, in characters. The texts of one call stay below the bound of
+/// an answer, 16 MiB.
 const MAX_TEXT: usize = 10_000;
 
 /// A layer that is searched.
@@ -24,7 +25,7 @@ pub(super) struct Layer {
     pub table: &'static str,
     /// In the order in which a row is read.
     pub columns: &'static str,
-    /// What is searched.
+    /// SQL for the text that is searched.
     text: &'static str,
     /// When a row was made.
     pub moment: &'static str,

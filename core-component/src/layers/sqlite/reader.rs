@@ -58,6 +58,11 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
+    /// Whether our own tables know the agent: it has memories or had some.
+    pub fn has_agent(&self) -> bool {
+        self.indexed.is_some()
+    }
+
     /// The agent in our own tables.
     fn find_agent(&self) -> Result<Option<Indexed>, Error> {
         let sql = "SELECT agent_id, episodes_indexed, compost_indexed FROM layers_agents \

@@ -20,7 +20,7 @@ const LOOKED_AT: i64 = 1_000;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// What is searched for.
+/// The words and dates that a search asks for.
 pub(in crate::layers) struct Query {
     /// Each has to be there, as a word or the beginning of one; none where all rows are meant.
     pub words: Option<Vec<String>>,
@@ -120,7 +120,7 @@ impl Reader<'_> {
         self.search(query, self.indexed.unwrap_or_default().episodes)
     }
 
-    /// What matches of the compost, the newest first.
+    /// The summaries in the compost that match, the newest first.
     pub fn search_compost(&self, query: &Query) -> Result<Vec<Compost>, Error> {
         self.search(query, self.indexed.unwrap_or_default().compost)
     }

@@ -178,7 +178,7 @@ impl Writer<'_> {
     }
 }
 
-/// What stands in the place of a secret.
+/// Stands in the place of a secret.
 const REMOVED: &str = "[removed]";
 
 /// Where a secret may be.

@@ -14,6 +14,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params_from_iter};
 use serde_json::Value as Json;
 
+use crate::sql;
+
 /// One database, granted under any name once it was created, as one call after the other sees it.
 #[derive(Debug, Default)]
 pub struct SqlDatabase {
@@ -103,29 +105,18 @@ impl SqlDatabase {
     /// Runs statements as another program would; creates it where there are any.
     pub(super) fn run_sql(&self, statements: &[impl AsRef<str>]) {
         let mut connection = locked(&self.shared.connection);
-        for sql in statements.iter().map(AsRef::as_ref) {
+        if !statements.is_empty() {
             let open = || rusqlite::Connection::open_in_memory().expect("memory");
             let connection = connection.get_or_insert_with(open);
-            let done = connection.execute_batch(&format!("PRAGMA query_only = 0; {sql}"));
-            done.unwrap_or_else(|error| panic!("{error}: {sql}"));
+            sql::run(connection, &["PRAGMA query_only = 0"]);
+            sql::run(connection, statements);
         }
     }
 
     /// The rows that a query answers, as JSON.
     pub(super) fn query_sql(&self, sql: &str) -> Result<Vec<Vec<Json>>, String> {
-        if locked(&self.shared.connection).is_none() {
-            return Err("there is no database".into());
-        }
-        let statement = Statement { sql: sql.into(), parameters: Vec::new() };
-        let rows = self.query(&statement, u32::MAX).map_err(|error| error.message)?.rows;
-        let json = |value: Value| match value {
-            Value::Null => Ok(Json::Null),
-            Value::Integer(value) => Ok(value.into()),
-            Value::Real(value) => Ok(value.into()),
-            Value::Text(value) => Ok(value.into()),
-            Value::Blob(_) => Err(format!("`{sql}` answers a blob, which JSON has none of")),
-        };
-        rows.into_iter().map(|row| row.into_iter().map(json).collect()).collect()
+        let connection = locked(&self.shared.connection);
+        sql::rows(connection.as_ref().ok_or("there is no database")?, sql)
     }
 
     /// What it holds, also what an open transaction has changed.
