@@ -33,9 +33,10 @@ impl Position {
     }
 }
 
-/// The layers in the order of an export: table, columns after the id, and a row as a line.
+/// A table, its columns after the id, and a row as a line.
 type LayerRows = (&'static str, &'static str, fn(Row) -> Result<Line, Error>);
 
+/// The layers in the order of an export.
 const LAYERS: [LayerRows; 5] = [
     ("core_memories", "memory, created_at", |row| {
         let Memory { memory, created_at, .. } = row.memory()?;
