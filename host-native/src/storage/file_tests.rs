@@ -1,5 +1,5 @@
+use super::api::Writer as _;
 use super::api::database::Transaction as _;
-use super::api::{Documents as _, Writer as _};
 use super::*;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_conformance::in_memory::{InMemoryStorage, MemoryStorage};
+use agent_memory_conformance::in_memory::InMemoryStorage;
+use agent_memory_conformance::in_memory::MemoryStorage;
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
