@@ -28,6 +28,7 @@ mod builder;
 mod call;
 mod capability;
 mod changes;
+mod data_directory;
 mod description;
 #[cfg(feature = "mcp")]
 mod enclosing_repository;

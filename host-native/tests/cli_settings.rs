@@ -65,6 +65,8 @@ fn an_invalid_value_is_named_with_its_flag_or_variable() {
         ("--lock-wait", "AGENT_MEMORY_LOCK_WAIT", "9223372036854775807s"),
         ("--toolset", "AGENT_MEMORY_TOOLSET", ","),
         ("--log-level", "AGENT_MEMORY_LOG_LEVEL", "loud"),
+        ("--recent-capacity", "AGENT_MEMORY_RECENT_CAPACITY", "1"),
+        ("--recent-capacity", "AGENT_MEMORY_RECENT_CAPACITY", "101"),
     ];
     for (flag, variable, value) in wrong {
         let repository = Repository::new();
@@ -112,6 +114,35 @@ fn directories_are_granted_by_flags_or_by_a_list_in_the_environment() {
 }
 
 #[test]
+fn a_database_file_is_below_the_data_directory_or_where_its_option_says() {
+    let repository = Repository::new();
+    let platform = repository.path() + "/platform";
+    for (flags, variables, file) in [
+        (&["--data-dir", "flag"][..], &[][..], "flag/agent_memory.db"),
+        (&[], &[("AGENT_MEMORY_DATA_DIR", "variable")], "variable/agent_memory.db"),
+        (&[], &[("XDG_DATA_HOME", &*platform)], "platform/agent-memory/agent_memory.db"),
+        (&["--layers-db", "own/mine.sqlite"], &[], "own/mine.sqlite"),
+        (&[], &[("AGENT_MEMORY_DB", "shared.sqlite")], "shared.sqlite"),
+    ] {
+        if file.starts_with("platform") && !cfg!(target_os = "linux") {
+            continue;
+        }
+        let file = repository.root().join(file);
+        assert!(!file.exists());
+        let mut add = agent_memory(&repository.root());
+        let memory = r#"{"agent_id": "aristotle", "memory": "Prefers tea."}"#;
+        add.args(["layers", "add_recent_memory", memory]).args(flags);
+        let output = add.envs(variables.iter().copied()).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(file.exists(), "{}", file.display());
+    }
+    let mut add = agent_memory(&repository.root());
+    let output = add.args(["layers", "get_recent_memories", r#"{"agent_id": "aristotle"}"#]);
+    let output = output.args(["--layers-db", "flag"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "a directory: {output:?}");
+}
+
+#[test]
 fn all_and_a_comma_list_mount_toolsets() {
     let repository = Repository::new();
     let tools = |flags: &[&str]| {
@@ -124,7 +155,7 @@ fn all_and_a_comma_list_mount_toolsets() {
     assert!(tools(&["--toolset", "sessions, sessions"]) == default);
     let all = tools(&["--toolset", "all"]);
     assert!(all.len() > default.len());
-    assert!(tools(&["--toolset", "sessions, records"]) == all);
+    assert!(tools(&["--toolset", "sessions, records, layers"]) == all);
 }
 
 #[test]

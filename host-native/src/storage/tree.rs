@@ -81,16 +81,19 @@ impl Tree {
     /// `not-granted` for one to be kept that the place does not have; otherwise those of
     /// [`Database::open`](agent_memory_storage_sqlite::Database::open).
     pub fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
-        let is_granted = |place: &Arc<GrantedPlace>| place.databases.iter().any(|own| own == name);
-        if kind == Kind::Kept && !self.named.as_ref().is_some_and(is_granted) {
+        let file = match kind {
+            Kind::Kept => self.named.as_ref().and_then(|place| place.file_of(name)),
+            Kind::Derived => Some(name),
+        };
+        let Some(file) = file else {
             let message = format!(
                 "the database `{}` is not granted: none of this name is kept in `{}`",
                 name.escape_debug(),
                 self.location().trim_end_matches('/')
             );
             return Err(Error::new(ErrorCode::NotGranted, message));
-        }
-        self.engine.databases.open(self.files.layout(), name, kind, create)
+        };
+        self.engine.databases.open(self.files.layout(), file, kind, create)
     }
 }
 
