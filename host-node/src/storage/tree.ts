@@ -21,6 +21,8 @@ export interface GrantedPlace {
   readonly lock: Root
   /** The names of the databases that may be stored beside its documents. */
   readonly databases: readonly string[]
+  /** For a place that is a single file: the name of the file, which is its database whatever its name. */
+  readonly file?: string | undefined
 }
 
 /** The directory of each area of a tree. */
@@ -72,7 +74,8 @@ export function listDirectory(areas: Areas, area: Area, path: string, location =
   })
 }
 
-function rejectOwnNames({ ownNames }: Root, path: string, segments: string[]): string[] {
+function rejectOwnNames({ ownNames, isClosed }: Root, path: string, segments: string[]): string[] {
+  if (isClosed) throw new StorageError('not-granted', 'the place is a single file, which has no documents')
   if (segments.length === 0 || !isOwnName(segments[0]!, ownNames)) return segments
   throw new StorageError(
     'invalid-path',
