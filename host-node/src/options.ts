@@ -186,7 +186,8 @@ function contextMaker(
 
 function dataDirectoryOf(path: unknown): string {
   const absolute = typeof path === 'string' ? absolutePath(path) : undefined
-  if (absolute === undefined) throw invalidOption('dataDir', 'is neither an absolute path nor one that begins with `~/`')
+  if (absolute === undefined)
+    throw invalidOption('dataDir', 'is neither an absolute path nor one that begins with `~/`')
   return absolute
 }
 
