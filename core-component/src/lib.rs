@@ -24,6 +24,7 @@
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
+mod layers;
 mod markdown;
 mod names;
 mod records;
@@ -33,5 +34,6 @@ pub mod time;
 mod tool;
 pub mod toolbox;
 mod toolset;
+mod words;
 
 pub use agent_memory_storage as storage;

@@ -8,9 +8,9 @@ use crate::storage::Storage;
 use crate::tool::{Call, ErasedTool, write_integers};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{MIME_TYPE, Toolset};
-use crate::{records, sessions};
+use crate::{layers, records, sessions};
 
-const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET];
+const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET];
 
 /// The kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,8 +160,14 @@ fn find(toolsets: &[&'static Toolset], name: &str) -> Result<&'static ErasedTool
 }
 
 fn not_mounted(toolsets: &[&Toolset], name: &str) -> Failure {
-    let tools = toolsets.iter().flat_map(|toolset| toolset.tools);
-    let names: Vec<_> = tools.map(|tool| format!("`{}`", tool.name)).collect();
+    let names = toolsets.iter().flat_map(|toolset| {
+        toolset.tools.iter().map(|tool| {
+            let is_shared = toolsets.iter().filter(|other| other.has(tool.name)).count() > 1;
+            let name = if is_shared { toolset.qualified(tool.name) } else { tool.name.to_owned() };
+            format!("`{name}`")
+        })
+    });
+    let names: Vec<_> = names.collect();
     let of_another = TOOLSETS.iter().find(|toolset| toolset.has(name));
     let of_another = of_another.map(|toolset| format!(" (mount the toolset `{}`)", toolset.name));
     Failure::not_found(format!(

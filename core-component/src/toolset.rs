@@ -80,8 +80,12 @@ pub(crate) struct Setting {
 pub(crate) enum Takes {
     /// The path of a directory.
     Directory,
+    /// The path of a file.
+    File,
     /// An integer of at least 1.
     Count,
+    /// A whole number from one to another.
+    Within { least: u32, most: u32, default: u32 },
     /// One of these words, each with a line of help; the first is the default.
     OneOf(&'static [(&'static str, &'static str)]),
 }
@@ -90,7 +94,13 @@ impl Setting {
     fn describe(&self) -> Value {
         let mut setting = json!({ "name": self.name });
         match self.takes {
-            Takes::Directory => setting["schema"] = json!({ "type": "string", "minLength": 1 }),
+            Takes::Directory | Takes::File => {
+                setting["schema"] = json!({ "type": "string", "minLength": 1 });
+            }
+            Takes::Within { least, most, default } => {
+                setting["schema"] = json!({ "type": "integer", "minimum": least, "maximum": most });
+                setting["default"] = json!(default);
+            }
             Takes::Count => setting["schema"] = json!({ "type": "integer", "minimum": 1 }),
             Takes::OneOf(words) => {
                 let names: Vec<_> = words.iter().map(|(word, _)| word).collect();
@@ -104,7 +114,7 @@ impl Setting {
         setting["help"] = json!(self.help);
         setting["flag"] = json!(self.flag);
         setting["environment"] = json!(self.environment);
-        setting["is_path"] = json!(matches!(self.takes, Takes::Directory));
+        setting["is_path"] = json!(matches!(self.takes, Takes::Directory | Takes::File));
         setting["is_secret"] = json!(false);
         setting
     }
@@ -120,7 +130,7 @@ pub(crate) struct PlaceDescription {
     pub is_private: bool,
     /// The name of the setting that gives its path.
     pub setting: &'static str,
-    /// Its path if that setting is not set; `~/` is the home directory.
+    /// Its path if that setting is not set. `~/` is the home directory, `data:` the data directory.
     pub default: &'static str,
     pub databases: &'static [DatabaseDescription],
     /// The message for a person if the host grants no such place.
@@ -132,6 +142,8 @@ pub(crate) struct PlaceDescription {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PlaceKind {
     Directory,
+    /// A single file, with its lock directory beside it.
+    File,
 }
 
 /// A database that a place may contain.

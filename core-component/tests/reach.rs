@@ -68,3 +68,77 @@ fn a_caller_with_access_to_one_agent_has_none_to_memories_of_another() {
     }
     assert!(storage.documents(&Place::named("records"), Area::Documents).is_empty());
 }
+
+#[test]
+fn a_caller_of_one_agent_reaches_no_layers_of_another() {
+    let storage = MemoryStorage::new();
+    storage.grant(Place::named("layers"));
+    let context = json!({
+        "settings": {"toolsets": ["layers"]}, "now": "2025-01-20T10:00:00.000Z",
+        "utc_offset_minutes": 0, "seed": 1, "agents": ["ada"],
+    });
+    let context: Context = serde_json::from_value(context).expect("a context");
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    let tools = described["toolsets"][2]["tools"].as_array().expect("the tools of `layers`");
+    assert!(tools.len() >= 11);
+    for tool in tools {
+        let required = tool["inputSchema"]["required"].as_array().expect("required fields").iter();
+        let mut arguments: Value = required
+            .map(|field| (field.as_str().expect("a name").to_owned(), json!("xxxx")))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        for (field, of) in tool["inputSchema"]["properties"].as_object().expect("properties") {
+            if of["pattern"].as_str().is_some_and(|pattern| pattern.contains("A-Za-z0-9._-")) {
+                arguments[field] = json!("eve");
+            } else if of["type"] == "integer" && arguments.get(field).is_some() {
+                arguments[field] = json!(1);
+            }
+        }
+        let name = tool["name"].as_str().expect("a name");
+        let outcome = toolbox::call_tool(&storage, name, &arguments.to_string(), &context);
+        let answer: Value =
+            serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON");
+        assert_eq!(answer["error"]["code"], "PERMISSION_ERROR", "{name}: {answer}");
+    }
+    let outcome = toolbox::read_resource(&storage, "layers://eve/summary", &context);
+    assert!(outcome.expect("an outcome").answer.is_err());
+}
+
+#[test]
+fn a_name_that_two_mounted_toolsets_share_is_refused_with_both_qualified_names() {
+    let storage = MemoryStorage::new();
+    let call = |toolsets: Value, name: &str| {
+        let context = json!({
+            "settings": {"toolsets": toolsets}, "now": "2025-01-20T10:00:00.000Z",
+            "utc_offset_minutes": 0, "seed": 1,
+        });
+        let context: Context = serde_json::from_value(context).expect("a context");
+        toolbox::call_tool(&storage, name, "{}", &context)
+    };
+    let refused = call(json!(["all"]), "add_core_memory").expect_err("a failure");
+    assert_eq!(
+        refused.message,
+        "several tools are called `add_core_memory`: call `records_add_core_memory` or \
+         `layers_add_core_memory`"
+    );
+    for name in ["records_add_core_memory", "layers_add_core_memory"] {
+        assert!(call(json!(["all"]), name).is_ok(), "{name}");
+    }
+    assert!(call(json!(["layers"]), "add_core_memory").is_ok());
+    let unknown = call(json!(["all"]), "add_core_memories").expect_err("a failure");
+    assert!(unknown.message.contains("`records_add_core_memory`"), "{}", unknown.message);
+    assert!(!unknown.message.contains("`add_core_memory`"), "{}", unknown.message);
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    let shared = described["toolsets"].as_array().expect("toolsets").iter().flat_map(|toolset| {
+        let tools = toolset["tools"].as_array().expect("tools").iter();
+        let tools = tools.filter(|tool| tool["shared_with"] != json!([]));
+        tools.map(|tool| (tool["qualified_name"].clone(), tool["shared_with"].clone()))
+    });
+    assert_eq!(
+        shared.collect::<Vec<_>>(),
+        [
+            (json!("records_add_core_memory"), json!(["layers"])),
+            (json!("layers_add_core_memory"), json!(["records"])),
+        ]
+    );
+}

@@ -145,7 +145,16 @@ impl Expected {
         };
         let states = |before: State| {
             let (writes, idempotent) = (true, false);
-            Call { place: &place, before, make: &make, writes, idempotent, reports: &[] }.states()
+            Call {
+                place: &place,
+                before,
+                make: &make,
+                writes,
+                idempotent,
+                reports: &[],
+                besides: &[],
+            }
+            .states()
         };
         let first = states(State::given(tool.given()));
         let last = first.last().expect("there is a first one").clone();

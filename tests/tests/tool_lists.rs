@@ -10,7 +10,7 @@ use agent_memory_tests::runners::mcp_client::{Client, ProtocolVersion};
 use serde_json::{Map, Value, json};
 
 /// The toolsets with the limit of each; Claude Code and others truncate longer lists.
-const TOOLSETS: [&str; 2] = ["sessions", "records"];
+const TOOLSETS: [&str; 3] = ["sessions", "records", "layers"];
 const MOST_TOKENS: usize = 1700;
 const MOST_NAME: usize = 30;
 const MOST_DESCRIPTION: usize = 2048;

@@ -19,7 +19,6 @@ mod convert_records;
 mod delete_memory;
 mod error;
 mod export_records;
-mod fold;
 mod get_memory_stats;
 mod id;
 mod import_records;

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::fold::fold;
 use super::memory::{Importance, Kind, Memory};
+use crate::words::fold;
 
 /// A query. A memory matches if it passes all filters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct Query {
     pub kind: Option<Kind>,
     /// The memory must have all of these tags, compared exactly.
     pub tags: Vec<String>,
-    /// Case-folded terms (see [`fold`](super::fold)). Each must occur in content, category or a tag.
+    /// Case-folded terms (see [`fold`](crate::words::fold)). Each must occur in content, category or a tag.
     pub terms: Vec<String>,
     pub importance: Option<Importance>,
     /// Compared exactly.

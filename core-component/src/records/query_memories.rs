@@ -3,12 +3,12 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::Error;
-use super::fold::fold;
 use super::input::default_agent;
 use super::memory::{Importance, Kind, Memory};
 use super::query::{Query, Sort};
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
+use crate::words::fold;
 
 pub(super) struct QueryMemories;
 

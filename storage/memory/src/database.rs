@@ -11,8 +11,9 @@ use agent_memory_storage::{Error, ErrorCode, Place};
 use rusqlite::backup::Backup;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params_from_iter};
+use serde_json::Value as Json;
 
-use super::{Lock, MemoryStorage, locked};
+use super::{Lock, MemoryStorage, locked, sql};
 
 /// One database, for one call at a time.
 #[derive(Debug, Default)]
@@ -94,6 +95,23 @@ impl SqlDatabase {
             *connection = Some(rusqlite::Connection::open_in_memory().map_err(failed)?);
         }
         Ok(Box::new(OpenDatabase { database: self, place }))
+    }
+
+    /// Runs statements as another program would. Creates the database if there are any.
+    pub(super) fn run_sql(&self, statements: &[impl AsRef<str>]) {
+        let mut connection = locked(&self.shared.connection);
+        if !statements.is_empty() {
+            let open = || rusqlite::Connection::open_in_memory().expect("memory");
+            let connection = connection.get_or_insert_with(open);
+            sql::run(connection, &["PRAGMA query_only = 0"]);
+            sql::run(connection, statements);
+        }
+    }
+
+    /// The rows of a query, as JSON.
+    pub(super) fn query_sql(&self, sql: &str) -> Result<Vec<Vec<Json>>, String> {
+        let connection = locked(&self.shared.connection);
+        sql::rows(connection.as_ref().ok_or("there is no database")?, sql)
     }
 
     /// The contents of the database, with the changes of an open transaction.

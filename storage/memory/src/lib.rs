@@ -3,6 +3,7 @@
 
 mod database;
 mod documents;
+pub mod sql;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,6 +59,25 @@ impl InMemoryStorage {
     /// See [`MemoryStorage::documents`].
     pub fn documents(&self, place: &Place, area: Area) -> BTreeMap<String, Vec<u8>> {
         self.documents.documents(place, area)
+    }
+
+    /// Runs statements on the kept database as another program would. Creates the database if there
+    /// are any.
+    ///
+    /// # Panics
+    ///
+    /// If a statement fails.
+    pub fn run_sql(&self, statements: &[impl AsRef<str>]) {
+        self.kept.run_sql(statements);
+    }
+
+    /// The rows of a query of the kept database, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If there is no database, or SQLite refuses the query.
+    pub fn query_sql(&self, sql: &str) -> Result<Vec<Vec<serde_json::Value>>, String> {
+        self.kept.query_sql(sql)
     }
 
     /// The contents of the kept database, with the changes of an open transaction. `None` if it does

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::{fs, iter};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::places::Repeated;
 pub use crate::places::{Ids, Places};
 use crate::workspace::repository_root;
 
 /// The bytes of documents by path: the path below `.github/agent-memory/`, or the file name in the
-/// directory of records.
+/// directory of records. The database of layers is no document.
 pub type Documents = BTreeMap<String, Vec<u8>>;
 
 /// A case: one file below `tests/conformance/cases`, in one format of records.
@@ -66,6 +66,8 @@ pub struct CaseText {
     pub caps: Caps,
     only: Option<Only>,
     #[serde(default)]
+    settings: Map<String, Value>,
+    #[serde(default)]
     given: Option<StorageText>,
     #[serde(default)]
     pub faults: Vec<Fault>,
@@ -108,12 +110,31 @@ impl Default for CaseClock {
     }
 }
 
-/// The contents of storage: documents of a repository, or files of the directory of records.
+/// The contents of storage: documents of a repository, files of the directory of records, or the
+/// database of layers.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum StorageText {
     Repo(BTreeMap<String, ContentsText>),
     Records(BTreeMap<String, ContentsText>),
+    Layers(DatabaseText),
+}
+
+/// A database: the statements that make it, or what queries answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DatabaseText {
+    sql: Vec<String>,
+    rows: Vec<QueryText>,
+}
+
+/// A query of a database and the rows that it answers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "`case.schema.json` documents each")]
+pub struct QueryText {
+    pub query: String,
+    pub rows: Vec<Vec<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -253,13 +274,20 @@ impl Case {
 
     /// The mounted toolsets.
     pub fn toolsets(&self) -> Vec<String> {
-        let folder = || self.name.split('/').next().unwrap_or_default().to_owned();
-        self.text.toolsets.clone().unwrap_or_else(|| vec![folder()])
+        self.text.toolsets.clone().unwrap_or_else(|| vec![self.toolset().to_owned()])
+    }
+
+    /// The toolset whose folder it is in.
+    pub fn toolset(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
     }
 
     /// The settings in the context of its calls.
     pub fn settings(&self) -> Value {
         let mut settings = json!({"toolsets": self.toolsets()});
+        if !self.text.settings.is_empty() {
+            settings[self.toolset()] = Value::Object(self.text.settings.clone());
+        }
         if let Some(format) = self.format {
             let Caps { max_bytes, max_memories } = self.text.caps;
             let records = json!({
@@ -276,15 +304,33 @@ impl Case {
         settings
     }
 
-    /// The documents before the first step.
+    /// The documents before the first step, at the place of its toolset.
     pub fn given(&self) -> Documents {
         self.text.given.as_ref().map(|given| given.documents(self)).unwrap_or_default()
+    }
+
+    /// The statements that make the database of layers before the first step. Empty if there is no
+    /// database.
+    pub fn given_sql(&self) -> &[String] {
+        match &self.text.given {
+            Some(StorageText::Layers(database)) => &database.sql,
+            _ => &[],
+        }
+    }
+
+    /// The queries of the database of layers after the last step, with the expected rows.
+    pub fn then_rows(&self) -> &[QueryText] {
+        match &self.text.then {
+            Some(StorageText::Layers(database)) => &database.rows,
+            _ => &[],
+        }
     }
 
     /// The expected documents after the last step. `None` if they are not compared: a case of
     /// `records` can check them by its calls instead.
     pub fn then(&self) -> Option<Documents> {
         match (&self.text.then, self.format) {
+            _ if self.toolset() == "layers" => None,
             (Some(then), _) => Some(then.documents(self)),
             (None, Some(_)) if self.text.given.is_none() => None,
             (None, _) => Some(self.given()),
@@ -297,6 +343,10 @@ impl StorageText {
         let (documents, is_records) = match self {
             Self::Repo(documents) => (documents, false),
             Self::Records(documents) => (documents, true),
+            Self::Layers(_) => {
+                assert_eq!(case.toolset(), "layers", "{}: a database of another", case.name);
+                return Documents::new();
+            }
         };
         assert_eq!(is_records, case.format.is_some(), "{}: documents of another place", case.name);
         documents.iter().map(|(path, contents)| (path.clone(), contents.bytes())).collect()

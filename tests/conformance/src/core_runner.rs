@@ -62,6 +62,10 @@ impl Session for CoreSession {
         self.contexts.places()
     }
 
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        self.storage.memory().query_sql(sql)
+    }
+
     fn finish(self: Box<Self>) -> Result<Documents, String> {
         if let Some(fault) = self.storage.plan().unused() {
             return Err(format!("this fault never happened: {fault:?}"));
@@ -114,11 +118,11 @@ pub fn context_of(json: &Value) -> Context {
     Context::deserialize(json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// The place of a case's documents.
+/// The place that a case is about.
 pub fn place_of(case: &Case) -> Place {
-    match case.format {
-        Some(_) => Place::named("records"),
-        None => Place::repository(REPOSITORY),
+    match case.toolset() {
+        "sessions" => Place::repository(REPOSITORY),
+        toolset => Place::named(toolset),
     }
 }
 
@@ -130,6 +134,7 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
     for (path, contents) in case.given() {
         memory.put(&place, Area::Documents, &path, contents);
     }
+    memory.run_sql(case.given_sql());
     memory
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::case::{Case, Documents, Ids, Places, Step};
+use crate::case::{Case, Documents, Ids, Places, QueryText, Step};
 
 /// The answer to a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,11 @@ pub trait Session {
 
     /// The values of the placeholders.
     fn places(&self) -> Places;
+
+    /// The rows of a query of the database of layers, as any program would ask it.
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        Err(format!("this runner cannot ask the database: {sql}"))
+    }
 
     /// Ends the host and returns the documents in storage.
     fn finish(self: Box<Self>) -> Result<Documents, String>;
@@ -70,6 +75,14 @@ pub fn run(case: &Case, mut session: Box<dyn Session>, messages: bool) -> CaseRe
                 break;
             }
         }
+    }
+    for QueryText { query, rows } in case.then_rows() {
+        let error = match session.query(query) {
+            Ok(got) if got == *rows => None,
+            Ok(got) => Some(format!("`{query}` answers {}, not {}", json!(got), json!(rows))),
+            Err(error) => Some(error),
+        };
+        first_error = first_error.or(error);
     }
     match session.finish() {
         Ok(documents) => {

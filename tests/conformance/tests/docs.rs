@@ -13,7 +13,7 @@ use agent_memory_conformance::workspace::{repository_root, source};
 use agent_memory_core::toolbox;
 use serde_json::Value;
 
-const TOOLSETS: [&str; 2] = ["sessions", "records"];
+const TOOLSETS: [&str; 3] = ["sessions", "records", "layers"];
 
 #[test]
 fn the_page_of_tools_is_up_to_date() {

@@ -36,6 +36,24 @@ fn no_storage_fault_damages_the_records() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
+fn no_storage_fault_damages_the_layers() {
+    let topics = &[
+        "examples",
+        "summarization",
+        "agent-summarizer",
+        "clearing",
+        "task",
+        "foreign",
+        "import",
+        "forget",
+    ];
+    // The next add or clear summarises what an add could not.
+    let summary = &["summarized", "compost_id", "needs_summary"];
+    Sweep::of("layers").besides(summary).sampling(5, topics).run();
+}
+
+#[test]
 fn each_storage_error_in_the_table_becomes_its_error_code_and_the_call_can_be_repeated() {
     let cases = load_all();
     let rows = table::load();
@@ -120,6 +138,7 @@ fn found(mistake: Mistake) -> Vec<String> {
         writes: mistake != Mistake::TakesTheLockToRead,
         idempotent: false,
         reports: &[],
+        besides: &[],
     };
     let (tally, found) = call.sweep(None);
     assert!(tally.faults > 100 || found.len() == 1, "{tally:?}");

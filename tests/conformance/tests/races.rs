@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_conformance::in_memory::InMemoryStorage;
-use agent_memory_core::storage::memory::MemoryStorage;
+use agent_memory_conformance::in_memory::{InMemoryStorage, MemoryStorage};
 use agent_memory_core::storage::{Area, Place};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
@@ -18,6 +17,7 @@ const CALLS: u64 = 25;
 fn storage() -> InMemoryStorage {
     let storage = InMemoryStorage::new();
     storage.grant(Place::named("records"));
+    storage.grant(Place::named("layers"));
     storage.grant(Place::repository("/project"));
     storage
 }
@@ -95,7 +95,7 @@ fn records_that_several_clients_add_at_once_are_all_stored() {
             for number in 0..CALLS {
                 let content = format!("{} of {}", number, client.number);
                 let arguments = json!({"agent_id": agent(client), "content": content});
-                let added = client.call("add_core_memory", arguments);
+                let added = client.call("records_add_core_memory", arguments);
                 assert_eq!(added["created"], true, "{added}");
             }
         });
@@ -114,7 +114,7 @@ fn two_clients_cannot_create_agents_whose_names_differ_only_in_case() {
             let created = at_once(&storage, 2, format, |client| {
                 let agent = ["Ada", "ada"][client.number as usize];
                 let arguments = json!({"agent_id": agent, "content": "x"});
-                client.call("add_core_memory", arguments).get("created").is_some()
+                client.call("records_add_core_memory", arguments).get("created").is_some()
             });
             assert_eq!(created.into_iter().filter(|created| *created).count(), 1, "{format:?}");
         }
@@ -128,13 +128,13 @@ fn writers_of_another_agent_succeed_during_conversions() {
         for number in 0..CALLS {
             if client.number == 0 {
                 let agent = format!("ada-{number}");
-                client.call("add_core_memory", json!({"agent_id": agent, "content": "x"}));
+                client.call("records_add_core_memory", json!({"agent_id": agent, "content": "x"}));
                 let to_rows = json!({"agent_id": agent, "to": "sqlite"});
                 let converted = client.call("convert_records", to_rows);
                 assert_eq!(converted["converted"], true, "{converted}");
             } else {
                 let arguments = json!({"agent_id": "bob", "content": "y"});
-                let added = client.call("add_core_memory", arguments);
+                let added = client.call("records_add_core_memory", arguments);
                 assert_eq!(added["created"], true, "{added}");
             }
         }
@@ -159,4 +159,31 @@ fn entries_that_several_clients_append_to_one_log_are_all_stored() {
     let documents = storage.documents(&place, Area::Documents);
     let log = String::from_utf8(documents["ada/logs/2025-01-20.md"].clone()).expect("UTF-8");
     assert_eq!(log.matches(" of ").count() as u64, 4 * CALLS, "{log}");
+}
+
+#[test]
+fn recent_memories_that_several_clients_add_at_once_are_each_summarised_once() {
+    let storage = storage();
+    at_once(&storage, 4, Format::Json, |client| {
+        for number in 0..CALLS {
+            let agent = ["ada", "bob"][client.number as usize % 2];
+            let memory = format!("{number} of {}", client.number);
+            let added =
+                client.call("add_recent_memory", json!({"agent_id": agent, "memory": memory}));
+            assert_eq!(added["created"], true, "{added}");
+            assert_eq!(added["warnings"], json!([]), "{added}");
+        }
+    });
+    for agent in ["ada", "bob"] {
+        let number = |sql: &str| {
+            let rows = storage.query_sql(&format!("{sql} WHERE agent_id = '{agent}'"));
+            rows.expect(sql)[0][0].as_u64().expect("a number")
+        };
+        let recent = number("SELECT count(*) FROM recent_memories");
+        assert!(recent < 10, "{recent}");
+        let composted = number("SELECT sum(original_count) FROM memory_compost");
+        assert_eq!(recent + composted, 2 * CALLS);
+        assert_eq!(number("SELECT max(original_count) FROM memory_compost"), 10);
+        assert_eq!(number("SELECT sum(original_count) FROM layers_summaries"), composted);
+    }
 }

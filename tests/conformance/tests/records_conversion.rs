@@ -273,6 +273,7 @@ fn states_of_conversion(before: &Host, to: &str) -> Vec<State> {
         writes: true,
         idempotent: false,
         reports: &[],
+        besides: &[],
     };
     call.states()
 }

@@ -8,7 +8,7 @@ use std::{fs, iter};
 use agent_memory_conformance::case::load_all;
 use agent_memory_conformance::workspace::{repository_root, source};
 
-const TOOLSETS: [&str; 2] = ["records", "sessions"];
+const TOOLSETS: [&str; 3] = ["layers", "records", "sessions"];
 
 /// A rule with the names of the cases and tests that check it.
 #[derive(Debug, PartialEq)]
@@ -76,6 +76,7 @@ fn tests() -> BTreeSet<String> {
         "core-component",
         "host-native",
         "host-node/test",
+        "storage",
         "tests/conformance/src",
         "tests/conformance/tests",
         "tests/src",

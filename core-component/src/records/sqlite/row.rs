@@ -4,10 +4,10 @@ use super::sql::{
     count, flag, integer, into_optional_text, into_text, optional_text, text, unexpected,
 };
 use crate::records::error::Error;
-use crate::records::fold::fold;
 use crate::records::memory::{Importance, Kind, Memory};
 use crate::storage::database::Value;
 use crate::time::Timestamp;
+use crate::words::fold;
 
 /// The columns of a memory, in the order of [`Row::read`].
 pub(super) const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.created_at, \

@@ -17,6 +17,9 @@ pub const MAY_STAND: &str = "the change may have been made";
 /// The text in a warning if a tool could not check for hidden rows.
 const NOT_CHECKED: &str = "`memories.db` could not be checked";
 
+/// The text in a warning if a tool left other work that was due to a later call.
+const LEFT_TO_LATER: &str = "which the next add or clear does";
+
 /// The number of an attempt to make a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
@@ -40,6 +43,8 @@ pub struct Call<'a> {
     pub idempotent: bool,
     /// Errors of reading and listing that the call reports in its result.
     pub reports: &'a [ErrorCode],
+    /// Fields of its answer about other work than its own, which any later call may do.
+    pub besides: &'a [&'a str],
 }
 
 /// What was wrong with a call.
@@ -220,6 +225,11 @@ impl Call<'_> {
             Answer::Result(result) if warns(result, NOT_CHECKED) && applied == all => {
                 ensure(warns(result, INJECTED), || format!("no warning of the fault in {result}"))
             }
+            Answer::Result(result) if warns(result, LEFT_TO_LATER) && applied > 0 => {
+                ensure(warns(result, INJECTED) && warns(result, MAY_STAND) == is_uncertain, || {
+                    format!("{applied} changes were made, but the result is {result}")
+                })
+            }
             // A tool that reads and also writes returns what it has read: its fault becomes a
             // warning.
             Answer::Result(result) if warns(result, INJECTED) => {
@@ -245,6 +255,15 @@ impl Call<'_> {
             && self.reports.contains(&code)
     }
 
+    /// An answer without the fields that tell of other work than the call's own.
+    fn own(&self, answer: &Answer) -> Answer {
+        let mut answer = answer.clone();
+        if let Answer::Result(Value::Object(fields)) = &mut answer {
+            fields.retain(|name, _| !self.besides.contains(&name.as_str()));
+        }
+        answer
+    }
+
     fn check_recovery(
         &self,
         baseline: &Baseline,
@@ -254,7 +273,8 @@ impl Call<'_> {
         let (storage, answer) = self.run(state, None, Attempt::Again);
         let state = State::of(storage.memory(), self.place);
         let answer = answer.expect("no crash without a fault");
-        let ends_as = |other: &Completed| other.state == state && other.answer == answer;
+        let own = self.own(&answer);
+        let ends_as = |other: &Completed| other.state == state && self.own(&other.answer) == own;
         let all = baseline.states.len() - 1;
         // After some of the changes, a tool may continue, or undo them and start again.
         let may_be_again = applied < all || all == 0;

@@ -123,15 +123,16 @@ impl Plan for AtPoint {
     fn decide(&self, operation: PendingOperation) -> Action {
         let mut operations = self.operations.borrow_mut();
         let number = operations.len();
-        let changes = operation.changes.len();
+        let (changes, normal_error) = (operation.changes.len(), operation.normal_error);
         operations.push(operation);
         let action = match self.point {
             Some(Point { at, fault: Fault { kind, applied } }) if at == number => match kind {
                 FaultKind::Once(code) | FaultKind::Always(code) => Action::Fail(code, applied),
                 FaultKind::Crash => Action::Crash(applied),
             },
+            // An error that is a normal answer to this operation is no failure.
             Some(Point { at, fault: Fault { kind: FaultKind::Always(code), .. } })
-                if at < number =>
+                if at < number && normal_error != Some(code) =>
             {
                 Action::Fail(code, 0)
             }

@@ -32,6 +32,7 @@ pub struct Sweep {
     toolset: &'static str,
     tools: Vec<Value>,
     reports: BTreeMap<&'static str, &'static [ErrorCode]>,
+    besides: &'static [&'static str],
     sample: Option<Sample>,
 }
 
@@ -59,7 +60,15 @@ struct Summary {
 impl Sweep {
     /// A sweep of every step of the toolset's cases, each in the state after the steps before it.
     pub fn of(toolset: &'static str) -> Self {
-        Self { toolset, tools: tools_of(toolset), reports: BTreeMap::new(), sample: None }
+        let tools = tools_of(toolset);
+        Self { toolset, tools, reports: BTreeMap::new(), besides: &[], sample: None }
+    }
+
+    /// Sets the fields of answers about other work than the call's own. Any later call may do that
+    /// work, so a repeated call may answer differently there.
+    pub fn besides(mut self, fields: &'static [&'static str]) -> Self {
+        self.besides = fields;
+        self
     }
 
     /// Sets the errors of reading and listing that a tool reports in its result instead of failing.
@@ -173,6 +182,7 @@ impl Sweep {
             writes: is_writer(tool),
             idempotent: tool["annotations"]["idempotentHint"] == true,
             reports: reports.copied().unwrap_or_default(),
+            besides: self.besides,
         }
     }
 

@@ -122,6 +122,7 @@ impl Row {
             writes: true,
             idempotent: false,
             reports: &[],
+            besides: &[],
         }
         .states();
         let expected = make(&before.reopened(&place));

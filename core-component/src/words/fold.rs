@@ -4,7 +4,7 @@
 use icu_casemap::CaseMapper;
 
 /// The text after full Unicode case folding (`ß` becomes `ss`). It is not normalised.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }

@@ -1,0 +1,88 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::batch::summarize_oldest;
+use super::error::Error;
+use super::input::{line, sentence_warning};
+use super::settings::Summarizer;
+use crate::names::AgentName;
+use crate::tool::{Call, Hints, Tool};
+
+/// How a warning begins where a memory was added, and the summary that was due was not made.
+const NOT_SUMMARIZED: &str = "the recent memories could not be summarised now";
+
+pub(super) struct AddRecentMemory;
+
+/// Adds to recent memory what the agent just did, found or was told. When ten have gathered, they
+/// become one summary in the compost. Use `add_episodic_memory` for what should stay word for word.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Add a recent memory")]
+pub(super) struct Input {
+    /// The agent.
+    agent_id: AgentName,
+    /// One sentence.
+    #[schemars(length(max = 1000), regex(pattern = r"\S"))]
+    memory: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    id: i64,
+    created: bool,
+    /// Whether the oldest recent memories were moved to the compost.
+    summarized: bool,
+    /// Their summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compost_id: Option<i64>,
+    /// Call `clear_recent_memories` with a `summary` of your own.
+    needs_summary: bool,
+    warnings: Vec<String>,
+}
+
+impl Tool for AddRecentMemory {
+    const NAME: &'static str = "add_recent_memory";
+    const HINTS: Hints = Hints::ADDS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        let memory = line(&input.memory, "memory")?;
+        let settings = agent.settings();
+        let enough = settings.summarized_at();
+        let (id, count) = agent.change(|writer| {
+            let id = writer.add_recent(&memory)?;
+            Ok((id, writer.reader().recent_count(enough)?))
+        })?;
+        let needs_summary =
+            |count| settings.summarizer == Summarizer::Agent && count >= settings.recent_capacity;
+        let mut output = Output {
+            id,
+            created: true,
+            summarized: false,
+            compost_id: None,
+            needs_summary: needs_summary(count),
+            warnings: sentence_warning(&memory, "memory").into_iter().collect(),
+        };
+        if count < enough {
+            return Ok(output);
+        }
+        // The memory is kept, whatever becomes of the summary.
+        match summarize_oldest(&agent) {
+            Ok((done, left)) => {
+                output.summarized = done.is_some();
+                output.compost_id = done.map(|done| done.compost_id);
+                output.needs_summary = needs_summary(left);
+            }
+            Err(error) => output.warnings.push(format!(
+                "{NOT_SUMMARIZED}, which the next add or clear does: {}",
+                error.message()
+            )),
+        }
+        Ok(output)
+    }
+}

@@ -1,0 +1,121 @@
+//! One agent's memories: who may reach them, reading them, making a change.
+
+use super::error::{Code, Error};
+use super::resources::summary_uri;
+use super::settings::LayersSettings;
+use super::sqlite::{Reader, Writer};
+use super::{DATABASE, PLACE};
+use crate::names::{AgentName, NAME_ACCEPTED};
+use crate::storage::database::{Connection, Kind, Mode};
+use crate::storage::{self, ErrorCode, Place};
+use crate::tool::Call;
+
+/// The memories of one agent.
+pub(super) struct Agent<'a> {
+    pub name: &'a str,
+    call: &'a Call<'a>,
+    place: Place,
+}
+
+impl<'a> Agent<'a> {
+    /// An agent, which need not have any memories.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for a name that no agent can have, `PERMISSION_ERROR`.
+    pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
+        let name = checked(name)?;
+        check_reach(call, name)?;
+        Ok(Self { name, call, place: Place::named(PLACE) })
+    }
+
+    pub fn settings(&self) -> LayersSettings {
+        LayersSettings::of(self.call.context)
+    }
+
+    /// Reads from one view of the memories.
+    pub fn read<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let Some(database) = self.existing_database()? else {
+            return read(&Reader::of_nothing(self.name));
+        };
+        let view = database.begin(Mode::Read)?;
+        read(&Reader::of(&*view, self.name)?)
+    }
+
+    /// Runs a change as the only writer; the database is made where it is missing.
+    pub fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.change_in(&*self.database(true)?, change)
+    }
+
+    /// As [`Agent::change`]; none where there is no database, which is then not made.
+    pub fn change_existing<T>(
+        &self,
+        change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        let Some(database) = self.existing_database()? else { return Ok(None) };
+        self.change_in(&*database, change).map(Some)
+    }
+
+    fn change_in<T>(
+        &self,
+        database: &dyn Connection,
+        change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
+        let mut writer = Writer::of(&*transaction, self.name, self.call.context.now)?;
+        let done = change(&mut writer)?;
+        if writer.has_changed() {
+            transaction.commit().map_err(Error::of_commit)?;
+            let (mut changed, uri) = (self.call.changed.borrow_mut(), summary_uri(self.name));
+            // A call may be two changes.
+            if !changed.contains(&uri) {
+                changed.push(uri);
+            }
+        }
+        Ok(done)
+    }
+
+    /// The scope of a change: names that differ only in case are one.
+    fn scope(&self) -> String {
+        self.name.to_ascii_lowercase()
+    }
+
+    fn database(&self, create: bool) -> Result<Box<dyn Connection + 'a>, storage::Error> {
+        self.call.storage.open_database(&self.place, DATABASE, Kind::Kept, create)
+    }
+
+    /// The database; none where there is none.
+    fn existing_database(&self) -> Result<Option<Box<dyn Connection + 'a>>, Error> {
+        match self.database(false) {
+            Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+            opened => Ok(Some(opened?)),
+        }
+    }
+}
+
+/// The refusal of an agent whose name differs from another's only in case.
+pub(super) fn case_twin(name: &str, twin: &str) -> Error {
+    let message = format!(
+        "agent `{name}` differs from the existing agent `{twin}` only in case: use that name"
+    );
+    Error::at(Code::InvalidInput, message, "agent_id", format!("`{twin}`"))
+}
+
+fn checked(name: &AgentName) -> Result<&str, Error> {
+    name.checked().map_err(|(name, what)| {
+        let message = format!("`agent_id` `{name}` {what}: choose another name");
+        Error::at(Code::InvalidInput, message, "agent_id", NAME_ACCEPTED.into())
+    })
+}
+
+/// Refuses agents that the caller may not reach, for every tool.
+fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
+    if call.context.reaches(name) {
+        return Ok(());
+    }
+    let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
+    Err(Error::new(Code::PermissionError, message))
+}

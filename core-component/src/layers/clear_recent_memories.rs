@@ -1,0 +1,62 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::batch::compost_all;
+use super::error::Error;
+use super::input::line;
+use crate::names::AgentName;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct ClearRecentMemories;
+
+/// Moves all recent memories to the compost as one summary. Call it when a phase of work ends, or
+/// with a `summary` of your own where `add_recent_memory` says `needs_summary`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Clear the recent memories")]
+pub(super) struct Input {
+    /// The agent.
+    agent_id: AgentName,
+    /// One or two sentences that stand for them.
+    #[schemars(length(max = 1000), regex(pattern = r"\S"))]
+    summary: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// Recent memories that were moved.
+    cleared: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compost_id: Option<i64>,
+    warnings: Vec<String>,
+}
+
+impl Tool for ClearRecentMemories {
+    const NAME: &'static str = "clear_recent_memories";
+    const HINTS: Hints = Hints::OVERWRITES;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        let summary = input.summary.map(|text| line(&text, "summary")).transpose()?;
+        let done = agent.change_existing(|writer| compost_all(writer, summary.as_deref()))?;
+        Ok(match done.flatten() {
+            Some(done) => Output {
+                cleared: done.count,
+                compost_id: Some(done.compost_id),
+                warnings: Vec::new(),
+            },
+            None => Output {
+                cleared: 0,
+                compost_id: None,
+                warnings: summary.map(|_| NOT_KEPT.to_owned()).into_iter().collect(),
+            },
+        })
+    }
+}
+
+const NOT_KEPT: &str = "there are no recent memories: the summary was not kept";

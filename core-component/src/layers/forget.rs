@@ -1,0 +1,50 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::Error;
+use crate::names::AgentName;
+use crate::tool::{Audience, Call, Hints, Tool};
+
+/// The most rows of each layer that one call changes.
+const MAX_ROWS: u32 = 2_000;
+
+pub(super) struct Forget;
+
+/// Removes a text, such as a password, from all layers of an agent and from the index: `[removed]`
+/// stands in its place. The file may hold it in freed pages until somebody runs `VACUUM` on it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Forget a text")]
+pub(super) struct Input {
+    /// The agent.
+    agent_id: AgentName,
+    /// Exactly as it stands there.
+    #[schemars(length(min = 4, max = 1000), regex(pattern = r"\S"))]
+    text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// Entries that had it.
+    changed: u64,
+    /// False where there are more of them: call again.
+    is_done: bool,
+}
+
+impl Tool for Forget {
+    const NAME: &'static str = "forget";
+    const HINTS: Hints = Hints::OVERWRITES;
+    const AUDIENCE: Audience = Audience::Person;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        let done = agent.change_existing(|writer| writer.forget(&input.text, MAX_ROWS))?;
+        let (changed, is_done) = done.unwrap_or((0, true));
+        Ok(Output { changed, is_done })
+    }
+}

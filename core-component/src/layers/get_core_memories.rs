@@ -1,0 +1,39 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::Error;
+use super::memory::Memory;
+use crate::names::AgentName;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct GetCoreMemories;
+
+/// Gets all core memories of an agent, the oldest first.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Get the core memories")]
+pub(super) struct Input {
+    /// The agent.
+    agent_id: AgentName,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    memories: Vec<Memory>,
+    count: usize,
+}
+
+impl Tool for GetCoreMemories {
+    const NAME: &'static str = "get_core_memories";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let memories = Agent::open(call, &input.agent_id)?.read(|reader| reader.core())?;
+        Ok(Output { count: memories.len(), memories })
+    }
+}

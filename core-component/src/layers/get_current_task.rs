@@ -1,0 +1,47 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::Error;
+use crate::names::AgentName;
+use crate::time::Timestamp;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct GetCurrentTask;
+
+/// Gets what the agent works on now, or null.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Get the current task")]
+pub(super) struct Input {
+    /// The agent.
+    agent_id: AgentName,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    task: Option<String>,
+    started_at: Option<Timestamp>,
+    updated_at: Option<Timestamp>,
+}
+
+impl Tool for GetCurrentTask {
+    const NAME: &'static str = "get_current_task";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let task = Agent::open(call, &input.agent_id)?.read(|reader| reader.task())?;
+        Ok(match task {
+            None => Output { task: None, started_at: None, updated_at: None },
+            Some(current) => Output {
+                task: Some(current.task),
+                started_at: current.started_at,
+                updated_at: current.updated_at,
+            },
+        })
+    }
+}

@@ -1,0 +1,160 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::Error;
+use super::memory::{Compost, Episode, Memory, Task, column_text};
+use super::sqlite::Reader;
+use crate::names::AgentName;
+use crate::time::Timestamp;
+use crate::tool::{Call, Hints, Tool};
+
+/// So many of each layer are told, the latest ones.
+const CORE: usize = 50;
+const RECENT: u32 = 10;
+const EPISODES: u32 = 5;
+const COMPOST: u32 = 3;
+
+pub(super) struct GetMemorySummary;
+
+/// Gets an overview of all layers of an agent's memory, as text and as data: core memories, current
+/// task, and the latest of the others with counts. Call it first in every session.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Memory summary")]
+pub(super) struct Input {
+    /// The agent, such as `tdd-implementer`, `project-manager`, `value-chain-expert` or
+    /// `product-requirements`.
+    pub agent_id: AgentName,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    // All of it for a reader.
+    text: String,
+    current_task: Option<CurrentTask>,
+    core_memories: Memories,
+    recent_memories: Memories,
+    episodic_memories: Episodes,
+    memory_compost: Summaries,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CurrentTask {
+    task: String,
+    started_at: Option<Timestamp>,
+    updated_at: Option<Timestamp>,
+}
+
+/// `count` counts all of the layer.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Memories {
+    count: i64,
+    memories: Vec<Memory>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Episodes {
+    count: i64,
+    memories: Vec<Episode>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Summaries {
+    count: i64,
+    summaries: Vec<Compost>,
+}
+
+impl Tool for GetMemorySummary {
+    const NAME: &'static str = "get_memory_summary";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        agent.read(|reader| summary(agent.name, reader))
+    }
+}
+
+/// The summary of an agent's memory, in one view.
+pub(super) fn summary(agent: &str, reader: &Reader<'_>) -> Result<Output, Error> {
+    let counts = reader.counts()?;
+    let mut core = reader.core()?;
+    let told = core.split_off(core.len().saturating_sub(CORE));
+    let task = reader.task()?;
+    let mut output = Output {
+        text: String::new(),
+        current_task: task.map(|Task { task, started_at, updated_at }| CurrentTask {
+            task,
+            started_at,
+            updated_at,
+        }),
+        core_memories: Memories { count: counts.core, memories: told },
+        recent_memories: Memories { count: counts.recent, memories: reader.recent(RECENT)? },
+        episodic_memories: Episodes {
+            count: counts.episodic,
+            memories: reader.episodes(EPISODES)?,
+        },
+        memory_compost: Summaries { count: counts.compost, summaries: reader.compost(COMPOST)? },
+    };
+    output.text = text(agent, &output);
+    Ok(output)
+}
+
+fn text(agent: &str, output: &Output) -> String {
+    let Output { current_task, core_memories, recent_memories, episodic_memories, .. } = output;
+    let mut text = format!("# Memory of `{agent}`\n");
+    let core = core_memories.memories.iter().map(|memory| memory.memory.clone());
+    add(&mut text, "Core memories", core_memories.count, core.collect());
+    let task = current_task.iter().map(|current| {
+        let since = current.started_at.map(|start| format!(" (since {})", minute(start)));
+        format!("{}{}", current.task, since.unwrap_or_default())
+    });
+    add(&mut text, "Current task", 1, task.collect());
+    let recent = recent_memories.memories.iter();
+    let recent = recent.map(|memory| dated(memory.created_at, &memory.memory));
+    add(&mut text, "Recent memories", recent_memories.count, recent.collect());
+    let episodes = episodic_memories.memories.iter().map(|episode| {
+        let tags: String = episode.tags.iter().map(|tag| format!(" #{tag}")).collect();
+        dated(episode.created_at, &format!("{}{tags}", episode.memory))
+    });
+    add(&mut text, "Episodes", episodic_memories.count, episodes.collect());
+    let compost = output.memory_compost.summaries.iter();
+    let compost = compost.map(|compost| dated(compost.archived_at, &compost.summary));
+    add(&mut text, "Compost", output.memory_compost.count, compost.collect());
+    if !text.contains("\n## ") {
+        text = format!("No memories of agent `{agent}` yet.\n");
+    }
+    text
+}
+
+/// A heading with a list below it, unless the list is empty.
+fn add(text: &mut String, title: &str, count: i64, items: Vec<String>) {
+    if items.is_empty() {
+        return;
+    }
+    let told = items.len();
+    let title = match usize::try_from(count) {
+        Ok(count) if count > told => format!("{title} (the latest {told} of {count})"),
+        _ => title.to_owned(),
+    };
+    *text += &format!("\n## {title}\n\n");
+    for item in items {
+        *text += &format!("- {}\n", item.replace('\n', "\n  "));
+    }
+}
+
+fn dated(moment: Option<Timestamp>, text: &str) -> String {
+    moment.map_or_else(|| text.to_owned(), |moment| format!("{}: {text}", minute(moment)))
+}
+
+fn minute(moment: Timestamp) -> String {
+    column_text(moment)[..16].to_owned()
+}

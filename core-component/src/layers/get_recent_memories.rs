@@ -1,0 +1,48 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::Error;
+use super::memory::Memory;
+use crate::names::AgentName;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct GetRecentMemories;
+
+/// Gets the recent memories of an agent, the newest first.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Get the recent memories")]
+pub(super) struct Input {
+    /// The agent.
+    agent_id: AgentName,
+    /// How many at most.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 100))]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    10
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    memories: Vec<Memory>,
+    count: usize,
+}
+
+impl Tool for GetRecentMemories {
+    const NAME: &'static str = "get_recent_memories";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        let memories = agent.read(|reader| reader.recent(input.limit))?;
+        Ok(Output { count: memories.len(), memories })
+    }
+}

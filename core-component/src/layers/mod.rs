@@ -1,0 +1,86 @@
+//! The `layers` toolset: five layers of memory for each agent (spec 002), in one SQLite database.
+//!
+//! ```text
+//! core memories     what the agent is and always does; stays until it is deleted
+//! recent memories   a few sentences; when there are ten, they become one of the compost
+//! current task      one; the one before becomes an episode
+//! episodes          what was done and what happened; searched by words and dates
+//! compost           summaries of what was recent
+//! ```
+//!
+//! The tables and indexes are those of spec 002, so that its program and plain SQL go on with them.
+//! Tables whose names begin with `layers_` are this toolset's own.
+
+mod add_core_memory;
+mod add_episodic_memory;
+mod add_recent_memory;
+mod agent;
+mod batch;
+mod clear_recent_memories;
+mod copy_core_memories;
+mod delete_core_memory;
+mod error;
+mod export_layers;
+mod forget;
+mod get_core_memories;
+mod get_current_task;
+mod get_memory_summary;
+mod get_recent_memories;
+mod import_layers;
+mod input;
+mod line;
+mod memory;
+mod resources;
+mod search_episodic_memories;
+mod set_current_task;
+mod settings;
+mod sqlite;
+mod summarize;
+
+use crate::tool::ErasedTool;
+use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind, Toolset};
+
+pub(crate) const TOOLSET: Toolset = Toolset {
+    name: "layers",
+    title: "Memory in layers",
+    description: "Core, recent, episodic and summarised memories and the current task of each agent, \
+                  in one database",
+    is_default: false,
+    settings: settings::SETTINGS,
+    check: |settings| settings.of::<settings::LayersSettings>("layers").map(drop),
+    places: &[PlaceDescription {
+        label: PLACE,
+        title: "Database of the layers",
+        kind: PlaceKind::File,
+        is_private: true,
+        setting: "file",
+        default: "data:agent_memory.db",
+        databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
+        missing: "this host has no database for layers: set one, or mount the toolset `layers` \
+                  where there is a data directory",
+    }],
+    tools: &[
+        ErasedTool::of::<get_memory_summary::GetMemorySummary>(),
+        ErasedTool::of::<add_core_memory::AddCoreMemory>(),
+        ErasedTool::of::<add_recent_memory::AddRecentMemory>(),
+        ErasedTool::of::<set_current_task::SetCurrentTask>(),
+        ErasedTool::of::<add_episodic_memory::AddEpisodicMemory>(),
+        ErasedTool::of::<get_core_memories::GetCoreMemories>(),
+        ErasedTool::of::<get_recent_memories::GetRecentMemories>(),
+        ErasedTool::of::<get_current_task::GetCurrentTask>(),
+        ErasedTool::of::<search_episodic_memories::SearchEpisodicMemories>(),
+        ErasedTool::of::<delete_core_memory::DeleteCoreMemory>(),
+        ErasedTool::of::<clear_recent_memories::ClearRecentMemories>(),
+        ErasedTool::of::<copy_core_memories::CopyCoreMemories>(),
+        ErasedTool::of::<export_layers::ExportLayers>(),
+        ErasedTool::of::<import_layers::ImportLayers>(),
+        ErasedTool::of::<forget::Forget>(),
+    ],
+    resources: Some(&resources::RESOURCES),
+};
+
+/// The label of the file.
+const PLACE: &str = "layers";
+
+/// The database that the file is.
+const DATABASE: &str = "agent_memory.db";

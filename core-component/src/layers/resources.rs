@@ -1,0 +1,37 @@
+//! The resource of an agent: its memory summary, as `get_memory_summary` gives it.
+
+use serde_json::json;
+
+use super::agent::Agent;
+use super::get_memory_summary::summary;
+use crate::names::AgentName;
+use crate::tool::{Call, ToolError};
+use crate::toolset::{ReadResult, Resource, Resources};
+
+const SCHEME: &str = "layers://";
+const SUMMARY: &str = "/summary";
+
+pub(crate) const RESOURCES: Resources = Resources {
+    list: &[],
+    templates: &[Resource {
+        uri: "layers://{agent_id}/summary",
+        name: "memory_summary",
+        title: "Memory summary of an agent",
+        description: "An overview of all layers of an agent's memory, as JSON.",
+    }],
+    read,
+};
+
+/// The contents of a resource, or its error; none for a URI of no resource here.
+fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
+    let agent = AgentName::parse(uri.strip_prefix(SCHEME)?.strip_suffix(SUMMARY)?)?;
+    let held = Agent::open(call, &agent)
+        .and_then(|agent| agent.read(|reader| summary(agent.name, reader)))
+        .map(|summary| json!(summary));
+    Some(held.map_err(|error| Box::new(error) as Box<dyn ToolError>))
+}
+
+/// The URI of what a change of an agent's memories changes.
+pub(super) fn summary_uri(agent: &str) -> String {
+    format!("{SCHEME}{agent}{SUMMARY}")
+}

@@ -1,0 +1,93 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::error::{Code, Error};
+use super::memory::{Compost, Episode, cut_to_seconds};
+use super::sqlite::Query;
+use crate::names::AgentName;
+use crate::time::{Date, Timestamp};
+use crate::tool::{Call, Hints, Tool};
+use crate::words::words;
+
+pub(super) struct SearchEpisodicMemories;
+
+/// Finds episodes by words and dates, the newest first. Without any filter it gives the latest.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Search the episodes")]
+pub(super) struct Input {
+    /// The agent.
+    agent_id: AgentName,
+    /// Each must occur in the memory or its tags, as a word or the beginning of one.
+    #[schemars(length(max = 200))]
+    keywords: Option<String>,
+    /// The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
+    #[schemars(length(max = 40))]
+    from_date: Option<String>,
+    /// The last day or moment. Days are those of UTC.
+    #[schemars(length(max = 40))]
+    to_date: Option<String>,
+    /// How many at most.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: u32,
+    /// Search summaries of recent memories, too.
+    #[serde(default)]
+    include_compost: bool,
+}
+
+fn default_limit() -> u32 {
+    50
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    memories: Vec<Episode>,
+    count: usize,
+    /// With `include_compost`; `limit` holds for it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compost: Option<Vec<Compost>>,
+}
+
+impl Tool for SearchEpisodicMemories {
+    const NAME: &'static str = "search_episodic_memories";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let agent = Agent::open(call, &input.agent_id)?;
+        let bound = |text: &Option<String>, field, time| {
+            text.as_deref().map(|text| moment(text, field, time)).transpose()
+        };
+        let query = Query {
+            words: input.keywords.as_deref().map(words),
+            // Columns hold whole seconds.
+            from: bound(&input.from_date, "from_date", "00:00:00")?.map(cut_to_seconds),
+            to: bound(&input.to_date, "to_date", "23:59:59.999")?,
+            limit: input.limit,
+        };
+        agent.read(|reader| {
+            let memories = reader.search_episodes(&query)?;
+            let compost =
+                input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
+            Ok(Output { count: memories.len(), memories, compost })
+        })
+    }
+}
+
+/// A timestamp, which is in UTC where it has no offset, or that time of a day.
+fn moment(text: &str, field: &str, time: &str) -> Result<Timestamp, Error> {
+    let moment = match Date::parse(text) {
+        Some(date) => Timestamp::parse_stored(&format!("{date}T{time}Z")),
+        None => Timestamp::parse_stored(text),
+    };
+    moment.ok_or_else(|| {
+        let message = format!("`{field}` `{text}` is no date and no timestamp");
+        let accepted = "`YYYY-MM-DD` or an RFC 3339 timestamp".to_owned();
+        Error::at(Code::InvalidInput, message, field, accepted)
+    })
+}

@@ -1,0 +1,130 @@
+//! The settings of the toolset.
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::context::Context;
+use crate::toolset::{Setting, Takes};
+
+/// Spec 002: ten recent memories.
+const CAPACITY: u32 = 10;
+const LEAST_CAPACITY: u32 = 2;
+const MOST_CAPACITY: u32 = 100;
+
+/// How they are described to hosts.
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "file",
+        takes: Takes::File,
+        default_text: "agent_memory.db in the data directory",
+        help: "Database of the layers",
+        flag: "layers-db",
+        environment: &["AGENT_MEMORY_DB"],
+    },
+    Setting {
+        name: "summarizer",
+        takes: Takes::OneOf(&[
+            ("built-in", "Within the call, in words of the memories themselves"),
+            ("agent", "The agent is asked to, and clears them with a summary of its own"),
+        ]),
+        default_text: "built-in",
+        help: "Who summarises recent memories when there are too many",
+        flag: "summarizer",
+        environment: &[],
+    },
+    Setting {
+        name: "recent_capacity",
+        takes: Takes::Within { least: LEAST_CAPACITY, most: MOST_CAPACITY, default: CAPACITY },
+        default_text: "10",
+        help: "How many recent memories are summarised at once, 2 to 100",
+        flag: "recent-capacity",
+        environment: &[],
+    },
+];
+
+/// The settings of a call. The host alone knows where the file is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct LayersSettings {
+    pub summarizer: Summarizer,
+    /// As many recent memories are summarised.
+    #[serde(deserialize_with = "capacity")]
+    pub recent_capacity: u32,
+}
+
+impl Default for LayersSettings {
+    fn default() -> Self {
+        Self { summarizer: Summarizer::default(), recent_capacity: CAPACITY }
+    }
+}
+
+impl LayersSettings {
+    /// Those of a call.
+    pub fn of(context: &Context) -> Self {
+        context.settings.of("layers").expect("checked before the call")
+    }
+
+    /// How many recent memories are summarised without the agent's doing.
+    pub fn summarized_at(&self) -> u32 {
+        match self.summarizer {
+            Summarizer::BuiltIn => self.recent_capacity,
+            Summarizer::Agent => 2 * self.recent_capacity,
+        }
+    }
+}
+
+/// The author of summaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Summarizer {
+    #[default]
+    BuiltIn,
+    Agent,
+}
+
+impl Summarizer {
+    /// As the log has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "built-in",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+fn capacity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let capacity = u32::deserialize(deserializer)?;
+    match (LEAST_CAPACITY..=MOST_CAPACITY).contains(&capacity) {
+        true => Ok(capacity),
+        false => Err(de::Error::custom(format_args!(
+            "`recent_capacity` is {capacity}: it is {LEAST_CAPACITY} to {MOST_CAPACITY}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_capacity_is_2_to_100_and_a_summariser_one_of_those_that_there_are() {
+        let of = |settings| serde_json::from_value::<LayersSettings>(settings);
+        for capacity in [2, 10, 100] {
+            let settings = of(json!({"recent_capacity": capacity})).expect("settings");
+            assert_eq!(settings.recent_capacity, capacity);
+        }
+        for bad in [
+            json!({"recent_capacity": 1}),
+            json!({"recent_capacity": 101}),
+            json!({"recent_capacity": "10"}),
+            json!({"summarizer": "somebody"}),
+            json!({"capacity": 10}),
+        ] {
+            assert!(of(bad.clone()).is_err(), "{bad}");
+        }
+        let default = of(json!({})).expect("settings");
+        assert_eq!((default.recent_capacity, default.summarized_at()), (10, 10));
+        assert_eq!(of(json!({"summarizer": "agent"})).expect("settings").summarized_at(), 20);
+    }
+}

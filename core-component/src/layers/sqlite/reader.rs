@@ -1,0 +1,202 @@
+//! Reading an agent's rows.
+
+use super::row::Row;
+use super::schema::{Tables, check_version};
+use super::sql::{integer, into_text, statement, text};
+use crate::layers::agent::case_twin;
+use crate::layers::error::{Code, Error};
+use crate::layers::memory::{Compost, Counts, Episode, Memory, Task};
+use crate::storage::database::{Statement, Transaction, Value};
+
+/// The most core memories that a call gives.
+const MAX_CORE: u32 = 100_000;
+
+/// An agent's rows in one view.
+pub(in crate::layers) struct Reader<'a> {
+    /// None where there is no database.
+    pub(super) view: Option<&'a dyn Transaction>,
+    pub(super) agent: &'a str,
+    tables: Tables,
+    /// None where the agent is new to our own tables.
+    pub(super) indexed: Option<Indexed>,
+}
+
+/// The last rows of an agent that are indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Indexed {
+    pub episodes: i64,
+    pub compost: i64,
+}
+
+impl<'a> Reader<'a> {
+    /// Of a database that does not exist.
+    pub fn of_nothing(agent: &'a str) -> Self {
+        Self { view: None, agent, tables: Tables::none(), indexed: None }
+    }
+
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` where another agent's name differs only in case.
+    pub fn of(view: &'a dyn Transaction, agent: &'a str) -> Result<Self, Error> {
+        let tables = Tables::of(view)?;
+        if tables.has_ours() {
+            check_version(view)?;
+        }
+        Self::with_tables(view, tables, agent)
+    }
+
+    /// Of a database whose version is known.
+    pub(super) fn with_tables(
+        view: &'a dyn Transaction,
+        tables: Tables,
+        agent: &'a str,
+    ) -> Result<Self, Error> {
+        let mut reader = Self { view: Some(view), agent, tables, indexed: None };
+        if reader.tables.has_ours() {
+            reader.indexed = reader.find_agent()?;
+        }
+        Ok(reader)
+    }
+
+    /// Whether our own tables know the agent: it has memories or had some.
+    pub fn has_agent(&self) -> bool {
+        self.indexed.is_some()
+    }
+
+    /// The agent in our own tables.
+    fn find_agent(&self) -> Result<Option<Indexed>, Error> {
+        let sql = "SELECT agent_id, episodes_indexed, compost_indexed FROM layers_agents \
+                   WHERE agent_id = ?1 COLLATE NOCASE";
+        let mut twin = None;
+        for row in self.rows("layers_agents", sql, [text(self.agent)], 1_000)? {
+            let (episodes, compost) = (integer(&row[1])?, integer(&row[2])?);
+            let name = into_text(row.into_iter().next().unwrap_or(Value::Null))?;
+            if name == self.agent {
+                return Ok(Some(Indexed { episodes, compost }));
+            }
+            twin = Some(name);
+        }
+        match twin {
+            // The program of spec 002 may have made both.
+            Some(twin) if !self.has_rows()? => Err(case_twin(self.agent, &twin)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether any layer has a row of the agent.
+    pub fn has_rows(&self) -> Result<bool, Error> {
+        let sql = "SELECT 1 FROM core_memories WHERE agent_id = ?1 \
+                   UNION ALL SELECT 1 FROM recent_memories WHERE agent_id = ?1 \
+                   UNION ALL SELECT 1 FROM current_task WHERE agent_id = ?1 \
+                   UNION ALL SELECT 1 FROM episodic_memories WHERE agent_id = ?1 \
+                   UNION ALL SELECT 1 FROM memory_compost WHERE agent_id = ?1 LIMIT 1";
+        Ok(!self.rows("core_memories", sql, [text(self.agent)], 1)?.is_empty())
+    }
+
+    /// The rows of a statement; none where there is no such table.
+    pub(super) fn rows(
+        &self,
+        table: &str,
+        sql: &str,
+        parameters: impl Into<Vec<Value>>,
+        most: u32,
+    ) -> Result<Vec<Vec<Value>>, Error> {
+        match self.view {
+            Some(view) if self.tables.has(table) => {
+                Ok(view.query(&statement(sql, parameters), most)?.rows)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The core memories, the oldest first.
+    pub fn core(&self) -> Result<Vec<Memory>, Error> {
+        let sql =
+            "SELECT id, memory, created_at FROM core_memories WHERE agent_id = ?1 ORDER BY id";
+        let rows = self.rows("core_memories", sql, [text(self.agent)], MAX_CORE)?;
+        rows.into_iter().map(|row| Row::of(row).memory()).collect()
+    }
+
+    /// The core memory with exactly this text.
+    pub fn core_id(&self, memory: &str) -> Result<Option<i64>, Error> {
+        let sql = "SELECT id FROM core_memories WHERE agent_id = ?1 AND memory = ?2";
+        let rows = self.rows("core_memories", sql, [text(self.agent), text(memory)], 1)?;
+        rows.first().map(|row| integer(&row[0])).transpose()
+    }
+
+    /// The latest recent memories, the newest first.
+    pub fn recent(&self, most: u32) -> Result<Vec<Memory>, Error> {
+        self.recent_in_order("DESC", most)
+    }
+
+    /// The recent memories that are summarised first, the oldest first.
+    pub fn oldest_recent(&self, most: u32) -> Result<Vec<Memory>, Error> {
+        self.recent_in_order("ASC", most)
+    }
+
+    fn recent_in_order(&self, order: &str, most: u32) -> Result<Vec<Memory>, Error> {
+        let sql = format!(
+            "SELECT id, memory, created_at FROM recent_memories WHERE agent_id = ?1 \
+             ORDER BY id {order} LIMIT ?2"
+        );
+        let parameters = [text(self.agent), Value::Integer(most.into())];
+        let rows = self.rows("recent_memories", &sql, parameters, most)?;
+        rows.into_iter().map(|row| Row::of(row).memory()).collect()
+    }
+
+    /// How many recent memories there are, counted up to a bound.
+    pub fn recent_count(&self, most: u32) -> Result<u32, Error> {
+        let sql = "SELECT count(*) FROM \
+                   (SELECT 1 FROM recent_memories WHERE agent_id = ?1 LIMIT ?2)";
+        let parameters = [text(self.agent), Value::Integer(most.into())];
+        let rows = self.rows("recent_memories", sql, parameters, 1)?;
+        let count = rows.first().map_or(Ok(0), |row| integer(&row[0]))?;
+        Ok(u32::try_from(count).unwrap_or(most))
+    }
+
+    pub fn task(&self) -> Result<Option<Task>, Error> {
+        let sql = "SELECT task, started_at, updated_at FROM current_task WHERE agent_id = ?1";
+        let rows = self.rows("current_task", sql, [text(self.agent)], 1)?;
+        rows.into_iter().next().map(|row| Row::of(row).task()).transpose()
+    }
+
+    /// The latest episodes, the newest first.
+    pub fn episodes(&self, most: u32) -> Result<Vec<Episode>, Error> {
+        let sql = "SELECT id, memory, tags, created_at FROM episodic_memories \
+                   WHERE agent_id = ?1 ORDER BY id DESC LIMIT ?2";
+        let parameters = [text(self.agent), Value::Integer(most.into())];
+        let rows = self.rows("episodic_memories", sql, parameters, most)?;
+        rows.into_iter().map(|row| Row::of(row).episode()).collect()
+    }
+
+    /// The latest of the compost, the newest first.
+    pub fn compost(&self, most: u32) -> Result<Vec<Compost>, Error> {
+        let sql = "SELECT id, summary, original_count, archived_at FROM memory_compost \
+                   WHERE agent_id = ?1 ORDER BY id DESC LIMIT ?2";
+        let parameters = [text(self.agent), Value::Integer(most.into())];
+        let rows = self.rows("memory_compost", sql, parameters, most)?;
+        rows.into_iter().map(|row| Row::of(row).compost()).collect()
+    }
+
+    pub fn counts(&self) -> Result<Counts, Error> {
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table} WHERE agent_id = ?1");
+            let rows = self.rows(table, &sql, [text(self.agent)], 1)?;
+            rows.first().map_or(Ok(0), |row| integer(&row[0]))
+        };
+        Ok(Counts {
+            core: count("core_memories")?,
+            recent: count("recent_memories")?,
+            episodic: count("episodic_memories")?,
+            compost: count("memory_compost")?,
+        })
+    }
+}
+
+/// The first column of the first row, which has to be there.
+pub(super) fn returned_id(view: &dyn Transaction, statement: &Statement) -> Result<i64, Error> {
+    let rows = view.query(statement, 1)?.rows;
+    rows.first()
+        .and_then(|row| row.first())
+        .map_or_else(|| Err(Error::new(Code::InternalError, "storage returned no id")), integer)
+}

@@ -1,0 +1,193 @@
+//! The tables: those of spec 002 and ours beside them.
+
+use std::collections::BTreeSet;
+
+use super::sql::{integer, into_text, statement};
+use crate::layers::error::{Code, Error};
+use crate::storage::database::{Statement, Transaction, Value};
+
+/// The tables and indexes of spec 002, word for word.
+const SPEC: &[&str] = &[
+    "CREATE TABLE IF NOT EXISTS core_memories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id TEXT NOT NULL,
+    memory TEXT NOT NULL,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    UNIQUE(agent_id, memory)
+)",
+    "CREATE INDEX IF NOT EXISTS idx_core_agent ON core_memories(agent_id)",
+    "CREATE TABLE IF NOT EXISTS recent_memories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id TEXT NOT NULL,
+    memory TEXT NOT NULL,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
+)",
+    "CREATE INDEX IF NOT EXISTS idx_recent_agent ON recent_memories(agent_id)",
+    "CREATE TABLE IF NOT EXISTS current_task (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id TEXT NOT NULL UNIQUE,
+    task TEXT NOT NULL,
+    started_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
+)",
+    "CREATE TABLE IF NOT EXISTS episodic_memories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id TEXT NOT NULL,
+    memory TEXT NOT NULL,
+    tags TEXT,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
+)",
+    "CREATE INDEX IF NOT EXISTS idx_episodic_agent ON episodic_memories(agent_id)",
+    "CREATE INDEX IF NOT EXISTS idx_episodic_created ON episodic_memories(created_at)",
+    "CREATE TABLE IF NOT EXISTS memory_compost (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    original_count INTEGER DEFAULT 0,
+    archived_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
+)",
+    "CREATE INDEX IF NOT EXISTS idx_compost_agent ON memory_compost(agent_id)",
+];
+
+/// The tables of spec 002.
+const SPEC_TABLES: [&str; 5] =
+    ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
+
+/// Our own tables, of this version. `user_version` is left to the program of spec 002.
+///
+/// `layers_agents` has each agent with the last rows that are indexed, see `indexing.rs`.
+/// `layers_summaries` is the log of summarisations: the compost, the first and the last of the
+/// recent memories that it stands for, and who wrote it.
+///
+/// None is `STRICT`: SQLite before 3.37, which the program of spec 002 may use, could not open the
+/// database any more. One without FTS5 can, and leaves the index alone.
+const OURS: &[&str] = &[
+    "CREATE TABLE IF NOT EXISTS layers_schema (version INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS layers_agents (
+    agent_id TEXT PRIMARY KEY,
+    episodes_indexed INTEGER NOT NULL DEFAULT 0,
+    compost_indexed INTEGER NOT NULL DEFAULT 0
+)",
+    "CREATE INDEX IF NOT EXISTS layers_agents_by_name ON layers_agents (agent_id COLLATE NOCASE)",
+    "CREATE TABLE IF NOT EXISTS layers_summaries (
+    id INTEGER PRIMARY KEY,
+    agent_id TEXT NOT NULL,
+    compost_id INTEGER NOT NULL,
+    original_count INTEGER NOT NULL,
+    first_id INTEGER NOT NULL,
+    last_id INTEGER NOT NULL,
+    summarizer TEXT NOT NULL,
+    created_at TIMESTAMP NOT NULL
+)",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS layers_episode_words USING fts5 (
+    words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+)",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS layers_compost_words USING fts5 (
+    words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+)",
+    // The agents of the program of spec 002.
+    "INSERT OR IGNORE INTO layers_agents (agent_id)
+    SELECT agent_id FROM core_memories UNION SELECT agent_id FROM recent_memories
+    UNION SELECT agent_id FROM current_task UNION SELECT agent_id FROM episodic_memories
+    UNION SELECT agent_id FROM memory_compost",
+    // Of an index that somebody removed, nothing is left.
+    "UPDATE layers_agents SET episodes_indexed = 0, compost_indexed = 0",
+    "DELETE FROM layers_schema",
+];
+
+/// The tables of ours.
+const OUR_TABLES: [&str; 5] = [
+    "layers_schema",
+    "layers_agents",
+    "layers_summaries",
+    "layers_episode_words",
+    "layers_compost_words",
+];
+
+/// The version of our own tables.
+const VERSION: i64 = 1;
+
+/// The tables that a database has.
+pub(super) struct Tables(BTreeSet<String>);
+
+impl Tables {
+    pub fn none() -> Self {
+        Self(BTreeSet::new())
+    }
+
+    /// # Errors
+    ///
+    /// `CORRUPTED_DATA` for a database of another program.
+    pub fn of(view: &dyn Transaction) -> Result<Self, Error> {
+        let tables = statement("SELECT name FROM sqlite_schema WHERE type = 'table'", []);
+        let rows = view.query(&tables, 10_000)?.rows.into_iter();
+        let names = rows.map(|mut row| into_text(row.swap_remove(0)));
+        let tables = Self(names.collect::<Result<_, Error>>()?);
+        tables.check()?;
+        Ok(tables)
+    }
+
+    pub fn has(&self, table: &str) -> bool {
+        self.0.contains(table)
+    }
+
+    /// Whether our own are all there.
+    pub fn has_ours(&self) -> bool {
+        OUR_TABLES.iter().all(|table| self.has(table))
+    }
+
+    /// # Errors
+    ///
+    /// `CORRUPTED_DATA` for a database of another program.
+    fn check(&self) -> Result<(), Error> {
+        let known = || SPEC_TABLES.iter().chain(&OUR_TABLES).any(|table| self.has(table));
+        if self.0.is_empty() || known() {
+            return Ok(());
+        }
+        let message = "the database of layers is another program's: name another file in the \
+                       settings of the host, or move it away";
+        Err(Error::new(Code::CorruptedData, message))
+    }
+
+    fn has_all(&self) -> bool {
+        self.has_ours() && SPEC_TABLES.iter().all(|table| self.has(table))
+    }
+}
+
+/// Makes the tables and indexes that are missing; all that there are then.
+///
+/// # Errors
+///
+/// `STORAGE_ERROR` for an index of a later version of this program, `CORRUPTED_DATA` for a database
+/// of another program.
+pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
+    let tables = Tables::of(transaction)?;
+    if tables.has("layers_schema") {
+        check_version(transaction)?;
+        if tables.has_all() {
+            return Ok(tables);
+        }
+    }
+    let missing = SPEC.iter().chain(OURS).map(|sql| statement(sql, []));
+    let mut statements: Vec<Statement> = missing.collect();
+    let version = "INSERT INTO layers_schema (version) VALUES (?1)";
+    statements.push(statement(version, [Value::Integer(VERSION)]));
+    transaction.execute(&statements)?;
+    Tables::of(transaction)
+}
+
+/// # Errors
+///
+/// `STORAGE_ERROR` for tables of a later version of this program.
+pub(super) fn check_version(view: &dyn Transaction) -> Result<(), Error> {
+    let rows = view.query(&statement("SELECT version FROM layers_schema", []), 1)?.rows;
+    let version = rows.first().and_then(|row| row.first()).map_or(Ok(0), integer)?;
+    if version <= VERSION {
+        return Ok(());
+    }
+    let message = format!(
+        "the index in the database of layers has version {version}, which a later version of this \
+         program made: use that one"
+    );
+    Err(Error::new(Code::StorageError, message))
+}

@@ -1,0 +1,192 @@
+//! All of an agent: its entries in pages, and entries from elsewhere.
+
+use super::indexing::{COMPOST, EPISODES, catch_up, index_again};
+use super::reader::Reader;
+use super::row::Row;
+use super::sql::{integer, statement, text};
+use super::writer::Writer;
+use crate::layers::error::Error;
+use crate::layers::line::Line;
+use crate::layers::memory::{Compost, Episode, Memory, Task, column_text};
+use crate::storage::database::Value;
+use crate::time::Timestamp;
+
+/// Where a page begins: the number of a layer and the id of the last row before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::layers) struct Position {
+    layer: usize,
+    after: i64,
+}
+
+impl Position {
+    pub const START: Self = Self { layer: 0, after: i64::MIN };
+
+    /// Reads what [`Position::cursor`] wrote.
+    pub fn parse(cursor: &str) -> Option<Self> {
+        let (layer, after) = cursor.split_once(':')?;
+        let position = Self { layer: layer.parse().ok()?, after: after.parse().ok()? };
+        (position.layer < LAYERS.len()).then_some(position)
+    }
+
+    pub fn cursor(self) -> String {
+        format!("{}:{}", self.layer, self.after)
+    }
+}
+
+/// A table, its columns after the id, and a row as a line.
+type LayerRows = (&'static str, &'static str, fn(Row) -> Result<Line, Error>);
+
+/// The layers in the order of an export.
+const LAYERS: [LayerRows; 5] = [
+    ("core_memories", "memory, created_at", |row| {
+        let Memory { memory, created_at, .. } = row.memory()?;
+        Ok(Line::Core { memory, created_at })
+    }),
+    ("recent_memories", "memory, created_at", |row| {
+        let Memory { memory, created_at, .. } = row.memory()?;
+        Ok(Line::Recent { memory, created_at })
+    }),
+    ("current_task", "task, started_at, updated_at", |mut row| {
+        row.skip();
+        let Task { task, started_at, updated_at } = row.task()?;
+        Ok(Line::Task { task, started_at, updated_at })
+    }),
+    ("episodic_memories", "memory, tags, created_at", |row| {
+        let Episode { memory, tags, created_at, .. } = row.episode()?;
+        Ok(Line::Episode { memory, tags, created_at })
+    }),
+    ("memory_compost", "summary, original_count, archived_at", |row| {
+        let Compost { summary, original_count, archived_at, .. } = row.compost()?;
+        Ok(Line::Compost { summary, original_count, archived_at })
+    }),
+];
+
+impl Reader<'_> {
+    /// At most so many entries from a position on, and where the next page begins, if any.
+    pub fn page(&self, start: Position, most: u32) -> Result<(Vec<Line>, Option<Position>), Error> {
+        let mut lines = Vec::new();
+        let mut after = start.after;
+        for (number, (table, columns, line)) in LAYERS.iter().enumerate().skip(start.layer) {
+            let room = most - lines.len() as u32;
+            let sql = format!(
+                "SELECT id, {columns} FROM {table} WHERE agent_id = ?1 AND id > ?2 \
+                 ORDER BY id LIMIT ?3"
+            );
+            let parameters = [text(self.agent), Value::Integer(after), Value::Integer(room.into())];
+            for row in self.rows(table, &sql, parameters, room)? {
+                after = integer(&row[0])?;
+                lines.push(line(Row::of(row))?);
+            }
+            if lines.len() == most as usize {
+                return Ok((lines, Some(Position { layer: number, after })));
+            }
+            after = i64::MIN;
+        }
+        Ok((lines, None))
+    }
+}
+
+impl Writer<'_> {
+    /// Adds an entry from elsewhere after all others of its layer; whether it was added. A core
+    /// memory that the agent has is not, and neither is a task where it has one.
+    pub fn import(&mut self, line: &Line) -> Result<bool, Error> {
+        let moment = |moment: &Option<Timestamp>| {
+            moment.map_or(Value::Null, |moment| Value::Text(column_text(moment)))
+        };
+        match line {
+            Line::Core { memory, .. } if self.reader().core_id(memory)?.is_some() => {
+                return Ok(false);
+            }
+            Line::Core { memory, created_at } => self.insert(
+                "INSERT INTO core_memories (agent_id, memory, created_at) VALUES (?1, ?2, ?3) \
+                 RETURNING id",
+                [self.agent(), text(memory), moment(created_at)],
+            )?,
+            Line::Recent { memory, created_at } => self.insert(
+                "INSERT INTO recent_memories (agent_id, memory, created_at) VALUES (?1, ?2, ?3) \
+                 RETURNING id",
+                [self.agent(), text(memory), moment(created_at)],
+            )?,
+            Line::Task { .. } if self.reader().task()?.is_some() => return Ok(false),
+            Line::Task { task, started_at, updated_at } => {
+                let (started_at, updated_at) = (*started_at, *updated_at);
+                self.set_task(&Task { task: task.clone(), started_at, updated_at })?;
+                return Ok(true);
+            }
+            Line::Episode { memory, tags, created_at } => {
+                let tags = (!tags.is_empty()).then(|| tags.join(","));
+                let tags = tags.map_or(Value::Null, Value::Text);
+                self.insert(
+                    "INSERT INTO episodic_memories (agent_id, memory, tags, created_at) \
+                     VALUES (?1, ?2, ?3, ?4) RETURNING id",
+                    [self.agent(), text(memory), tags, moment(created_at)],
+                )?
+            }
+            Line::Compost { summary, original_count, archived_at } => self.insert(
+                "INSERT INTO memory_compost (agent_id, summary, original_count, archived_at) \
+                 VALUES (?1, ?2, ?3, ?4) RETURNING id",
+                [self.agent(), text(summary), Value::Integer(*original_count), moment(archived_at)],
+            )?,
+        };
+        Ok(true)
+    }
+
+    /// Indexes some of what waits.
+    pub fn index_some(&mut self) -> Result<(), Error> {
+        let indexed = self.reader().indexed.unwrap_or_default();
+        catch_up(self.transaction, self.reader().agent, &EPISODES, indexed.episodes)?;
+        catch_up(self.transaction, self.reader().agent, &COMPOST, indexed.compost)
+    }
+
+    /// Puts `[removed]` in the place of a text, wherever it occurs in a layer, in at most so many
+    /// rows of each; how many rows had it, and whether all are done. What the index has of them is
+    /// wiped out.
+    pub fn forget(&mut self, secret: &str, most: u32) -> Result<(u64, bool), Error> {
+        let (mut changed, mut is_done) = (0, true);
+        for (table, columns) in SECRETS {
+            let each = |of: fn(&str) -> String| columns.iter().map(move |column| of(column));
+            let has: Vec<_> = each(|column| format!("instr({column}, ?2) > 0")).collect();
+            let sql = format!(
+                "SELECT id FROM {table} WHERE agent_id = ?1 AND ({}) ORDER BY id LIMIT ?3",
+                has.join(" OR ")
+            );
+            let asked = [self.agent(), text(secret), Value::Integer(most.into())];
+            let ids = self.reader().rows(table, &sql, asked, most)?;
+            if ids.is_empty() {
+                continue;
+            }
+            is_done &= ids.len() < most as usize;
+            changed += ids.len() as u64;
+            let ids: Vec<i64> = ids.iter().map(|row| integer(&row[0])).collect::<Result<_, _>>()?;
+            let ids = Value::Text(serde_json::to_string(&ids).expect("ids are JSON"));
+            let set: Vec<_> =
+                each(|column| format!("{column} = replace({column}, ?1, ?2)")).collect();
+            // A core memory that becomes the same as another is one.
+            let update = format!(
+                "UPDATE OR REPLACE {table} SET {} WHERE id IN (SELECT value FROM json_each(?3))",
+                set.join(", ")
+            );
+            self.execute(&[statement(&update, [text(secret), text(REMOVED), ids.clone()])])?;
+            let indexed = self.reader().indexed.unwrap_or_default();
+            for (layer, indexed) in [(&EPISODES, indexed.episodes), (&COMPOST, indexed.compost)] {
+                if layer.table == *table {
+                    let agent = self.reader().agent;
+                    index_again(self.transaction, agent, layer, indexed, ids.clone())?;
+                }
+            }
+        }
+        Ok((changed, is_done))
+    }
+}
+
+/// Stands in the place of a secret.
+const REMOVED: &str = "[removed]";
+
+/// Where a secret may be.
+const SECRETS: &[(&str, &[&str])] = &[
+    ("core_memories", &["memory"]),
+    ("recent_memories", &["memory"]),
+    ("current_task", &["task"]),
+    ("episodic_memories", &["memory", "tags"]),
+    ("memory_compost", &["summary"]),
+];

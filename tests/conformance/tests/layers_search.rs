@@ -1,0 +1,216 @@
+//! The search of `layers` among many episodes: the index finds what a look at every row finds,
+//! whatever other programs do to the rows.
+
+use agent_memory_conformance::core_runner::context_of;
+use agent_memory_conformance::in_memory::InMemoryStorage;
+use agent_memory_core::storage::Place;
+use agent_memory_core::toolbox;
+use serde_json::{Value, json};
+
+/// More rows than are looked at one by one.
+const MANY: usize = 1_500;
+
+struct Memory(InMemoryStorage);
+
+impl Memory {
+    fn new() -> Self {
+        let storage = InMemoryStorage::new();
+        storage.grant(Place::named("layers"));
+        Self(storage)
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.0.begin_call();
+        let context = context_of(&json!({
+            "settings": {"toolsets": ["layers"]}, "now": "2025-01-20T10:00:00.000Z",
+            "utc_offset_minutes": 0, "seed": 1,
+        }));
+        let outcome = toolbox::call_tool(&self.0, tool, &arguments.to_string(), &context);
+        serde_json::from_str(outcome.expect(tool).json()).expect("JSON")
+    }
+
+    fn add(&self, agent: &str, memory: &str) {
+        let added = self.call("add_episodic_memory", json!({"agent_id": agent, "memory": memory}));
+        assert_eq!(added["created"], true, "{added}");
+    }
+
+    fn found(&self, agent: &str, keywords: &str) -> Vec<i64> {
+        let arguments = json!({"agent_id": agent, "keywords": keywords, "limit": 1000});
+        let result = self.call("search_episodic_memories", arguments);
+        let memories = result["memories"].as_array().expect("memories").iter();
+        memories.map(|memory| memory["id"].as_i64().expect("an id")).collect()
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        self.0.query_sql(sql).expect(sql)[0][0].as_i64().expect("a number")
+    }
+
+    /// As the program of spec 002 adds them.
+    fn insert(&self, agent: &str, count: usize, memory: &str) {
+        self.0.run_sql(&[format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+             INSERT INTO episodic_memories (agent_id, memory) SELECT '{agent}', {memory} FROM n"
+        )]);
+    }
+}
+
+#[test]
+fn what_another_program_adds_is_found_before_it_is_indexed_and_after() {
+    let memory = Memory::new();
+    memory.add("ada", "The first episode");
+    memory.insert(
+        "ada",
+        MANY,
+        "'Episode ' || i || ' of ' || CASE WHEN i % 500 THEN 'many' ELSE 'few' END",
+    );
+    memory.insert("bob", MANY, "'Few of bob'");
+    let few = || memory.found("ada", "few epis");
+    assert_eq!(few(), [1501, 1001, 501]);
+    let indexed = || memory.number("SELECT count(*) FROM layers_episode_words_docsize");
+    let mut before = indexed();
+    assert_eq!(before, 0);
+    for number in 0..8 {
+        memory.add("ada", &format!("Added {number}"));
+        let now = indexed();
+        assert!(now - before <= 256, "a call indexes a bounded number");
+        before = now;
+        assert_eq!(few(), [1501, 1001, 501], "after {number} adds");
+    }
+    assert!(before > MANY as i64, "{before}");
+    assert_eq!(memory.found("ada", "added"), (3002..3010).rev().collect::<Vec<_>>());
+    assert_eq!(memory.found("ada", "bob"), [0; 0]);
+    assert_eq!(memory.found("ada", "first"), [1]);
+}
+
+#[test]
+fn rows_that_are_edited_or_deleted_are_not_found_by_their_old_words() {
+    let memory = Memory::new();
+    for (agent, count) in [("ada", 40), ("bob", MANY)] {
+        memory.add(agent, "Begin");
+        memory.insert(agent, count, "'Old words of n' || i || 'x'");
+        (0..7).for_each(|_| memory.add(agent, "More"));
+    }
+    let all = memory.found("bob", "old");
+    assert_eq!(all.len(), 1_000);
+    memory.0.run_sql(&[
+        "UPDATE episodic_memories SET memory = 'New text' WHERE memory IN ('Old words of n7x', 'Old words of n8x')",
+        "DELETE FROM episodic_memories WHERE memory = 'Old words of n9x'",
+    ]);
+    for agent in ["ada", "bob"] {
+        assert_eq!(memory.found(agent, "old n7x"), [0; 0].to_vec(), "{agent}");
+        assert_eq!(memory.found(agent, "words n9x old"), [0; 0].to_vec(), "{agent}");
+    }
+    // Of few rows each is looked at.
+    assert_eq!(memory.found("ada", "new").len(), 2);
+}
+
+#[test]
+fn a_search_and_a_read_write_nothing() {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    memory.insert("ada", MANY, "'Episode ' || i");
+    let before = memory.0.image();
+    for tool in ["search_episodic_memories", "get_memory_summary", "get_recent_memories"] {
+        memory.call(tool, json!({"agent_id": "ada"}));
+    }
+    memory.found("ada", "episode");
+    assert!(memory.0.image() == before);
+}
+
+#[test]
+fn an_index_that_somebody_removed_is_made_anew() {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    memory.insert("ada", MANY, "'Episode ' || i");
+    (0..7).for_each(|_| memory.add("ada", "More"));
+    memory.0.run_sql(&["DROP TABLE layers_episode_words"]);
+    assert_eq!(memory.found("ada", "episode 1499"), [1500]);
+    (0..7).for_each(|_| memory.add("ada", "Again"));
+    assert_eq!(memory.found("ada", "episode 1499"), [1500]);
+    assert_eq!(memory.found("ada", "again").len(), 7);
+    assert!(memory.number("SELECT episodes_indexed FROM layers_agents") > MANY as i64);
+}
+
+#[test]
+fn compost_among_much_of_it_is_found_by_its_words() {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    memory.0.run_sql(&[format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) \
+         INSERT INTO memory_compost (agent_id, summary) SELECT 'ada', 'Summary ' || i FROM n"
+    )]);
+    for _ in 0..7 {
+        memory.call("add_recent_memory", json!({"agent_id": "ada", "memory": "Parsed"}));
+        memory.call("clear_recent_memories", json!({"agent_id": "ada"}));
+    }
+    assert!(memory.number("SELECT compost_indexed FROM layers_agents") > MANY as i64);
+    let compost = |keywords: &str| {
+        let arguments = json!({"agent_id": "ada", "keywords": keywords, "include_compost": true});
+        let found = memory.call("search_episodic_memories", arguments);
+        assert_eq!(found["count"], 0, "{found}");
+        found["compost"].as_array().expect("compost").len()
+    };
+    assert_eq!([compost("summary 1234"), compost("parsed"), compost("summary")], [1, 7, 50]);
+}
+
+#[test]
+fn the_index_of_a_text_that_was_forgotten_does_not_hold_it() {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    memory.insert(
+        "ada",
+        MANY,
+        "CASE i % 100 WHEN 0 THEN 'The key hunter22' ELSE 'Episode ' || i END",
+    );
+    (0..7).for_each(|_| memory.add("ada", "More"));
+    let indexed = "SELECT count(*) FROM layers_episode_words_data \
+                   WHERE instr(block, CAST('hunter22' AS BLOB)) > 0";
+    assert!(memory.number(indexed) > 0);
+    assert_eq!(memory.found("ada", "hunter").len(), 15);
+    let forgotten = memory.call("forget", json!({"agent_id": "ada", "text": "hunter22"}));
+    assert_eq!(forgotten, json!({"changed": 15, "is_done": true}));
+    assert_eq!(memory.number(indexed), 0);
+    assert_eq!(memory.found("ada", "hunter"), [0; 0]);
+    assert_eq!(memory.found("ada", "key removed").len(), 15);
+    assert_eq!(memory.found("ada", "episode 1499"), [1500]);
+}
+
+#[test]
+fn many_entries_go_out_and_in_page_by_page() {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    memory.insert("ada", 3 * MANY, "'Episode ' || i");
+    let pages = |agent: &str| {
+        let (mut pages, mut cursor) = (Vec::new(), Value::Null);
+        loop {
+            let mut arguments = json!({"agent_id": agent});
+            if !cursor.is_null() {
+                arguments["cursor"] = cursor;
+            }
+            let page = memory.call("export_layers", arguments);
+            assert_eq!(page["total"], 3 * MANY + 1, "{page}");
+            pages.push(page["text"].as_str().expect("text").to_owned());
+            cursor = page["cursor"].clone();
+            if cursor.is_null() {
+                return pages;
+            }
+        }
+    };
+    let out = pages("ada");
+    assert_eq!(out.len(), 3);
+    let (mut cursor, mut added) = (None::<String>, 0);
+    loop {
+        let mut arguments = json!({"agent_id": "bob", "entries": out.concat()});
+        if let Some(cursor) = &cursor {
+            arguments["cursor"] = json!(cursor);
+        }
+        let page = memory.call("import_layers", arguments);
+        added += page["added"].as_u64().expect("a number");
+        cursor = page["cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(added as usize, 3 * MANY + 1);
+    assert_eq!(pages("bob").concat(), out.concat());
+}
