@@ -91,17 +91,22 @@ function placesOf(
     try {
       return { label, ...(kind === 'file' ? grantFile(path) : grantDirectory(path)), isPrivate, databases }
     } catch (error) {
-      const option = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
+      const isInDataDirectory = configured === undefined && place.default.startsWith(inDataDirectory)
+      const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
+      const option = isInDataDirectory ? 'dataDir' : own
       throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
     }
   }
   return toolsets.flatMap((toolset) => toolset.places.map((place) => grant(toolset, place)))
 }
 
+/** The beginning of a default path that is below the data directory. */
+const inDataDirectory = 'data:'
+
 /** A place's default path; undefined if it is below a directory that this machine does not have. */
 function defaultPath(path: string, dataDirectory: string | undefined): string | undefined {
-  if (!path.startsWith('data:')) return absolutePath(path)
-  return dataDirectory === undefined ? undefined : join(dataDirectory, path.slice('data:'.length))
+  if (!path.startsWith(inDataDirectory)) return absolutePath(path)
+  return dataDirectory === undefined ? undefined : join(dataDirectory, path.slice(inDataDirectory.length))
 }
 
 /** The settings that the component receives. The paths of places stay in the host. */

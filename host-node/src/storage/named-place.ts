@@ -64,8 +64,9 @@ export function grantDirectory(directory: string): Pick<NamedPlace, 'path' | 'lo
 export function grantFile(path: string): Pick<NamedPlace, 'path' | 'file' | 'location'> {
   const invalidPathError = invalidPathErrorOf(path)
   checkAbsolute(path)
-  const name = path.slice(path.search(/[^/\\]*$/))
-  if (['', '.', '..'].includes(name)) throw invalidPathError('it is the path of a directory: name a file in it')
+  const name = basename(path)
+  const isDirectory = path.endsWith('/') || path.endsWith(sep) || name === '.' || name === '..'
+  if (isDirectory) throw invalidPathError('it is the path of a directory: name a file in it')
   if (isOwnName(name, [ownDirectory])) throw invalidPathError('this name is for the lock: use another')
   const existing = attempt(`keep anything in \`${path}\``, () => canonicalFile(path))
   if (existing === undefined) return { path: grantDirectory(dirname(path)).path, file: name, location: path }
