@@ -2,7 +2,14 @@ import { join } from 'node:path'
 import type { PlaceDescription, Setting, Toolset } from './description.ts'
 import { invalidOption, unknownOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import { grantDirectory, grantFile, type NamedPlaces } from './storage/named-place.ts'
+import {
+  grantDirectory,
+  grantFile,
+  type MissingPlace,
+  type NamedPlace,
+  type NamedPlaces,
+  requireApart,
+} from './storage/named-place.ts'
 import { absolutePath } from './user-paths.ts'
 
 /** The values that were set, by toolset and by name. Each matches its schema. */
@@ -81,23 +88,36 @@ function placesOf(
   values: Values,
   dataDirectory: string | undefined,
 ): NamedPlaces {
-  const grant = (toolset: Toolset, { label, setting, ...place }: PlaceDescription) => {
-    const { kind, missing, is_private: isPrivate } = place
-    const configured = setting === undefined ? undefined : values.get(toolset.name)?.[setting]
-    const byDefault = mounted.includes(toolset) ? defaultPath(place.default, dataDirectory) : undefined
-    const path = (configured as string | undefined) ?? byDefault
-    if (kind === 'family' || path === undefined) return { label, missing }
-    const databases = place.databases.map(({ name }) => name)
-    try {
-      return { label, ...(kind === 'file' ? grantFile(path) : grantDirectory(path)), isPrivate, databases }
-    } catch (error) {
-      const isInDataDirectory = configured === undefined && place.default.startsWith(inDataDirectory)
-      const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
-      const option = isInDataDirectory ? 'dataDir' : own
-      throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
+  const places: (NamedPlace | MissingPlace)[] = []
+  for (const toolset of toolsets) {
+    for (const place of toolset.places) {
+      const { label, kind, setting, missing } = place
+      const configured = setting === undefined ? undefined : values.get(toolset.name)?.[setting]
+      const byDefault = mounted.includes(toolset) ? defaultPath(place.default, dataDirectory) : undefined
+      const path = (configured as string | undefined) ?? byDefault
+      if (kind === 'family' || path === undefined) {
+        places.push({ label, missing })
+        continue
+      }
+      try {
+        places.push(grantPlace(place, path, places))
+      } catch (error) {
+        const isInDataDirectory = configured === undefined && place.default.startsWith(inDataDirectory)
+        const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
+        const option = isInDataDirectory ? 'dataDir' : own
+        throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
+      }
     }
   }
-  return toolsets.flatMap((toolset) => toolset.places.map((place) => grant(toolset, place)))
+  return places
+}
+
+function grantPlace({ label, kind, ...place }: PlaceDescription, path: string, others: NamedPlaces): NamedPlace {
+  const granted = kind === 'file' ? grantFile(path) : grantDirectory(path)
+  const databases = place.databases.map(({ name }) => name)
+  const named = { label, ...granted, isPrivate: place.is_private, databases }
+  requireApart(named, others)
+  return named
 }
 
 /** The beginning of a default path that is below the data directory. */

@@ -18,11 +18,14 @@ function platformDataDirectory(platform: NodeJS.Platform): string | undefined {
     case 'darwin':
       return absolutePath('~/Library/Application Support')
     case 'win32':
-      return absolutePath(process.env['LOCALAPPDATA'] ?? '~/AppData/Local')
-    default: {
-      // The XDG specification ignores a relative path.
-      const set = process.env['XDG_DATA_HOME']
-      return set !== undefined && isAbsolute(set) ? set : absolutePath('~/.local/share')
-    }
+      return absoluteVariable('LOCALAPPDATA')
+    default:
+      return absoluteVariable('XDG_DATA_HOME') ?? absolutePath('~/.local/share')
   }
+}
+
+/** The path in an environment variable. A relative one is ignored, as the XDG specification wants it. */
+function absoluteVariable(name: string): string | undefined {
+  const path = process.env[name]
+  return path !== undefined && isAbsolute(path) ? path : undefined
 }

@@ -67,12 +67,13 @@ export function grantFile(path: string): Pick<NamedPlace, 'path' | 'file' | 'loc
   const name = basename(path)
   const isDirectory = path.endsWith('/') || path.endsWith(sep) || name === '.' || name === '..'
   if (isDirectory) throw invalidPathError('it is the path of a directory: name a file in it')
-  if (isOwnName(name, [ownDirectory])) throw invalidPathError('this name is for the lock: use another')
   const existing = attempt(`keep anything in \`${path}\``, () => canonicalFile(path))
-  if (existing === undefined) return { path: grantDirectory(dirname(path)).path, file: name, location: path }
-  if (existing.path === undefined) throw invalidPathError('it leads to a path that is not UTF-8')
-  if (!existing.isFile) throw invalidPathError('something other than a file stands there: move it away')
-  return { path: dirname(existing.path), file: basename(existing.path), location: path }
+  if (existing?.isFile === false) throw invalidPathError('something other than a file stands there: move it away')
+  const canonical = existing === undefined ? join(grantDirectory(dirname(path)).path, name) : existing.path
+  if (canonical === undefined) throw invalidPathError('it leads to a path that is not UTF-8')
+  const file = basename(canonical)
+  if (isOwnName(file, [ownDirectory])) throw invalidPathError('this name is for the lock: use another')
+  return { path: dirname(canonical), file, location: path }
 }
 
 /** The canonical path of what a path leads to, or undefined if nothing is there. */
@@ -93,6 +94,17 @@ function checkAbsolute(path: string): void {
 
 function invalidPathErrorOf(path: string): (why: string) => StorageError {
   return (why) => new StorageError('invalid-path', `cannot keep anything in \`${path}\`: ${why}`)
+}
+
+/** Throws if a place lies inside another or around it. */
+export function requireApart(place: NamedPlace, others: NamedPlaces): void {
+  const pathOf = ({ path, file = '' }: NamedPlace) => join(path, file, sep)
+  const isNear = (other: NamedPlace) =>
+    pathOf(place).startsWith(pathOf(other)) || pathOf(other).startsWith(pathOf(place))
+  const near = others.find((other) => 'path' in other && isNear(other))
+  if (near === undefined) return
+  const why = `no place lies inside another, and \`${near.label}\` is kept there: use another path`
+  throw invalidPathErrorOf(place.location)(why)
 }
 
 /** The granted place with a label. */

@@ -136,15 +136,16 @@ test('a place that is a file has one database, whatever its name, and no documen
     assert.equal(storageError(() => databaseFile(granted, other, 'kept')).code, 'not-granted')
   }
   const areas = areasOf(granted)
+  assert.equal(statusAt(areas, 'documents', ''), undefined)
+  assert.equal(listDirectory(areas, 'documents', ''), undefined)
   for (const work of [
-    () => statusAt(areas, 'documents', ''),
     () => statusAt(areas, 'documents', 'a.md'),
-    () => listDirectory(areas, 'documents', ''),
+    () => listDirectory(areas, 'documents', 'a'),
     () => readDocument(areas, 'documents', 'a.md', 10n),
   ]) {
-    assert.equal(storageError(work).code, 'not-granted')
+    assert.equal(storageError(work).code, 'invalid-path')
   }
-  assert.equal(commitError(() => commit(areas, [put('b.md', '')], 'full')).error.code, 'not-granted')
+  assert.equal(commitError(() => commit(areas, [put('b.md', '')], 'full')).error.code, 'invalid-path')
   assert.deepEqual(readdirSync(base), ['a.md'])
   const own = join(base, '.agent-memory/x.db')
   const bookkeeping = { ...put('note', ''), val: { ...put('note', '').val, area: 'bookkeeping' as const } }
