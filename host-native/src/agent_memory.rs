@@ -74,8 +74,8 @@ impl AgentMemory {
         &self.0.resource_templates
     }
 
-    /// The directory of the place with this label; none if that place is not granted. The part that
-    /// existed when this was built is canonical. The host owns the files in it.
+    /// The directory of the place with this label, or that of its file; none if that place is not
+    /// granted. The part that existed when this was built is canonical.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         self.0.storage.place_directory(label)
     }

@@ -4,9 +4,10 @@ use crate::agent_memory::{AgentMemory, Mounted};
 use crate::arrival::Arrivals;
 use crate::capability::toolbox;
 use crate::changes::Notifier;
+use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::engine::{Engine, Image};
-use crate::storage::{self, NamedPlace, Storage, StorageOptions};
+use crate::storage::{self, NamedPlace, NamedPlaceKind, Storage, StorageOptions};
 use crate::{Clock, Durability, Limits, Random};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub struct Builder {
     /// None: the default toolsets.
     toolsets: Option<Vec<String>>,
     allowed: Vec<PathBuf>,
+    /// None: the platform's.
+    data_directory: Option<PathBuf>,
     /// Toolset, name and value.
     settings: Vec<(String, String, Value)>,
     utc_offset_minutes: Option<i32>,
@@ -44,6 +47,7 @@ impl Builder {
         Builder {
             toolsets: None,
             allowed: Vec::new(),
+            data_directory: None,
             settings: Vec::new(),
             utc_offset_minutes: None,
             storage: StorageOptions::default(),
@@ -67,11 +71,18 @@ impl Builder {
         self
     }
 
+    /// Sets the directory for data that belongs to no repository. By default it is `agent-memory` in
+    /// the platform's directory for the data of programs. A place of a toolset may be below it.
+    pub fn data_dir(mut self, directory: impl Into<PathBuf>) -> Builder {
+        self.data_directory = Some(below_home(directory.into()));
+        self
+    }
+
     /// Sets one of a toolset's own settings, as [`Image::description`] and `docs/tools.md` list them.
     /// The setting's schema has to accept the value.
     ///
-    /// A setting that names the directory of a place also grants that place. Without it, the place is
-    /// granted at its default directory if its toolset is mounted.
+    /// A setting with the path of a place also grants that place. Without it, the place is granted
+    /// at its default path if its toolset is mounted.
     pub fn setting(
         mut self,
         toolset: impl Into<String>,
@@ -155,9 +166,11 @@ impl Builder {
             let granted = storage.grant(directory);
             granted.map_err(|error| BuildError::Grant { directory: directory.clone(), error })?;
         }
+        let data_directory = self.data_directory.or_else(data_directory::of_platform);
         for toolset in &description.toolsets {
             let is_mounted = mounted.iter().any(|one| one.name == toolset.name);
-            grant_places(&storage, toolset, &own, is_mounted)?;
+            let defaults = is_mounted.then_some(data_directory.as_deref());
+            grant_places(&storage, toolset, &own, defaults)?;
         }
 
         let engine = Engine::load(&self.image, self.limits)
@@ -205,34 +218,47 @@ impl Builder {
     }
 }
 
-/// Grants the places of a toolset that have a directory in the settings and, if the toolset is
-/// mounted, the others at their defaults.
+/// Grants the places of a toolset that have a path in the settings and, if the toolset is mounted,
+/// the others at their defaults. `defaults` has the data directory if the toolset is mounted.
 fn grant_places(
     storage: &Storage,
     toolset: &Toolset,
     own: &OwnSettings,
-    is_mounted: bool,
+    defaults: Option<Option<&Path>>,
 ) -> Result<(), BuildError> {
     for place in &toolset.places {
         storage.know_place(&place.label, &place.missing);
         let set = own.get(&toolset.name).and_then(|own| own.get(&place.setting));
         let set = set.and_then(Value::as_str).map(below_home);
-        let directory = set.or_else(|| default_directory(place).filter(|_| is_mounted));
-        let Some(directory) = directory.filter(|_| place.kind == "directory") else { continue };
+        let path = set.or_else(|| default_path(place, defaults?));
+        let (Some(path), Some(kind)) = (path, kind(place)) else { continue };
         let granted = storage.grant_place(NamedPlace {
             label: place.label.clone(),
-            directory: directory.clone(),
+            kind,
+            path: path.clone(),
             is_private: place.is_private,
             databases: place.databases.iter().map(|database| database.name.clone()).collect(),
         });
-        granted.map_err(|error| BuildError::Grant { directory, error })?;
+        granted.map_err(|error| BuildError::Grant { directory: path, error })?;
     }
     Ok(())
 }
 
-/// The default directory of a place; none without a home directory.
-fn default_directory(place: &PlaceDescription) -> Option<PathBuf> {
-    Some(below_home(&place.default)).filter(|path| path.is_absolute())
+/// None for a kind of place that this host does not have.
+fn kind(place: &PlaceDescription) -> Option<NamedPlaceKind> {
+    match place.kind.as_str() {
+        "directory" => Some(NamedPlaceKind::Directory),
+        "file" => Some(NamedPlaceKind::File),
+        _ => None,
+    }
+}
+
+/// The default path of a place; none without the directory that it is below.
+fn default_path(place: &PlaceDescription, data_directory: Option<&Path>) -> Option<PathBuf> {
+    match place.default.strip_prefix("data:") {
+        Some(name) => data_directory.map(|directory| directory.join(name)),
+        None => Some(below_home(&place.default)).filter(|path| path.is_absolute()),
+    }
 }
 
 /// A path, with a leading `~/` for the home directory.
@@ -244,8 +270,7 @@ pub(crate) fn below_home(path: impl AsRef<Path>) -> PathBuf {
     }
 }
 
-/// The settings that the component gets: all but the directories of places, which only the host
-/// needs.
+/// The settings that the component gets: all but the paths of places, which only the host needs.
 fn settings_for_component(
     description: &Description,
     own: OwnSettings,
@@ -268,7 +293,7 @@ pub enum BuildError {
     Grant {
         /// The path as it was given.
         directory: PathBuf,
-        /// The reason, with the directory's name.
+        /// The reason, with the path.
         error: storage::Error,
     },
     /// There is no such toolset or setting, or the setting does not accept the value.

@@ -68,18 +68,25 @@ pub struct PlaceDescription {
     pub label: String,
     /// Its name for people.
     pub title: String,
-    /// `directory`; this host has no other kinds yet.
+    /// `directory` or `file`; this host has no families.
     pub kind: String,
     /// Whether it is for its owner alone.
     pub is_private: bool,
     /// The setting with its path.
     pub setting: String,
-    /// Its default path; `~/` stands for the home directory.
+    /// Its default path; `~/` stands for the home directory, `data:` for the data directory.
     pub default: String,
     /// The databases in it.
     pub databases: Vec<DatabaseDescription>,
     /// The message for people if it is not granted.
     pub missing: String,
+}
+
+impl PlaceDescription {
+    /// Whether it is a single file.
+    pub fn is_file(&self) -> bool {
+        self.kind == "file"
+    }
 }
 
 /// A database in a place.
@@ -274,11 +281,15 @@ impl ToolsetSetting {
             let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
             return words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
         }
-        match (self.kind(), self.minimum()) {
-            ("integer", Some(1)) => "a whole number above 0".to_owned(),
-            ("integer", Some(least)) => format!("a whole number of at least {least}"),
-            ("integer", None) => "a whole number".to_owned(),
-            ("boolean", _) => "`true` or `false`".to_owned(),
+        match (self.kind(), self.bound("minimum"), self.bound("maximum")) {
+            ("integer", Some(least), Some(most)) => {
+                format!("a whole number from {least} to {most}")
+            }
+            ("integer", Some(1), None) => "a whole number above 0".to_owned(),
+            ("integer", Some(least), None) => format!("a whole number of at least {least}"),
+            ("integer", None, Some(most)) => format!("a whole number of at most {most}"),
+            ("integer", None, None) => "a whole number".to_owned(),
+            ("boolean", ..) => "`true` or `false`".to_owned(),
             _ if self.is_path => "a path".to_owned(),
             _ => "text".to_owned(),
         }
@@ -291,8 +302,12 @@ impl ToolsetSetting {
         }
         match self.kind() {
             "integer" => {
-                let is_within = |number: i64| self.minimum().is_none_or(|least| number >= least);
-                value.as_i64().map_or_else(|| value.is_u64(), is_within)
+                let (least, most) = (self.bound("minimum"), self.bound("maximum"));
+                let is_within = |number: i64| {
+                    least.is_none_or(|least| number >= least)
+                        && most.is_none_or(|most| number <= most)
+                };
+                value.as_i64().map_or_else(|| value.is_u64() && most.is_none(), is_within)
             }
             "boolean" => value.is_boolean(),
             _ => value.as_str().is_some_and(|text| !text.is_empty()),
@@ -313,8 +328,8 @@ impl ToolsetSetting {
         self.schema.get("type").and_then(Value::as_str).unwrap_or("string")
     }
 
-    fn minimum(&self) -> Option<i64> {
-        self.schema.get("minimum").and_then(Value::as_i64)
+    fn bound(&self, keyword: &str) -> Option<i64> {
+        self.schema.get(keyword).and_then(Value::as_i64)
     }
 }
 
@@ -342,6 +357,12 @@ mod tests {
         assert_eq!(count.parse(&u64::MAX.to_string()), Some(json!(u64::MAX)));
         for wrong in ["0", "-1", "1.5", "many", ""] {
             assert_eq!(count.parse(wrong), None, "{wrong}");
+        }
+        let number = setting(json!({"type": "integer", "minimum": 2, "maximum": 100}));
+        assert_eq!(number.accepts(), "a whole number from 2 to 100");
+        assert_eq!((number.parse("2"), number.parse("100")), (Some(json!(2)), Some(json!(100))));
+        for wrong in ["1", "101", &u64::MAX.to_string()] {
+            assert_eq!(number.parse(wrong), None, "{wrong}");
         }
         let word = setting(json!({"type": "string", "enum": ["json", "sqlite"]}));
         assert_eq!(word.accepts(), "`json` or `sqlite`");

@@ -27,6 +27,7 @@ mod arrival;
 mod builder;
 mod capability;
 mod changes;
+mod data_directory;
 mod description;
 #[cfg(feature = "mcp")]
 mod enclosing_repository;

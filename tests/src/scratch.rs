@@ -1,4 +1,4 @@
-//! Scratch repositories and directories of records on disk.
+//! Scratch repositories, directories of records and databases of layers on disk.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -6,14 +6,24 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use agent_memory_conformance::case::{Case, Documents, Places};
+use agent_memory_storage_memory::sql;
+use serde_json::{Map, Value};
 use tempfile::TempDir;
 
-/// A scratch repository, a directory that is not granted, and the path of a directory of records.
+/// A scratch repository, a directory that is not granted, and the paths of a directory of records and
+/// of a database of layers.
 #[derive(Debug)]
 pub struct Scratch {
     directory: TempDir,
-    /// Whether the documents are those of the directory of records.
-    keeps_records: bool,
+    kept: Kept,
+}
+
+/// The place with the data of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Repository,
+    Records,
+    Layers,
 }
 
 const TREE: &str = ".github/agent-memory";
@@ -28,32 +38,42 @@ impl Scratch {
         Self::within(tempfile::tempdir().expect("a temporary directory"), documents)
     }
 
-    /// A repository or a directory of records with the documents that a case gives.
+    /// The place of a case's toolset, with the documents or the database that the case gives.
     pub fn of(case: &Case) -> Self {
-        if case.format.is_none() {
-            return Self::new(&case.given());
+        match case.toolset() {
+            "records" => Self::of_records(&case.given()),
+            "layers" => Self::of_layers(case.given_sql()),
+            _ => Self::new(&case.given()),
         }
-        let mut scratch = Self::new(&Documents::new());
-        scratch.keeps_records = true;
-        let given = case.given();
+    }
+
+    fn of_records(given: &Documents) -> Self {
+        let scratch = Self { kept: Kept::Records, ..Self::new(&Documents::new()) };
         // Without documents, the host makes the directory.
         if !given.is_empty() {
-            let mut private = fs::DirBuilder::new();
-            private.mode(0o700).create(scratch.memory_dir()).expect("a scratch directory");
+            create_private(&scratch.memory_dir());
         }
         for (name, contents) in given {
-            let path = scratch.memory_dir().join(name);
-            let mut private = fs::OpenOptions::new();
-            let file = private.write(true).create_new(true).mode(0o600).open(&path);
-            file.and_then(|mut file| io::Write::write_all(&mut file, &contents))
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            write_private(&scratch.memory_dir().join(name), contents);
+        }
+        scratch
+    }
+
+    fn of_layers(given: &[String]) -> Self {
+        let scratch = Self { kept: Kept::Layers, ..Self::new(&Documents::new()) };
+        // Without statements, the host makes the directory and the file.
+        if !given.is_empty() {
+            let file = scratch.layers_file();
+            create_private(file.parent().expect("it is in a directory"));
+            write_private(&file, b"");
+            sql::make_file(&file, given);
         }
         scratch
     }
 
     /// A repository with these documents, in the given directory.
     pub fn within(directory: TempDir, documents: &Documents) -> Self {
-        let scratch = Self { directory, keeps_records: false };
+        let scratch = Self { directory, kept: Kept::Repository };
         fs::create_dir_all(scratch.elsewhere()).expect("a scratch directory");
         fs::create_dir_all(scratch.repo().join(".git")).expect("a scratch directory");
         fs::write(scratch.repo().join(".git/HEAD"), "ref: refs/heads/main\n").expect("a file");
@@ -83,6 +103,28 @@ impl Scratch {
         self.repo().with_file_name("memories")
     }
 
+    /// The path of the database of layers.
+    pub fn layers_file(&self) -> PathBuf {
+        self.repo().with_file_name("layers").join("memory.sqlite")
+    }
+
+    /// The settings of a case's toolset by name, with the path of its place.
+    pub fn settings(&self, case: &Case) -> Map<String, Value> {
+        let (name, path) = match self.kept {
+            Kept::Repository => return Map::new(),
+            Kept::Records => ("directory", self.memory_dir()),
+            Kept::Layers => ("file", self.layers_file()),
+        };
+        let mut settings = case.settings()[case.toolset()].as_object().cloned().unwrap_or_default();
+        settings.insert(name.to_owned(), path.to_str().expect("scratch paths are UTF-8").into());
+        settings
+    }
+
+    /// The rows of a query of the database of layers.
+    pub fn query(&self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        sql::rows_of_file(&self.layers_file(), sql)
+    }
+
     /// The values of a case's placeholders.
     pub fn places(&self) -> Places {
         let text = |path: PathBuf| path.to_str().expect("scratch paths are UTF-8").to_owned();
@@ -92,9 +134,13 @@ impl Scratch {
     /// All documents.
     pub fn documents(&self) -> Documents {
         let mut documents = Documents::new();
-        let root = if self.keeps_records { self.memory_dir() } else { self.repo().join(TREE) };
+        let root = match self.kept {
+            Kept::Repository => self.repo().join(TREE),
+            Kept::Records => self.memory_dir(),
+            Kept::Layers => return documents,
+        };
         collect(&root, &root, &mut documents).expect("the tree is readable");
-        if self.keeps_records {
+        if self.kept == Kept::Records {
             let is_own =
                 |path: &str| OWN_NAMES.iter().any(|own| path.split('/').next() == Some(own));
             documents.retain(|path, _| !is_own(path));
@@ -126,12 +172,26 @@ impl Scratch {
             return Err(format!("these are left in the repository: {}", strays.join(", ")));
         }
         let mut open = Vec::new();
-        find_open(&self.memory_dir(), &mut open).map_err(|error| error.to_string())?;
+        for private in [self.memory_dir(), self.repo().with_file_name("layers")] {
+            find_open(&private, &mut open).map_err(|error| error.to_string())?;
+        }
         if !open.is_empty() {
             return Err(format!("these are not for their owner alone: {}", open.join(", ")));
         }
         Ok(self.documents())
     }
+}
+
+fn create_private(directory: &Path) {
+    let mut private = fs::DirBuilder::new();
+    private.mode(0o700).create(directory).expect("a scratch directory");
+}
+
+fn write_private(path: &Path, contents: &[u8]) {
+    let mut private = fs::OpenOptions::new();
+    let file = private.write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| io::Write::write_all(&mut file, contents))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
 /// Finds files and directories that others than the owner may use.

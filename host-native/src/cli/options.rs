@@ -3,7 +3,7 @@
 use super::setting::{Setting, Suggested};
 use super::value::{self, DURABILITY, LOCK_WAIT};
 use super::{Error, description};
-use crate::{Builder, Toolset, ToolsetSetting};
+use crate::{Builder, PlaceDescription, Toolset, ToolsetSetting};
 use clap::builder::ValueParser;
 use clap::error::Result as ClapResult;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
@@ -40,7 +40,7 @@ fn chosen<C: Choice>() -> impl Iterator<Item = (&'static Toolset, &'static Tools
 
 impl<C: Choice> Args for ToolsetOptions<C> {
     fn augment_args(command: Command) -> Command {
-        command.args(chosen::<C>().map(|(_, setting)| option(setting)))
+        command.args(chosen::<C>().map(|(toolset, setting)| option(toolset, setting)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -87,7 +87,8 @@ fn read(setting: &ToolsetSetting, found: &Setting) -> Result<Value, Error> {
 }
 
 /// The option of a toolset's setting.
-fn option(setting: &'static ToolsetSetting) -> Arg {
+fn option(toolset: &Toolset, setting: &'static ToolsetSetting) -> Arg {
+    let is_of_file = toolset.located_by(&setting.name).is_some_and(PlaceDescription::is_file);
     let help = format!("{} [default: {}]", setting.help, setting.default_text);
     let variable = format!("AGENT_MEMORY_{}", setting.flag.to_uppercase().replace('-', "_"));
     let variables: Vec<_> = std::iter::once(&variable).chain(&setting.environment).collect();
@@ -96,12 +97,16 @@ fn option(setting: &'static ToolsetSetting) -> Arg {
     let long = format!("{help}\n\n{}{more}[env: {}]", setting.more, variables.join(", "));
     let option = Arg::new(setting.flag.as_str())
         .long(setting.flag.as_str())
-        .value_name(value_name(setting))
+        .value_name(value_name(setting, is_of_file))
         .help(help)
         .long_help(long)
         .help_heading("Memory")
         .value_parser(parser(setting));
-    if setting.is_path { option.value_hint(ValueHint::DirPath) } else { option }
+    match (setting.is_path, is_of_file) {
+        (false, _) => option,
+        (true, true) => option.value_hint(ValueHint::FilePath),
+        (true, false) => option.value_hint(ValueHint::DirPath),
+    }
 }
 
 fn parser(setting: &'static ToolsetSetting) -> ValueParser {
@@ -113,9 +118,9 @@ fn parser(setting: &'static ToolsetSetting) -> ValueParser {
     ValueParser::new(Suggested::of(lines))
 }
 
-fn value_name(setting: &ToolsetSetting) -> String {
+fn value_name(setting: &ToolsetSetting, is_of_file: bool) -> String {
     match setting.schema.get("type").and_then(Value::as_str) {
-        _ if setting.is_path => "DIR".to_owned(),
+        _ if setting.is_path => if is_of_file { "FILE" } else { "DIR" }.to_owned(),
         Some("integer") => "N".to_owned(),
         _ => setting.flag.rsplit('-').next().unwrap_or_default().to_uppercase(),
     }

@@ -47,6 +47,11 @@ impl Setting {
         })
     }
 
+    /// Its value as a path.
+    pub(super) fn path(&self) -> PathBuf {
+        below_home(&self.value)
+    }
+
     /// Its value as a list of paths, separated as in `PATH`.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let paths = std::env::split_paths(&self.value);

@@ -57,7 +57,8 @@ pub(super) struct Reach {
 
     /// Directory for data outside of repositories [default: the platform's]
     ///
-    /// No toolset of this version stores anything there. [env: AGENT_MEMORY_DATA_DIR]
+    /// Toolsets keep what belongs to no repository there, unless their own options name another
+    /// path. [env: AGENT_MEMORY_DATA_DIR]
     #[arg(
         long,
         value_name = "DIR",
@@ -162,6 +163,9 @@ impl Reach {
         for directory in starting_repositories().chain(self.allowed()) {
             tracing::debug!(directory = %directory.display(), "granted");
             builder = builder.allow(directory);
+        }
+        if let Some(directory) = Setting::of("--data-dir", self.data_dir.as_ref()) {
+            builder = builder.data_dir(directory.path());
         }
         builder = self.toolsets.set(builder)?;
         if let Some(offset) = Setting::of("--utc-offset", self.utc_offset.as_ref()) {

@@ -295,7 +295,8 @@ fn a_private_place_is_for_its_owner_alone() {
     let storage = Storage::new(StorageOptions::default());
     let place = NamedPlace {
         label: "things".to_owned(),
-        directory: root.clone(),
+        kind: NamedPlaceKind::Directory,
+        path: root.clone(),
         is_private: true,
         databases: Vec::new(),
     };

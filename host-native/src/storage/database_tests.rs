@@ -59,7 +59,8 @@ fn storage(base: &Path, options: StorageOptions) -> Storage {
 fn grant(storage: &Storage, directory: &Path) {
     let place = NamedPlace {
         label: LABEL.to_owned(),
-        directory: directory.to_owned(),
+        kind: NamedPlaceKind::Directory,
+        path: directory.to_owned(),
         is_private: true,
         databases: vec![NAME.to_owned()],
     };

@@ -40,6 +40,8 @@ mod database;
 #[cfg(test)]
 mod database_tests;
 #[cfg(test)]
+mod file_tests;
+#[cfg(test)]
 mod layout_tests;
 mod lock;
 #[cfg(test)]
@@ -60,7 +62,7 @@ pub use agent_memory_storage_files::Durability;
 pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
 pub use database::Database;
 pub use lock::Writer;
-pub use named::NamedPlace;
+pub use named::{NamedPlace, NamedPlaceKind};
 pub use timeout::LockTimeout;
 pub use tree::Tree;
 
@@ -177,18 +179,32 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// `invalid-path` where something other than a directory stands there, or the path is not
-    /// UTF-8; `permission`.
+    /// `invalid-path` where something of another kind stands there, where the place would lie inside
+    /// one with another label or around it, and where the path is not UTF-8; `permission`.
     pub fn grant_place(&self, place: NamedPlace) -> Result<(), Error> {
-        let label = place.label.clone();
+        let (label, path) = (place.label.clone(), place.path.clone());
         let granted = GrantedPlace::new(place)?;
-        self.places_mut().entry(label).or_default().granted = Some(Arc::new(granted));
+        let mut places = self.places_mut();
+        let overlaps = |known: &KnownPlace| {
+            known.granted.as_ref().is_some_and(|other| granted.overlaps(other))
+        };
+        if let Some((other, _)) =
+            places.iter().find(|(other, known)| **other != label && overlaps(known))
+        {
+            let message = format!(
+                "cannot keep {label} in `{}`: no place lies inside another, and {other} is kept there; use another path",
+                path.display()
+            );
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        places.entry(label).or_default().granted = Some(Arc::new(granted));
         Ok(())
     }
 
-    /// The directory that is granted under a label, canonical as far as it existed then.
+    /// The directory that is granted under a label, or that of the file; canonical as far as it
+    /// existed then.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
-        Some(self.places().get(label)?.granted.as_ref()?.path.clone())
+        Some(self.places().get(label)?.granted.as_ref()?.directory.clone())
     }
 
     /// Opens a place; makes nothing.

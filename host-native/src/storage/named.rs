@@ -1,74 +1,171 @@
-//! Named places: directories that need not exist until something is kept in them.
+//! Named places: directories and database files that need not exist until something is kept in them.
 
 use super::{Error, ErrorCode};
-use agent_memory_storage_files::{Layout, io_error};
+use agent_memory_storage_files::{Layout, OWN, io_error};
 use std::io::ErrorKind;
-use std::path::{Component, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-/// A directory to be granted under a label.
+/// A place to be granted under a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedPlace {
     /// What the component calls it.
     pub label: String,
+    /// What it is on the file system.
+    pub kind: NamedPlaceKind,
     /// It need not exist: what is missing is made when something is kept.
-    pub directory: PathBuf,
+    pub path: PathBuf,
     /// Whether all in it is for its owner alone (modes 700 and 600). Otherwise it follows the umask.
     pub is_private: bool,
-    /// The names of the databases that may be kept in it.
+    /// The names of the databases that may be kept in it. A file is the database of the one name,
+    /// whatever the file is called.
     pub databases: Vec<String>,
+}
+
+/// What a named place is on the file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedPlaceKind {
+    /// A directory with documents and databases.
+    Directory,
+    /// A database file, without documents. Its lock directory stands beside it.
+    File,
 }
 
 /// A named place that is granted.
 #[derive(Debug)]
 pub(super) struct GrantedPlace {
-    /// Canonical as far as it existed when it was granted.
-    pub path: PathBuf,
+    /// The directory, or that of the file; canonical as far as it existed when it was granted.
+    pub directory: PathBuf,
+    /// The name of the file if the place is one.
+    file: Option<String>,
     /// As it was given.
     location: String,
     is_private: bool,
-    pub databases: Vec<String>,
+    databases: Vec<String>,
 }
 
 impl GrantedPlace {
     pub fn new(place: NamedPlace) -> Result<Self, Error> {
-        let NamedPlace { label, directory, is_private, databases } = place;
-        let shown = directory.display();
-        let refused = |reason: &str| {
-            let message = format!("cannot keep {label} in `{shown}`: {reason}");
-            Error::new(ErrorCode::InvalidPath, message)
+        let path = NewPath { label: &place.label, path: &place.path };
+        let location = path.location()?;
+        let absolute = std::path::absolute(&place.path).map_err(|error| path.failed(&error))?;
+        let (directory, file) = match place.kind {
+            NamedPlaceKind::Directory => (path.directory(&absolute)?, None),
+            NamedPlaceKind::File => {
+                let (directory, name) = path.file(&absolute)?;
+                (directory, Some(name))
+            }
         };
-        let failed = |error| io_error(&error, &format!("keep {label} in `{shown}`"));
-        let Some(location) = directory.to_str().filter(|path| !path.contains('\0')) else {
-            return Err(refused("its path is not UTF-8, or has a NUL character"));
-        };
-        let absolute = std::path::absolute(&directory).map_err(failed)?;
-        for above in absolute.ancestors() {
-            let canonical = match above.canonicalize() {
-                Ok(canonical) => canonical,
-                Err(error) if is_missing(error.kind()) => continue,
-                Err(error) => return Err(failed(error)),
-            };
-            let rest = absolute.strip_prefix(above).expect("an ancestor of it");
-            if rest.components().any(|name| name == Component::ParentDir) {
-                return Err(refused("it has a `..` below a directory that does not exist"));
-            }
-            if !canonical.is_dir() {
-                return Err(refused("something other than a directory stands there: move it away"));
-            }
-            let path = canonical.join(rest);
-            if path.to_str().is_none() {
-                return Err(refused("it leads to a path that is not UTF-8"));
-            }
-            let trimmed = location.trim_end_matches('/');
-            let location = if trimmed.is_empty() { "/" } else { trimmed }.to_owned();
-            return Ok(GrantedPlace { path, location, is_private, databases });
-        }
-        Err(refused("there is no directory above it"))
+        let NamedPlace { is_private, databases, .. } = place;
+        Ok(GrantedPlace { directory, file, location, is_private, databases })
     }
 
     /// Where its parts are.
     pub fn layout(&self) -> Result<Layout, Error> {
-        Layout::of_directory(&self.path, &self.location, self.is_private, &self.databases)
+        let GrantedPlace { directory, file, location, is_private, databases } = self;
+        match file {
+            Some(file) => Layout::of_file(directory, file, location, *is_private),
+            None => Layout::of_directory(directory, location, *is_private, databases),
+        }
+    }
+
+    /// The file name of a database in the directory. None if the place does not have the database.
+    pub fn file_of<'a>(&'a self, database: &'a str) -> Option<&'a str> {
+        let is_granted = self.databases.iter().any(|own| own == database);
+        is_granted.then(|| self.file.as_deref().unwrap_or(database))
+    }
+
+    /// Whether one of the two places lies inside the other.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (path, other) = (self.path(), other.path());
+        path.starts_with(&other) || other.starts_with(&path)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.file.iter().fold(self.directory.clone(), |directory, file| directory.join(file))
+    }
+}
+
+/// A path to be granted, for errors.
+struct NewPath<'a> {
+    label: &'a str,
+    path: &'a Path,
+}
+
+impl NewPath<'_> {
+    fn refused(&self, reason: &str) -> Error {
+        let (label, shown) = (self.label, self.path.display());
+        let message = format!("cannot keep {label} in `{shown}`: {reason}");
+        Error::new(ErrorCode::InvalidPath, message)
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Error {
+        io_error(error, &format!("keep {} in `{}`", self.label, self.path.display()))
+    }
+
+    /// The path as it was given, for messages.
+    fn location(&self) -> Result<String, Error> {
+        let Some(location) = self.path.to_str().filter(|path| !path.contains('\0')) else {
+            return Err(self.refused("its path is not UTF-8, or has a NUL character"));
+        };
+        let trimmed = location.trim_end_matches('/');
+        Ok(if trimmed.is_empty() { "/" } else { trimmed }.to_owned())
+    }
+
+    /// The canonical path of a directory, as far as it exists.
+    fn directory(&self, absolute: &Path) -> Result<PathBuf, Error> {
+        for above in absolute.ancestors() {
+            let canonical = match above.canonicalize() {
+                Ok(canonical) => canonical,
+                Err(error) if is_missing(error.kind()) => continue,
+                Err(error) => return Err(self.failed(&error)),
+            };
+            let rest = absolute.strip_prefix(above).expect("an ancestor of it");
+            if rest.components().any(|name| name == Component::ParentDir) {
+                return Err(self.refused("it has a `..` below a directory that does not exist"));
+            }
+            if !canonical.is_dir() {
+                return Err(
+                    self.refused("something other than a directory stands there: move it away")
+                );
+            }
+            let path = canonical.join(rest);
+            if path.to_str().is_none() {
+                return Err(self.refused("it leads to a path that is not UTF-8"));
+            }
+            return Ok(path);
+        }
+        Err(self.refused("there is no directory above it"))
+    }
+
+    /// The canonical directory of a file and its name. If the file exists, links are followed.
+    fn file(&self, absolute: &Path) -> Result<(PathBuf, String), Error> {
+        let is_directory = absolute.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let (Some(parent), Some(name), false) =
+            (absolute.parent(), absolute.file_name(), is_directory)
+        else {
+            return Err(self.refused("it is the path of a directory: name a file in it"));
+        };
+        let (directory, name) = match absolute.canonicalize() {
+            Ok(canonical) if !canonical.is_file() => {
+                return Err(self.refused("something other than a file stands there: move it away"));
+            }
+            Ok(canonical) => {
+                let directory = canonical.parent().map(Path::to_owned);
+                (directory.unwrap_or_default(), canonical.file_name().map(ToOwned::to_owned))
+            }
+            Err(error) if is_missing(error.kind()) => {
+                (self.directory(parent)?, Some(name.to_owned()))
+            }
+            Err(error) => return Err(self.failed(&error)),
+        };
+        let name = name.and_then(|name| name.into_string().ok());
+        let Some(name) = name.filter(|_| directory.to_str().is_some()) else {
+            return Err(self.refused("it leads to a path that is not UTF-8"));
+        };
+        if name.eq_ignore_ascii_case(OWN) {
+            return Err(self.refused("this name is for the lock: use another"));
+        }
+        Ok((directory, name))
     }
 }
 

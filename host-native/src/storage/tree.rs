@@ -80,16 +80,19 @@ impl Tree {
         kind: DatabaseKind,
         create: bool,
     ) -> Result<Database, Error> {
-        let is_granted = |place: &Arc<GrantedPlace>| place.databases.iter().any(|own| own == name);
-        if kind == DatabaseKind::Kept && !self.named.as_ref().is_some_and(is_granted) {
+        let file = match kind {
+            DatabaseKind::Kept => self.named.as_ref().and_then(|place| place.file_of(name)),
+            DatabaseKind::Derived => Some(name),
+        };
+        let Some(file) = file else {
             let message = format!(
                 "the database `{}` is not granted: none of this name is kept in `{}`",
                 name.escape_debug(),
                 self.location().trim_end_matches('/')
             );
             return Err(Error::new(ErrorCode::NotGranted, message));
-        }
-        Database::open(self, name, kind, create)
+        };
+        Database::open(self, file, kind, create)
     }
 }
 

@@ -12,7 +12,7 @@ use super::error::errno_error;
 use super::repository::Repository;
 
 /// The directory of a place that the host keeps for itself: lock, bookkeeping, derived databases.
-const OWN: &str = ".agent-memory";
+pub const OWN: &str = ".agent-memory";
 
 /// The suffixes of the files that SQLite keeps beside a database.
 pub const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -22,7 +22,7 @@ pub const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 pub struct Layout {
     documents: Base,
     lock: Base,
-    /// The canonical path of the documents.
+    /// The canonical path of the documents; of a database file, that of its directory.
     path: PathBuf,
     /// The canonical path of the lock directory.
     lock_path: PathBuf,
@@ -31,8 +31,8 @@ pub struct Layout {
     is_private: bool,
     /// Whether the lock directory hides itself from Git.
     hides_lock: bool,
-    /// The names at the root that are the host's, in lower case.
-    reserved: Vec<String>,
+    /// The names at the root that are the host's, in lower case. None: every name.
+    reserved: Option<Vec<String>>,
 }
 
 impl Layout {
@@ -55,7 +55,7 @@ impl Layout {
             location: format!("{}/.github/agent-memory", repository.named.trim_end_matches('/')),
             is_private: false,
             hides_lock: repository.hides_lock,
-            reserved: Vec::new(),
+            reserved: Some(Vec::new()),
         })
     }
 
@@ -70,10 +70,7 @@ impl Layout {
         is_private: bool,
         databases: &[String],
     ) -> Result<Self, Error> {
-        let failed = |errno| errno_error(errno, &format!("open `{location}`"));
-        let (directory, names) = Directory::open_nearest(path).map_err(failed)?;
-        let names: Vec<&str> = names.into_iter().filter_map(|name| name.to_str()).collect();
-        let documents = Base::of(directory).below(&names);
+        let documents = nearest(path, location)?;
         // A file of a database must not be opened beside SQLite: closing it would drop SQLite's locks.
         let mut reserved = vec![OWN.to_owned()];
         for database in databases {
@@ -89,13 +86,51 @@ impl Layout {
             location: location.to_owned(),
             is_private,
             hides_lock: !is_private,
-            reserved,
+            reserved: Some(reserved),
+        })
+    }
+
+    /// The parts of a database file, given by its canonical directory and its name. Only the file
+    /// and what SQLite keeps beside it belong to the place, so it has no documents.
+    ///
+    /// # Errors
+    ///
+    /// `permission`, `io`.
+    pub fn of_file(
+        directory: &Path,
+        name: &str,
+        location: &str,
+        is_private: bool,
+    ) -> Result<Self, Error> {
+        let documents = nearest(directory, location)?;
+        Ok(Layout {
+            lock: documents.below(&[OWN, name]),
+            path: directory.to_owned(),
+            lock_path: directory.join(OWN).join(name),
+            documents,
+            location: location.to_owned(),
+            is_private,
+            hides_lock: !is_private,
+            reserved: None,
         })
     }
 
     /// The canonical path of a name at the root of the documents.
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
+    }
+
+    /// A database as a person names it, for messages only.
+    pub fn location_of(&self, database: &str) -> String {
+        match self.has_documents() {
+            true => format!("{}/{database}", self.location.trim_end_matches('/')),
+            false => self.location.clone(),
+        }
+    }
+
+    /// Whether the place has documents. A database file has none.
+    pub fn has_documents(&self) -> bool {
+        self.reserved.is_some()
     }
 
     /// The root of an area.
@@ -130,7 +165,7 @@ impl Layout {
     /// Whether the host keeps this name at the root of the documents for itself, in any case.
     pub fn is_reserved(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
-        self.reserved.iter().any(|reserved| *reserved == name)
+        self.reserved.as_ref().is_none_or(|reserved| reserved.contains(&name))
     }
 
     /// The lock directory itself, hidden from Git; creates what is missing.
@@ -149,4 +184,13 @@ impl Layout {
         }
         Ok(directory)
     }
+}
+
+/// A directory that need not exist, by its canonical path.
+fn nearest(path: &Path, location: &str) -> Result<Base, Error> {
+    let opened = Directory::open_nearest(path);
+    let (directory, names) =
+        opened.map_err(|errno| errno_error(errno, &format!("open `{location}`")))?;
+    let names: Vec<&str> = names.into_iter().filter_map(|name| name.to_str()).collect();
+    Ok(Base::of(directory).below(&names))
 }

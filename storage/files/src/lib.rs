@@ -39,7 +39,7 @@ pub use base::{Base, obstacle};
 pub use cache::Cache;
 pub use directory::{Directory, Metadata};
 pub use error::{errno_error, io_error};
-pub use layout::{BESIDE_DATABASE, Layout};
+pub use layout::{BESIDE_DATABASE, Layout, OWN};
 pub use repository::{Grant, Repository};
 pub use tree::Tree;
 

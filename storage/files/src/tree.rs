@@ -84,6 +84,9 @@ impl Tree {
 
     fn check_own(&self, area: Area, path: &str, segments: &[&str]) -> Result<(), Error> {
         if segments.first().is_some_and(|first| self.is_own(area, first)) {
+            if !self.0.layout.has_documents() {
+                return Err(path::refused(path, "is in a place that is one database file"));
+            }
             return Err(path::refused(path, "leads to what the host keeps for itself"));
         }
         Ok(())
@@ -100,8 +103,11 @@ impl Tree {
         }
     }
 
-    /// None where a directory on the way is missing.
+    /// None where a directory on the way is missing, or the place has no documents.
     fn find_directory(&self, area: Area, segments: &[&str]) -> Result<Option<Directory>, Error> {
+        if area == Area::Documents && !self.0.layout.has_documents() {
+            return Ok(None);
+        }
         self.base(area).find(segments)
     }
 }

@@ -66,7 +66,7 @@ impl Session {
         let place = layout.location().trim_end_matches('/');
         let (base, path, location) = match kind {
             Kind::Kept => {
-                (layout.area(Area::Documents), layout.path(name), format!("{place}/{name}"))
+                (layout.area(Area::Documents), layout.path(name), layout.location_of(name))
             }
             Kind::Derived => {
                 check_derived(name)?;

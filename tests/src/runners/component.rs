@@ -5,7 +5,7 @@ use std::time::Duration;
 use agent_memory_conformance::case::{Case, Documents, Places};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
-use agent_memory_host::{AgentMemory, Builder as Settings, CallError, Clock, Outcome, Random};
+use agent_memory_host::{AgentMemory, CallError, Clock, Outcome, Random};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -23,7 +23,11 @@ impl ComponentSession {
     pub fn start(case: &Case) -> Result<Box<dyn Session>, String> {
         let scratch = Scratch::of(case);
         let clock = &case.text.clock;
-        let memory = with_records(AgentMemory::builder(), case, &scratch)
+        let settings = scratch.settings(case).into_iter();
+        let memory = settings
+            .fold(AgentMemory::builder(), |builder, (name, value)| {
+                builder.setting(case.toolset(), name, value)
+            })
             .toolsets(case.toolsets())
             .allow(scratch.repo())
             .utc_offset(clock.utc_offset_minutes)
@@ -40,20 +44,6 @@ impl ComponentSession {
     }
 }
 
-fn with_records(settings: Settings, case: &Case, scratch: &Scratch) -> Settings {
-    let Some(format) = case.format else { return settings };
-    let directory = scratch.memory_dir().display().to_string();
-    let mut settings = settings.setting("records", "directory", directory);
-    settings = settings.setting("records", "format", format.name());
-    let caps = case.text.caps;
-    for (name, most) in [("max_bytes", caps.max_bytes), ("max_memories", caps.max_memories)] {
-        if let Some(most) = most {
-            settings = settings.setting("records", name, most);
-        }
-    }
-    settings
-}
-
 impl Session for ComponentSession {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
         answer(self.runtime.block_on(self.memory.call(tool, &arguments.to_string())))
@@ -66,6 +56,10 @@ impl Session for ComponentSession {
 
     fn places(&self) -> Places {
         self.scratch.places()
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        self.scratch.query(sql)
     }
 
     fn finish(self: Box<Self>) -> Result<Documents, String> {

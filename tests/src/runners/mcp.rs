@@ -4,6 +4,7 @@
 use agent_memory_conformance::case::{Case, Documents, Places};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
+use agent_memory_host::Image;
 use serde_json::{Value, json};
 
 use crate::runners::mcp_client::{Client, ProtocolVersion};
@@ -31,17 +32,24 @@ impl McpSession {
             format!("--utc-offset={sign}{:02}:{:02}", minutes / 60, minutes % 60),
             format!("--allow={repo}"),
         ];
-        if let Some(format) = case.format {
-            let caps = case.text.caps;
-            let cap = |name: &str, cap: Option<u64>| cap.map(|cap| format!("--{name}={cap}"));
-            arguments.push(format!("--memory-dir={}", scratch.memory_dir().display()));
-            arguments.push(format!("--records-format={}", format.name()));
-            arguments.extend(cap("records-max-bytes", caps.max_bytes));
-            arguments.extend(cap("records-max-memories", caps.max_memories));
-        }
+        arguments.extend(options(case, &scratch)?);
         let client = Client::start(&arguments, &scratch.elsewhere(), version)?;
         Ok(Box::new(Self { scratch, client }))
     }
+}
+
+/// The options for the settings of a case.
+fn options(case: &Case, scratch: &Scratch) -> Result<Vec<String>, String> {
+    let description = Image::embedded().description().map_err(|error| error.to_string())?;
+    let toolset = description.toolset(case.toolset())?;
+    let option = |(name, value): (String, Value)| {
+        let flag = &toolset.setting(&name)?.flag;
+        Ok(match value.as_str() {
+            Some(text) => format!("--{flag}={text}"),
+            None => format!("--{flag}={value}"),
+        })
+    };
+    scratch.settings(case).into_iter().map(option).collect()
 }
 
 impl Session for McpSession {
@@ -73,6 +81,10 @@ impl Session for McpSession {
 
     fn places(&self) -> Places {
         self.scratch.places()
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        self.scratch.query(sql)
     }
 
     fn finish(self: Box<Self>) -> Result<Documents, String> {

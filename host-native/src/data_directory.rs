@@ -1,0 +1,33 @@
+//! The platform's directory for the data of programs.
+
+use std::path::PathBuf;
+
+/// The directory of this program in it.
+const OWN: &str = "agent-memory";
+
+/// The directory for data that belongs to no repository; none without a home directory.
+pub(crate) fn of_platform() -> Option<PathBuf> {
+    Some(data_home()?.join(OWN))
+}
+
+#[cfg(target_os = "macos")]
+fn data_home() -> Option<PathBuf> {
+    Some(std::env::home_dir()?.join("Library/Application Support"))
+}
+
+#[cfg(windows)]
+fn data_home() -> Option<PathBuf> {
+    absolute("LOCALAPPDATA")
+}
+
+/// The XDG Base Directory Specification: a relative path is ignored.
+#[cfg(not(any(target_os = "macos", windows)))]
+fn data_home() -> Option<PathBuf> {
+    let below_home = || Some(std::env::home_dir()?.join(".local/share"));
+    absolute("XDG_DATA_HOME").or_else(below_home).filter(|path| path.is_absolute())
+}
+
+#[cfg(not(target_os = "macos"))]
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
