@@ -28,12 +28,22 @@ export interface Step {
   failure?: 'not-found' | 'invalid-request'
 }
 
+/** A query of a database, and its rows as JSON values. */
+export interface Query {
+  query: string
+  rows: unknown[][]
+}
+
 /** A case of `cases/` in one format. `tests/conformance/README.md` describes the parts. */
 export interface Case {
   name: string
-  /** The format of records; undefined for a case about documents of a repository. */
+  /** The toolset whose folder it is in. */
+  toolset: string
+  /** The format of records; undefined for a case of another toolset. */
   format: Format | undefined
   caps: { max_bytes?: number; max_memories?: number }
+  /** Settings of the toolset, by name. */
+  settings: object
   clock: { now: string; step_ms: number; utc_offset_minutes: number }
   seed: number
   toolsets: string[]
@@ -42,6 +52,10 @@ export interface Case {
   given: Documents
   /** The expected documents; undefined if the case does not compare them. */
   then: Documents | undefined
+  /** The statements that make the database of a case of `layers`; none if there is no database at first. */
+  givenSql: readonly string[]
+  /** The queries of that database after the last step. */
+  thenRows: readonly Query[]
 }
 
 /** The paths for the placeholders of a case. */
@@ -55,7 +69,13 @@ interface Repeated {
 }
 
 type Contents = string | { lines: string[] } | { file: string } | { base64: string } | Repeated
-type Storage = { repo: Record<string, Contents> } | { records: Record<string, Contents> }
+
+/** Storage before the first step or after the last. It has one of these. */
+interface Storage {
+  repo?: Record<string, Contents>
+  records?: Record<string, Contents>
+  layers?: { sql?: string[]; rows?: Query[] }
+}
 
 const defaultClock = { now: '2025-01-20T10:00:00.000Z', step_ms: 1000, utc_offset_minutes: 0 }
 
@@ -74,8 +94,10 @@ export function readCases(directory: string): Case[] {
     const formats: (Format | undefined)[] = text.only ? [text.only.format] : ['json', 'sqlite']
     return (isOfRecords ? formats : [undefined]).map((format) => ({
       name: format === undefined ? name : `${name}@${format}`,
+      toolset,
       format,
       caps: text.caps ?? {},
+      settings: text.settings ?? {},
       clock: { ...defaultClock, ...text.clock },
       seed: text.seed ?? 1,
       toolsets: text.toolsets ?? [toolset],
@@ -83,6 +105,8 @@ export function readCases(directory: string): Case[] {
       steps: text.steps,
       given,
       then: text.then ? documentsOf(text.then, directory) : isCompared ? given : undefined,
+      givenSql: text.given?.layers?.sql ?? [],
+      thenRows: text.then?.layers?.rows ?? [],
     }))
   })
 }
@@ -110,7 +134,7 @@ function withIds(text: string, ids: readonly (string | undefined)[]): string {
 }
 
 function documentsOf(storage: Storage | undefined, directory: string): Documents {
-  const documents = storage === undefined ? {} : 'repo' in storage ? storage.repo : storage.records
+  const documents = storage?.repo ?? storage?.records ?? {}
   return new Map(Object.entries(documents).map(([path, contents]) => [path, bytesOf(contents, directory)]))
 }
 

@@ -68,6 +68,7 @@ async function run(each: Case): Promise<CaseReport> {
   } catch (error) {
     difference ??= String(error)
   }
+  for (const { query, rows } of each.thenRows) difference ??= compareRows(query, rows, scratch)
   const documents = scratch.documents()
   const unexpectedFiles = scratch.unexpectedFiles()
   if (each.then) difference ??= compareDocuments(documentsWithIds(each.then, ids), documents)
@@ -83,9 +84,12 @@ async function run(each: Case): Promise<CaseReport> {
   }
 }
 
-function grantsOf({ format, caps }: Case, { places, memoryDir }: Scratch): MemoryOptions {
-  if (format === undefined) return { allow: [places.repo] }
-  return { allow: [], settings: { records: { directory: memoryDir, format, ...caps } } }
+function grantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch): MemoryOptions {
+  if (format !== undefined) {
+    return { allow: [], settings: { records: { directory: scratch.memoryDir, format, ...caps } } }
+  }
+  if (toolset === 'layers') return { allow: [], settings: { layers: { file: scratch.database, ...settings } } }
+  return { allow: [scratch.places.repo] }
 }
 
 /** Runs a step. Returns the difference to the expected answer, if there is one. Adds the id of the result to `ids`. */
@@ -183,6 +187,16 @@ function compareDocuments(expected: Documents, got: Documents): string | undefin
   }
   const extra = [...got.keys()].find((path) => !expected.has(path))
   return extra === undefined ? undefined : `\`${extra}\` is there afterwards`
+}
+
+function compareRows(query: string, expected: unknown[][], scratch: Scratch): string | undefined {
+  try {
+    const got = scratch.rows(query)
+    if (isDeepStrictEqual(got, expected)) return undefined
+    return `\`${query}\` answers ${short(got)}, not ${short(expected)}`
+  } catch (error) {
+    return `\`${query}\`: ${(error as Error).message}`
+  }
 }
 
 function short(value: unknown): string {

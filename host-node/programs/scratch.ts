@@ -11,28 +11,37 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { Case, Documents, Places } from './case.ts'
 
-/** The host's own files in a directory of records. */
-const ownNames = /^(\.agent-memory|memories\.db(-journal|-shm|-wal)?)$/
+/** The host's own files in a directory of records, or beside the database of layers. */
+const ownNames = /^(\.agent-memory|(memories|layers)\.db(-journal|-shm|-wal)?)$/
 
-/** A temporary repository, a directory that is not granted, and a path for a directory of records. */
+/** A temporary repository, a directory that is not granted, and a path for a directory of records or a database. */
 export class Scratch implements Disposable {
   readonly places: Places
-  /** The directory of records. It exists at first only if the case gives a document in it. */
+  /** The directory of records or of the database. It exists at first only if the case gives something in it. */
   readonly memoryDir: string
+  /** The path of the database of layers. */
+  readonly database: string
   readonly #directory: string
-  readonly #isForRecords: boolean
+  readonly #isForRepository: boolean
 
-  constructor({ given, format }: Pick<Case, 'given' | 'format'>) {
-    this.#isForRecords = format !== undefined
+  constructor({ toolset, given, givenSql }: Pick<Case, 'toolset' | 'given' | 'givenSql'>) {
+    this.#isForRepository = toolset === 'sessions'
     this.#directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-memory-')))
     this.places = { repo: join(this.#directory, 'repo'), elsewhere: join(this.#directory, 'elsewhere') }
     this.memoryDir = join(this.#directory, 'memories')
+    this.database = join(this.memoryDir, 'layers.db')
     mkdirSync(this.places.elsewhere)
     write(join(this.places.repo, '.git/HEAD'), 'ref: refs/heads/main\n')
-    const modes = this.#isForRecords ? { directory: 0o700, file: 0o600 } : {}
+    const modes = this.#isForRepository ? {} : { directory: 0o700, file: 0o600 }
     for (const [path, contents] of given) write(join(this.#tree, path), contents, modes)
+    if (givenSql.length > 0) {
+      write(this.database, '', modes)
+      using database = new DatabaseSync(this.database)
+      for (const sql of givenSql) database.exec(sql)
+    }
   }
 
   /** All files of the tree except the host's own. */
@@ -42,11 +51,20 @@ export class Scratch implements Disposable {
       (entry) => !entry.isDirectory(),
     )
     const paths = entries.map((entry) => join(entry.parentPath, entry.name).slice(this.#tree.length + 1))
-    const documents = paths.filter((path) => !this.#isForRecords || !ownNames.test(path.split('/', 1)[0]!))
+    const documents = paths.filter((path) => this.#isForRepository || !ownNames.test(path.split('/', 1)[0]!))
     return new Map(documents.sort().map((path) => [path, readFileSync(join(this.#tree, path))]))
   }
 
-  /** Files outside of `.git` and the tree, which should not exist, and files of records that other users may access. */
+  /** The rows of a query of the database, as another program would get them. */
+  rows(query: string): unknown[][] {
+    if (!existsSync(this.database)) throw new Error('there is no database')
+    using database = new DatabaseSync(this.database, { returnArrays: true })
+    const rows = database.prepare(query).all() as unknown as unknown[][]
+    if (rows.flat().some((value) => value instanceof Uint8Array)) throw new Error('a blob is no JSON')
+    return rows
+  }
+
+  /** Files outside of `.git` and the tree, which should not exist, and memories that other users may access. */
   unexpectedFiles(): string[] {
     const { repo, elsewhere } = this.places
     const github = join(repo, '.github')
@@ -72,7 +90,7 @@ export class Scratch implements Disposable {
   }
 
   get #tree(): string {
-    return this.#isForRecords ? this.memoryDir : join(this.places.repo, '.github/agent-memory')
+    return this.#isForRepository ? join(this.places.repo, '.github/agent-memory') : this.memoryDir
   }
 }
 

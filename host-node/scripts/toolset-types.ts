@@ -6,10 +6,15 @@ const style = { semi: false, singleQuote: true, printWidth: 120 }
 /** Generates TypeScript types for the inputs and outputs of all tools and for all settings, from the description. */
 export async function toolsetTypes({ toolsets }: Description): Promise<string> {
   const tools = toolsets.flatMap((toolset) => toolset.tools)
-  // Tools of one name are known by their qualified names, which always work.
+  // The qualified name of a tool whose name is shared always works.
   const nameOf = ({ name, qualified_name, shared_with }: DescribedTool) =>
     shared_with.length > 0 ? qualified_name : name
   const described = tools.map((tool) => [nameOf(tool), typesOf(tool, nameOf(tool))])
+  const shared = Map.groupBy(
+    tools.filter((tool) => tool.shared_with.length > 0),
+    (tool) => tool.name,
+  )
+  described.push(...[...shared].map(([name, those]) => [name, typesOfShared(those)]))
   const set = toolsets
     .filter(({ settings }) => settings.length > 0)
     .map((toolset) => [toolset.name, settingsOf(toolset)])
@@ -35,6 +40,20 @@ function typesOf({ description, inputSchema, outputSchema }: DescribedTool, name
     output: relocated(outputSchema, `${type}Output`, `#/properties/${name}/properties/output`),
   }
   return { description, type: 'object', additionalProperties: false, ...required(properties) }
+}
+
+/** The types of a name that tools of several toolsets share. It works if only one of these toolsets is mounted. */
+function typesOfShared(tools: DescribedTool[]): object {
+  const anyOf = (part: string) => ({
+    anyOf: tools.map((tool) => ({ $ref: `#/properties/${tool.qualified_name}/properties/${part}` })),
+  })
+  const names = tools.map((tool) => `\`${tool.qualified_name}\``).join(' or ')
+  return {
+    description: `Stands for ${names} if the toolset of only one of them is mounted.`,
+    type: 'object',
+    additionalProperties: false,
+    ...required({ input: anyOf('input'), output: anyOf('output') }),
+  }
 }
 
 function settingsOf({ settings }: Toolset): object {

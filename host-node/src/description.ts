@@ -44,7 +44,7 @@ export interface PlaceDescription {
   readonly is_private: boolean
   /** The setting that gives its path. */
   readonly setting?: string
-  /** The default path. One that begins with `~/` is below the home directory. */
+  /** The default path. `~/` at its beginning stands for the home directory, `data:` for the data directory. */
   readonly default: string
   readonly databases: readonly { readonly name: string }[]
   /** The message for a person if the place is not granted. */

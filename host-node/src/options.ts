@@ -10,10 +10,14 @@ import type { LockTimeout } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named-place.ts'
 import { resolveToolsetSettings } from './toolset-settings.ts'
 import type { Durability } from './storage/directory.ts'
+import { absolutePath, defaultDataDirectory } from './user-paths.ts'
 
 /** The options of `openMemory`. Only `allow` is required. */
 export interface MemoryOptions extends ComponentOptions {
-  /** The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`. */
+  /**
+   * The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`. The path of a file may
+   * also be relative to the working directory.
+   */
   settings?: ToolsetSettings
 }
 
@@ -23,8 +27,17 @@ export interface ComponentOptions {
   allow: readonly string[]
   /** The names of the toolsets to mount; `all` mounts every toolset. Default: the component's default toolsets. */
   toolsets?: readonly string[]
-  /** The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`. */
+  /**
+   * The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`. The path of a file may
+   * also be relative to the working directory.
+   */
   settings?: object
+  /**
+   * The directory for data outside of repositories whose path no setting gives: absolute, or begins with `~/`. It need
+   * not exist. Default: `agent-memory` in the data directory of the platform, which is `$XDG_DATA_HOME` or
+   * `~/.local/share` on Linux, `~/Library/Application Support` on macOS and `%LOCALAPPDATA%` on Windows.
+   */
+  dataDir?: string
   /**
    * The time zone in which a day begins, in minutes east of UTC: less than 1,440 either way. Default: the zone of this
    * machine at the time of each call.
@@ -93,6 +106,7 @@ const knownOptions: Record<keyof ComponentOptions, true> = {
   allow: true,
   toolsets: true,
   settings: true,
+  dataDir: true,
   utcOffset: true,
   durability: true,
   lockWait: true,
@@ -121,7 +135,8 @@ export function resolveOptions(description: Description, options: ComponentOptio
   const atHead = integerOption('lockWait', lockWait, 0)
   if (atHead > maxLockWait) throw invalidOption('lockWait', `is more than ${maxLockWait} (an hour)`)
   const mounted = mountedToolsets(description, options.toolsets)
-  const { places, values } = resolveToolsetSettings(description.toolsets, mounted, options.settings)
+  const dataDirectory = options.dataDir === undefined ? defaultDataDirectory() : dataDirectoryOf(options.dataDir)
+  const { places, values } = resolveToolsetSettings(description.toolsets, mounted, options.settings, dataDirectory)
   return {
     grants: allow.map(canonicalGrant),
     places,
@@ -167,6 +182,13 @@ function contextMaker(
       seed: random === 'system' ? randomBytes(8).readBigUInt64BE() : BigInt.asUintN(64, seed + BigInt(k)),
     }
   }
+}
+
+function dataDirectoryOf(path: unknown): string {
+  const absolute = typeof path === 'string' ? absolutePath(path) : undefined
+  if (absolute === undefined)
+    throw invalidOption('dataDir', 'is neither an absolute path nor one that begins with `~/`')
+  return absolute
 }
 
 /** The canonical path of a granted directory. */

@@ -1,21 +1,33 @@
-import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import type { PlaceDescription, Setting, Toolset } from './description.ts'
 import { invalidOption, unknownOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
-import { grantDirectory, type NamedPlaces } from './storage/named-place.ts'
+import {
+  grantDirectory,
+  grantFile,
+  type MissingPlace,
+  type NamedPlace,
+  type NamedPlaces,
+  requireApart,
+} from './storage/named-place.ts'
+import { absolutePath } from './user-paths.ts'
 
 /** The values that were set, by toolset and by name. Each matches its schema. */
 type Values = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
-/** Checks the toolsets' settings. Returns their places, and the values that the component receives. */
+/**
+ * Checks the toolsets' settings. Returns their places, and the values that the component receives. Without a data
+ * directory, the places with a default in it have no default.
+ */
 export function resolveToolsetSettings(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
   given: unknown,
+  dataDirectory: string | undefined,
 ): { places: NamedPlaces; values: ToolsetSettings[] } {
   const checked = checkValues(toolsets, given)
-  return { places: placesOf(toolsets, mounted, checked), values: componentValues(toolsets, checked) }
+  const places = placesOf(toolsets, mounted, checked, dataDirectory)
+  return { places, values: componentValues(toolsets, checked) }
 }
 
 function checkValues(toolsets: readonly Toolset[], given: unknown = {}): Values {
@@ -32,7 +44,8 @@ function checkToolset(toolset: Toolset, settings: unknown): Record<string, unkno
     const option = `settings.${toolset.name}.${name}`
     const setting = toolset.settings.find((setting) => setting.name === name)
     if (setting === undefined) throw unknownOption(option, namesOf(toolset.settings))
-    return [name, checkValue(option, setting, value)] as const
+    const isOfFile = toolset.places.some((place) => place.kind === 'file' && place.setting === name)
+    return [name, checkValue(option, setting, value, isOfFile)] as const
   })
   return Object.fromEntries(values)
 }
@@ -46,14 +59,15 @@ function entriesOf(object: unknown, option: string): [string, unknown][] {
   return Object.entries(object).filter(([, value]) => value !== undefined)
 }
 
-/** The value if it matches the setting's schema. A path is made absolute. */
-function checkValue(option: string, { schema, is_path }: Setting, value: unknown): unknown {
+/** The value if it matches the setting's schema. A path is made absolute; that of a file may be relative. */
+function checkValue(option: string, { schema, is_path }: Setting, value: unknown, isOfFile: boolean): unknown {
   const violation = violationOf(value, schema)
   if (violation !== undefined) throw invalidOption(option, violation)
   if (!is_path) return value
   const path = absolutePath(value as string)
-  if (path === undefined) throw invalidOption(option, 'is neither an absolute path nor one that begins with `~/`')
-  return path
+  if (path !== undefined) return path
+  if (!isOfFile) throw invalidOption(option, 'is neither an absolute path nor one that begins with `~/`')
+  return `${process.cwd()}/${value}`
 }
 
 function violationOf(value: unknown, { type, enum: words, minimum, maximum, minLength }: Setting['schema']) {
@@ -67,29 +81,52 @@ function violationOf(value: unknown, { type, enum: words, minimum, maximum, minL
   return undefined
 }
 
-/** The path with `~/` replaced by the home directory; undefined if it is not absolute. */
-function absolutePath(path: string): string | undefined {
-  const expanded = path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
-  return isAbsolute(expanded) ? expanded : undefined
-}
-
 /** Grants each place whose setting is set. Other places of mounted toolsets are granted at their default paths. */
-function placesOf(toolsets: readonly Toolset[], mounted: readonly Toolset[], values: Values): NamedPlaces {
-  const grant = (toolset: Toolset, { label, setting, ...place }: PlaceDescription) => {
-    const { missing, is_private: isPrivate } = place
-    const configured = setting === undefined ? undefined : values.get(toolset.name)?.[setting]
-    const byDefault = mounted.includes(toolset) ? absolutePath(place.default) : undefined
-    const directory = (configured as string | undefined) ?? byDefault
-    if (place.kind !== 'directory' || directory === undefined) return { label, missing }
-    const databases = place.databases.map(({ name }) => name)
-    try {
-      return { label, ...grantDirectory(directory), isPrivate, databases }
-    } catch (error) {
-      const option = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
-      throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
+function placesOf(
+  toolsets: readonly Toolset[],
+  mounted: readonly Toolset[],
+  values: Values,
+  dataDirectory: string | undefined,
+): NamedPlaces {
+  const places: (NamedPlace | MissingPlace)[] = []
+  for (const toolset of toolsets) {
+    for (const place of toolset.places) {
+      const { label, kind, setting, missing } = place
+      const configured = setting === undefined ? undefined : values.get(toolset.name)?.[setting]
+      const byDefault = mounted.includes(toolset) ? defaultPath(place.default, dataDirectory) : undefined
+      const path = (configured as string | undefined) ?? byDefault
+      if (kind === 'family' || path === undefined) {
+        places.push({ label, missing })
+        continue
+      }
+      try {
+        places.push(grantPlace(place, path, places))
+      } catch (error) {
+        const isInDataDirectory = configured === undefined && place.default.startsWith(inDataDirectory)
+        const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
+        const option = isInDataDirectory ? 'dataDir' : own
+        throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
+      }
     }
   }
-  return toolsets.flatMap((toolset) => toolset.places.map((place) => grant(toolset, place)))
+  return places
+}
+
+function grantPlace({ label, kind, ...place }: PlaceDescription, path: string, others: NamedPlaces): NamedPlace {
+  const granted = kind === 'file' ? grantFile(path) : grantDirectory(path)
+  const databases = place.databases.map(({ name }) => name)
+  const named = { label, ...granted, isPrivate: place.is_private, databases }
+  requireApart(named, others)
+  return named
+}
+
+/** The beginning of a default path that is below the data directory. */
+const inDataDirectory = 'data:'
+
+/** A place's default path; undefined if it is below a directory that this machine does not have. */
+function defaultPath(path: string, dataDirectory: string | undefined): string | undefined {
+  if (!path.startsWith(inDataDirectory)) return absolutePath(path)
+  return dataDirectory === undefined ? undefined : join(dataDirectory, path.slice(inDataDirectory.length))
 }
 
 /** The settings that the component receives. The paths of places stay in the host. */

@@ -50,6 +50,8 @@ test('the error of an invalid option names it', async () => {
     ['nope', { allow: [], toolsets: ['nope'] }],
     ['settings.nope', { allow: [], settings: { nope: {} } }],
     ['memoryDir', { allow: [], memoryDir: '/a' }],
+    ['dataDir', { allow: [], dataDir: 'relative' }],
+    ['dataDir', { allow: [], dataDir: 5 }],
   ]
   for (const [name, options] of wrong) {
     await assert.rejects(openMemory(options as MemoryOptions), (error) => {

@@ -1,32 +1,83 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { grantDirectory } from '../dist/storage/named-place.js'
 import type { ComponentOptions } from '../dist/options.js'
+import { defaultDataDirectory } from '../dist/user-paths.js'
 import { emptyDirectory } from './fixtures/scratch.ts'
 import { settled } from './fixtures/toolsets.ts'
 
+/** The path of each place by its label; undefined if it is not granted. */
 const granted = (options?: Partial<ComponentOptions>) =>
-  Object.fromEntries(settled(options).places.map((place) => [place.label, 'path' in place ? place.path : undefined]))
+  Object.fromEntries(
+    settled({ dataDir: '/data', ...options }).places.map((place) => [
+      place.label,
+      'path' in place ? join(place.path, place.file ?? '') : undefined,
+    ]),
+  )
 const componentSettings = (settings: object) => settled({ settings }).nextContext().settings.ofToolsets
 
 test('a place is granted if its toolset is mounted, or if a setting gives its path', () => {
   const home = (path: string) => grantDirectory(join(homedir(), path)).path
-  const none = { guest: undefined, away: undefined, family: undefined }
-  assert.deepEqual(granted(), { ...none, guest: home('.guest') })
-  assert.deepEqual(granted({ toolsets: ['all'] }), { ...none, guest: home('.guest') })
+  const none = { guest: undefined, away: undefined, family: undefined, single: undefined }
+  const defaults = { ...none, guest: home('.guest'), single: '/data/single.db' }
+  assert.deepEqual(granted(), defaults)
+  assert.deepEqual(granted({ toolsets: ['all'] }), defaults)
   assert.deepEqual(granted({ toolsets: ['second'] }), none)
-  const settings = { first: { directory: '/a/b', file: '~/c' } }
-  assert.deepEqual(granted({ toolsets: ['second'], settings }), { ...none, guest: '/a/b', away: home('c') })
+  const settings = { first: { directory: '/a/b', file: '~/c', database: '~/d.db' } }
+  const set = { ...none, guest: '/a/b', away: home('c'), single: home('d.db') }
+  assert.deepEqual(granted({ toolsets: ['second'], settings }), set)
   const before = process.env['HOME']
   process.env['HOME'] = ''
   try {
-    assert.deepEqual(granted(), none)
+    assert.deepEqual(granted(), { ...none, single: '/data/single.db' })
   } finally {
     process.env['HOME'] = before
   }
+})
+
+test('the default data directory is `agent-memory` in the data directory of the platform', (context) => {
+  const variables = ['HOME', 'XDG_DATA_HOME', 'LOCALAPPDATA'] as const
+  const before = variables.map((name) => [name, process.env[name]] as const)
+  context.after(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  })
+  for (const name of variables) delete process.env[name]
+  process.env['HOME'] = '/home/me'
+  assert.equal(defaultDataDirectory('linux'), '/home/me/.local/share/agent-memory')
+  assert.equal(defaultDataDirectory('darwin'), '/home/me/Library/Application Support/agent-memory')
+  assert.equal(granted({ dataDir: undefined }).single, '/home/me/.local/share/agent-memory/single.db')
+  assert.equal(granted({ dataDir: '~/data' }).single, '/home/me/data/single.db')
+  process.env['XDG_DATA_HOME'] = 'relative'
+  assert.equal(defaultDataDirectory('linux'), '/home/me/.local/share/agent-memory')
+  process.env['HOME'] = ''
+  assert.equal(defaultDataDirectory('linux'), undefined)
+  assert.equal(granted({ dataDir: undefined }).single, undefined)
+  process.env['XDG_DATA_HOME'] = '/xdg'
+  assert.equal(defaultDataDirectory('linux'), '/xdg/agent-memory')
+})
+
+test('the relative path of a file is one from the working directory', () => {
+  const inWorkingDirectory = (path: string) => join(grantDirectory(process.cwd()).path, path)
+  const single = (database: string) => granted({ settings: { first: { database } } }).single
+  assert.equal(single('new.db'), inWorkingDirectory('new.db'))
+  assert.equal(single('./new/new.db'), inWorkingDirectory('new/new.db'))
+})
+
+test('the error for a data directory that cannot be one names the option', () => {
+  const file = join(emptyDirectory(), 'file')
+  writeFileSync(file, '')
+  assert.throws(() => settled({ dataDir: file }), {
+    message: /`dataDir` cannot be granted: .*something other than a directory/,
+  })
+  const elsewhere = { first: { database: '/a/b.db' } }
+  assert.equal(granted({ dataDir: file, settings: elsewhere }).single, '/a/b.db')
 })
 
 test('the component receives the settings that were set, without the paths of places', () => {
@@ -54,6 +105,11 @@ for (const [settings, option, why] of [
   [{ first: { directory: 'a/b' } }, 'settings.first.directory', /neither an absolute path nor one that begins with/],
   [{ first: { directory: '~' } }, 'settings.first.directory', /neither an absolute path nor one that begins with/],
   [{ first: { directory: '/a\0b' } }, 'settings.first.directory', /cannot be granted: .*NUL/],
+  [{ first: { database: '..' } }, 'settings.first.database', /cannot be granted: .*path of a directory/],
+  [{ first: { database: '/' } }, 'settings.first.database', /cannot be granted: .*path of a directory/],
+  [{ first: { directory: '/a', file: '/a/b' } }, 'settings.first.file', /no place lies inside another, and `guest` is/],
+  [{ first: { directory: '/a/b', file: '/a' } }, 'settings.first.file', /no place lies inside another, and `guest` is/],
+  [{ first: { directory: '/a', database: '/a/b' } }, 'settings.first.database', /no place lies inside another/],
 ] as const) {
   test(`the error for the settings ${JSON.stringify(settings)} names the wrong one`, () => {
     assert.throws(

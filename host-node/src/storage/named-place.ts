@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
-import { dirname, isAbsolute, join, normalize, parse, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, normalize, parse, sep } from 'node:path'
 import { canonicalPath } from './canonical.ts'
-import { StorageError } from './error.ts'
+import { attempt, StorageError } from './error.ts'
+import { isOwnName } from './paths.ts'
 import type { GrantedPlace } from './tree.ts'
 
 /** The host's own directory in a place, with its lock, bookkeeping and derived databases. */
@@ -10,11 +11,13 @@ const ownDirectory = '.agent-memory'
 /** The suffixes of a database's files: SQLite adds files with these suffixes to its name. */
 const databaseSuffixes = ['', '-wal', '-shm', '-journal']
 
-/** A granted directory with a label. */
+/** A granted directory or file with a label. */
 export interface NamedPlace {
   readonly label: string
-  /** The canonical path, as far as it existed when it was granted. */
+  /** The canonical path of the directory, as far as it existed when it was granted. */
   readonly path: string
+  /** The name of the file if only this file of the directory is granted. */
+  readonly file?: string
   /** The path as it was configured, for messages. */
   readonly location: string
   /** Whether only its owner may use it: modes 700 and 600. */
@@ -34,10 +37,8 @@ export type NamedPlaces = readonly (NamedPlace | MissingPlace)[]
 
 /** Checks a directory, which need not exist yet. Symbolic links in its existing part are followed once, here. */
 export function grantDirectory(directory: string): Pick<NamedPlace, 'path' | 'location'> {
-  const invalidPathError = (why: string) =>
-    new StorageError('invalid-path', `cannot keep anything in \`${directory}\`: ${why}`)
-  if (directory.includes('\0')) throw invalidPathError('its path has a NUL character')
-  if (!isAbsolute(directory)) throw invalidPathError('it is not an absolute path')
+  const invalidPathError = invalidPathErrorOf(directory)
+  checkAbsolute(directory)
   const absolute = directory.replace(/(?<=.)\/+$/, '')
   for (let above = absolute; ; above = dirname(above)) {
     let canonical
@@ -59,6 +60,53 @@ export function grantDirectory(directory: string): Pick<NamedPlace, 'path' | 'lo
   }
 }
 
+/** Checks a file, which need not exist yet. If it exists, symbolic links in its path are followed once, here. */
+export function grantFile(path: string): Pick<NamedPlace, 'path' | 'file' | 'location'> {
+  const invalidPathError = invalidPathErrorOf(path)
+  checkAbsolute(path)
+  const name = basename(path)
+  const isDirectory = path.endsWith('/') || path.endsWith(sep) || name === '.' || name === '..'
+  if (isDirectory) throw invalidPathError('it is the path of a directory: name a file in it')
+  const existing = attempt(`keep anything in \`${path}\``, () => canonicalFile(path))
+  if (existing?.isFile === false) throw invalidPathError('something other than a file stands there: move it away')
+  const canonical = existing === undefined ? join(grantDirectory(dirname(path)).path, name) : existing.path
+  if (canonical === undefined) throw invalidPathError('it leads to a path that is not UTF-8')
+  const file = basename(canonical)
+  if (isOwnName(file, [ownDirectory])) throw invalidPathError('this name is for the lock: use another')
+  return { path: dirname(canonical), file, location: path }
+}
+
+/** The canonical path of what a path leads to, or undefined if nothing is there. */
+function canonicalFile(path: string): { path: string | undefined; isFile: boolean } | undefined {
+  try {
+    return { path: canonicalPath(path), isFile: statSync(path).isFile() }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+function checkAbsolute(path: string): void {
+  if (path.includes('\0')) throw invalidPathErrorOf(path)('its path has a NUL character')
+  if (!isAbsolute(path)) throw invalidPathErrorOf(path)('it is not an absolute path')
+}
+
+function invalidPathErrorOf(path: string): (why: string) => StorageError {
+  return (why) => new StorageError('invalid-path', `cannot keep anything in \`${path}\`: ${why}`)
+}
+
+/** Throws if a place lies inside another or around it. */
+export function requireApart(place: NamedPlace, others: NamedPlaces): void {
+  const pathOf = ({ path, file = '' }: NamedPlace) => join(path, file, sep)
+  const isNear = (other: NamedPlace) =>
+    pathOf(place).startsWith(pathOf(other)) || pathOf(other).startsWith(pathOf(place))
+  const near = others.find((other) => 'path' in other && isNear(other))
+  if (near === undefined) return
+  const why = `no place lies inside another, and \`${near.label}\` is kept there: use another path`
+  throw invalidPathErrorOf(place.location)(why)
+}
+
 /** The granted place with a label. */
 export function findNamed(places: NamedPlaces, label: string): NamedPlace {
   const place = places.find((place) => place.label === label)
@@ -68,19 +116,20 @@ export function findNamed(places: NamedPlaces, label: string): NamedPlace {
 }
 
 /** The areas, lock and databases of a place. Its directory need not exist yet. */
-export function namedTree({ path, location, isPrivate, databases }: NamedPlace): GrantedPlace {
+export function namedTree({ path, file, location, isPrivate, databases }: NamedPlace): GrantedPlace {
   const { root: anchor } = parse(path)
   const segments = path.slice(anchor.length).split(sep)
   const root = { anchor, segments: segments.filter((segment) => segment !== ''), isPrivate }
+  const lock = { ...root, segments: [...root.segments, ownDirectory] }
+  if (file !== undefined) {
+    // Several files of one directory may be granted, so each has a lock of its own.
+    const lockOfFile = { ...lock, segments: [...lock.segments, file] }
+    return { location, documents: { ...root, isClosed: true }, lock: lockOfFile, databases, file }
+  }
   // Only SQLite may open a database's files: closing any other handle would release SQLite's locks.
   const ownNames = [
     ownDirectory,
     ...databases.flatMap((name) => databaseSuffixes.map((suffix) => name.toLowerCase() + suffix)),
   ]
-  return {
-    location,
-    documents: { ...root, ownNames },
-    lock: { ...root, segments: [...root.segments, ownDirectory] },
-    databases,
-  }
+  return { location, documents: { ...root, ownNames }, lock, databases }
 }

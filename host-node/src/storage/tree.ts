@@ -21,6 +21,8 @@ export interface GrantedPlace {
   readonly lock: Root
   /** The names of the databases that may be stored beside its documents. */
   readonly databases: readonly string[]
+  /** For a place that is a single file: the name of the file, which is its database whatever its name. */
+  readonly file?: string | undefined
 }
 
 /** The directory of each area of a tree. */
@@ -53,6 +55,7 @@ export function readDocument(areas: Areas, area: Area, path: string, maxBytes: b
 /** The status of a path, or undefined if nothing is there. Errors name the root by its `location`. */
 export function statusAt(areas: Areas, area: Area, path: string, location = '.'): Status | undefined {
   const segments = rejectOwnNames(areas[area], path, directorySegmentsOf(path))
+  if (areas[area].isClosed) return undefined
   return attempt(`look at \`${path || location}\``, () => {
     const { anchor, segments: rootSegments } = areas[area]
     const all = [...rootSegments, ...segments]
@@ -64,6 +67,7 @@ export function statusAt(areas: Areas, area: Area, path: string, location = '.')
 /** The entries of a directory, or undefined if there is none. Errors name the root by its `location`. */
 export function listDirectory(areas: Areas, area: Area, path: string, location = '.'): Entry[] | undefined {
   const segments = rejectOwnNames(areas[area], path, directorySegmentsOf(path))
+  if (areas[area].isClosed) return undefined
   const hidden = segments.length === 0 ? areas[area].ownNames : []
   return attempt(`list \`${path || location}\``, () => {
     const directory = findDirectory(areas[area], segments)
@@ -72,8 +76,10 @@ export function listDirectory(areas: Areas, area: Area, path: string, location =
   })
 }
 
-function rejectOwnNames({ ownNames }: Root, path: string, segments: string[]): string[] {
-  if (segments.length === 0 || !isOwnName(segments[0]!, ownNames)) return segments
+function rejectOwnNames({ ownNames, isClosed }: Root, path: string, segments: string[]): string[] {
+  if (segments.length === 0) return segments
+  if (isClosed) throw new StorageError('invalid-path', `\`${path}\` is in a place that is one database file`)
+  if (!isOwnName(segments[0]!, ownNames)) return segments
   throw new StorageError(
     'invalid-path',
     `\`${path}\` is not a path of a tree: it leads to what the host keeps for itself`,

@@ -23,11 +23,11 @@ const sqliteSuffix = /-(?:wal|shm|journal)$/
 
 /** The database with a name in a place. Throws if the place has no such database or the name is invalid. */
 export function databaseFile(place: GrantedPlace, name: string, kind: Kind): DatabaseFile {
-  const { location: placeLocation, documents, lock, databases } = place
+  const { location: placeLocation, documents, lock, databases, file } = place
   if (kind === 'kept') {
     if (databases.includes(name)) {
-      const location = `${placeLocation.replace(/\/+$/, '')}/${name}`
-      return { name, directory: documents, location, lock, lockDirectory: undefined }
+      const location = file === undefined ? `${placeLocation.replace(/\/+$/, '')}/${name}` : placeLocation
+      return { name: file ?? name, directory: documents, location, lock, lockDirectory: undefined }
     }
     throw new StorageError(
       'not-granted',
