@@ -110,7 +110,7 @@ struct Repository {
     expected: InMemory,
     /// The number of calls in effect.
     done: usize,
-    /// A memory that does not wait for locks.
+    /// A handle that does not wait for locks.
     no_wait: AgentMemory,
     runtime: Runtime,
 }

@@ -122,7 +122,7 @@ impl Work {
     }
 }
 
-/// A process that writes, and its progress.
+/// The work of one process, and its progress.
 struct Writer {
     host: Host,
     work: Work,

@@ -20,7 +20,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// How many processes each test kills without `KILLS`.
+/// The number of processes that each test kills if the variable `KILLS` is not set.
 const KILLS: usize = 16;
 /// A new directory is used after so many kills.
 const KILLS_OF_A_DIRECTORY: usize = 8;

@@ -248,7 +248,8 @@ impl Subject {
 
     /// Returns whether the system call was reached, or what was wrong and how to repeat it.
     fn goes_through(&self, injection: &Injection) -> Result<bool, String> {
-        // It may not be reached, since any thread of a pool may make the system call.
+        // `strace` counts system calls by thread, and any thread of a pool may make this one. So a
+        // run may not reach it.
         for _ in 0..TRIES {
             let survived = self.survives(injection).map_err(|what| {
                 let name = self.name(injection);

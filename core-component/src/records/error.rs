@@ -53,7 +53,8 @@ impl Error {
         Self { code, message: message.into(), details: Vec::new() }
     }
 
-    /// The error of an input field whose value fits the schema but not the stored state.
+    /// The error of an input field whose value the schema accepts and the tool refuses. `accepted` says
+    /// what the tool takes.
     pub fn at(code: Code, message: impl Into<String>, field: &str, accepted: String) -> Self {
         let details = vec![Violation { pointer: format!("/{field}"), accepted }];
         Self { code, message: message.into(), details }

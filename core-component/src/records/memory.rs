@@ -68,7 +68,7 @@ impl Importance {
 }
 
 // A memory as tools return it: timestamps are normalised, and fields of other programs are left out.
-// Many schemas contain it, so its fields have no descriptions; `docs/tools.md` explains them.
+// Many schemas contain it, so its fields have no descriptions: the tools' inputs explain the same fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {

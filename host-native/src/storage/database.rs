@@ -120,11 +120,11 @@ impl Database {
         is_kept.then(|| self.sqlite.layout().lock_path())
     }
 
-    /// Whether a transaction that writes can be begun at all.
+    /// Fails where a write transaction cannot begin.
     ///
     /// # Errors
     ///
-    /// `read-only`.
+    /// `read-only`; `nested` during a transaction.
     pub fn check_writable(&self) -> Result<(), Error> {
         self.sqlite.check_writable()
     }

@@ -1,20 +1,26 @@
-import { getSystemErrorMessage } from 'node:util'
 import type { CommitError as CommitErrorRecord } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import type { Error as ErrorRecord, ErrorCode } from '../generated/component/interfaces/agent-memory-storage-types.js'
 
 // `ENOENT` is not here: `not-found` is only for a file that the caller expects to be missing at times.
-const codes: Record<string, ErrorCode> = {
-  ENOSPC: 'no-space',
-  EDQUOT: 'no-space',
-  EROFS: 'read-only',
-  EACCES: 'permission',
-  EPERM: 'permission',
-  EFBIG: 'too-large',
-  ELOOP: 'invalid-path',
-  ENOTDIR: 'invalid-path',
-  EISDIR: 'invalid-path',
-  ENAMETOOLONG: 'invalid-path',
+const full: Reason = ['no-space', 'the medium is full: free some space']
+const refused: Reason = ['permission', 'the operating system refuses: check the permissions']
+const obstructed: Reason = ['invalid-path', 'something else stands there, or the medium takes no such name']
+const reasons: Record<string, Reason> = {
+  ENOSPC: full,
+  EDQUOT: full,
+  EROFS: ['read-only', 'the medium can only be read'],
+  EACCES: refused,
+  EPERM: refused,
+  EFBIG: ['too-large', 'the medium takes no file of this size'],
+  ELOOP: obstructed,
+  ENOTDIR: obstructed,
+  EISDIR: obstructed,
+  ENAMETOOLONG: obstructed,
 }
+const unknown: Reason = ['io', 'the medium reports an error']
+
+/** An error code, and its reason in the words of the native host. */
+type Reason = [ErrorCode, string]
 
 /** A storage error. `record` gives the WIT's plain object, which the component receives. */
 export class StorageError extends Error {
@@ -34,7 +40,8 @@ export class StorageError extends Error {
     if (code === undefined || errno === undefined) {
       return new StorageError('io', `cannot ${action}: an unexpected error of the host`, String(message ?? error))
     }
-    return new StorageError(codes[code] ?? 'io', `cannot ${action}: ${getSystemErrorMessage(errno)}`, code)
+    const [kind, reason] = reasons[code] ?? unknown
+    return new StorageError(kind, `cannot ${action}: ${reason}`, code)
   }
 
   record(): ErrorRecord {

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { monotonic, sleep } from '../time.ts'
 import { StorageError, undefinedIfMissing } from './error.ts'
-import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite } from './sqlite-error.ts'
+import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from './sqlite-error.ts'
 import { type Durability, lstatIfExists, makeDirectory, type Root, makeUnlessExists } from './directory.ts'
 
 /** How often a waiting writer tries to take each of the two files, in milliseconds. */
@@ -189,6 +189,14 @@ function lockError(error: unknown): StorageError {
     primary === undefined
       ? ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
       : primary === Sqlite.permission || primary === Sqlite.readOnly
+  if (primary === Sqlite.full) {
+    const message = 'cannot take the lock: the medium is full: free some space'
+    return new StorageError('no-space', message, resultCode(error as SqliteError))
+  }
+  if (primary === Sqlite.notADatabase || primary === Sqlite.corrupt) {
+    const message = 'cannot take the lock: its `queue.sqlite` or `turn.sqlite` is damaged: remove both'
+    return new StorageError('io', message, resultCode(error as SqliteError))
+  }
   if (!isRefused) return StorageError.from(error, 'take the lock')
   return new StorageError(
     'read-only',

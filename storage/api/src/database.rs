@@ -109,7 +109,7 @@ pub trait Transaction {
     ///
     /// # Errors
     ///
-    /// `nested` the second time. After `io` it may have happened; after any other error it was
-    /// rolled back: `busy` where others read for too long, `no-space`.
+    /// `nested` for a second commit, which changes nothing. After `io` the commit may have happened.
+    /// After any other error it was rolled back: `busy` where others read for too long, `no-space`.
     fn commit(&self) -> Result<(), Error>;
 }

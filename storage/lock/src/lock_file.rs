@@ -88,7 +88,7 @@ impl LockFile {
 impl Drop for LockFile {
     fn drop(&mut self) {
         let connection = self.connection.take().expect("dropped once");
-        // A connection that cannot roll back is closed, which lets go as well.
+        // A connection that cannot roll back is closed here, which frees the lock, too.
         if connection.is_autocommit() || run(&connection, "ROLLBACK").is_ok() {
             let path = std::mem::take(&mut self.path);
             self.idle.give_back(path, connection);

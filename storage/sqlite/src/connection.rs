@@ -46,8 +46,8 @@ impl Connection {
         self.sqlite.is_readonly("main").unwrap_or(true)
     }
 
-    /// Sets something that only the host may. It is not kept prepared: who gives the same text
-    /// would find it.
+    /// Sets something that only the host may. The statement is not cached: a call with the same text
+    /// would get it from the cache, past the authoriser.
     pub fn set(&self, sql: &str) -> rusqlite::Result<()> {
         self.as_host(|| self.sqlite.execute_batch(sql))
     }

@@ -1,4 +1,5 @@
-//! The statements that begin and end a transaction. Only the host runs them.
+//! The host's own statements around a transaction: beginning, fixing the view of a read
+//! transaction, and ending.
 
 pub(super) const BEGIN_READ: &str = "BEGIN DEFERRED";
 pub(super) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";

@@ -11,10 +11,12 @@ use crate::storage::database::{Statement, Value};
 /// The number of new memories in a batch.
 const BATCH: i64 = 32;
 
-/// Texts that are longer, in bytes, are indexed at once: a batch would save little of their cost.
+/// Texts that are longer, in bytes, are indexed by their own call: a batch would save little of
+/// their cost.
 const LONG: usize = 4096;
 
-/// The condition for rows that a search has to look at. `??` stands for the FTS5 query.
+/// The condition for rows that a search has to look at. `??` becomes the number of the
+/// parameter with the FTS5 query.
 pub(super) const CANDIDATES: &str = "m.key IN (\
     SELECT rowid FROM memories_text WHERE memories_text MATCH ?? \
     UNION ALL SELECT memory FROM unindexed)";
