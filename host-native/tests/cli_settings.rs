@@ -156,6 +156,11 @@ fn all_and_a_comma_list_mount_toolsets() {
     let all = tools(&["--toolset", "all"]);
     assert!(all.len() > default.len());
     assert!(tools(&["--toolset", "sessions, records, layers"]) == all);
+    // Several toolsets have a tool of this name.
+    let all: Value = serde_json::from_slice(&all).expect("JSON");
+    let names = all.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str());
+    let names: Vec<_> = names.filter(|name| name.ends_with("add_core_memory")).collect();
+    assert_eq!(names, ["records_add_core_memory", "layers_add_core_memory"]);
 }
 
 #[test]

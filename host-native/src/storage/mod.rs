@@ -196,7 +196,7 @@ impl Storage {
             places.iter().find(|(other, known)| **other != label && overlaps(known))
         {
             let message = format!(
-                "cannot keep {label} in `{}`: no place lies inside another, and {other} is kept there; use another path",
+                "cannot keep {label} in `{}`: it overlaps with the place `{other}`: use another path",
                 path.display()
             );
             return Err(Error::new(ErrorCode::InvalidPath, message));
