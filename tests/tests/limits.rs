@@ -58,9 +58,9 @@ async fn a_call_may_use_as_much_memory_as_its_limit_and_no_more() {
 #[tokio::test]
 async fn a_call_that_loops_is_stopped_at_its_time_limit() {
     let _alone = ALONE.lock().await;
-    // Processor time, so that a busy machine makes no difference.
     for limit in [Duration::from_millis(500), Limits::default().guest_time] {
         let limits = Limits { guest_time: limit, ..Limits::default() };
+        // Processor time, so that a busy machine makes no difference.
         let before = processor_time();
         assert_eq!(stopped("spin", limits).await, Reason::Deadline);
         let took = processor_time() - before;

@@ -111,7 +111,8 @@ fn arguments<'a>(section: &'a str, content: &'a str) -> [(&'a str, &'a str); 3] 
     [("date", DATE), ("section", section), ("content", content)]
 }
 
-/// The appends of the cases, then their entries and mixtures in logs of mixtures.
+/// The seeds: first the calls of `append_entry` in the cases, then their entries and random Markdown,
+/// each in a log of random Markdown.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut calls = calls();
     calls.retain(|call| call.tool == "append_entry");

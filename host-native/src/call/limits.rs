@@ -1,4 +1,5 @@
-//! All limits of a call, and the error that stops it.
+//! The engine's limits of a call, and the error where it exceeds one. The limits of storage are in
+//! `storage/`.
 
 use crate::Audience;
 use std::time::Duration;

@@ -39,7 +39,7 @@ struct Shared {
 /// What a call has locked.
 #[derive(Debug, Default)]
 struct Call {
-    /// The one place that it locks in its life.
+    /// The place that the call locked first. It may lock no other.
     place: Option<Place>,
     lock: Weak<Lock>,
     has_writer: bool,

@@ -364,7 +364,8 @@ fn rows_that_a_file_hides_are_never_deleted() {
     assert_eq!(host.call("recall_context", json!({}))["warnings"], json!([]));
 }
 
-/// A conversion is interrupted after it renamed the file: the rows are still noted as its copy.
+/// A conversion is interrupted after it renamed the file: the database still says that the rows are
+/// a copy of that file.
 #[test]
 fn rows_that_changed_since_they_were_copied_are_never_deleted() {
     for changes in [true, false] {

@@ -43,7 +43,7 @@ impl Section {
         }
     }
 
-    /// The kind of the last block, below which a text would be added.
+    /// The kind of the Markdown block that ends the section: a text would be added below it.
     pub fn end(&self) -> Kind {
         self.blocks.last().expect("a section has a heading").text.ends
     }

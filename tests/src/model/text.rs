@@ -86,7 +86,7 @@ const HOSTILE: &[&str] = &[
 
 const LABELS: &[&str] = &["spec", "la", "lb"];
 
-/// The longest content that a tool accepts, in characters.
+/// The longest `content` that a tool of `sessions` accepts, in characters.
 pub const LONGEST: usize = 65_536;
 
 impl Text {

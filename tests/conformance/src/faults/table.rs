@@ -23,7 +23,7 @@ use crate::runner::{Answer, error_code, error_fields};
 pub struct Row {
     /// The name of the case whose call the row borrows.
     case: String,
-    /// The step of that call.
+    /// The number of that call's step in the case, from 0.
     #[serde(default)]
     step: usize,
     /// The operation that fails.
