@@ -1,4 +1,4 @@
-//! Changes of documents, and why a commit of them fails.
+//! Changes to documents, and the error of a failed commit.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::ops::Range;
 
 use super::{Area, Error, ErrorCode};
 
-/// The most changes of one commit.
+/// The maximum number of changes in one commit.
 pub const MAX_CHANGES: usize = 1_000;
 
-/// The end of an error's message where something was changed in spite of the error.
+/// The end of an error message if changes may have been made despite the error.
 pub const MAY_STAND: &str = "; the change may have been made: read before trying again";
 
 /// One change of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Writes a document whole.
+    /// Writes a whole document.
     Put {
         /// The area of the tree.
         area: Area,
@@ -23,7 +23,7 @@ pub enum Change {
         path: String,
         /// The new contents.
         contents: Vec<u8>,
-        /// The version that the document must be at; none where it must not exist.
+        /// The version that the document must have. `None` if it must not exist.
         expects: Option<String>,
     },
     /// Changes parts of a document.
@@ -32,9 +32,9 @@ pub enum Change {
         area: Area,
         /// The path in that area.
         path: String,
-        /// In order; none overlaps another.
+        /// The splices, in order. They must not overlap.
         splices: Vec<Splice>,
-        /// The version that the document must be at.
+        /// The version that the document must have.
         expects: String,
     },
     /// Removes a document.
@@ -43,11 +43,11 @@ pub enum Change {
         area: Area,
         /// The path in that area.
         path: String,
-        /// The version that the document must be at.
+        /// The version that the document must have.
         expects: String,
     },
-    /// Keeps a document as it is before the commit under another path as well, whatever document
-    /// stood there: a backup.
+    /// Makes a backup: a copy of a document as it was before the commit. It replaces any document
+    /// at its path.
     Copy {
         /// The area of the tree.
         area: Area,
@@ -55,10 +55,10 @@ pub enum Change {
         from: String,
         /// The path of the backup in that area. It gets the permission bits of the document.
         to: String,
-        /// The version that the document at `from` must be at.
+        /// The version that the document at `from` must have.
         expects: String,
     },
-    /// Gives a document another path, where nothing stands.
+    /// Moves a document to another path, where nothing may exist.
     Rename {
         /// The area of the tree.
         area: Area,
@@ -66,24 +66,25 @@ pub enum Change {
         from: String,
         /// Its new path in that area.
         to: String,
-        /// The version that it must be at.
+        /// The version that the document must have.
         expects: String,
     },
 }
 
-/// Other bytes in the place of a range of a document.
+/// A replacement for a range of bytes of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Splice {
-    /// The range, in the document as it is before the commit.
+    /// The range in the document before the commit, in bytes.
     pub range: Range<usize>,
     /// The new bytes of the range.
     pub inserts: Vec<u8>,
 }
 
 impl Splice {
-    /// The contents with all splices; none where they do not fit.
+    /// The contents with all splices applied. `None` if the splices do not fit.
     ///
-    /// The bytes before the first splice are not copied: in a long document they are nearly all.
+    /// The bytes before the first splice are not copied: edits of long documents are mostly at the
+    /// end.
     pub fn all(splices: &[Splice], mut contents: Vec<u8>) -> Option<Vec<u8>> {
         let Some(first) = splices.first() else { return Some(contents) };
         let mut at = first.range.start;
@@ -103,20 +104,20 @@ impl Splice {
     }
 }
 
-/// Why a commit ended early.
+/// The error of a commit that ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitError {
-    /// What went wrong.
+    /// The cause.
     pub error: Error,
-    /// The index of the change that failed; none where no single one did.
+    /// The index of the change that failed. `None` if the error belongs to no single change.
     pub change: Option<u32>,
-    /// How many changes stand, counted from the first.
+    /// The number of changes that were made, counted from the first.
     pub applied: u32,
 }
 
 impl CommitError {
-    /// The error for a caller who does not know of changes. Where one stands in spite of the error,
-    /// the message says so: a blind second attempt might make it twice.
+    /// The error for a caller that knows nothing of single changes. If some changes were made, the
+    /// message says so: a retry without reading first could make them twice.
     pub fn for_caller(self) -> Error {
         let mut error = self.error;
         if self.applied > 0 {
@@ -146,7 +147,7 @@ impl Change {
         }
     }
 
-    /// The path at which a document is put or removed.
+    /// The path that is written or removed. For a copy or a rename it is the new path.
     pub fn path(&self) -> &str {
         match self {
             Change::Put { path, .. } | Change::Edit { path, .. } | Change::Delete { path, .. } => {
@@ -156,7 +157,7 @@ impl Change {
         }
     }
 
-    /// The path whose version is checked.
+    /// The path of the document whose version is checked.
     pub fn checked_path(&self) -> &str {
         match self {
             Change::Put { path, .. } | Change::Edit { path, .. } | Change::Delete { path, .. } => {
@@ -166,7 +167,7 @@ impl Change {
         }
     }
 
-    /// The version that must be found there; none where nothing must.
+    /// The version that the checked document must have. `None` if it must not exist.
     pub fn expects(&self) -> Option<&str> {
         match self {
             Change::Put { expects, .. } => expects.as_deref(),
@@ -177,7 +178,7 @@ impl Change {
         }
     }
 
-    /// The path at which nothing stands afterwards.
+    /// The path that is empty after the change, if any.
     pub fn removed_path(&self) -> Option<&str> {
         match self {
             Change::Delete { path, .. } => Some(path),
@@ -186,13 +187,13 @@ impl Change {
         }
     }
 
-    /// Whether it removes a document.
+    /// Whether the change is a deletion.
     pub fn is_delete(&self) -> bool {
         matches!(self, Change::Delete { .. })
     }
 }
 
-/// Refuses changes that contradict each other.
+/// Checks that no path is changed twice, and that no written document is a directory of another.
 ///
 /// # Errors
 ///
@@ -227,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splices_are_made_or_refused_as_a_whole() {
+    fn splices_are_applied_together_or_not_at_all() {
         let spliced = |splices: &[(Range<usize>, &str)]| {
             let splice = |(range, text): &(Range<usize>, &str)| Splice {
                 range: range.clone(),

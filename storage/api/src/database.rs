@@ -1,15 +1,15 @@
-//! SQL databases: the Rust face of `database` in `wit/storage`.
+//! SQL databases, as `database` in `wit/storage` defines them.
 
 use super::Error;
 
-/// How a database belongs to its place.
+/// The kind of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Its contents are kept nowhere else. Its writers hold the lock of the place.
+    /// The only copy of its contents. Its writers hold the lock of the place.
     Kept,
-    /// It can be made anew from documents, as a search index. It stands beside the lock of the
-    /// place, and anybody may delete it. It takes SQLite's own lock alone and does not wait for it.
-    /// Nothing is synced.
+    /// A database that can be rebuilt from documents, for example a search index. It is stored
+    /// beside the lock of the place, is never synced, and may be deleted at any time. Its writers
+    /// take only SQLite's own lock and don't wait for it.
     Derived,
 }
 
@@ -27,39 +27,40 @@ pub enum Value {
 /// One statement with its parameters, for `?1`, `?2`, ...
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// SQL.
+    /// The SQL text of one statement.
     pub sql: String,
-    /// As many as the statement has.
+    /// The values of all parameters of the statement.
     pub parameters: Vec<Value>,
 }
 
-/// The answer of a query.
+/// The result of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// A value for each column.
+    /// The rows, each with one value for each column.
     pub rows: Vec<Vec<Value>>,
-    /// Whether there were more rows than were asked for.
+    /// Whether the result had more rows than the caller asked for.
     pub truncated: bool,
 }
 
-/// What a statement changed.
+/// The effect of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// The rows that it inserted, changed or deleted, without those of triggers.
+    /// The number of rows that it inserted, updated or deleted, without those of triggers.
     pub changes: u64,
-    /// The row id of the transaction's last insert; 0 before the first.
+    /// The row id of the transaction's last insert, or 0 before the first insert.
     pub last_insert_id: i64,
 }
 
-/// Whether a transaction may change anything.
+/// The mode of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode<'a> {
-    /// One unchanging view of the data.
+    /// Reads one snapshot of the data.
     Read,
-    /// The only writer, from the start, of a scope as in [`Tree::lock`](super::Tree::lock) or of the
-    /// whole place. It goes on under the writer that the call holds, if any.
+    /// Writes with an exclusive lock from the start, on a scope as in
+    /// [`Tree::lock`](super::Tree::lock) or on the whole place. If the call holds a writer, the
+    /// transaction shares its lock.
     Write(Option<&'a str>),
 }
 
@@ -69,7 +70,7 @@ impl Mode<'_> {
         matches!(self, Self::Write(_))
     }
 
-    /// The same for the whole place.
+    /// The same mode without a scope.
     pub fn unscoped(self) -> Mode<'static> {
         if self.is_write() { Mode::Write(None) } else { Mode::Read }
     }
@@ -77,35 +78,35 @@ impl Mode<'_> {
 
 /// An open database.
 pub trait Connection {
-    /// Runs one statement that reads, outside a transaction.
+    /// Runs one read-only statement outside a transaction, and returns at most `max_rows` rows.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
 
-    /// Begins a transaction, of which a call has at most one at a time.
+    /// Begins a transaction. A call has at most one at a time.
     fn begin(&self, mode: Mode<'_>) -> Result<Box<dyn Transaction + '_>, Error>;
 }
 
-/// A transaction. It is rolled back when it is dropped before `commit`, and by any error of a
-/// statement.
+/// A transaction. It is rolled back if it is dropped before `commit`, or if a statement fails.
 pub trait Transaction {
-    /// Runs one statement that returns rows, and gives at most `max_rows` of them. In a write
-    /// transaction it may also change rows, all of them even where not all are given.
+    /// Runs one statement, and returns at most `max_rows` of its rows. In a write transaction it
+    /// may also change rows. It changes all of them, even if it does not return all.
     ///
     /// # Errors
     ///
-    /// As [`execute`](Transaction::execute); `too-large` for a longer answer than the host gives.
+    /// Those of [`execute`](Transaction::execute); `too-large` if the result exceeds the host's
+    /// limit.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
 
-    /// Runs statements in order and stops at the first that fails.
+    /// Runs statements in order, and stops at the first error.
     ///
     /// # Errors
     ///
-    /// `already-exists` for a broken unique constraint; `read-only` for a change in a read
+    /// `already-exists` for a violated unique constraint; `read-only` for a change in a read
     /// transaction; `not-granted` for a statement that no call may run; `nested` after the commit;
-    /// `cancelled` for a statement that ran for too long or was given up; `busy`, `no-space`,
+    /// `cancelled` if a statement ran for too long or the call was cancelled; `busy`, `no-space`,
     /// `too-large`, `corrupted`, `io`. Any error ends the transaction.
     fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error>;
 
-    /// Makes its changes durable.
+    /// Commits the transaction: its changes are durable afterwards.
     ///
     /// # Errors
     ///

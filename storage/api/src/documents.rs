@@ -4,22 +4,22 @@ use sha2::{Digest, Sha256};
 
 use super::{Change, CommitError, Error, ErrorCode};
 
-/// The longest document, in bytes: 16 MiB.
+/// The maximum length of a document: 16 MiB.
 pub const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 
-/// The most entries of a listing.
+/// The maximum number of entries in a listing.
 pub const MAX_ENTRIES: usize = 100_000;
 
-/// A part of a tree.
+/// An area of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
-    /// Where users look for documents.
+    /// The documents that users see.
     Documents,
-    /// Beside the lock, where no user and no version control sees it.
+    /// The host's own data beside the lock, hidden from users and version control.
     Bookkeeping,
 }
 
-/// A document as it was read.
+/// The contents and the version of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// Its bytes.
@@ -35,96 +35,98 @@ pub enum EntryKind {
     File,
     /// A directory.
     Directory,
-    /// Anything else, also a symbolic link. It cannot be read.
+    /// Anything else, for example a symbolic link. It cannot be read.
     Other,
 }
 
-/// What stands at a path.
+/// The kind, size and stamp of a file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
-    /// Bytes; 0 for what is not a file.
+    /// The size of a file in bytes, otherwise 0.
     pub size: u64,
-    /// Of a file: differs when the bytes may have changed since. No change expects it. Empty for
-    /// what is not a file.
+    /// The stamp of a file, otherwise empty. A different stamp means that the bytes may have
+    /// changed. It is not a version: no change expects it.
     pub stamp: String,
 }
 
 /// One entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// One path segment.
+    /// The name, which is one path segment.
     pub name: String,
-    /// What stands there.
+    /// Its status.
     pub status: Status,
 }
 
-/// Documents below one root, to read.
+/// Reads the documents below one root.
 pub trait Documents {
-    /// What stands at a path (`""` is the root), or none.
+    /// The status of a path (`""` is the root), or `None` if nothing exists there.
     ///
     /// # Errors
     ///
-    /// `invalid-path` where the path is none of a tree, or where anything but directories leads
-    /// there; `permission`, `io`.
+    /// `invalid-path` if a tree cannot hold the path, or if one of its parents is not a directory;
+    /// `permission`, `io`.
     fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error>;
 
-    /// The document, or none where there is no file of that path.
+    /// The document at a path, or `None` if nothing exists there.
     ///
     /// # Errors
     ///
-    /// `too-large` where it is longer than `max_bytes` or [`MAX_DOCUMENT_BYTES`]; `invalid-path` as
-    /// for [`stat`](Documents::stat), and where the path holds anything but a file; `permission`,
-    /// `io`.
+    /// `too-large` if it is longer than `max_bytes` or [`MAX_DOCUMENT_BYTES`]; `invalid-path` as
+    /// for [`stat`](Documents::stat), and if the path is not a file; `permission`, `io`.
     fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error>;
 
-    /// What is directly in a directory (`""` is the root), in byte order of the names; none where
-    /// there is no such directory. Temporary files of the host and names that are not UTF-8 are
-    /// left out.
+    /// The entries of a directory (`""` is the root), in byte order of their names. `None` if
+    /// nothing exists there. Temporary files of the host and names that are not UTF-8 are left out.
     ///
     /// # Errors
     ///
     /// `too-large` beyond [`MAX_ENTRIES`]; `invalid-path` as for [`stat`](Documents::stat), and
-    /// where the path holds anything but a directory; `permission`, `io`.
+    /// if the path is not a directory; `permission`, `io`.
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error>;
 }
 
-/// Documents whose place a call can lock. The host decides how long a call waits.
+/// The documents of a place, with its lock. The host decides how long a call waits for the lock.
 pub trait Tree: Documents {
     /// Waits for the lock of the place.
     ///
-    /// With a scope, such as one agent, the call relies on and changes nothing outside of it. A host
-    /// may give up the lock at each commit and take it anew, so every commit expects the versions
-    /// that it relies on.
+    /// With a scope, for example one agent, the call reads and changes only data of that scope. A
+    /// host may release the lock at each commit and take it again. So every commit must expect the
+    /// versions on which it depends.
     ///
     /// # Errors
     ///
-    /// `nested` where the call has locked another place, or holds a writer or a write transaction;
+    /// `nested` if the call has locked another place, or holds a writer or a write transaction;
     /// `busy`, `read-only`, `no-space`, `io`.
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error>;
 }
 
-/// The right to change the documents of one place, until it is dropped.
+/// Changes the documents of one place. Holds the lock of that place until it is dropped.
 pub trait Writer {
-    /// Makes the changes in their order, durably. Returns for each change the version of the
-    /// document that it leaves, and none for a deletion.
+    /// Makes the changes in their order, durably. Returns the new version of each document, and
+    /// `None` for a deletion.
     ///
     /// # Errors
     ///
-    /// `version-mismatch`, also where splices do not fit; `already-exists` where something stands
-    /// at the new path of a rename; `too-large` beyond [`MAX_DOCUMENT_BYTES`] a document, also
-    /// before an edit or a copy, or beyond [`MAX_CHANGES`](super::MAX_CHANGES); `invalid-path`, also
-    /// where a path is changed twice, or one below another; `no-space`, `read-only`, `permission`,
-    /// `io`. Unless a rename, a deletion or the sync of a directory failed, nothing was changed.
+    /// `version-mismatch`, also if splices do not fit; `already-exists` if something exists at the
+    /// new path of a rename; `too-large` if a new document, or the source of an edit or a copy, is
+    /// longer than [`MAX_DOCUMENT_BYTES`], or beyond [`MAX_CHANGES`](super::MAX_CHANGES);
+    /// `invalid-path`, also if a path is changed twice or is below a written document; `no-space`,
+    /// `read-only`, `permission`, `io`.
+    ///
+    /// An error leaves everything unchanged, unless a rename, a deletion or the sync of a directory
+    /// failed.
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError>;
 }
 
-/// Whether there is a document, whatever it holds.
+/// Whether a document exists at a path.
 ///
 /// # Errors
 ///
-/// `invalid-path` where anything but a document stands there.
+/// `invalid-path` if the path exists but is not a document; the others of
+/// [`stat`](Documents::stat).
 pub fn has_document(
     tree: &(impl Documents + ?Sized),
     area: Area,
@@ -145,7 +147,7 @@ pub fn version_of(contents: &[u8]) -> String {
     hexadecimal(Sha256::digest(contents))
 }
 
-/// A digest in lower-case hexadecimal, as versions have it.
+/// A digest in lower-case hexadecimal, the form of a version.
 pub fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
     let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
     digest.as_ref().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Hands the names of all codes to a macro, behind what is given for it.
+/// Calls a macro with the given tokens, followed by the names of all codes.
 #[macro_export]
 macro_rules! with_error_codes {
     ($then:ident!($($given:tt)*)) => {
@@ -16,11 +16,11 @@ macro_rules! with_error_codes {
 /// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ErrorCode {
-    /// What was named does not exist, and has to.
+    /// The named thing does not exist, but must.
     NotFound,
-    /// It exists already.
+    /// The thing exists already.
     AlreadyExists,
-    /// The document is not at the version that the change expects.
+    /// The document does not have the version that the change expects.
     VersionMismatch,
     /// The host does not grant this.
     NotGranted,
@@ -30,19 +30,19 @@ pub enum ErrorCode {
     ReadOnly,
     /// The operating system refuses.
     Permission,
-    /// Longer than the bound of the call or of the host.
+    /// The data exceeds a limit of the call or of the host.
     TooLarge,
-    /// Not a path that a tree can hold.
+    /// A tree cannot hold this path.
     InvalidPath,
     /// Others held the lock for longer than the host waits.
     Busy,
     /// The call locks a second place, or holds a writer or a transaction already.
     Nested,
-    /// The call was given up.
+    /// The call was cancelled.
     Cancelled,
     /// The database is damaged.
     Corrupted,
-    /// Anything else that the medium reports.
+    /// Any other error of the medium.
     Io,
 }
 
@@ -58,7 +58,7 @@ macro_rules! list {
 with_error_codes!(list!());
 
 impl ErrorCode {
-    /// Its name in `wit/storage`, as `not-found`.
+    /// Its name in `wit/storage`, for example `not-found`.
     pub fn name(self) -> String {
         let mut name = String::new();
         for letter in format!("{self:?}").chars() {
@@ -77,20 +77,20 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// What went wrong in storage.
+/// An error of storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The kind, on which code decides.
+    /// The kind of the error, for programs.
     pub code: ErrorCode,
-    /// For a person: what failed, where, and what to do. It names no path but those that the caller
-    /// was granted.
+    /// The message for a person: the failure, its place, and the remedy. It names only paths that
+    /// the caller was granted.
     pub message: String,
-    /// The cause as the host knows it, for a log: an `errno` name, a SQLite result code.
+    /// The host's cause, for a log: an `errno` name or a SQLite result code.
     pub detail: Option<String>,
 }
 
 impl Error {
-    /// An error without a further cause.
+    /// An error without a detail.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), detail: None }
     }

@@ -1,8 +1,7 @@
-//! Places with documents and databases: the Rust face of `wit/storage`, which says what each
-//! function does, when a thing is absent, and which errors it can answer with.
+//! Places with documents and databases, as Rust traits and types. `wit/storage` defines the effect
+//! of each function, its answer for an absent thing, and its errors.
 //!
-//! The core is written against these traits. The hosts' engines and the storage in memory use the
-//! same types.
+//! The core uses these traits. The hosts' storage and the storage in memory use the same types.
 
 mod change;
 pub mod database;
@@ -18,13 +17,13 @@ pub use documents::{
 pub use error::{Error, ErrorCode};
 pub use place::Place;
 
-/// All that a host lends. Each method does what `wit/storage` says.
+/// The storage that a host provides. Each method follows `wit/storage`.
 pub trait Storage {
     /// Opens a place that the host grants.
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
 
-    /// Opens a SQL database of a place that the host grants; creates it where it is missing and
-    /// `create` is set.
+    /// Opens a SQL database of a place that the host grants. If the database is missing and
+    /// `create` is set, creates it.
     fn open_database(
         &self,
         place: &Place,

@@ -9,7 +9,7 @@ pub enum Place {
     Named {
         /// The label in the toolset's description.
         label: String,
-        /// The name of one place of a family; empty for a place that is alone.
+        /// The name of one place of a family. Empty if the label has only one place.
         name: String,
     },
 }
@@ -20,7 +20,7 @@ impl Place {
         Self::Repository(top_level.into())
     }
 
-    /// The place with this label, which is alone.
+    /// The only place with this label.
     pub fn named(label: impl Into<String>) -> Self {
         Self::Named { label: label.into(), name: String::new() }
     }

@@ -1,4 +1,4 @@
-//! Directories that need not exist yet.
+//! Directories that may not exist yet.
 
 use agent_memory_storage::{Error, ErrorCode};
 use rustix::io::Errno;
@@ -6,33 +6,33 @@ use rustix::io::Errno;
 use super::directory::Directory;
 use super::error::errno_error;
 
-/// A directory that exists, and the names from there to one that need not.
+/// An existing directory, and the names from there to a directory that may not exist yet.
 #[derive(Clone, Debug)]
 pub struct Base {
-    /// The directory that exists.
+    /// The existing directory.
     pub directory: Directory,
-    /// The names below it.
+    /// The names that lead from it to the other.
     pub names: Vec<String>,
 }
 
 impl Base {
-    /// A directory that exists.
+    /// The base of an existing directory.
     pub fn of(directory: Directory) -> Self {
         Base { directory, names: Vec::new() }
     }
 
-    /// The directory that these names lead to from this one.
+    /// The base of a directory below this one.
     pub fn below(&self, names: &[&str]) -> Self {
         let mut below = self.clone();
         below.names.extend(names.iter().map(|&name| name.to_owned()));
         below
     }
 
-    /// The directory that the segments of a path lead to; none where one on the way is missing.
+    /// The directory at the segments of a path. `None` if it or one of its parents is missing.
     ///
     /// # Errors
     ///
-    /// `invalid-path` where something other than a directory stands on the way; `permission`, `io`.
+    /// `invalid-path` if it or one of its parents is not a directory; `permission`, `io`.
     pub fn find(&self, segments: &[&str]) -> Result<Option<Directory>, Error> {
         let way = self.way_to(segments);
         let mut directory = self.directory.clone();
@@ -46,8 +46,8 @@ impl Base {
         Ok(Some(directory))
     }
 
-    /// The directory itself; creates what is missing on the way. With `private`, new directories
-    /// have the mode 700, whatever the umask. With `durable`, they survive a loss of power.
+    /// Opens the directory, and creates missing ones on the way. With `private`, new directories
+    /// have the mode 700. With `durable`, they survive a loss of power.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Base {
                 Err(Errno::NOENT) => {
                     match directory.create_directory(name, if private { 0o700 } else { 0o777 }) {
                         Ok(()) if durable => directory.sync()?,
-                        // Another process may have created it just now.
+                        // Another process may have created the directory just now.
                         Ok(()) | Err(Errno::EXIST) => {}
                         Err(errno) => return Err(errno),
                     }
@@ -72,13 +72,13 @@ impl Base {
         Ok(directory)
     }
 
-    /// The names from the directory that exists to the one that the segments of a path lead to.
+    /// The names from the existing directory to the one at the segments of a path.
     pub fn way_to<'a>(&'a self, segments: &[&'a str]) -> Vec<&'a str> {
         self.names.iter().map(String::as_str).chain(segments.iter().copied()).collect()
     }
 }
 
-/// The error where a directory cannot be opened.
+/// The error for a directory that cannot be opened.
 pub fn obstacle(errno: Errno, way: &[&str]) -> Error {
     let shown = way.join("/");
     if matches!(errno, Errno::NOTDIR | Errno::LOOP) {

@@ -1,8 +1,8 @@
 //! A cache of the last long document that a commit wrote. Comparing a file with it is several times
-//! as fast as hashing the file, and as sure.
+//! faster than hashing the file, and just as reliable.
 //!
-//! Without it, a call that edits a document of 13 MB takes 1.8 times the processor time: it hashes
-//! the document four times instead of once.
+//! Without the cache, an edit of a 13 MB document takes 1.8 times the processor time: it hashes the
+//! document four times instead of once.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use agent_memory_storage::{Change, Document, hexadecimal, version_of};
 use sha2::{Digest, Sha256};
 
-/// From so many bytes on a document is long.
+/// The minimum size of a long document, in bytes.
 pub(crate) const LONG: usize = 1 << 20;
 
-/// The last long document that was written.
+/// The cache of the last long document that was written.
 #[derive(Debug, Default)]
 pub struct Cache(Mutex<Option<Arc<Document>>>);
 
 impl Cache {
-    /// Keeps what was written, where it is long, instead of what was cached before.
+    /// Replaces the cached document, if the new one is long.
     pub(crate) fn put(&self, contents: Vec<u8>, version: &str) {
         if contents.len() >= LONG {
             let document = Document { contents, version: version.to_owned() };
@@ -26,7 +26,7 @@ impl Cache {
         }
     }
 
-    /// Keeps what was put.
+    /// Caches the last long document of these changes, given with their versions.
     pub fn put_all(&self, changes: Vec<Change>, versions: &[Option<String>]) {
         for (change, version) in changes.into_iter().zip(versions) {
             if let (Change::Put { contents, .. }, Some(version)) = (change, version) {
@@ -35,7 +35,7 @@ impl Cache {
         }
     }
 
-    /// What is cached at that version, which is not cached any more.
+    /// Removes the document of this version from the cache, and returns its contents.
     pub(crate) fn take(&self, version: &str) -> Option<Vec<u8>> {
         let cached = self.lock().take_if(|cached| cached.version == version)?;
         Some(
@@ -52,7 +52,7 @@ impl Cache {
         }
     }
 
-    /// The version of a document with the contents that are read.
+    /// The version of a document whose contents are read from `from`.
     pub(crate) fn version_of_all(&self, mut from: impl Read) -> io::Result<String> {
         let cached = self.document();
         let known = cached.as_ref().map_or(&[][..], |cached| &cached.contents);
@@ -99,7 +99,7 @@ mod tests {
     use agent_memory_storage::Area;
 
     #[test]
-    fn a_version_is_that_of_the_contents_whatever_is_cached() {
+    fn a_version_does_not_depend_on_the_cache() {
         let long = |bytes: usize| vec![b'a'; bytes];
         let cached = Cache::default();
         let mut others = vec![Vec::new(), long(LONG - 1), long(LONG), long(LONG + 1)];
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cached_is_not_hashed_again() {
+    fn a_cached_document_is_not_hashed_again() {
         let put = Change::Put {
             area: Area::Documents,
             path: "a".into(),

@@ -1,8 +1,8 @@
-//! The durable commit: all is checked, written and synced before the first rename, so that a crash
-//! leaves a prefix of the changes, and a failure before it leaves nothing.
+//! The durable commit. It checks, writes and syncs everything before the first rename. So a crash
+//! leaves a prefix of the changes, and an earlier error leaves no change.
 //!
-//! A person's editor takes no lock. What it saves before the last look at a document is found by
-//! the version; what it saves between that look and the rename, a moment later, is lost.
+//! A person's editor takes no lock. The last check of a version finds a document that the editor
+//! saved before it. A document saved in the moment between that check and the rename is lost.
 
 mod temporary;
 
@@ -21,10 +21,10 @@ use super::error::{errno_error, io_error};
 use super::tree::{Tree, not_a_document};
 use super::{Durability, path};
 
-/// So many directories are kept open during a commit: a process may not open many more files.
+/// The maximum number of open directories during a commit: a process may open few files.
 const MAX_OPEN_DIRECTORIES: usize = 64;
 
-/// Makes the changes; the caller holds the lock, as long as `is_locked` says so.
+/// Makes the changes. The caller holds the lock as long as `is_locked` returns true.
 pub fn commit(
     tree: &Tree,
     changes: &[Change],
@@ -63,30 +63,30 @@ struct Step<'a> {
     temporary: String,
     /// Whether the temporary file may be there.
     written: bool,
-    /// Whether that is the document itself under another name.
+    /// Whether the temporary file is a link to the document.
     linked: bool,
-    /// What the check of the version found.
+    /// The metadata of the document when its version was checked.
     found: Option<Metadata>,
-    /// The version that it found.
+    /// The version of the document at that check.
     found_version: Option<String>,
-    /// Whether a document stands where it puts one.
+    /// Whether the change replaces a document.
     replaces: bool,
-    /// The new version, once it is known; none for a deletion.
+    /// The new version, once it is known. `None` for a deletion.
     version: Option<String>,
 }
 
 struct Attempt<'a> {
     tree: &'a Tree,
     steps: Vec<Step<'a>>,
-    /// The change that is worked on.
+    /// The index of the current change.
     current: Option<usize>,
     applied: usize,
     open: BTreeMap<Location<'a>, Directory>,
-    /// The directories made, each after the one that holds it.
+    /// The created directories, each after its parent.
     made: Vec<Location<'a>>,
     /// The directories to sync, in order.
     touched: Vec<Location<'a>>,
-    /// The change that was made ready last, where it is an edit, and what it makes of its document.
+    /// The index and the new contents of the last prepared change, if it is an edit.
     edited: Option<(usize, Vec<u8>)>,
 }
 
@@ -110,7 +110,8 @@ impl<'a> Attempt<'a> {
         self.each(Self::check_version)?;
         self.each(Self::make_directories)?;
         self.each(Self::write_temporary)?;
-        // Writing and syncing takes long: who removed the lock meanwhile let another writer in.
+        // Writing and syncing takes long. If the lock was removed meanwhile, another writer may
+        // hold a new one.
         self.check_lock(is_locked)?;
         self.each(Self::apply)?;
         self.current = None;
@@ -212,8 +213,8 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// What an earlier change that looks at the same document found, as a backup and what replaces
-    /// the document do.
+    /// The version that an earlier change found for the same document. A backup and the change that
+    /// replaces the document both check it.
     fn version_found(&self, index: usize) -> Option<String> {
         let (earlier, rest) = self.steps.split_at(index);
         let same =
@@ -242,8 +243,8 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Whether a document stands at the new path: a copy replaces it whatever its version, but a
-    /// rename replaces nothing.
+    /// Whether a document exists at the new path. A copy replaces any version, but a rename
+    /// replaces nothing.
     fn check_target(&mut self, index: usize) -> Result<bool, Error> {
         let Step { change, name, .. } = self.steps[index];
         let path = change.path();
@@ -276,7 +277,7 @@ impl<'a> Attempt<'a> {
                     self.made.push(location);
                     self.touch(parent);
                 }
-                // A person made it just now.
+                // Another program created the directory just now.
                 Err(Errno::EXIST) => {}
                 Err(errno) => {
                     let shown = way[..=depth].join("/");
@@ -296,7 +297,7 @@ impl<'a> Attempt<'a> {
         let step = &mut self.steps[index];
         let path = step.change.path();
         let failed = |errno| errno_error(errno, &format!("change `{path}`"));
-        // An editor that writes in place has changed what is linked.
+        // An editor that writes in place would have changed the linked file.
         let checked = match step.change {
             Change::Put { .. } | Change::Edit { .. } | Change::Delete { .. } => Some(step.name),
             Change::Copy { .. } => step.linked.then_some(step.temporary.as_str()),
@@ -307,8 +308,8 @@ impl<'a> Attempt<'a> {
         {
             return Err(version_mismatch(step.change.checked_path()));
         }
-        // After a crash between the two, document and backup are one file. Renaming one name of a
-        // file to another does nothing.
+        // After a crash between the two renames, document and backup are one file. Renaming one
+        // name of a file to another does nothing.
         let is_there = step.linked && parent.metadata(step.name).map_err(failed)? == step.found;
         if step.change.is_delete() {
             parent.remove_file(step.name)
@@ -357,8 +358,8 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// Removes what is not part of the changes that stand, and makes those survive. The error that
-    /// led here is the one to report.
+    /// Removes temporary files and new directories, and syncs the changes that were made. Ignores
+    /// errors: the caller reports the one that led here.
     fn clean_up(&mut self) {
         for index in 0..self.steps.len() {
             if self.steps[index].written
@@ -370,7 +371,7 @@ impl<'a> Attempt<'a> {
         for (area, way) in std::mem::take(&mut self.made).into_iter().rev() {
             let (name, parents) = way.split_last().expect("a base is not made");
             if let Ok(parent) = self.existing(&(area, parents.to_vec())) {
-                // Fails where a change that stands, or a person, put something there.
+                // Fails if the directory is in use by a change that was made, or by a person.
                 let _ = parent.remove_directory(name);
             }
         }
@@ -385,7 +386,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// None where it, or one on the way, is missing.
+    /// The directory, or `None` if it or one of its parents is missing.
     fn directory(&mut self, location: &Location<'a>) -> Result<Option<Directory>, Error> {
         let (area, way) = location;
         let Some((name, parents)) = way.split_last() else {

@@ -1,6 +1,6 @@
-//! An open directory, in which everything is done by a single name. A name has no separator and is
-//! not followed where it is a symbolic link, so no sequence of steps leads out of a granted root.
-//! This is the one module that knows the system's calls.
+//! An open directory. Each operation takes a single name without a separator, and follows no
+//! symbolic link. So no sequence of operations leaves a granted root. Only this module makes system
+//! calls.
 
 use agent_memory_storage::{EntryKind, Status};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
@@ -11,23 +11,22 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-/// Enough to look up names in a directory without the right to list it, where the system knows
-/// such a thing.
+/// Opens a directory to look up names. This does not need the right to list it.
 #[cfg(target_os = "linux")]
 const SEARCH: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const SEARCH: OFlags = OFlags::RDONLY;
 
-/// Does not wait for the other end of a FIFO, nor take a terminal.
+/// Does not wait for the other end of a FIFO, and does not take a terminal as its own.
 const FILE: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// The facts that tell whether a file is still the one that was looked at.
+/// The metadata of a file. Equal metadata means that the file is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// Its kind.
     pub kind: EntryKind,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
     /// The permission bits.
     pub mode: u32,
@@ -56,18 +55,18 @@ impl Metadata {
 pub(crate) enum Found {
     Nothing,
     File(File, Metadata),
-    /// A directory, a symbolic link, a device, a FIFO, a socket.
+    /// A directory, symbolic link, device, FIFO or socket.
     SomethingElse,
 }
 
 /// An open directory. A clone is the same handle.
 ///
-/// Every function returns the operating system's error.
+/// Every function returns the operating system's errors.
 #[derive(Clone, Debug)]
 pub struct Directory(Arc<OwnedFd>);
 
 impl Directory {
-    /// Opens a canonical path; refuses one that a symbolic link came to stand on since.
+    /// Opens a canonical path. Fails if the path now has a symbolic link.
     pub fn open(path: &Path) -> Result<Self, Errno> {
         if let Some(directory) = Directory::open_at_once(path) {
             return Ok(directory);
@@ -84,8 +83,8 @@ impl Directory {
         Ok(directory)
     }
 
-    /// As `open`, where the system can refuse links on the way (Linux 5.6); none where that fails,
-    /// for whatever reason.
+    /// Opens a path with one system call that refuses symbolic links (Linux 5.6). `None` on any
+    /// error.
     fn open_at_once(path: &Path) -> Option<Self> {
         #[cfg(target_os = "linux")]
         {
@@ -101,8 +100,8 @@ impl Directory {
         }
     }
 
-    /// Opens the nearest directory that exists at or above a canonical path, and gives the names
-    /// from there to it.
+    /// Opens the nearest existing directory at or above a canonical path. Also returns the names
+    /// from that directory to the path.
     pub fn open_nearest(path: &Path) -> Result<(Self, Vec<&OsStr>), Errno> {
         if let Some(directory) = Directory::open_at_once(path) {
             return Ok((directory, Vec::new()));
@@ -124,19 +123,19 @@ impl Directory {
         Ok((directory, Vec::new()))
     }
 
-    /// Opens a directory in it: `NOTDIR` or `LOOP` where anything but a directory stands there.
+    /// Opens a subdirectory. `NOTDIR` or `LOOP` if it is not a directory.
     pub fn child(&self, name: impl rustix::path::Arg) -> Result<Self, Errno> {
         let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&*self.0, name, flags, Mode::empty())?;
         Ok(Directory(Arc::new(opened)))
     }
 
-    /// What stands at a name, or none.
+    /// The metadata of a name, or `None` if nothing exists there.
     pub fn metadata(&self, name: &str) -> Result<Option<Metadata>, Errno> {
         Ok(self.stat(name)?.as_ref().map(Metadata::of))
     }
 
-    /// What stands at a name, or none, as a tree tells of it.
+    /// The status of a name in a tree, or `None` if nothing exists there.
     pub fn status(&self, name: &str) -> Result<Option<Status>, Errno> {
         Ok(self.stat(name)?.as_ref().map(status_of))
     }
@@ -150,7 +149,7 @@ impl Directory {
     }
 
     pub(crate) fn open_file(&self, name: &str) -> Result<Found, Errno> {
-        // Opening a device can have effects: look first.
+        // Opening a device can have effects, so its kind is checked first.
         match self.metadata(name)? {
             None => return Ok(Found::Nothing),
             Some(found) if found.kind != EntryKind::File => return Ok(Found::SomethingElse),
@@ -158,7 +157,7 @@ impl Directory {
         }
         match rustix::fs::openat(&*self.0, name, OFlags::RDONLY | FILE, Mode::empty()) {
             Ok(file) => {
-                // What was looked at may have been replaced.
+                // The file may have been replaced since the first check.
                 let metadata = Metadata::of(&rustix::fs::fstat(&file)?);
                 Ok(match metadata.kind {
                     EntryKind::File => Found::File(File::from(file), metadata),
@@ -171,34 +170,34 @@ impl Directory {
         }
     }
 
-    /// Creates a file: `EXIST` where anything stands there.
+    /// Creates a file. `EXIST` if the name exists.
     pub fn create_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | FILE;
         rustix::fs::openat(&*self.0, name, flags, mode_bits(mode)).map(File::from)
     }
 
-    /// Opens a file to write over it, and creates it where it is missing.
+    /// Opens a file to overwrite it, and creates it if it is missing.
     pub fn overwrite_file(&self, name: &str, mode: u32) -> Result<File, Errno> {
         let flags = OFlags::WRONLY | OFlags::CREATE | FILE;
         rustix::fs::openat(&*self.0, name, flags, mode_bits(mode)).map(File::from)
     }
 
-    /// Creates a directory: `EXIST` where anything stands there.
+    /// Creates a directory. `EXIST` if the name exists.
     pub fn create_directory(&self, name: &str, mode: u32) -> Result<(), Errno> {
         rustix::fs::mkdirat(&*self.0, name, mode_bits(mode))
     }
 
-    /// Gives a file another name as well; `EXIST` where anything stands there.
+    /// Links a file to another name. `EXIST` if that name exists.
     pub fn link(&self, from: &str, to: &str) -> Result<(), Errno> {
         rustix::fs::linkat(&*self.0, from, &*self.0, to, AtFlags::empty())
     }
 
-    /// Gives a file another name, in another directory, as well.
+    /// Links a file to a name in another directory.
     pub fn link_into(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
         rustix::fs::linkat(&*self.0, from, &*other.0, to, AtFlags::empty())
     }
 
-    /// Gives a file another name, in another directory, whatever file has that name.
+    /// Renames a file to a name in another directory, and replaces any file there.
     pub fn rename(&self, from: &str, other: &Directory, to: &str) -> Result<(), Errno> {
         rustix::fs::renameat(&*self.0, from, &*other.0, to)
     }
@@ -213,13 +212,14 @@ impl Directory {
         rustix::fs::unlinkat(&*self.0, name, AtFlags::REMOVEDIR)
     }
 
-    /// Makes what was created, renamed and removed in it survive a loss of power.
+    /// Makes created, renamed and removed names survive a loss of power.
     pub fn sync(&self) -> Result<(), Errno> {
         let synced = File::from(self.readable()?).sync_all();
         synced.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
     }
 
-    /// The names in it, in no order, but for those that are not UTF-8: no path can name them.
+    /// The names in the directory, in no order. Names that are not UTF-8 are left out: no path can
+    /// name them.
     pub fn names(&self) -> Result<impl Iterator<Item = Result<String, Errno>>, Errno> {
         let entries = Dir::new(self.readable()?)?;
         Ok(entries.filter_map(|entry| match entry {
@@ -231,7 +231,7 @@ impl Directory {
         }))
     }
 
-    /// Sets the permission bits of a file without opening it. WASI has none.
+    /// Sets the permission bits of a file without opening it. WASI has no permission bits.
     pub fn set_file_mode(&self, name: &str, mode: u32) -> Result<(), Errno> {
         #[cfg(target_os = "wasi")]
         {
@@ -265,7 +265,7 @@ impl Directory {
     }
 }
 
-/// The stamp has the same form in every host.
+/// The stamp of a file, in the same form on every host.
 #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
 fn status_of(stat: &Stat) -> Status {
     let Metadata { kind, size, .. } = Metadata::of(stat);
@@ -278,14 +278,14 @@ fn status_of(stat: &Stat) -> Status {
     Status { kind, size, stamp }
 }
 
-/// When its bytes changed last: seconds and nanoseconds.
+/// The time of the last change of the bytes, in seconds and nanoseconds.
 #[cfg(not(target_os = "wasi"))]
 #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
 fn modified(stat: &Stat) -> (i64, i64) {
     (stat.st_mtime as i64, stat.st_mtime_nsec as i64)
 }
 
-/// When anything about it changed last: seconds and nanoseconds.
+/// The time of the last change of the bytes or the metadata, in seconds and nanoseconds.
 #[cfg(not(target_os = "wasi"))]
 #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
 fn changed(stat: &Stat) -> (i64, i64) {
@@ -302,7 +302,7 @@ fn changed(stat: &Stat) -> (i64, i64) {
     (stat.st_ctim.tv_sec, stat.st_ctim.tv_nsec.into())
 }
 
-/// Sets exactly these permission bits, whatever the umask, where they differ.
+/// Sets the permission bits if they differ. The umask does not apply.
 pub(crate) fn set_mode(file: &File, mode: u32) -> Result<(), Errno> {
     if Metadata::of(&rustix::fs::fstat(file)?).mode == mode {
         return Ok(());

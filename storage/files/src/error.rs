@@ -3,9 +3,9 @@
 use agent_memory_storage::{Error, ErrorCode};
 use rustix::io::Errno;
 
-/// The error where the operating system answers an attempt to `attempt` ("read `a.md`").
+/// The error for a failed attempt, such as "read `a.md`".
 ///
-/// Never `not-found`: the caller handles an absence that is an answer before.
+/// It is never `not-found`: the caller handles an absence first.
 pub fn errno_error(errno: Errno, attempt: &str) -> Error {
     let (code, reason) = match errno {
         Errno::ROFS => (ErrorCode::ReadOnly, "the medium can only be read"),
@@ -23,7 +23,7 @@ pub fn errno_error(errno: Errno, attempt: &str) -> Error {
     Error { code, message: format!("cannot {attempt}: {reason}"), detail: Some(errno_name(errno)) }
 }
 
-/// As [`errno_error`], for an error of the standard library.
+/// The same as [`errno_error`] for an error of the standard library.
 pub fn io_error(error: &std::io::Error, attempt: &str) -> Error {
     match Errno::from_io_error(error) {
         Some(errno) => errno_error(errno, attempt),

@@ -1,14 +1,14 @@
-//! As much of Git's configuration files as tells where a submodule's work tree is, in Git's own
-//! form: a host must not understand `core.worktree` differently from Git.
+//! A parser of Git's configuration files, to find a submodule's work tree. It follows Git's own
+//! rules, so that a host and Git read the same `core.worktree`.
 
 use std::collections::BTreeMap;
 use std::str::Chars;
 
-/// Settings by `section.name`, both in lower case, or `section.subsection.name`: none where one
-/// stands without `=`.
+/// Settings by `section.name`, both in lower case, or by `section.subsection.name`. A setting
+/// without `=` has no value.
 pub type Settings = BTreeMap<String, Option<String>>;
 
-/// Of several settings of one name the last counts. None where the text is not in Git's form.
+/// Parses a configuration. The last setting of a name counts. `None` if the text is not valid.
 pub fn parse(text: &str) -> Option<Settings> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut rest = text.chars();
@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Option<Settings> {
     Some(settings)
 }
 
-/// Whether a setting is switched on. Git's other spellings of numbers, such as `0x1`, are not known.
+/// Whether a setting is true. Git's other forms of numbers, such as `0x1`, are not supported.
 pub fn is_true(value: Option<&str>) -> bool {
     let Some(value) = value else { return true };
     let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
@@ -38,7 +38,7 @@ pub fn is_true(value: Option<&str>) -> bool {
         || (is_number && digits.bytes().any(|byte| byte != b'0'))
 }
 
-/// The end of the text ends its last line.
+/// The next character. The end of the text counts as a line feed.
 fn next(rest: &mut Chars) -> char {
     rest.next().unwrap_or('\n')
 }
@@ -55,7 +55,7 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-'
 }
 
-/// What stands between the brackets.
+/// The section name between the brackets.
 fn header(rest: &mut Chars) -> Option<String> {
     let mut name = String::new();
     loop {
@@ -69,7 +69,7 @@ fn header(rest: &mut Chars) -> Option<String> {
     }
 }
 
-/// In quotes, up to the closing bracket.
+/// The quoted subsection, up to the closing bracket.
 fn subsection(rest: &mut Chars) -> Option<String> {
     let mut name = String::new();
     loop {
@@ -109,8 +109,8 @@ fn setting(first: char, rest: &mut Chars) -> Option<(String, Option<String>)> {
     }
 }
 
-/// Up to the end of the line, which may be continued: white space around it goes, unless it is
-/// quoted.
+/// The value up to the end of the line, which may be continued. White space around it is removed,
+/// unless it is quoted.
 fn value(rest: &mut Chars) -> Option<String> {
     let mut value = String::new();
     let mut kept = 0;

@@ -1,4 +1,4 @@
-//! Where the parts of a place are on the file system.
+//! The paths of the parts of a place on the file system.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use super::directory::{Directory, Metadata};
 use super::error::errno_error;
 use super::repository::Repository;
 
-/// The directory of a place that the host keeps for itself: lock, bookkeeping, derived databases.
+/// The host's own directory in a place, for the lock, bookkeeping and derived databases.
 pub const OWN: &str = ".agent-memory";
 
 /// The suffixes of the files that SQLite keeps beside a database.
 pub const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Where the parts of a place are. Directories need not exist until something is kept in them.
+/// The paths of the parts of a place. Directories are created at their first use.
 #[derive(Clone, Debug)]
 pub struct Layout {
     documents: Base,
@@ -26,17 +26,17 @@ pub struct Layout {
     path: PathBuf,
     /// The canonical path of the lock directory.
     lock_path: PathBuf,
-    /// For messages: the place as its caller named it.
+    /// The place as its caller named it, for messages.
     location: String,
     is_private: bool,
-    /// Whether the lock directory hides itself from Git.
+    /// Whether the lock directory needs a `.gitignore`.
     hides_lock: bool,
-    /// The names at the root that are the host's, in lower case. None: every name.
+    /// The host's names at the root, in lower case. `None`: every name is the host's.
     reserved: Option<Vec<String>>,
 }
 
 impl Layout {
-    /// The parts of a repository.
+    /// The layout of a repository.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Layout {
         })
     }
 
-    /// The parts of a directory, given by its canonical path, with the names of its databases.
+    /// The layout of a directory, given by its canonical path and the names of its databases.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Layout {
         databases: &[String],
     ) -> Result<Self, Error> {
         let documents = nearest(path, location)?;
-        // A file of a database must not be opened beside SQLite: closing it would drop SQLite's locks.
+        // Only SQLite may open a file of a database: another close of it would drop SQLite's locks.
         let mut reserved = vec![OWN.to_owned()];
         for database in databases {
             let database = database.to_ascii_lowercase();
@@ -146,7 +146,7 @@ impl Layout {
         &self.lock
     }
 
-    /// The canonical path of the lock directory: places with the same one share one lock.
+    /// The canonical path of the lock directory. Places with the same path share one lock.
     pub fn lock_path(&self) -> &Path {
         &self.lock_path
     }
@@ -156,26 +156,26 @@ impl Layout {
         &self.location
     }
 
-    /// Whether everything in it is for its owner alone (modes 700 and 600). Otherwise modes follow
-    /// the umask.
+    /// Whether only the owner may read the place (modes 700 and 600). Otherwise modes follow the
+    /// umask.
     pub fn is_private(&self) -> bool {
         self.is_private
     }
 
-    /// Whether the host keeps this name at the root of the documents for itself, in any case.
+    /// Whether the host reserves this name at the root of the documents. Case is ignored.
     pub fn is_reserved(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         self.reserved.as_ref().is_none_or(|reserved| reserved.contains(&name))
     }
 
-    /// The lock directory itself, hidden from Git; creates what is missing.
+    /// Opens the lock directory and hides it from Git if necessary. Creates missing directories.
     ///
     /// # Errors
     ///
     /// The operating system's.
     pub fn create_lock_directory(&self, durable: bool) -> Result<Directory, Errno> {
         let directory = self.lock.create(self.is_private, durable)?;
-        // A person's own `.gitignore` stays.
+        // A `.gitignore` that a person wrote is kept.
         let is_empty = |found: Metadata| found.kind == EntryKind::File && found.size == 0;
         if self.hides_lock && directory.metadata(".gitignore")?.is_none_or(is_empty) {
             let mut file = directory.overwrite_file(".gitignore", 0o666)?;

@@ -1,6 +1,6 @@
-//! Documents on a file system: where the parts of a place are, which paths a tree can hold, reading,
-//! and the durable commit. It knows no lock, no SQL and no thread of a host, so that any host with a
-//! file system can use it.
+//! Documents on a file system: the layout of places, the rules for paths, reading, and the durable
+//! commit. Any host with a file system can use this crate: it knows nothing of locks, SQL or the
+//! host's threads.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -43,13 +43,13 @@ pub use layout::{BESIDE_DATABASE, Layout, OWN};
 pub use repository::{Grant, Repository};
 pub use tree::Tree;
 
-/// What an acknowledged commit survives.
+/// The durability of an acknowledged commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// A loss of power: every file and every directory that a commit touches is synced.
+    /// A commit survives a loss of power: every changed file and directory is synced.
     #[default]
     Full,
-    /// The end of the process. A loss of power may take the last moments. A document that was new
-    /// has its bytes synced, and is not left empty.
+    /// A commit survives the end of the process. A loss of power may undo the last commits. The
+    /// bytes of a new document are synced, so it is never left empty.
     Relaxed,
 }

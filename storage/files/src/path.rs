@@ -1,5 +1,5 @@
-//! The paths that a tree can hold: the rules of `resource tree` in `wit/storage/storage.wit`, with the cases
-//! of `tests/paths.json`.
+//! The paths that a tree can hold. `resource tree` in `wit/storage/storage.wit` has the rules, and
+//! `tests/paths.json` the test cases.
 
 use agent_memory_storage::{Error, ErrorCode, version_of};
 
@@ -25,7 +25,7 @@ pub fn document(path: &str) -> Result<Vec<&str>, Error> {
     Ok(segments)
 }
 
-/// The segments of a directory's path: none for the root.
+/// The segments of a directory's path. The root has none.
 pub(crate) fn directory(path: &str) -> Result<Vec<&str>, Error> {
     if path.is_empty() {
         return Ok(Vec::new());
@@ -42,7 +42,7 @@ pub(crate) fn temporary(name: &str) -> String {
     format!(".{}{TEMPORARY_SUFFIX}", version_of(name.as_bytes()))
 }
 
-/// Whether a name is that of a temporary file.
+/// Whether a temporary file has this name.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.len() > TEMPORARY_SUFFIX.len() && name.ends_with(TEMPORARY_SUFFIX)
 }
@@ -72,7 +72,7 @@ fn objection(segment: &str) -> Option<&'static str> {
     None
 }
 
-/// Windows takes a name for a device whatever its case and its extension.
+/// Windows ignores the case and the extension of a device's name.
 fn is_device(segment: &str) -> bool {
     let stem = segment.split('.').next().unwrap_or_default();
     let stem = stem.trim_end_matches(' ').to_ascii_uppercase();
@@ -93,7 +93,7 @@ pub(crate) fn refused(path: &str, reason: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    //! Runs `tests/paths.json`, which says how it is to be read.
+    //! Runs `tests/paths.json`, which describes its format.
 
     use serde_json::Value;
 

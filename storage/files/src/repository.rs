@@ -1,6 +1,5 @@
-//! Which directory is a repository that was granted, and where its lock is: the rules that
-//! `tests/layouts.json` holds for every host. They depend on the file system alone, so that no two
-//! processes ever use two locks for one repository.
+//! Finding a granted repository and its lock. `tests/layouts.json` tests the rules on every host.
+//! The rules depend only on the file system, so all processes use the same lock for a repository.
 
 use std::fs::Metadata;
 use std::io::{self, Read};
@@ -13,7 +12,7 @@ use super::directory::{Directory, Found};
 use super::error::{errno_error, io_error};
 use super::git_config;
 
-/// No `.git` file, pointer or configuration that is longer is read.
+/// The maximum size of a `.git` file, a pointer or a configuration.
 const MAX_GIT_FILE_BYTES: u64 = 1024 * 1024;
 
 /// A granted directory.
@@ -23,12 +22,12 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Grants a directory and everything below it. Symbolic links in its name are followed now:
-    /// where they lead later does not matter.
+    /// Grants a directory and everything below it. Symbolic links in its path are followed now, and
+    /// not again later.
     ///
     /// # Errors
     ///
-    /// `not-found`, `permission`, or `invalid-path` where it is no directory.
+    /// `not-found`; `permission`; `invalid-path` if it is not a directory.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let attempt = format!("grant `{}`", directory.display());
         let canonical = directory.canonicalize().map_err(|error| unresolved(&error, &attempt))?;
@@ -48,19 +47,18 @@ impl Grant {
     }
 }
 
-/// A repository that is granted.
+/// A granted repository.
 #[derive(Debug)]
 pub struct Repository {
     /// The canonical path of its top level.
     pub top_level: PathBuf,
-    /// As the caller named it.
+    /// The path as the caller gave it.
     pub named: String,
-    /// The directory that holds the lock directory: the verified git directory, or the top level
-    /// where there is no Git.
+    /// The parent of the lock directory: the verified git directory, or the top level without Git.
     pub lock_parent: PathBuf,
     /// The name of the lock directory.
     pub lock_name: &'static str,
-    /// Whether the lock directory is seen by a Git that comes later, and hides itself from it.
+    /// Whether the lock directory needs a `.gitignore`, in case Git is set up later.
     pub hides_lock: bool,
 }
 
@@ -69,9 +67,9 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// `not-granted` where no grant covers it (the message says how to grant it), where it is not
-    /// the top level of its repository (the message names the top level), and where its `.git`
-    /// cannot be trusted with the lock; `not-found`, `permission`, `invalid-path`.
+    /// `not-granted` if no grant covers it (the message says how to grant it), if it is not the top
+    /// level of its repository (the message names the top level), or if its `.git` cannot be
+    /// trusted with the lock; `not-found`, `permission`, `invalid-path`.
     pub fn resolve(name: &str, grants: &[Grant]) -> Result<Self, Error> {
         let path = Path::new(name);
         if name.contains('\0') {
@@ -87,7 +85,7 @@ impl Repository {
             ));
         }
         let top_level = path.canonicalize().map_err(|error| {
-            // What is there outside the grants is nobody's business.
+            // The error must not reveal what exists outside the grants.
             match path.ancestors().find_map(|above| above.canonicalize().ok()) {
                 Some(above) if covers(grants, &above) => {
                     unresolved(&error, &format!("open `{name}`"))
@@ -161,7 +159,7 @@ fn dot_git(directory: &Path, name: &str) -> Result<Option<std::fs::FileType>, Er
     }
 }
 
-/// The git directory that a `.git` leads to, if it can be trusted to be this repository's.
+/// The git directory of a `.git`, verified to belong to this repository.
 fn git_directory(top_level: &Path, kind: std::fs::FileType, name: &str) -> Result<PathBuf, Error> {
     let dot_git = top_level.join(".git");
     let failed = |errno| errno_error(errno, &format!("read the `.git` of `{name}`"));
@@ -204,8 +202,8 @@ fn pointed_at(top_level: &Path) -> Result<Option<PathBuf>, Errno> {
     Ok(target.filter(|_| has_head))
 }
 
-/// A worktree's git directory names the `.git` file; a submodule's configuration names the top
-/// level.
+/// Whether a git directory refers back to its work tree. A worktree's git directory names the
+/// `.git` file. A submodule's configuration names the top level.
 fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> Result<bool, Errno> {
     if metadata(git_directory, "gitdir")?.is_some() {
         let Some(pointer) = read_small(git_directory, "gitdir")? else { return Ok(false) };
@@ -216,7 +214,7 @@ fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> Result
     Ok(worktree.as_deref() == Some(top_level))
 }
 
-/// `core.worktree`, as Git reads it: `config.worktree` counts only where an extension says so.
+/// The value of `core.worktree`. Like Git, reads `config.worktree` only if an extension enables it.
 fn configured_worktree(git_directory: &Path) -> Result<Option<String>, Errno> {
     let settings = |name| {
         let text = read_small(git_directory, name)?;
@@ -233,7 +231,7 @@ fn configured_worktree(git_directory: &Path) -> Result<Option<String>, Errno> {
     Ok(shared.remove("core.worktree").flatten().filter(|worktree| !worktree.is_empty()))
 }
 
-/// The one line of a pointer's file, relative to where the file is.
+/// The path in the one line of a pointer file, which may be relative to the file's directory.
 fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno> {
     let pointer = pointer.trim_end_matches(['\r', '\n']);
     if pointer.is_empty() || pointer.contains(['\n', '\0']) {
@@ -243,7 +241,7 @@ fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno>
     Ok(path.filter(|path| path.to_str().is_some()))
 }
 
-/// None for whatever is no regular file of moderate size.
+/// The text of a file, or `None` if it is not a regular file or too large.
 fn read_small(directory: &Path, name: &str) -> Result<Option<String>, Errno> {
     let file = match Directory::open(directory)?.open_file(name)? {
         Found::File(file, found) if found.size <= MAX_GIT_FILE_BYTES => file,
@@ -270,10 +268,10 @@ fn metadata(directory: &Path, name: &str) -> Result<Option<Metadata>, Errno> {
     there(directory.join(name).symlink_metadata())
 }
 
-/// None where a path leads nowhere. That the system does not let us look says nothing about what is
-/// there, and is passed on.
+/// Turns the error for a missing file into `None`. Other errors are returned: they do not say
+/// whether the file exists.
 fn there<T>(found: io::Result<T>) -> Result<Option<T>, Errno> {
-    // Only a path that is none, with a NUL in it, gets no answer of the system.
+    // A path with a NUL never reaches the system, so its error has no `errno`.
     match found.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::NOENT)) {
         Ok(found) => Ok(Some(found)),
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),

@@ -1,4 +1,4 @@
-//! A tree of documents: reading it, and committing changes.
+//! A tree of documents: reads and commits.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -35,19 +35,19 @@ impl Tree {
         Self::with_cache(layout, durability, Arc::default())
     }
 
-    /// The documents of a place, with a cache that other trees may share.
+    /// The documents of a place, with a cache that trees can share.
     pub fn with_cache(layout: Layout, durability: Durability, cache: Arc<Cache>) -> Self {
         let (documents, bookkeeping) =
             (layout.area(Area::Documents), layout.area(Area::Bookkeeping));
         Tree(Arc::new(Parts { layout, documents, bookkeeping, durability, cache }))
     }
 
-    /// Where its parts are.
+    /// The layout of the place.
     pub fn layout(&self) -> &Layout {
         &self.0.layout
     }
 
-    /// What an acknowledged commit survives.
+    /// The durability of commits.
     pub fn durability(&self) -> Durability {
         self.0.durability
     }
@@ -56,13 +56,13 @@ impl Tree {
         &self.0.cache
     }
 
-    /// Makes the changes, as [`Writer::commit`](agent_memory_storage::Writer::commit).
+    /// Makes the changes like [`Writer::commit`](agent_memory_storage::Writer::commit).
     ///
-    /// The caller holds the lock of the place. `is_locked` says whether it still does; a commit
-    /// asks before its first and its last step.
+    /// The caller holds the lock of the place. `is_locked` returns whether it still does. A commit
+    /// calls it at the start and again before the first rename.
     ///
-    /// With [`Durability::Full`], one changed document in a directory that exists costs one sync of
-    /// a file and one of a directory.
+    /// With [`Durability::Full`], one changed document in an existing directory costs one sync of a
+    /// file and one of a directory.
     ///
     /// # Errors
     ///
@@ -103,7 +103,8 @@ impl Tree {
         }
     }
 
-    /// None where a directory on the way is missing, or the place has no documents.
+    /// The directory at the segments of a path. `None` if it or one of its parents is missing, or the
+    /// place has no documents.
     fn find_directory(&self, area: Area, segments: &[&str]) -> Result<Option<Directory>, Error> {
         if area == Area::Documents && !self.0.layout.has_documents() {
             return Ok(None);
@@ -172,7 +173,7 @@ impl Documents for Tree {
             if path::is_temporary(&name) || segments.is_empty() && self.is_own(area, &name) {
                 continue;
             }
-            // None: it went away since the directory was read.
+            // The entry was removed since the directory was read.
             let Some(status) = found.status(&name).map_err(failed)? else {
                 continue;
             };
@@ -189,7 +190,7 @@ impl Documents for Tree {
     }
 }
 
-/// The error where something other than a document stands at a path.
+/// The error for a path at which something other than a document exists.
 pub(crate) fn not_a_document(path: &str) -> Error {
     Error::new(
         ErrorCode::InvalidPath,

@@ -1,12 +1,12 @@
-//! The one lock of a place, across threads, processes and hosts.
+//! The lock of a place, which excludes threads, processes and hosts.
 //!
-//! There are two empty SQLite files in the lock directory, never written, each held by
-//! `BEGIN IMMEDIATE`. `turn.sqlite` is the lock. `queue.sqlite` is the wait queue: a writer holds it
-//! while it waits for the lock, so that a writer that takes the lock again at once does not overtake
-//! all others. SQLite's own busy handler is unfair, so the caller asks for both again and again.
+//! The lock directory has two empty SQLite files. A writer holds one with `BEGIN IMMEDIATE` and
+//! never writes to it. `turn.sqlite` is the lock. `queue.sqlite` is the wait queue: a writer holds
+//! it while it waits for the lock. So a writer that takes the lock again at once does not overtake
+//! the others. SQLite's own busy handler is unfair, so the caller polls both files.
 //!
-//! SQLite locks a file with POSIX locks. A process loses them when it closes *any* handle on that
-//! file, so only SQLite ever opens these two.
+//! SQLite locks a file with POSIX locks. A process loses them when it closes *any* handle of that
+//! file, so only SQLite may open these two files.
 
 mod lock_file;
 mod request;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use agent_memory_storage::{Error, ErrorCode};
 use rusqlite::{Connection, FileControl, OpenFlags, ffi};
 
-/// The most lock files that stay open between uses.
+/// The maximum number of lock files that stay open between uses.
 const MAX_IDLE: usize = 64;
 
-/// Lock files that nobody holds now. They stay open for the next writer.
+/// Open lock files that no writer holds now. They stay open for the next writer.
 #[derive(Debug, Default)]
 pub struct IdleLocks(Mutex<HashMap<PathBuf, Connection>>);
 
@@ -30,12 +30,12 @@ impl IdleLocks {
     }
 }
 
-/// A connection to one of the two files. Dropping it lets go of the file's lock.
+/// A connection to one of the two files. Dropping it releases the file's lock.
 #[derive(Debug)]
 pub(super) struct LockFile {
     pub idle: Arc<IdleLocks>,
     pub path: PathBuf,
-    /// Taken when it is dropped.
+    /// `None` only during the drop.
     pub connection: Option<Connection>,
 }
 
@@ -48,12 +48,12 @@ impl LockFile {
         is_in_place(self.connection())
     }
 
-    /// Whether nobody holds it, in this process or another; false where that cannot be told.
+    /// Whether no process holds the file. False if SQLite cannot tell.
     pub(super) fn is_free(&self) -> bool {
         let mut file: *mut ffi::sqlite3_file = std::ptr::null_mut();
         let mut held = 1;
-        // SAFETY: the connection is open and used here alone, and SQLite says where its file is,
-        // with the functions of its kind.
+        // SAFETY: the connection is open, and only this thread uses it. SQLite gives the pointers
+        // to its file and to the methods of that file.
         unsafe {
             let (handle, ask) = (self.connection().handle(), ffi::SQLITE_FCNTL_FILE_POINTER);
             let to = (&raw mut file).cast();
@@ -68,10 +68,10 @@ impl LockFile {
         }
     }
 
-    /// Lets go of it where it is held.
+    /// Releases the file if it is held.
     pub(super) fn let_go(&mut self) {
         if !self.connection().is_autocommit() {
-            // Where that fails, so does the next attempt to take it.
+            // After an error here, the next attempt to take the file fails too.
             let _ = run(self.connection(), "ROLLBACK");
         }
     }
@@ -96,12 +96,12 @@ impl Drop for LockFile {
     }
 }
 
-/// Runs a statement that it has prepared before.
+/// Runs a statement, and keeps it prepared.
 fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-/// Whether the file that is open is still the one at its path.
+/// Whether the open file is still the one at its path.
 pub fn is_in_place(connection: &Connection) -> bool {
     let mut moved = 0;
     connection.file_control(None::<&str>, FileControl::HasMoved(&mut moved)).is_ok() && moved == 0
@@ -114,12 +114,12 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::ZERO)?;
-    // `BEGIN IMMEDIATE` prepares the first page of an empty file, and would create a journal.
+    // `BEGIN IMMEDIATE` prepares the first page of an empty file. This must not create a journal.
     connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
     Ok(connection)
 }
 
-/// Whether another connection holds SQLite's own lock.
+/// Whether the error means that another connection holds SQLite's own lock.
 pub fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -148,7 +148,7 @@ pub(super) fn lock_error(error: &rusqlite::Error) -> Error {
     Error { code, message: message.to_owned(), detail: result_code(error) }
 }
 
-/// The extended result code of SQLite, as the detail of an error.
+/// SQLite's extended result code, as the detail of an error.
 pub fn result_code(error: &rusqlite::Error) -> Option<String> {
     let code = error.sqlite_error()?.extended_code;
     Some(format!("SQLite result code {code}"))

@@ -1,4 +1,4 @@
-//! Asking for the lock of a place.
+//! Requests for the lock of a place.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,8 +11,8 @@ use super::lock_file::{IdleLocks, LockFile, cannot_write, connect, lock_error};
 const QUEUE: &str = "queue.sqlite";
 const LOCK: &str = "turn.sqlite";
 
-/// A request for the lock of a place. It never waits: its caller decides how often and how long it
-/// asks. Dropping it gives up whatever it holds.
+/// A request for the lock of a place. It never waits: its caller decides how often and how long to
+/// ask. Dropping it releases everything that it holds.
 #[derive(Debug)]
 pub struct Request {
     queue: LockFile,
@@ -27,32 +27,32 @@ enum State {
     AtHead,
 }
 
-/// How far a request is.
+/// The progress of a request.
 #[derive(Debug)]
 pub enum Progress {
-    /// It holds the lock.
+    /// The request got the lock.
     Locked(PlaceLock),
-    /// Others wait before it.
+    /// Another writer is at the head of the wait queue.
     Queued(Request),
-    /// It is at the head of the wait queue, and another writer holds the lock.
+    /// The request is at the head of the wait queue, but another writer holds the lock.
     AtHead(Request),
-    /// The lock directory was removed, and perhaps made anew: a new request is needed.
+    /// The lock directory was removed or replaced. The caller must make a new request.
     Removed,
 }
 
 impl Request {
-    /// A request without any access to the file system, where both files are open already.
+    /// A request that needs no file system. `None` unless both files are open already.
     pub fn reopen(layout: &Layout, idle: &Arc<IdleLocks>) -> Option<Self> {
         let (queue, lock) = (idle_file(layout, idle, QUEUE)?, idle_file(layout, idle, LOCK)?);
         Some(Request { queue, lock, state: State::New })
     }
 
-    /// A request; opens both files and creates what is missing.
+    /// A request. Opens both files, and creates missing files and directories.
     ///
     /// # Errors
     ///
-    /// `read-only` where the lock cannot be written; `no-space`; `invalid-path` where something else
-    /// stands in place of its files; `io`.
+    /// `read-only` if the lock cannot be written; `no-space`; `invalid-path` if something else
+    /// exists in place of its files; `io`.
     pub fn open(layout: &Layout, idle: &Arc<IdleLocks>, durable: bool) -> Result<Self, Error> {
         let failed = |errno| match errno {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(errno_error(errno, "")),
@@ -63,15 +63,15 @@ impl Request {
         Ok(Request { queue: open(QUEUE)?, lock: open(LOCK)?, state: State::New })
     }
 
-    /// Asks once.
+    /// Asks for the lock once.
     ///
     /// # Errors
     ///
-    /// As [`open`](Request::open).
+    /// Those of [`open`](Request::open).
     pub fn ask(mut self) -> Result<Progress, Error> {
         if self.state == State::New {
-            // Nobody waits, so nobody is overtaken, except a writer that is just between two of its
-            // attempts at the queue: it meets the next writer there.
+            // If the queue is free, no writer waits in it. A writer between two of its attempts may
+            // be overtaken once.
             if self.queue.is_free() && self.lock.try_take()? && self.lock.is_in_place() {
                 return Ok(Progress::Locked(PlaceLock::of(self.lock)));
             }
@@ -92,7 +92,7 @@ impl Request {
     }
 }
 
-/// The lock of a place, held until this is dropped or the process dies.
+/// The lock of a place. It is held until this is dropped or the process ends.
 #[derive(Debug)]
 pub struct PlaceLock(Mutex<LockFile>);
 
@@ -101,7 +101,7 @@ impl PlaceLock {
         PlaceLock(Mutex::new(file))
     }
 
-    /// Whether its file is still in place. Where it is not, another writer may hold a new lock.
+    /// Whether its file is still in place. If not, another writer may hold a new lock.
     pub fn is_in_place(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_in_place()
     }
@@ -133,7 +133,7 @@ fn open_file(
             ),
         ));
     }
-    // SQLite does not say why it cannot open a file.
+    // SQLite does not tell why it cannot open a file.
     let may_use = || {
         if before.is_some() {
             directory.may_use(file)?;
@@ -144,13 +144,13 @@ fn open_file(
         Err(errno) => failed(errno),
         Ok(()) => lock_error(&error),
     })?;
-    // SQLite falls back to reading a file that it may not write. `BEGIN IMMEDIATE` would then
-    // succeed without a lock.
+    // SQLite opens a file read-only if it may not write it. `BEGIN IMMEDIATE` would then succeed
+    // without a lock.
     if connection.is_readonly("main").map_err(|error| lock_error(&error))? {
         return Err(failed(directory.writable().err().unwrap_or(Errno::ACCESS)));
     }
     if before.is_none() {
-        // SQLite's own choice shuts out a group that may use the directory.
+        // SQLite's default mode would exclude a group that may use the directory.
         let mode = if layout.is_private() {
             Some(0o600)
         } else {

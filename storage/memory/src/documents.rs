@@ -1,5 +1,5 @@
-//! Documents in memory. They keep the rules of `wit/storage` that the core can observe, and lock by
-//! scope, as a server for many agents would.
+//! Documents in memory. They follow all rules of `wit/storage` that the core can observe. Their
+//! locks have scopes, as a server for many agents would have.
 
 mod commit;
 
@@ -22,7 +22,7 @@ type Contents = BTreeMap<(Area, String), Vec<u8>>;
 /// How long a call waits for a lock before it is `busy`.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Trees of documents that live as long as the value, as one call after the other sees them.
+/// Trees of documents in memory, for one call at a time.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
     shared: Arc<Shared>,
@@ -36,7 +36,7 @@ struct Shared {
     unlocked: Condvar,
 }
 
-/// What a call has locked.
+/// The locks of a call.
 #[derive(Debug, Default)]
 struct Call {
     /// The place that the call locked first. It may lock no other.
@@ -45,7 +45,7 @@ struct Call {
     has_writer: bool,
 }
 
-/// The lock of a place, or of a scope of it, until it is dropped.
+/// The lock of a place or of one of its scopes. It is held until this is dropped.
 #[derive(Debug)]
 pub struct Lock {
     shared: Arc<Shared>,
@@ -67,22 +67,22 @@ impl MemoryStorage {
         Self::default()
     }
 
-    /// The same storage as a call sees it that goes on beside those of this value.
+    /// The same storage, for a call that runs at the same time.
     pub fn another(&self) -> Self {
         Self { shared: self.shared.clone(), call: Mutex::default() }
     }
 
-    /// Says that what follows is another call.
+    /// Begins another call.
     pub fn begin_call(&self) {
         *locked(&self.call) = Call::default();
     }
 
-    /// Grants a place, empty where it was not granted before.
+    /// Grants a place. A new place is empty.
     pub fn grant(&self, place: Place) {
         locked(&self.shared.places).entry(place).or_default();
     }
 
-    /// Puts a document without any check, as a person with an editor would; grants the place.
+    /// Puts a document without any check, like a person with an editor. Grants the place too.
     pub fn put(&self, place: &Place, area: Area, path: &str, contents: impl Into<Vec<u8>>) {
         let mut places = locked(&self.shared.places);
         places.entry(place.clone()).or_default().insert((area, path.into()), contents.into());
@@ -98,11 +98,11 @@ impl MemoryStorage {
             .collect()
     }
 
-    /// The lock for a write transaction in a place: that of the call's writer, or one of its own.
+    /// The lock for a write transaction in a place. If the call has a writer, it is the writer's.
     ///
     /// # Errors
     ///
-    /// `nested` where the call has locked another place, `busy`.
+    /// `nested` if the call has locked another place; `busy`.
     pub fn lock_for_transaction(
         &self,
         place: &Place,
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_changes_what_its_splices_say_and_refuses_those_that_do_not_fit() {
+    fn an_edit_applies_its_splices_and_refuses_those_that_do_not_fit() {
         let place = Place::repository("/repo");
         let edited = |splices: &[(Range<usize>, &str)]| {
             let storage = MemoryStorage::new();
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_is_what_stood_there_before_the_commit_wherever_in_it_the_copy_stands() {
+    fn a_backup_has_the_contents_before_the_commit_at_any_position_of_the_copy() {
         let place = Place::repository("/repo");
         let copy = || Change::Copy {
             area: Area::Documents,
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_takes_a_document_to_a_path_where_nothing_stands() {
+    fn a_rename_moves_a_document_to_a_path_where_nothing_exists() {
         let place = Place::repository("/repo");
         let storage = MemoryStorage::new();
         storage.put(&place, Area::Documents, "a", "a");

@@ -1,5 +1,5 @@
-//! Storage in memory, for tests: documents alone, or documents and SQL databases. It keeps the rules
-//! of `wit/storage` that a call can observe.
+//! Storage in memory, for tests: documents alone, or documents and SQL databases. It follows all
+//! rules of `wit/storage` that a call can observe.
 
 mod database;
 mod documents;

@@ -1,11 +1,12 @@
-//! Which statements a call may run: none that reaches beyond the database or outlives the call.
+//! The check of a call's statements. It denies every statement that reaches beyond the database or
+//! has effects on the connection after the call.
 
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Pragmas that read, and one that a transaction may also set.
+/// The allowed pragmas. They read, and a transaction may also set one of them.
 const PRAGMAS: [&str; 13] = [
     "data_version", // FTS5 asks for it
     "foreign_key_check",
@@ -22,19 +23,19 @@ const PRAGMAS: [&str; 13] = [
     "table_xinfo",
 ];
 
-/// Of those, the ones that have no argument: it would set something.
+/// The allowed pragmas that must have no argument: an argument would set something.
 const WITHOUT_ARGUMENT: [&str; 4] = ["data_version", "freelist_count", "page_count", "page_size"];
 
-/// Answers SQLite before it prepares a statement.
+/// SQLite's authoriser of a connection, which checks each statement when it is prepared.
 #[derive(Debug)]
 pub(super) struct Authoriser {
     is_host: Arc<AtomicBool>,
-    /// SQLite's own error does not always tell.
+    /// Whether anything was denied. SQLite's own error does not always say so.
     has_denied: Arc<AtomicBool>,
 }
 
 impl Authoriser {
-    /// Installs one.
+    /// Installs an authoriser on a connection.
     pub fn of(connection: &mut Connection) -> rusqlite::Result<Self> {
         let is_host = Arc::new(AtomicBool::new(false));
         let has_denied = Arc::new(AtomicBool::new(false));
@@ -59,7 +60,7 @@ impl Authoriser {
         self.has_denied.store(false, Ordering::Relaxed);
     }
 
-    /// Runs work of the host, which may do anything.
+    /// Runs work of the host, to which no rule applies.
     pub fn as_host<T>(&self, work: impl FnOnce() -> T) -> T {
         self.is_host.store(true, Ordering::Relaxed);
         let done = work();
@@ -83,8 +84,8 @@ fn is_granted(asked: &AuthContext<'_>) -> bool {
         | AuthAction::DropTempTrigger { .. }
         | AuthAction::DropTempView { .. }
         | AuthAction::Unknown { .. } => false,
-        // Whatever is made in `temp` gets a row there; `temp.name` alone is not asked for as
-        // temporary.
+        // SQLite inserts a row into `temp` for each object created there. It does not report an
+        // object named `temp.name` as temporary.
         AuthAction::Insert { .. } => asked.database_name != Some("temp"),
         AuthAction::Function { function_name } => {
             !["load_extension", "fts3_tokenizer"].contains(function_name)

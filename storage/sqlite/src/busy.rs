@@ -1,4 +1,4 @@
-//! Waiting for a lock of another program.
+//! Waiting for SQLite's own lock, which another program holds.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use super::error::StatementError;
 /// The time between two attempts at SQLite's own lock.
 const POLL: Duration = Duration::from_millis(1);
 
-/// Tries again while another program holds SQLite's lock, until the given time.
+/// Repeats an attempt while another program holds SQLite's lock, until the given time.
 pub(super) fn poll<T>(
     until: Instant,
     mut attempt: impl FnMut() -> Result<T, StatementError>,

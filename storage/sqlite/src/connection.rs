@@ -1,4 +1,4 @@
-//! Connections: how a call and the host run statements on one, and keeping idle ones open.
+//! Connections: running statements for a call and for the host, and a pool of idle connections.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +11,10 @@ use super::error::{StatementError, not_granted};
 use super::immutable::ImmutableFile;
 use super::interrupt::Interrupt;
 
-/// The longest answer of a query and the longest parameters of a statement, in bytes: 16 MiB.
+/// The maximum size of a query's result and of a statement's parameters, in bytes: 16 MiB.
 pub const MAX_ROWS_BYTES: usize = 16 * 1024 * 1024;
 
-/// The most connections that stay open between uses.
+/// The maximum number of connections that stay open between uses.
 const MAX_IDLE: usize = 16;
 
 /// A connection to a database.
@@ -23,9 +23,9 @@ pub(super) struct Connection {
     pub sqlite: rusqlite::Connection,
     pub authoriser: Authoriser,
     pub interrupt: Arc<Interrupt>,
-    /// Whether it was seen not to be new.
+    /// Whether the database is known to have pages, so that it is not new.
     pub has_pages: AtomicBool,
-    /// Set where it reads an immutable file. It then serves one call alone.
+    /// The immutable file, if the connection reads one. It then serves only one call.
     pub immutable: Option<ImmutableFile>,
 }
 
@@ -34,7 +34,7 @@ impl Connection {
         !self.sqlite.is_autocommit()
     }
 
-    /// Whether the file that is open is still the one at its path.
+    /// Whether the open file is still the one at its path.
     pub fn is_in_place(&self) -> bool {
         match &self.immutable {
             Some(file) => file.holds(),
@@ -52,8 +52,8 @@ impl Connection {
         self.as_host(|| self.sqlite.execute_batch(sql))
     }
 
-    /// Runs a statement of the host's own, with what rows it has, and keeps it prepared: no call may
-    /// give its text.
+    /// Runs one of the host's own statements, reads all rows, and keeps it prepared. This is safe
+    /// because no call may run its text.
     pub fn run(&self, sql: &'static str) -> rusqlite::Result<()> {
         self.as_host(|| {
             let mut statement = self.sqlite.prepare_cached(sql)?;
@@ -68,7 +68,7 @@ impl Connection {
         self.authoriser.as_host(work)
     }
 
-    /// Runs what a call gave; where SQLite was not allowed to, says so in whatever way it failed.
+    /// Runs a call's statement. If the authoriser denied it, the error says so.
     pub fn as_call<T>(
         &self,
         work: impl FnOnce() -> Result<T, StatementError>,
@@ -85,8 +85,8 @@ impl Connection {
         })
     }
 
-    /// Fails where the file changed while it was read: what was read, or what SQLite said of it, may
-    /// then mix two states.
+    /// Fails if the immutable file has changed. The rows, or SQLite's error, may then come from a
+    /// mix of two states.
     pub fn check_unchanged(&self) -> Result<(), StatementError> {
         match &self.immutable {
             Some(file) if !file.holds() => Err(StatementError::Changed),
@@ -94,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// Whether nothing was ever written to it.
+    /// Whether the database is new: nothing was ever written to it.
     pub fn is_new(&self) -> rusqlite::Result<bool> {
         if self.has_pages.load(Ordering::Relaxed) {
             return Ok(false);
@@ -108,7 +108,7 @@ impl Connection {
     }
 }
 
-/// Connections that nobody uses now. They stay open for the next call.
+/// Connections without a user. They stay open for the next call.
 #[derive(Debug, Default)]
 pub struct IdleConnections(Mutex<Vec<(PathBuf, Connection)>>);
 

@@ -6,8 +6,8 @@ pub(super) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
 pub(super) const COMMIT: &str = "COMMIT";
 pub(super) const ROLLBACK: &str = "ROLLBACK";
 
-/// The first read fixes what a read transaction sees.
+/// The first read takes the snapshot of a read transaction.
 pub(super) const FIRST_READ: &str = "SELECT 1 FROM sqlite_schema LIMIT 1";
 
-/// Those that no call may give.
+/// The statements that no call may run.
 pub(super) const CONTROL: [&str; 4] = [BEGIN_READ, BEGIN_WRITE, COMMIT, ROLLBACK];

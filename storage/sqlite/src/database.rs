@@ -12,21 +12,21 @@ use super::session::{Options, Session, nested};
 use super::statement;
 use super::transaction::{Held, Transaction};
 
-/// An open database: a connection that nobody else uses meanwhile. A clone is the same one.
+/// An open database with a connection of its own. A clone is the same database.
 #[derive(Clone, Debug)]
 pub struct Database(pub(super) Arc<Session>);
 
 impl Database {
-    /// Opens a database of a place; creates it where it is missing and `create` is set.
+    /// Opens a database of a place. With `create`, creates a missing one.
     ///
-    /// A kept database is a file in `directory`, which the caller grants; a derived one is beside
-    /// the lock.
+    /// A kept database is a file in `directory`, which the caller grants. A derived database is a
+    /// file beside the lock.
     ///
     /// # Errors
     ///
-    /// `not-found`; `read-only` where it cannot be created; `invalid-path` where something else
-    /// stands in its place, and where the name of a derived one is not a path segment of
-    /// `[a-z0-9][a-z0-9._-]*`; `busy` for a derived one; `permission`, `io`.
+    /// `not-found`; `read-only` if it cannot be created; `invalid-path` if something else exists in
+    /// its place, or if the name of a derived database does not match `[a-z0-9][a-z0-9._-]*` or is
+    /// not a path segment; `busy` for a derived database; `permission`, `io`.
     pub fn open(
         layout: &Layout,
         name: &str,
@@ -43,7 +43,7 @@ impl Database {
         Ok(Database(session.with(connection)))
     }
 
-    /// Runs one statement that reads, outside a transaction, and gives at most `max_rows` rows.
+    /// Runs one read-only statement outside a transaction, and returns at most `max_rows` rows.
     ///
     /// # Errors
     ///
@@ -58,12 +58,12 @@ impl Database {
         self.0.retry(|| statement::query(&connection, statement, max_rows, Mode::Read))
     }
 
-    /// Begins a transaction, of which there is at most one at a time; none where another program
-    /// has the database locked.
+    /// Begins a transaction. There is at most one at a time. `None` if another program has the
+    /// database locked.
     ///
-    /// A transaction that writes to a kept database keeps the lock of its place, `held`, until it
-    /// ends. The first write to a new database needs
-    /// [`create_journal`](Database::create_journal) before.
+    /// A transaction that writes to a kept database holds the lock of its place, `held`, until it
+    /// ends. Call [`create_journal`](Database::create_journal) before the first write to a new
+    /// database.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Database {
         Transaction::try_begin(&self.0, mode, held)
     }
 
-    /// Whether nothing was ever written to it.
+    /// Whether the database is new: nothing was ever written to it.
     ///
     /// # Errors
     ///
@@ -85,8 +85,8 @@ impl Database {
         self.0.is_new()
     }
 
-    /// Sets the journal mode of a new database, before its first page; waits for other programs
-    /// until the given time. The journal mode of an existing database stays as it is.
+    /// Sets the journal mode of a new database, before its first page is written. Waits for other
+    /// programs until the given time. An existing database keeps its journal mode.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Database {
         self.0.create_journal(until)
     }
 
-    /// Whether a transaction that writes can be begun at all.
+    /// Checks that a write transaction is possible.
     ///
     /// # Errors
     ///
@@ -104,28 +104,27 @@ impl Database {
         self.0.check_writable()
     }
 
-    /// How it belongs to its place.
+    /// The kind of the database.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
-    /// Where the parts of its place are.
+    /// The layout of its place.
     pub fn layout(&self) -> &Layout {
         &self.0.layout
     }
 
-    /// Where it is, for messages only.
+    /// The file as a person names it, for messages only.
     pub fn location(&self) -> &str {
         &self.0.location
     }
 
-    /// The error where other programs kept it locked for so long.
+    /// The error if other programs had the database locked for this time.
     pub fn busy(&self, waited: Duration) -> Error {
         self.0.busy(waited)
     }
 
-    /// Ends the statement that runs now, if any, and every later one: nobody waits for them. A
-    /// commit goes on to its end.
+    /// Interrupts the current statement, if any, and every later one. A commit is not interrupted.
     pub fn give_up(&self) {
         self.0.interrupt.give_up();
     }

@@ -6,11 +6,11 @@ use rusqlite::ffi;
 
 use super::interrupt::Interrupt;
 
-/// Why a statement failed.
+/// The error of a statement.
 #[derive(Debug)]
 pub(super) enum StatementError {
     Sqlite(rusqlite::Error),
-    /// The file changed although it was opened as one that nobody changes.
+    /// The file was opened as immutable, but changed.
     Changed,
     Other(Error),
 }
@@ -94,7 +94,7 @@ pub(super) fn report(error: &rusqlite::Error, location: &str, interrupt: &Interr
     Error { code, message, detail: result_code(error) }
 }
 
-/// The constraints that say that something is there already.
+/// Whether the error is a violated unique constraint.
 fn is_unique(error: &rusqlite::Error) -> bool {
     let extended = error.sqlite_error().map(|error| error.extended_code);
     matches!(

@@ -1,4 +1,4 @@
-//! Database files that are read as ones that nobody changes: SQLite's `immutable`.
+//! Database files that are read with SQLite's `immutable` option, which assumes no changes.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -6,27 +6,27 @@ use std::path::Path;
 use agent_memory_storage_files::{Directory, Metadata};
 use rustix::io::Errno;
 
-/// The suffixes of the files with changes that the database file does not have.
+/// The suffixes of SQLite's files with changes that are not yet in the database file.
 const JOURNALS: [&str; 2] = ["-wal", "-journal"];
 
-/// A file that is read as one that nobody changes.
+/// A database file that was opened as immutable.
 #[derive(Debug)]
 pub(super) struct ImmutableFile {
     pub directory: Directory,
     pub name: String,
-    /// The file when it was opened.
+    /// The metadata of the file when it was opened.
     pub before: Metadata,
 }
 
 impl ImmutableFile {
-    /// Whether nobody has changed it since.
+    /// Whether the file is unchanged since then.
     pub fn holds(&self) -> bool {
         matches!(self.directory.metadata(&self.name), Ok(Some(now)) if now == self.before)
             && matches!(journal_of(&self.name, &self.directory), Ok(None))
     }
 }
 
-/// The suffix of a file with changes that the database file does not have.
+/// The suffix of an existing file with changes that are not yet in the database file.
 pub(super) fn journal_of(
     database: &str,
     directory: &Directory,
@@ -39,7 +39,7 @@ pub(super) fn journal_of(
     Ok(None)
 }
 
-/// The path as a URI that says that nobody changes the file.
+/// The path as a URI with SQLite's `immutable` option.
 pub(super) fn immutable_uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {

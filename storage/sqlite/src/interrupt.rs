@@ -1,4 +1,4 @@
-//! Ending statements that run for too long.
+//! The interrupt of statements that run for too long.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 /// The longest statement time: a year.
 const NO_END: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Decides when a statement has to end: when its time is over or its call is given up.
+/// Interrupts a statement when its time is over or its call is cancelled.
 #[derive(Debug)]
 pub(super) struct Interrupt {
     statement_time: Duration,
     given_up: AtomicBool,
-    /// None for a statement of the host itself, which is never interrupted.
+    /// The deadline. `None` for the host's own statements, which are never interrupted.
     ends: Mutex<Option<Instant>>,
 }
 
@@ -25,7 +25,7 @@ impl Interrupt {
         self.given_up.store(true, Ordering::Relaxed);
     }
 
-    /// Another call uses the connection.
+    /// Resets the interrupt for another call on the connection.
     pub fn reset(&self) {
         self.given_up.store(false, Ordering::Relaxed);
     }
@@ -34,21 +34,21 @@ impl Interrupt {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// A statement begins.
+    /// Starts the time of a call's statement.
     pub fn start(&self) {
         let now = Instant::now();
         let ends = now.checked_add(self.statement_time).unwrap_or(now + NO_END);
         *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = Some(ends);
     }
 
-    /// The time of the statement that ran last is over.
+    /// Ends the time of the last statement.
     #[cfg(test)]
     pub fn end_now(&self) {
         *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// A statement of the host itself begins, which must not be interrupted. Even a short `COMMIT`
-    /// could be: SQLite counts a statement's steps over all of its runs.
+    /// Starts one of the host's own statements, which must not be interrupted. Without this, even
+    /// a short `COMMIT` could be: SQLite counts a statement's steps over all of its runs.
     pub fn start_own(&self) {
         *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -1,10 +1,11 @@
 //! SQL databases on a file system: one SQLite file each.
 //!
-//! It never waits for the lock of a place: a caller that writes to a kept database brings that lock
-//! along. SQLite's own lock, which other programs may hold, is asked for once by
-//! [`try_begin`](Database::try_begin), and for up to [`Options::busy_wait`] by everything else.
-//! Connections stay open between calls, with the statements that they have prepared. All functions
-//! block on the file system.
+//! This crate never takes the lock of a place: a caller that writes to a kept database passes that
+//! lock. Other programs may hold SQLite's own lock. [`try_begin`](Database::try_begin) asks for it
+//! once. Every other function waits for it for up to [`Options::busy_wait`].
+//!
+//! Connections stay open between calls, with their prepared statements. All functions block on the
+//! file system.
 
 mod authoriser;
 mod busy;

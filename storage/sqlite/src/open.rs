@@ -1,4 +1,4 @@
-//! Opening a connection with its limits, and creating a database.
+//! Opening connections with their limits, and creating databases.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -19,16 +19,15 @@ use super::error::{StatementError, report};
 use super::immutable::{ImmutableFile, immutable_uri, journal_of};
 use super::session::Session;
 
-/// The number of instructions of SQLite's machine between two looks at the interrupt: some tens of
+/// The number of SQLite's instructions between two checks of the interrupt. They take some tens of
 /// microseconds.
 const LOOK_EVERY: i32 = 1_000;
 
-/// The most prepared statements of a connection.
+/// The maximum number of prepared statements of a connection.
 const MAX_STATEMENTS: usize = 128;
 
 impl Session {
-    /// Opens a connection; makes the file, and what leads to it, where it is missing and `create`
-    /// is set.
+    /// Opens a connection. With `create`, creates a missing file and its directories.
     pub(super) fn connect(&self, create: bool) -> Result<Connection, Error> {
         let failed = |errno| errno_error(errno, &format!("open the database `{}`", self.location));
         let directory = match self.base.find(&[])? {
@@ -44,7 +43,7 @@ impl Session {
             }
             None => return Err(self.missing()),
         }
-        // Who repairs it after a crash keeps all others out for a moment.
+        // After a crash, the connection that repairs the file locks out all others for a moment.
         match poll(self.busy_deadline(), || self.connect_with(None)) {
             Err(StatementError::Sqlite(error)) if cannot_open(&error) => {
                 self.connect_to_unwritable(&directory, &error)
@@ -55,7 +54,7 @@ impl Session {
 
     fn make_directory(&self) -> Result<Directory, Errno> {
         if self.kind == Kind::Derived {
-            // It hides itself from Git before anything is in it.
+            // The lock directory must be hidden from Git before it has any file.
             self.layout.create_lock_directory(false)?;
         }
         self.base.create(self.is_private(), self.is_synced())
@@ -70,10 +69,10 @@ impl Session {
         self.kind == Kind::Kept && durability == Durability::Full
     }
 
-    /// Puts an empty file there, from the first for its owner alone where the place is.
+    /// Creates an empty file. In a private place it has mode 600 from the start.
     ///
-    /// It gets its name only when nobody has it open, since closing a file lets go of every lock
-    /// that this process has on it, those of SQLite too.
+    /// The file is closed before it gets its name: closing a file releases all locks that this
+    /// process has on it, including SQLite's.
     fn create_in(&self, directory: &Directory) -> Result<(), Errno> {
         let number = getrandom::u64().map_err(|_| Errno::IO)?;
         let temporary = format!(".{number:016x}.agent-memory-tmp");
@@ -82,14 +81,14 @@ impl Session {
         let linked = directory.link(&temporary, &self.name);
         let removed = directory.remove_file(&temporary);
         match linked {
-            // Made by another just now.
+            // Another process may have created the file just now.
             Ok(()) | Err(Errno::EXIST) => removed?,
             Err(errno) => return Err(errno),
         }
         if self.is_synced() { directory.sync() } else { Ok(()) }
     }
 
-    /// `immutable` where the file is to be read as if nobody changed it.
+    /// Opens a connection. With `immutable`, SQLite assumes that the file does not change.
     fn connect_with(&self, immutable: Option<ImmutableFile>) -> Result<Connection, StatementError> {
         let path = &self.path;
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -99,7 +98,7 @@ impl Session {
         } else {
             rusqlite::Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?
         };
-        // Whoever waits polls, to be fair to others and to be able to end.
+        // Callers poll instead, to be fair to others and to stop at their deadline.
         connection.busy_timeout(Duration::ZERO)?;
         let synchronous = match (self.kind, self.options.durability) {
             (Kind::Kept, Durability::Full) => "FULL",
@@ -112,8 +111,8 @@ impl Session {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-        // A plan depends on the statement alone: SQLite would prepare one with a bound `LIMIT` anew
-        // for each value, and those of FTS5 as well.
+        // With QPSG, a plan depends only on the statement. Otherwise SQLite would prepare a
+        // statement with a bound `LIMIT`, or one of FTS5, again for each value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROWS_BYTES as i32 + 1024)?;
         connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
@@ -125,7 +124,7 @@ impl Session {
         let has_pages = AtomicBool::new(false);
         let connection =
             Connection { sqlite: connection, authoriser, interrupt, has_pages, immutable };
-        // The first look at the file tells whether it can be used at all.
+        // The first read of the file shows whether it can be used at all.
         let looked = connection.is_new();
         connection.check_unchanged()?;
         looked?;
@@ -137,7 +136,7 @@ impl Session {
         Error::new(ErrorCode::NotFound, message)
     }
 
-    /// What SQLite keeps at the path with this suffix.
+    /// The error if the database, or its file with this suffix, is not a file.
     fn not_a_file(&self, suffix: &str) -> Error {
         let message = format!(
             "`{}{suffix}` is not a file (a symbolic link is not followed): move it away",
@@ -158,12 +157,11 @@ impl Session {
         report(error, &self.location, &self.interrupt)
     }
 
-    /// Opens a connection where SQLite could not, as `error` says, because nothing can be written:
-    /// on a read-only medium, or in a directory of another user.
+    /// Opens a connection after SQLite failed with `error` because it cannot write. The medium may
+    /// be read-only, or the directory may belong to another user.
     ///
-    /// SQLite itself reads a file that it may not write. In WAL mode it also needs the log's index
-    /// (`-shm`) beside it, and creates it where it is missing. Where it cannot, and no log was left,
-    /// the file alone is read as immutable.
+    /// In WAL mode, SQLite needs the log's index (`-shm`) even to read, and creates a missing one.
+    /// If it cannot create the index and there is no log, the file is read as immutable.
     fn connect_to_unwritable(
         &self,
         directory: &Directory,
@@ -195,7 +193,7 @@ impl Session {
             .map_err(|failure| failure.report(&self.location, &self.interrupt))
     }
 
-    /// Whether this process may read what it finds.
+    /// Checks that this process may read the file with this suffix.
     fn check_reach(&self, directory: &Directory, suffix: &str) -> Result<(), Errno> {
         match directory.readable_file(&format!("{}{suffix}", self.name)) {
             Err(errno @ (Errno::ACCESS | Errno::PERM)) => Err(errno),

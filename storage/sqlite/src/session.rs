@@ -1,4 +1,4 @@
-//! A session: one connection, what it may do, and how its errors read.
+//! A session: one connection of a call, with its options and its errors.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,8 @@ use super::interrupt::Interrupt;
 /// The directory of derived databases in a lock directory.
 const DERIVED: &str = "derived";
 
-/// A SQLite that is older may damage a database in WAL mode that several connections write to.
+/// The first SQLite version with safe WAL mode. Older versions may damage a database in WAL mode if
+/// several connections write to it.
 const SOUND_WAL: i32 = 3_051_003;
 
 /// The journal mode of a new database.
@@ -25,12 +26,12 @@ pub(super) fn journal_mode(sqlite_version: i32) -> &'static str {
     if sqlite_version >= SOUND_WAL { "WAL" } else { "DELETE" }
 }
 
-/// How databases work.
+/// The options of databases.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What an acknowledged commit survives.
+    /// The durability of commits.
     pub durability: Durability,
-    /// How long one SQL statement runs before it is interrupted.
+    /// The maximum run time of one SQL statement. It is then interrupted.
     pub statement_time: Duration,
     /// How long a statement or a commit waits for a lock of another program.
     pub busy_wait: Duration,
@@ -43,15 +44,15 @@ pub(super) struct Session {
     pub options: Options,
     idle: Arc<IdleConnections>,
     pub kind: Kind,
-    /// The directory that it is in.
+    /// The directory of the database.
     pub base: Base,
-    /// The name of its file.
+    /// The name of the database file.
     pub name: String,
     pub path: PathBuf,
-    /// For messages: its file as a person names it.
+    /// The file as a person names it, for messages.
     pub location: String,
     pub interrupt: Arc<Interrupt>,
-    /// None after it had to be closed, until it is needed again.
+    /// `None` after an error closed it, until its next use.
     connection: Mutex<Option<Connection>>,
 }
 
@@ -70,7 +71,7 @@ impl Session {
             }
             Kind::Derived => {
                 check_derived(name)?;
-                // The lock directory of a repository may be where no caller was granted anything.
+                // The lock directory of a repository may be outside the grants: hide its path.
                 let location = format!("{place}: {DERIVED}/{name}");
                 let path = layout.lock_path().join(DERIVED).join(name);
                 (layout.lock().below(&[DERIVED]), path, location)
@@ -96,7 +97,7 @@ impl Session {
         Arc::new(self)
     }
 
-    /// Until when other programs are waited for from now on.
+    /// The end of a wait for other programs that begins now.
     pub fn busy_deadline(&self) -> Instant {
         match self.kind {
             Kind::Kept => Instant::now() + self.options.busy_wait,
@@ -104,7 +105,7 @@ impl Session {
         }
     }
 
-    /// The connection, opened anew where it had to be closed.
+    /// The connection. Opens it again if it was closed.
     pub fn connection(&self) -> Result<Open<'_>, Error> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         if connection.is_none() {
@@ -134,7 +135,7 @@ impl Drop for Session {
 pub(super) struct Open<'a>(MutexGuard<'a, Option<Connection>>);
 
 impl Open<'_> {
-    /// Closes the connection, with whatever goes on on it.
+    /// Closes the connection and ends its transaction.
     fn close(mut self) {
         *self.0 = None;
     }
@@ -175,10 +176,10 @@ impl Session {
         connection.is_new().map_err(|error| self.report(error.into()))
     }
 
-    /// Whether it began: not where another program has the database locked.
+    /// Begins a transaction. Returns false if another program has the database locked.
     ///
-    /// It does not leave the thread: what it reads is the first page, which is in memory but for
-    /// the first time.
+    /// An async caller may run it on its own thread: it only reads the first page, which is in
+    /// memory after the first time.
     pub fn try_begin(&self, mode: Mode<'_>) -> Result<bool, Error> {
         let connection = self.connection()?;
         if connection.is_in_transaction() {
@@ -196,7 +197,7 @@ impl Session {
         if error.is_busy() { Ok(false) } else { Err(self.report(error)) }
     }
 
-    /// Runs what another program's lock may hinder, again and again until the time is over.
+    /// Repeats an attempt while another program has the database locked, for up to `busy_wait`.
     pub fn retry<T>(&self, attempt: impl FnMut() -> Result<T, StatementError>) -> Result<T, Error> {
         let asked = Instant::now();
         poll(self.busy_deadline(), attempt).map_err(|error| match error.is_busy() {

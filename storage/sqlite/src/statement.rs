@@ -1,4 +1,4 @@
-//! Running one statement.
+//! Running a single statement.
 
 use agent_memory_storage::database::{Effect, Mode, Rows, Statement, Value};
 use agent_memory_storage::{Error, ErrorCode};
@@ -9,10 +9,10 @@ use super::connection::{Connection, MAX_ROWS_BYTES};
 use super::control::CONTROL;
 use super::error::{StatementError, not_granted, not_one};
 
-/// The bytes that a value counts beside its text or blob.
+/// The size that a value counts in addition to its text or blob, in bytes.
 const VALUE_BYTES: usize = 8;
 
-/// Runs a statement, and gives at most `max_rows` of its rows.
+/// Runs a statement, and returns at most `max_rows` of its rows.
 pub(super) fn query(
     connection: &Connection,
     statement: &Statement,
@@ -22,7 +22,7 @@ pub(super) fn query(
     connection.as_call(|| read(connection, statement, max_rows, mode))
 }
 
-/// Runs a statement for what it changes; `last_insert_id` is that of the one before it.
+/// Runs a statement for its effect. `last_insert_id` is that of the statement before.
 pub(super) fn execute(
     connection: &Connection,
     statement: &Statement,
@@ -65,7 +65,7 @@ fn change(
     let before = connection.total_changes();
     let mut rows = prepared.raw_query();
     while rows.next()?.is_some() {}
-    // Only what changes rows sets the count: after anything else it is that of an older statement.
+    // A statement that changes no rows leaves the count of an older statement.
     if connection.total_changes() == before {
         return Ok(Effect { changes: 0, last_insert_id });
     }
@@ -90,7 +90,7 @@ fn prepare<'connection>(
     statement: &Statement,
     mode: Mode<'_>,
 ) -> Result<CachedStatement<'connection>, StatementError> {
-    // The host's own statements are in the cache of the same connection.
+    // The same connection has the host's own statements in its cache.
     if CONTROL.contains(&statement.sql.trim()) {
         return Err(not_granted(None).into());
     }

@@ -11,7 +11,7 @@ use super::*;
 
 const NAME: &str = "things.db";
 
-/// A directory for databases, and the connections that idle.
+/// A directory for databases, and the idle connections.
 struct Scene {
     base: tempfile::TempDir,
     idle: Arc<IdleConnections>,
@@ -66,7 +66,7 @@ fn the_deadline_of_a_statement_is_not_that_of_the_commit_after_it() {
     let scene = Scene::with(Durability::Full);
     let database = scene.open(Kind::Kept, true).unwrap();
     write(&database, "CREATE TABLE t (x)");
-    // SQLite counts the steps of the one COMMIT over all its runs.
+    // SQLite counts the steps of the prepared COMMIT over all its runs.
     for _ in 0..600 {
         let transaction = database.try_begin(Mode::Write(None), None).unwrap().unwrap();
         transaction.execute(&[sql("INSERT INTO t VALUES (1)")]).unwrap();
@@ -76,7 +76,7 @@ fn the_deadline_of_a_statement_is_not_that_of_the_commit_after_it() {
 }
 
 #[test]
-fn a_new_database_has_a_journal_that_this_sqlite_is_sound_with() {
+fn a_new_database_has_a_journal_mode_without_known_damage() {
     assert_eq!(journal_mode(3_051_002), "DELETE");
     assert_eq!(journal_mode(3_051_003), "WAL");
     let scene = Scene::with(Durability::Full);
@@ -101,7 +101,7 @@ fn connections_stay_open_with_their_statements_and_forget_the_call_before() {
     write(&again, "INSERT INTO t VALUES (1)");
     drop(again);
 
-    // A database that was removed and made anew is opened anew.
+    // A database that was removed and created again is opened again.
     std::fs::remove_dir_all(scene.path()).unwrap();
     assert!(!scene.is_idle());
     let missing = scene.open(Kind::Kept, false).unwrap_err();

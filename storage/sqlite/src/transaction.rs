@@ -1,4 +1,4 @@
-//! Transactions: beginning one, and ending it in every way a call ends.
+//! Transactions, and their ends: by commit, rollback or drop.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,13 +12,13 @@ use super::error::StatementError;
 use super::session::{Session, roll_back};
 use super::statement;
 
-/// The lock of a place, which a transaction keeps until it ends.
+/// The lock of a place, which a transaction holds until it ends.
 pub type Held = Arc<dyn Debug + Send + Sync>;
 
-/// A transaction. It is rolled back when it is dropped before its commit, or when the process dies.
+/// A transaction. It is rolled back if it is dropped, or if the process ends, before its commit.
 ///
-/// Share it (`Arc`) with the thread that runs a statement or a commit. It then goes on until that
-/// has returned, even if nobody waits for it any more.
+/// Share it (`Arc`) with the thread that runs a statement or a commit. The transaction then lasts
+/// until that thread is done, even if the call has ended.
 #[derive(Debug)]
 pub struct Transaction {
     session: Arc<Session>,
@@ -28,7 +28,7 @@ pub struct Transaction {
 
 #[derive(Debug)]
 enum State {
-    /// With the row id of its last insert, and the lock of the place where it holds one.
+    /// The row id of the last insert, and the lock of the place if the transaction holds it.
     Open(i64, Option<Held>),
     Committed,
     RolledBack,
@@ -75,7 +75,7 @@ impl database::Transaction for Transaction {
         let session = &self.session;
         let committed = session.connection().and_then(|connection| {
             let committed = self.commit_on(&connection);
-            // Let go of it before the next writer is let in.
+            // SQLite's own lock must be released before the next writer may begin.
             if committed.is_err() {
                 roll_back(connection);
             }
@@ -117,7 +117,7 @@ impl Transaction {
         };
         if done.is_err() {
             roll_back(connection);
-            // The next writer is let in only now.
+            // The next writer may begin only now.
             *state = State::RolledBack;
         }
         done

@@ -1,4 +1,4 @@
-//! What others do between the stages of a commit.
+//! Tests of changes by others between the stages of a commit.
 
 use super::*;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use agent_memory_storage::{Splice, version_of};
 
 use crate::{Grant, Layout, Repository};
 
-/// A repository with the document `a.md`, and where that is.
+/// A repository with the document `a.md`, its tree, and the path of the document.
 fn scene() -> (tempfile::TempDir, Tree, PathBuf) {
     let repository = tempfile::tempdir().unwrap();
     let grant = Grant::new(repository.path()).unwrap();
@@ -37,14 +37,14 @@ fn edit_ours() -> Change {
     }
 }
 
-/// Only the document is there, and as the editor saved it.
+/// Asserts that the directory has only the document, with the editor's contents.
 fn assert_saved(document: &Path) {
     assert_eq!(std::fs::read_to_string(document).unwrap(), "the editor's");
     assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
 }
 
 #[test]
-fn what_an_editor_saves_after_the_check_is_seen_before_the_rename() {
+fn a_document_that_an_editor_saves_after_the_check_is_not_replaced() {
     for ours in [put_ours(), edit_ours()] {
         let (_repository, tree, document) = scene();
         let changes = [ours];
@@ -72,7 +72,7 @@ fn a_lock_that_is_removed_during_a_commit_stops_it_before_the_first_rename() {
 }
 
 #[test]
-fn what_an_editor_saves_after_the_check_is_not_kept_or_edited_as_what_was_checked() {
+fn a_document_that_an_editor_saves_after_the_check_is_not_copied_or_edited() {
     let copy = Change::Copy {
         area: Area::Documents,
         from: "a.md".into(),
@@ -94,7 +94,7 @@ fn what_an_editor_saves_after_the_check_is_not_kept_or_edited_as_what_was_checke
 }
 
 #[test]
-fn what_an_editor_writes_into_the_file_that_becomes_the_backup_stops_the_commit() {
+fn a_commit_stops_if_an_editor_writes_into_the_file_that_becomes_the_backup() {
     let (_repository, tree, document) = scene();
     let keep = Change::Copy {
         area: Area::Documents,
@@ -114,9 +114,9 @@ fn what_an_editor_writes_into_the_file_that_becomes_the_backup_stops_the_commit(
     assert_saved(&document);
 }
 
-/// A cached document is never taken for the one that an editor saved.
+/// A stale document in the cache must not replace the one that an editor saved.
 #[test]
-fn edits_of_a_long_document_go_on_from_what_stands_in_the_file() {
+fn edits_of_a_long_document_apply_to_the_contents_of_the_file() {
     let (_repository, tree, document) = scene();
     let edit = |before: &str, splices: &[(usize, usize, &str)]| {
         let splice = |&(at, removes, text): &(usize, usize, &str)| Splice {

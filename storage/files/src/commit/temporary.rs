@@ -1,4 +1,4 @@
-//! Writing what a commit is about to put in place, in files beside the documents.
+//! Writing the temporary files, which a commit later renames to the documents.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -25,14 +25,14 @@ impl Attempt<'_> {
         let edited = self.edited(index)?;
         let parent = self.existing(&self.steps[index].parent.clone())?;
         let step = &mut self.steps[index];
-        // A backup is for nobody who may not read the document.
+        // A backup must not be readable by more users than the document.
         let mode = match step.found {
             _ if self.tree.layout().is_private() => 0o600,
             Some(found) => found.mode,
             None => 0o666,
         };
         let mut file = match parent.create_file(&step.temporary, mode) {
-            // Left behind by a writer that died.
+            // A writer that died left the file behind.
             Err(Errno::EXIST) => parent
                 .remove_file(&step.temporary)
                 .and_then(|()| parent.create_file(&step.temporary, mode)),
@@ -43,7 +43,7 @@ impl Attempt<'_> {
         if step.found.is_some() || self.tree.layout().is_private() {
             set_mode(&file, mode).map_err(|errno| errno_error(errno, &attempt()))?;
         }
-        // A new document would be empty after a loss of power.
+        // Without the sync, a new document could be empty after a loss of power.
         let is_synced = self.tree.durability() == Durability::Full || !step.replaces;
         let sync = |file: &File| if is_synced { file.sync_data() } else { Ok(()) };
         let contents = match change {
@@ -58,7 +58,7 @@ impl Attempt<'_> {
                 written
             }
             (Change::Copy { from, expects, .. }, None) => {
-                // An editor may have saved it since its version was checked.
+                // An editor may have saved the document since its version was checked.
                 let Some((source, _)) = self.open_checked(index)? else {
                     return Err(version_mismatch(from));
                 };
@@ -70,13 +70,13 @@ impl Attempt<'_> {
             _ => unreachable!("what is put or edited has contents, and nothing else is written"),
         };
         written.map_err(|error| io_error(&error, &attempt()))?;
-        // One at a time: a commit has many changes, and holds no more than what it was handed.
+        // Only the last edited document is kept, to bound the memory of a commit with many edits.
         self.edited = edited.map(|contents| (index, contents));
         Ok(())
     }
 
-    /// What an edit makes of what was kept or, where another document was, of what is read anew;
-    /// none for any other change.
+    /// The new contents of an edited document, or `None` for any other change. The old contents
+    /// come from the cache or from the file.
     fn edited(&mut self, index: usize) -> Result<Option<Vec<u8>>, Error> {
         let Change::Edit { path, splices, expects, .. } = self.steps[index].change else {
             return Ok(None);
@@ -93,7 +93,7 @@ impl Attempt<'_> {
                 file.take(MAX_DOCUMENT_BYTES + 1)
                     .read_to_end(&mut contents)
                     .map_err(|error| io_error(&error, &format!("read `{path}`")))?;
-                // An editor may have saved it since its version was checked.
+                // An editor may have saved the document since its version was checked.
                 if version_of(&contents) != *expects {
                     return Err(version_mismatch(path));
                 }
@@ -105,9 +105,9 @@ impl Attempt<'_> {
         Ok(Some(edited))
     }
 
-    /// Makes the old file the backup, where another change of the commit puts a new one in its
-    /// place: its contents need not be written again. Otherwise both would go on as one file, and
-    /// an editor that writes in place would change the backup.
+    /// Links the old file as the backup, which saves writing its contents again. This needs another
+    /// change of the commit that replaces the document. Otherwise both would stay one file, and an
+    /// editor that writes in place would change the backup.
     fn link_temporary(&mut self, index: usize) -> Result<bool, Error> {
         let Change::Copy { area, from, to, .. } = self.steps[index].change else {
             return Ok(false);
@@ -125,7 +125,7 @@ impl Attempt<'_> {
         let step = &mut self.steps[index];
         let link = || document.link_into(name, &parent, &step.temporary);
         let linked = match link() {
-            // Left behind by a writer that died.
+            // A writer that died left the file behind.
             Err(Errno::EXIST) => parent.remove_file(&step.temporary).and_then(|()| link()),
             other => other,
         };
@@ -133,7 +133,7 @@ impl Attempt<'_> {
         match linked {
             Ok(()) => {}
             Err(Errno::NOENT) => return Err(version_mismatch(from)),
-            // The medium has no links, or not for this file.
+            // The medium has no links, or allows none to this file.
             Err(
                 Errno::PERM
                 | Errno::ACCESS
@@ -153,8 +153,8 @@ impl Attempt<'_> {
     }
 }
 
-/// Does something, and gives the version of contents, too: a long document is hashed meanwhile, on
-/// another thread where there can be one.
+/// Does the work, and returns its result and the version of the contents. A long document is hashed
+/// at the same time on another thread, if the system has threads.
 fn while_hashed<T>(contents: &[u8], work: impl FnOnce() -> T) -> (T, String) {
     if contents.len() < LONG {
         return (work(), version_of(contents));
@@ -167,7 +167,7 @@ fn while_hashed<T>(contents: &[u8], work: impl FnOnce() -> T) -> (T, String) {
     })
 }
 
-/// Writes what it reads, and returns the version of that.
+/// Copies a document, and returns its version.
 fn pass_on(mut from: impl Read, mut to: impl Write) -> io::Result<String> {
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];

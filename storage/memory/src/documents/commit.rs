@@ -7,7 +7,7 @@ use agent_memory_storage::{
 
 use super::{Contents, check_path};
 
-/// Makes all changes, or none; the version of each document that is there afterwards.
+/// Makes all changes or none. Returns the new version of each document.
 pub(super) fn commit(
     documents: &mut Contents,
     changes: &[Change],
@@ -22,8 +22,8 @@ pub(super) fn commit(
     Ok(effects.into_iter().map(|effect| apply(documents, effect)).collect())
 }
 
-/// A change that was checked: the contents that it leaves at its path, or none, and the path that it
-/// empties besides.
+/// The effect of a checked change: the new contents of its path, if any, and the path that a rename
+/// empties.
 struct Effect {
     area: Area,
     path: String,
