@@ -1,4 +1,4 @@
-//! Named places: directories that need not exist until something is kept in them.
+//! Named places: directories that may not exist before their first use.
 
 use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::{Layout, io_error};
@@ -8,22 +8,22 @@ use std::path::{Component, PathBuf};
 /// A directory to be granted under a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedPlace {
-    /// What the component calls it.
+    /// The component's name for the place.
     pub label: String,
-    /// It need not exist: what is missing is made when something is kept.
+    /// The directory. It is created at its first use.
     pub directory: PathBuf,
-    /// Whether all in it is for its owner alone (modes 700 and 600). Otherwise it follows the umask.
+    /// Whether only the owner may read it (modes 700 and 600). Otherwise modes follow the umask.
     pub is_private: bool,
-    /// The names of the databases that may be kept in it.
+    /// The names of its kept databases.
     pub databases: Vec<String>,
 }
 
-/// A named place that is granted.
+/// A granted named place.
 #[derive(Debug)]
 pub(super) struct GrantedPlace {
-    /// Canonical as far as it existed when it was granted.
+    /// The path of the directory. The part that existed at the grant is canonical.
     pub path: PathBuf,
-    /// As it was given.
+    /// The path as it was given, for messages.
     location: String,
     is_private: bool,
     pub databases: Vec<String>,
@@ -66,7 +66,7 @@ impl GrantedPlace {
         Err(refused("there is no directory above it"))
     }
 
-    /// Where its parts are.
+    /// The layout of the place.
     pub fn layout(&self) -> Result<Layout, Error> {
         Layout::of_directory(&self.path, &self.location, self.is_private, &self.databases)
     }
