@@ -1,4 +1,4 @@
-//! The time that a call's own code has run.
+//! The run time of a call's own code.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ const WALL_CLOCK_LIMIT: Duration = Duration::from_millis(50);
 enum Measure {
     WallClock {
         before: Duration,
-        /// When the call's own code last started; none while the host works.
+        /// The last start of the call's own code. `None` while the host works.
         since: Option<Instant>,
     },
     ThreadClock {
         /// The part of the thread's time that is not the call's own.
         other: Duration,
-        /// The thread's time when the host began to work; none while the call's own code runs.
+        /// The thread's time when the host began to work. `None` while the call's own code runs.
         stopped: Option<Duration>,
     },
 }

@@ -16,8 +16,8 @@ use wasmtime::{ResourceLimiter, Result};
 pub struct Limits {
     /// Its linear memory in bytes. 256 MiB.
     pub memory: usize,
-    /// How long its own code may run, in steps of [`TICK`](Limits::TICK). Waiting for a lock, for the
-    /// disk or for other calls does not count. 2 s.
+    /// The maximum run time of its own code, in steps of [`TICK`](Limits::TICK). Waiting for a
+    /// lock, for the disk or for other calls does not count. 2 s.
     pub guest_time: Duration,
     /// The same for a tool for people, such as a conversion of the longest file of memories. 60 s.
     pub guest_time_for_people: Duration,
@@ -31,7 +31,7 @@ impl Limits {
     /// How often a running call is checked for its time and for cancellation.
     pub const TICK: Duration = Duration::from_millis(10);
 
-    /// At most so many bytes of memory are kept for later calls. 96 MiB.
+    /// The maximum memory that is kept for later calls, in bytes. 96 MiB.
     pub const KEPT_MEMORY: usize = agent_memory_image::MAX_IDLE_MEMORY;
 
     const INSTANCES: usize = 16;
@@ -73,7 +73,7 @@ impl Default for Limits {
     }
 }
 
-/// Why the host stops a call. It passes through the component as a trap.
+/// The error with which the host stops a call. It passes through the component as a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StopError {
     #[error("it ran for more than {0:?}")]

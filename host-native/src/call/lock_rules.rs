@@ -1,12 +1,13 @@
-//! What a call may lock: one place in its life, through one writer and one transaction at a time.
+//! The rules for the locks of a call. It may lock only one place, with at most one writer and one
+//! transaction at a time.
 
 use crate::storage::{Error, ErrorCode};
 use std::path::{Path, PathBuf};
 
-/// What a call has locked so far. A lock directory stands for its place.
+/// The locks of a call so far. A place is identified by its lock directory.
 #[derive(Debug, Default)]
 pub(crate) struct LockRules {
-    /// The one place that it has locked, perhaps not any more.
+    /// The only place that the call has locked, even if it holds no lock now.
     place: Option<PathBuf>,
     /// The number of its writer among the call's resources, while it has one.
     pub(crate) writer: Option<u32>,
@@ -15,13 +16,13 @@ pub(crate) struct LockRules {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Transacts {
-    /// It reads, or it writes to a derived database.
+    /// The transaction reads, or it writes to a derived database.
     WithoutLock,
     UnderLock,
 }
 
 impl LockRules {
-    /// Whether the call may lock this place for a writer.
+    /// Checks that the call may lock this place for a writer.
     pub(crate) fn check_lock(&self, place: &Path) -> Result<(), Error> {
         if self.writer.is_some() {
             return Err(nested("the call holds a writer already: a call takes one at a time"));
@@ -34,7 +35,7 @@ impl LockRules {
         self.check_place(place)
     }
 
-    /// Whether the call may begin a transaction, which locks this place if any.
+    /// Checks that the call may begin a transaction, which locks this place if one is given.
     pub(crate) fn check_begin(&self, place: Option<&Path>) -> Result<(), Error> {
         if self.transaction.is_some() {
             return Err(nested("the call has a transaction already: a call takes one at a time"));

@@ -33,11 +33,11 @@ pub(crate) type DatabaseKey = (storage::Place, String, storage::DatabaseKind);
 /// it everything that the call holds.
 pub(crate) struct Call {
     pub(crate) storage: Storage,
-    /// Trees, writers, connections and transactions that the component has handles of.
+    /// The component's trees, writers, connections and transactions.
     pub(crate) opened: ResourceTable,
-    /// The rules for what it may lock.
+    /// The rules for the call's locks.
     pub(crate) lock_rules: LockRules,
-    /// The databases opened.
+    /// The open databases.
     pub(crate) databases: Databases,
     /// The call's place among the writers, until it has asked for a lock.
     pub(crate) writer_place: Option<queue::Place>,

@@ -1,4 +1,4 @@
-//! Databases, lent to a call.
+//! The databases of a call.
 
 use super::Answer;
 use super::imports::database::{
@@ -31,7 +31,7 @@ impl Host for Call {
 }
 
 impl Call {
-    /// The database of this name: the same connection for the whole of the call.
+    /// The database of this name. It keeps the same connection for the whole call.
     fn database(
         &mut self,
         key: DatabaseKey,
@@ -79,7 +79,7 @@ impl HostConnection for Call {
             if let Err(error) = call.lock_rules.check_begin(lock.as_deref()) {
                 return Ok(Err(error.into()));
             }
-            // Who cannot write learns it at once.
+            // A database that cannot be written is an error before any wait.
             if mode.is_write()
                 && let Err(error) = database.check_writable()
             {
@@ -158,7 +158,7 @@ impl From<Kind> for storage::DatabaseKind {
 }
 
 impl From<Mode> for storage::Mode<'static> {
-    /// The whole place is locked, whatever the scope.
+    /// The scope is ignored: the whole place is locked.
     fn from(mode: Mode) -> storage::Mode<'static> {
         match mode {
             Mode::Read => storage::Mode::Read,

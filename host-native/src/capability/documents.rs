@@ -1,4 +1,4 @@
-//! Trees of documents, lent to a call.
+//! The trees of documents of a call.
 
 use super::Answer;
 use super::imports::documents::{
@@ -34,7 +34,7 @@ impl Host for Call {
 }
 
 impl Call {
-    /// Opens a place; asks who can name further granted directories where it is not granted.
+    /// Opens a place. If it is not granted, asks the call's `roots` for more granted directories.
     pub(super) fn tree(&mut self, place: &storage::Place) -> Answer<storage::Tree, storage::Error> {
         let opened = self.storage.open(place, &self.granted);
         let refused = |error: &storage::Error| error.code == storage::ErrorCode::NotGranted;
@@ -70,7 +70,7 @@ impl Call {
         if let Some(place) = &place {
             timeout.within(place.served()).await?;
         }
-        // This joins the lock's own queue; only then may the next writer ask.
+        // This joins the lock's own queue. Only then may the next writer ask.
         let asked = ask(timeout);
         drop(place);
         asked.await
@@ -119,7 +119,7 @@ impl HostTree for Call {
         self.asked(|call| Ok(call.opened.get(&tree)?.has_atomic_commits()))
     }
 
-    /// The whole place is locked, whatever the scope.
+    /// The scope is ignored: the whole place is locked.
     fn lock(&mut self, tree: Resource<Tree>, _: Option<String>) -> Answer<Resource<Writer>> {
         self.asked(|call| {
             let tree = call.opened.get(&tree)?;
@@ -260,7 +260,7 @@ impl From<storage::CommitError> for CommitError {
     }
 }
 
-/// Turns each value of an enum into the one of the same name.
+/// Converts each value of an enum to the one of the same name.
 macro_rules! same_names {
     ($from:ty => $to:ty: $($name:ident)*) => {
         impl From<$from> for $to {

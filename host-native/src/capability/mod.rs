@@ -1,8 +1,8 @@
-//! What the component imports and exports: the bindings of `wit/`, and storage behind them.
+//! The imports and exports of the component: the bindings of `wit/`, implemented with
+//! [`storage`](crate::storage).
 //!
-//! This is the seam between the component and [`storage`](crate::storage): types are turned from
-//! one side's into the other's, and nothing is decided here but the order of writers and what a
-//! call may lock.
+//! This module converts types between the two. It decides only the order of writers and the locks
+//! that a call may take.
 
 mod database;
 mod documents;
@@ -11,8 +11,8 @@ use crate::call::Call;
 use wasmtime::Result;
 use wasmtime::component::{HasSelf, Linker};
 
-/// What the component gets: an error is its own to handle, whereas that of the outer `Result` ends
-/// the call.
+/// The answer to the component. The component handles the inner error. The outer error ends the
+/// call.
 type Answer<T, E = imports::types::Error> = Result<std::result::Result<T, E>>;
 
 #[allow(missing_docs, clippy::all)]

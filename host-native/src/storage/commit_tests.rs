@@ -12,7 +12,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-/// A repository without Git, granted.
+/// A granted repository without Git.
 struct Repository {
     directory: tempfile::TempDir,
     tree: Tree,
@@ -38,7 +38,7 @@ impl Repository {
         writer(&self.tree).commit(changes)
     }
 
-    /// The error, once it is sure that nothing was changed.
+    /// Asserts that a commit fails and changes nothing. Returns its error.
     fn refuses(&self, changes: &[Change]) -> CommitError {
         let writer = writer(&self.tree);
         let before = snapshot(self.directory.path());
@@ -81,7 +81,7 @@ fn delete(path: &str, expects: &str) -> Change {
     }
 }
 
-/// What a commit returns for a document with this text.
+/// The version that a commit returns for a document with this text.
 fn version(text: &str) -> Option<String> {
     Some(version_of(text.as_bytes()))
 }
@@ -102,7 +102,7 @@ fn snapshot(directory: &Path) -> BTreeMap<PathBuf, Option<String>> {
     all
 }
 
-/// What a test that is run by this one syncs, in order; none where that cannot be seen.
+/// The syncs of another test, run by this one, in order. `None` if they cannot be traced.
 #[track_caller]
 fn syncs(repository: &Repository, test: &str) -> Option<Vec<PathBuf>> {
     if Command::new("strace").arg("-V").output().is_err() {
@@ -127,7 +127,7 @@ fn syncs(repository: &Repository, test: &str) -> Option<Vec<PathBuf>> {
 
 const TRACED: &str = "AGENT_MEMORY_TEST_REPOSITORY";
 
-/// The repository of the test that runs this one.
+/// The repository that the outer test made for the traced one.
 fn traced() -> PathBuf {
     std::env::var_os(TRACED).expect("run by another test").into()
 }
@@ -311,7 +311,7 @@ fn a_private_place_is_for_its_owner_alone() {
     writer(&tree).commit(&[put("a/b.json", "old", None), bookkeeping]).unwrap();
     let document = root.join("a/b.json");
     assert_eq!(mode(&document), 0o600);
-    // Others could read it: neither what replaces it nor its backup goes on so.
+    // Others could read this document. They must not be able to read its replacement or its backup.
     fs::set_permissions(&document, PermissionsExt::from_mode(0o644)).unwrap();
     let backup = Change::Copy {
         area: Area::Documents,

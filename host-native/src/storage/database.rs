@@ -1,4 +1,4 @@
-//! Databases of a place, whose writers wait for the place's lock.
+//! Databases of a place. Their writers wait for the lock of the place.
 
 use super::lock::{Lock, Locks, Writer};
 use super::timeout::LockTimeout;
@@ -38,7 +38,7 @@ impl Databases {
     }
 }
 
-/// An open database. A clone is the same one.
+/// An open database. A clone is the same database.
 #[derive(Clone, Debug)]
 pub struct Database {
     sqlite: sqlite::Database,
@@ -46,30 +46,30 @@ pub struct Database {
 }
 
 impl Database {
-    /// Runs one statement that reads, outside a transaction, and gives at most `max_rows` rows.
+    /// Runs one read-only statement outside a transaction, and returns at most `max_rows` rows.
     ///
     /// # Errors
     ///
-    /// As [`sqlite::Database::query`].
+    /// Those of [`sqlite::Database::query`].
     pub fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
         self.sqlite.query(statement, max_rows)
     }
 
-    /// Begins a transaction, of which there is at most one at a time.
+    /// Begins a transaction. There is at most one at a time.
     ///
-    /// To write to a kept database, takes the last place in the queue for the lock of its place,
-    /// now, and waits for that lock and for SQLite's own when polled; dropping the future gives up
-    /// the wait. Under a `writer` of that place it shares the lock, which then ends with the last of
-    /// the two.
+    /// A transaction that writes to a kept database joins the queue for the lock of its place now.
+    /// The future waits for that lock and for SQLite's own. Dropping the future ends the wait.
+    /// Under a `writer` of that place, the transaction shares the writer's lock. That lock is held
+    /// until both have ended.
     ///
     /// # Errors
     ///
-    /// `nested`, also under a writer of another place; `busy` where the timeout passes; `read-only`;
+    /// `nested`, also under a writer of another place; `busy` after the timeout; `read-only`;
     /// `no-space`, `io`.
     ///
     /// # Panics
     ///
-    /// When polled outside a tokio runtime with time.
+    /// If polled outside a tokio runtime with timers.
     pub fn begin(
         &self,
         mode: Mode<'_>,
@@ -79,7 +79,7 @@ impl Database {
         let (mode, database) = (mode.unscoped(), self.sqlite.clone());
         let timeout = match database.kind() {
             Kind::Kept => timeout,
-            // Nobody waits for a derived database.
+            // A call does not wait for the lock of a derived database.
             Kind::Derived => LockTimeout::new(Duration::ZERO),
         };
         let checked = self.check_begin(mode, writer);
@@ -114,7 +114,8 @@ impl Database {
         }
     }
 
-    /// The lock that its writers hold, as [`Tree::lock_key`](super::Tree::lock_key); none for a derived database.
+    /// The lock directory, the same as [`Tree::lock_key`](super::Tree::lock_key). `None` for a
+    /// derived database.
     pub fn lock_key(&self) -> Option<&Path> {
         let is_kept = self.sqlite.kind() == Kind::Kept;
         is_kept.then(|| self.sqlite.layout().lock_path())
@@ -129,18 +130,17 @@ impl Database {
         self.sqlite.check_writable()
     }
 
-    /// Where it is, for messages only.
+    /// The file as a person names it, for messages only.
     pub fn location(&self) -> &str {
         self.sqlite.location()
     }
 
-    /// Ends the statement that runs now, if any, and every later one: nobody waits for them. A
-    /// commit goes on to its end.
+    /// Interrupts the current statement, if any, and every later one. A commit is not interrupted.
     pub fn give_up(&self) {
         self.sqlite.give_up();
     }
 
-    /// Refuses what cannot begin before it waits for anybody.
+    /// Checks, before any wait, that the transaction can begin.
     fn check_begin(&self, mode: Mode<'_>, writer: Option<&Writer>) -> Result<(), Error> {
         if !mode.is_write() {
             return Ok(());

@@ -15,7 +15,7 @@ const NAME: &str = "things.db";
 const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(30);
 
-/// A place that does not exist yet, in a directory that does.
+/// A place that does not exist yet, in an existing directory.
 struct Scene {
     base: tempfile::TempDir,
     storage: Storage,
@@ -103,7 +103,7 @@ fn write(database: &Database, statements: &[Statement]) -> Result<Vec<Effect>, E
     Ok(effects)
 }
 
-/// The one number that a query gives.
+/// The single number in the result of a query.
 fn number(database: &Database, text: &str) -> i64 {
     match database.query(&sql(text), 1).unwrap().rows[0][0] {
         Value::Integer(number) => number,
@@ -346,7 +346,7 @@ fn the_journal_of_a_database_that_is_there_stays_as_it_is() {
     write(&database, &[insert(1)]).unwrap();
     let mode: String = made.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "delete");
-    // A reader keeps a commit from ending in this mode, for a while.
+    // In this journal mode, a commit waits for a reader.
     let reads = std::thread::spawn(move || {
         made.execute_batch("BEGIN; SELECT count(*) FROM t").unwrap();
         std::thread::sleep(SHORT * 3);

@@ -1,4 +1,4 @@
-//! Runs `tests/layouts.json`, which says how it is to be read.
+//! Runs `tests/layouts.json`, which describes its format.
 
 use super::*;
 use agent_memory_storage::Writer as _;
@@ -53,7 +53,7 @@ fn granted(base: &str, case: &Value) -> Storage {
     storage
 }
 
-/// Everything below a directory, links not followed.
+/// Everything below a directory. Links are not followed.
 fn everything_below(directory: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -77,7 +77,7 @@ fn lock(tree: &Tree) -> Writer {
     runtime.unwrap().block_on(acquired).unwrap()
 }
 
-/// What a case expects, and what it got instead.
+/// The result of a case, or a message with the difference.
 type Checked = Result<(), String>;
 
 fn expect(what: &str, expected: &Value, got: Value) -> Checked {

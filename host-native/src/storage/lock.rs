@@ -1,7 +1,7 @@
 //! Waiting for the lock of a place.
 //!
-//! Within a storage, a queue serves first who came first. Only its head asks for the lock that other
-//! processes may hold.
+//! Each storage has a first-come, first-served queue. Only the writer at its head asks for the lock
+//! files, which other processes may hold.
 
 use super::timeout::LockTimeout;
 use crate::queue::{self, Queue};
@@ -37,19 +37,19 @@ impl Locks {
     }
 }
 
-/// A lock that is held until this is dropped or the process dies. A writer and a transaction of one
-/// call share it.
+/// The lock of a place. It is held until this is dropped or the process ends. A writer and a
+/// transaction of one call share it.
 #[derive(Debug)]
 pub(super) struct Lock {
-    // Dropped before the place in the queue, so that the next writer finds the files free.
+    // Must be dropped before the place in the queue, so that the next writer finds the files free.
     place_lock: PlaceLock,
-    /// The end of the time that the head of the queue waits.
+    /// The end of the wait at the head of the queue.
     pub at_the_head: Instant,
     _place: queue::Place,
 }
 
 impl Lock {
-    /// As [`Tree::lock`](super::Tree::lock).
+    /// The same as [`Tree::lock`](super::Tree::lock).
     pub fn acquire(
         layout: &Layout,
         locks: &Arc<Locks>,
@@ -65,7 +65,7 @@ impl Lock {
     }
 }
 
-/// Asks until the lock is held; the end of the wait at the head of the queue comes along.
+/// Asks until the lock is held. Also returns the end of the wait at the head of the queue.
 async fn ask(
     layout: &Layout,
     locks: &Arc<Locks>,
@@ -109,16 +109,16 @@ async fn request(
     let (layout, locks) = (layout.clone(), locks.clone());
     let durable = locks.durability == Durability::Full;
     let opened = tokio::task::spawn_blocking(move || Request::open(&layout, &locks.idle, durable));
-    // A runtime may have no thread left for it.
+    // The runtime may have no free thread, so opening counts as part of the wait.
     let opened = timeout.within(opened).await?;
     opened.map_err(|_| Error::new(ErrorCode::Cancelled, "the host is closing"))?
 }
 
-/// The right to change one tree: its place is locked until this is dropped or the process dies, and
-/// until the transaction has ended that [was begun](super::Database::begin) under it.
+/// Changes one tree. Its place is locked until this is dropped or the process ends. A transaction
+/// [begun](super::Database::begin) under the writer keeps the lock until it ends too.
 ///
-/// Share it (`Arc`) with the thread that runs a commit, and the lock stays held until that commit
-/// has returned, even if nobody waits for it any more.
+/// Share it (`Arc`) with the thread that runs a commit. The lock is then held until the commit has
+/// returned, even if the call has ended.
 #[derive(Debug)]
 pub struct Writer {
     files: Files,
@@ -137,12 +137,12 @@ impl Writer {
         async move { Ok(Writer { files, cache, lock: Arc::new(locked.await?) }) }
     }
 
-    /// The lock directory, as [`Tree::lock_key`](super::Tree::lock_key).
+    /// The lock directory, the same as [`Tree::lock_key`](super::Tree::lock_key).
     pub fn lock_key(&self) -> &Path {
         self.files.layout().lock_path()
     }
 
-    /// As `commit`, and puts long documents into the cache.
+    /// The same as `commit`, but also caches a long document.
     pub(crate) fn commit_and_cache(
         &self,
         changes: Vec<Change>,

@@ -10,7 +10,7 @@ use std::time::Instant;
 const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_secs(60);
 
-/// A storage of its own shares no queue with another: only the lock files keep them apart.
+/// Opens a tree of a new storage. Storages share no queue, only the lock files.
 fn open(repository: &Path) -> Tree {
     let storage = Storage::new(StorageOptions {
         durability: Durability::Relaxed,
@@ -33,7 +33,7 @@ fn put(text: &str, expects: Option<String>) -> Change {
     }
 }
 
-/// Adds one to the document.
+/// Adds one to the number in the document.
 fn count(tree: &Tree, writer: &Writer) {
     let document = tree.read(Area::Documents, "counter", 100).unwrap();
     let (counted, version) = match document {
@@ -123,7 +123,7 @@ async fn who_gives_up_waiting_is_in_nobodys_way() {
     let repository = tempfile::tempdir().unwrap();
     let [one, other, third] = [(); 3].map(|()| open(repository.path()));
     let writer = acquire(&one, LONG).await.unwrap();
-    // It has passed to the file of the queue, and holds it.
+    // This writer gets as far as the file of the queue, and holds it.
     let gives_up = tokio::time::timeout(SHORT, acquire(&other, LONG)).await;
     assert!(gives_up.is_err());
     drop(one.lock(LockTimeout::new(LONG)));
@@ -160,7 +160,7 @@ async fn who_takes_the_lock_again_at_once_does_not_overtake_who_waits() {
     }
 }
 
-/// Whether somebody holds one of the lock's files.
+/// Whether a writer holds this file of the lock.
 fn is_taken(tree: &Tree, file: &str) -> bool {
     let connection = rusqlite::Connection::open(tree.lock_key().join(file)).unwrap();
     connection.busy_timeout(Duration::ZERO).unwrap();
@@ -225,7 +225,7 @@ async fn a_repository_that_was_removed_and_made_anew_has_a_lock_again() {
     storage.grant(base.path()).unwrap();
     let place = Place::repository(repository.to_str().unwrap());
     drop(acquire(&storage.open(&place, &[]).unwrap(), SHORT).await.unwrap());
-    // Holds what will be removed.
+    // This writer holds the lock files that are removed below.
     let _writer = acquire(&open(&repository), SHORT).await.unwrap();
 
     fs::remove_dir_all(&repository).unwrap();

@@ -1,12 +1,13 @@
-//! Places that are granted, with their documents and databases: the native side of `wit/storage`,
-//! without WebAssembly. Here are grants, wait queues and timeouts; the crates below `storage/` do the
-//! rest.
+//! Granted places with their documents and databases: the native implementation of `wit/storage`,
+//! without WebAssembly. This module has the grants, wait queues and timeouts. The crates in
+//! `storage/` have the rest.
 //!
-//! A [`Storage`] holds what was granted. It [opens](Storage::open) a [`Place`] as a [`Tree`], which
-//! can be read; only the [`Writer`] that [`Tree::lock`] gives can change it. A tree also opens the
-//! [databases](Tree::open_database) of its place, which a [`Transaction`] changes. Everything but
-//! `lock` and [`Database::begin`] blocks on the file system, so that an async caller runs it on a
-//! thread for blocking work:
+//! A [`Storage`] holds the grants. It [opens](Storage::open) a [`Place`] as a [`Tree`] to read.
+//! [`Tree::lock`] returns a [`Writer`], which changes the tree. A tree also opens the
+//! [databases](Tree::open_database) of its place, which a [`Transaction`] changes.
+//!
+//! `lock` and [`Database::begin`] are async. All other functions block on the file system, so an
+//! async caller runs them on a thread for blocking work:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -77,15 +78,15 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 use tree::Engine;
 
-/// How a [`Storage`] works.
+/// The options of a [`Storage`].
 #[derive(Clone, Debug)]
 pub struct StorageOptions {
-    /// What an acknowledged commit survives.
+    /// The durability of commits.
     pub durability: Durability,
-    /// How long a writer waits at the head of the queue while one other holds the lock; longer
-    /// than [`MAX_LOCK_WAIT`] counts as that.
+    /// The maximum time that a writer waits at the head of the queue while another holds the lock.
+    /// It is at most [`MAX_LOCK_WAIT`].
     pub lock_wait: Duration,
-    /// How long one SQL statement runs before it is interrupted.
+    /// The maximum run time of one SQL statement. It is then interrupted.
     pub statement_time: Duration,
 }
 
@@ -99,7 +100,7 @@ impl Default for StorageOptions {
     }
 }
 
-/// Which places a list names.
+/// The kind of the places in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
     /// The granted repositories.
@@ -108,7 +109,7 @@ pub enum PlaceKind {
     Named(String),
 }
 
-/// What a host lends: the directories that were granted to it, and how to work in them.
+/// The storage of a host: its granted directories and its options.
 ///
 /// A clone is the same storage.
 #[derive(Clone, Debug)]
@@ -126,7 +127,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct KnownPlace {
     granted: Option<Arc<GrantedPlace>>,
-    /// What a person is told where none is granted.
+    /// The error message if no place is granted under the label.
     missing: String,
 }
 
@@ -153,18 +154,18 @@ impl Storage {
         }))
     }
 
-    /// How it works.
+    /// The options of the storage.
     pub fn options(&self) -> &StorageOptions {
         &self.0.options
     }
 
-    /// Grants a directory and what is below it.
+    /// Grants a directory and everything below it.
     ///
-    /// Symbolic links in its name are followed now: where they lead later does not matter.
+    /// Symbolic links in its path are followed now, and not again later.
     ///
     /// # Errors
     ///
-    /// `not-found`, `permission`, or `invalid-path` where it is no directory.
+    /// `not-found`; `permission`; `invalid-path` if it is not a directory.
     pub fn grant(&self, directory: &Path) -> Result<(), Error> {
         let grant = Grant::new(directory)?;
         let mut grants = self.0.grants.write().unwrap_or_else(PoisonError::into_inner);
@@ -172,19 +173,19 @@ impl Storage {
         Ok(())
     }
 
-    /// Knows a label, and what a person is told where no place is granted under it.
+    /// Declares a label, with the error message for calls while no place is granted under it.
     pub fn know_place(&self, label: impl Into<String>, missing: impl Into<String>) {
         self.places_mut().entry(label.into()).or_default().missing = missing.into();
     }
 
-    /// Grants a named place and its databases, instead of any other with its label.
+    /// Grants a named place and its databases. Replaces any earlier grant for its label.
     ///
-    /// Symbolic links in its path are followed now, as far as it exists.
+    /// Symbolic links in the existing part of its path are followed now.
     ///
     /// # Errors
     ///
-    /// `invalid-path` where something of another kind stands there, where the place would lie inside
-    /// one with another label or around it, and where the path is not UTF-8; `permission`.
+    /// `invalid-path` if something of another kind is at the path, if the place would contain or lie
+    /// within another named place, or if the path is not UTF-8; `permission`.
     pub fn grant_place(&self, place: NamedPlace) -> Result<(), Error> {
         let (label, path) = (place.label.clone(), place.path.clone());
         let granted = GrantedPlace::new(place)?;
@@ -205,21 +206,21 @@ impl Storage {
         Ok(())
     }
 
-    /// The directory that is granted under a label, or that of the file; canonical as far as it
-    /// existed then.
+    /// The directory of the place that is granted under a label: itself, or the directory of its
+    /// file. The part that existed at the grant is canonical.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         Some(self.places().get(label)?.granted.as_ref()?.directory.clone())
     }
 
-    /// Opens a place; makes nothing.
+    /// Opens a place. Creates nothing.
     ///
-    /// `more_roots` are granted for this time only; those that are no directories are left out.
+    /// `more_roots` are granted for this call only. Roots that are not directories are ignored.
     ///
     /// # Errors
     ///
-    /// `not-granted` where no grant covers it (the message says how to grant it), where it is not
-    /// the top level of its repository (the message names that), and where the repository's `.git`
-    /// is none whose lock can be trusted; `not-found`, `permission`, `invalid-path`.
+    /// `not-granted` if no grant covers it (the message says how to grant it), if it is not the top
+    /// level of its repository (the message names the top level), or if its `.git` cannot be
+    /// trusted with the lock; `not-found`, `permission`, `invalid-path`.
     pub fn open(&self, place: &Place, more_roots: &[PathBuf]) -> Result<Tree, Error> {
         match place {
             Place::Repository(name) => {
@@ -240,8 +241,8 @@ impl Storage {
         }
     }
 
-    /// The names of the granted places of a kind, in byte order: of repositories, the granted
-    /// directories that can be opened as one; of a label, the empty one.
+    /// The names of the granted places of a kind, in byte order. Repositories are the granted
+    /// directories that can be opened as one. A label has one place, with an empty name.
     ///
     /// # Errors
     ///

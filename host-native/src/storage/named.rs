@@ -1,4 +1,4 @@
-//! Named places: directories and database files that need not exist until something is kept in them.
+//! Named places: directories and database files that may not exist before their first use.
 
 use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::{Layout, OWN, io_error};
@@ -8,16 +8,16 @@ use std::path::{Component, Path, PathBuf};
 /// A place to be granted under a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedPlace {
-    /// What the component calls it.
+    /// The component's name for the place.
     pub label: String,
     /// What it is on the file system.
     pub kind: NamedPlaceKind,
-    /// It need not exist: what is missing is made when something is kept.
+    /// Its path. It is created at its first use.
     pub path: PathBuf,
-    /// Whether all in it is for its owner alone (modes 700 and 600). Otherwise it follows the umask.
+    /// Whether only the owner may read it (modes 700 and 600). Otherwise modes follow the umask.
     pub is_private: bool,
-    /// The names of the databases that may be kept in it. A file is the database of the one name,
-    /// whatever the file is called.
+    /// The names of its kept databases. A file is the database of the one name, whatever the file is
+    /// called.
     pub databases: Vec<String>,
 }
 
@@ -30,14 +30,14 @@ pub enum NamedPlaceKind {
     File,
 }
 
-/// A named place that is granted.
+/// A granted named place.
 #[derive(Debug)]
 pub(super) struct GrantedPlace {
-    /// The directory, or that of the file; canonical as far as it existed when it was granted.
+    /// The directory, or the directory of the file. The part that existed at the grant is canonical.
     pub directory: PathBuf,
     /// The name of the file if the place is one.
     file: Option<String>,
-    /// As it was given.
+    /// The path as it was given, for messages.
     location: String,
     is_private: bool,
     databases: Vec<String>,
@@ -59,7 +59,7 @@ impl GrantedPlace {
         Ok(GrantedPlace { directory, file, location, is_private, databases })
     }
 
-    /// Where its parts are.
+    /// The layout of the place.
     pub fn layout(&self) -> Result<Layout, Error> {
         let GrantedPlace { directory, file, location, is_private, databases } = self;
         match file {

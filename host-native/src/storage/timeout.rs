@@ -1,15 +1,15 @@
-//! How long a call waits for others.
+//! The timeout of a wait for a lock.
 
 use agent_memory_storage::{Error, ErrorCode};
 use std::time::{Duration, Instant};
 
-/// The longest that a writer waits at the head of the queue: 1 h.
+/// The maximum time that a writer waits at the head of the queue: 1 h.
 pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
 
-/// How long a writer waits in all while the lock keeps changing hands.
+/// The maximum time that a writer waits in all, while others take the lock in between.
 const TOTAL_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a writer waits, counted from when it was asked for.
+/// The timeout of a writer, counted from its request.
 #[derive(Clone, Copy, Debug)]
 pub struct LockTimeout {
     asked: Instant,
@@ -17,27 +17,27 @@ pub struct LockTimeout {
 }
 
 impl LockTimeout {
-    /// Begins now: `lock_wait`, but at most [`MAX_LOCK_WAIT`], at the head of the queue, and 30
-    /// seconds, or that wait where it is longer, in all.
+    /// A timeout that begins now. At the head of the queue, a writer waits for `lock_wait`, but at
+    /// most [`MAX_LOCK_WAIT`]. In all it waits for 30 s, or for that time if it is longer.
     pub fn new(lock_wait: Duration) -> Self {
         LockTimeout { asked: Instant::now(), lock_wait: lock_wait.min(MAX_LOCK_WAIT) }
     }
 
-    /// When it ends, wherever in the queue.
+    /// The end of the wait at any place in the queue.
     pub fn deadline(&self) -> Instant {
         self.asked + self.lock_wait.max(TOTAL_WAIT)
     }
 
-    /// Until when one waits that comes to the head of the queue now.
+    /// The end of the wait for a writer that comes to the head of the queue now.
     pub(super) fn at_the_head(&self) -> Instant {
         (Instant::now() + self.lock_wait).min(self.deadline())
     }
 
-    /// Waits for something else that is part of the same wait.
+    /// Waits for a future within the timeout.
     ///
     /// # Errors
     ///
-    /// `busy` where the timeout passes first.
+    /// `busy` if the timeout passes first.
     pub async fn within<T>(&self, wait: impl Future<Output = T>) -> Result<T, Error> {
         tokio::time::timeout_at(self.deadline().into(), wait).await.map_err(|_| self.passed())
     }

@@ -1,4 +1,4 @@
-//! A place that was opened: its documents, its lock and its databases.
+//! An open place: its documents, its lock and its databases.
 
 use super::database::{Database, Databases};
 use super::lock::{Locks, Writer};
@@ -10,11 +10,11 @@ use agent_memory_storage_files::{self as files, Cache, Durability, Layout};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The documents and databases of a place that is granted. A clone is the same tree.
+/// The documents and databases of a granted place. A clone is the same tree.
 #[derive(Clone, Debug)]
 pub struct Tree {
     files: files::Tree,
-    /// None for a repository.
+    /// The named place. `None` for a repository.
     named: Option<Arc<GrantedPlace>>,
     engine: Arc<Engine>,
 }
@@ -38,35 +38,35 @@ impl Tree {
         Tree { files, named, engine: engine.clone() }
     }
 
-    /// Where the tree is, for messages only: by the name under which it was opened.
+    /// The place as its caller named it, for messages only.
     pub fn location(&self) -> &str {
         self.files.layout().location()
     }
 
-    /// The lock directory, canonical: trees with the same one share one lock.
+    /// The canonical path of the lock directory. Trees with the same path share one lock.
     pub fn lock_key(&self) -> &Path {
         self.files.layout().lock_path()
     }
 
-    /// Whether all changes of a commit stand or none, whenever the host ends.
+    /// Whether a commit makes all of its changes or none, even if the host crashes.
     pub fn has_atomic_commits(&self) -> bool {
         false
     }
 
-    /// Takes the last place in the queue for the place's lock, now, and waits for the lock when
-    /// polled.
+    /// Joins the queue for the lock of the place now. The future waits for the lock. Dropping the
+    /// future ends the wait.
     ///
-    /// Dropping the future gives up the wait at once. First come, first served among those who ask
-    /// this storage or a clone of it; between processes nobody is starved.
+    /// The queue is first come, first served within this storage and its clones. Between processes,
+    /// every writer gets the lock in time, but the order is not fixed.
     ///
     /// # Errors
     ///
-    /// `busy` where the timeout passes; `read-only` where the lock cannot be written; `no-space`;
-    /// `invalid-path` where something else stands in place of its files; `io`.
+    /// `busy` after the timeout; `read-only` if the lock cannot be written; `no-space`;
+    /// `invalid-path` if something else exists in place of its files; `io`.
     ///
     /// # Panics
     ///
-    /// When polled outside a tokio runtime with time.
+    /// If polled outside a tokio runtime with timers.
     pub fn lock(
         &self,
         timeout: LockTimeout,
@@ -74,11 +74,11 @@ impl Tree {
         Writer::acquire(self.files.clone(), self.engine.cache.clone(), &self.engine.locks, timeout)
     }
 
-    /// Opens a database of the tree's place; creates it where it is missing and `create` is set.
+    /// Opens a database of the tree's place. With `create`, creates a missing one.
     ///
     /// # Errors
     ///
-    /// `not-granted` for one to be kept that the place does not have; otherwise those of
+    /// `not-granted` if the place has no kept database of this name; those of
     /// [`Database::open`](agent_memory_storage_sqlite::Database::open).
     pub fn open_database(&self, name: &str, kind: Kind, create: bool) -> Result<Database, Error> {
         let file = match kind {

@@ -1,4 +1,4 @@
-//! Backups.
+//! Tests of backups.
 
 use super::*;
 use std::os::unix::fs::MetadataExt;
@@ -129,7 +129,7 @@ fn a_failure_before_the_first_rename_leaves_no_backup() {
     let repository = Repository::new();
     repository.write("a.json", "old");
     repository.write("a.json.backup", "older");
-    // The temporary file cannot be made.
+    // This directory makes the temporary file impossible.
     fs::create_dir_all(repository.at(".b.md.agent-memory-tmp/x")).unwrap();
     let failed = repository.refuses(&[
         copy("a.json", "a.json.backup", "old"),
@@ -151,7 +151,7 @@ fn the_old_file_becomes_the_backup_where_a_new_one_takes_its_place() {
         .unwrap();
     assert_eq!(inode("b.json"), old);
 
-    // Nothing takes its place: both could be changed by an editor that writes in place.
+    // Without a replacement, a link would let an editor that writes in place change both.
     repository.commit(&[copy("a.json", "c.json", "new")]).unwrap();
     assert_ne!(inode("c.json"), inode("a.json"));
 }

@@ -1,4 +1,4 @@
-//! Changes of parts of a document.
+//! Tests of edits.
 
 use super::*;
 

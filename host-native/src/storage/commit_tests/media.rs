@@ -1,5 +1,4 @@
-//! What the medium refuses, shown on media made for the test: each part runs in a process with its
-//! own mounts or its own user.
+//! Errors of the medium. Each part of a test runs in a process with its own mounts or user.
 
 use super::*;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Documents that get another path.
+//! Tests of renames.
 
 use super::*;
 use std::os::unix::fs::MetadataExt;

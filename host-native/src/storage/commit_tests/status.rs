@@ -1,4 +1,4 @@
-//! What stands at a path.
+//! Tests of the status of a path.
 
 use super::*;
 use std::os::unix::fs::MetadataExt;
@@ -53,7 +53,7 @@ fn the_stamp_of_a_file_stays_until_it_is_written() {
     repository.commit(&[put("a.md", "else", Some("text"))]).unwrap();
     let committed = stamp();
     assert_ne!(committed, before);
-    // A file system tells time in steps.
+    // A file system measures time in steps.
     std::thread::sleep(Duration::from_millis(20));
     repository.write("a.md", "edit");
     assert_ne!(stamp(), committed);

@@ -1,4 +1,4 @@
-//! Databases that can be made anew from documents.
+//! Tests of databases that can be rebuilt from documents.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn with_table(tree: &Tree) -> Database {
     database
 }
 
-/// Those of a repository and of a named place, and the directories that they are in.
+/// The trees of a repository and of a named place, with their directories of derived databases.
 fn places() -> (tempfile::TempDir, [(Tree, PathBuf); 2]) {
     let base = tempfile::tempdir().unwrap();
     let repository = base.path().join("repository");

@@ -1,4 +1,4 @@
-//! Several processes, some of them killed.
+//! Tests with several processes, some of which are killed.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ fn what_was_acknowledged_outlives_processes_that_are_killed() {
             let reader = std::thread::spawn(move || {
                 output.lines().map_while(Result::ok).for_each(|line| kept.send(line).unwrap());
             });
-            // In the middle of its work.
+            // The process is killed in the middle of its work.
             for line in keeps.iter() {
                 let is_enough = line.strip_prefix("kept ").is_some_and(|kept| kept.ends_with("20"));
                 seen(line);
@@ -97,7 +97,7 @@ fn a_commit_syncs_the_write_ahead_log_once_and_the_first_of_a_connection_its_dir
     if Command::new("strace").arg("-V").output().is_err() {
         return crate::skip::skip("`strace` is not installed");
     }
-    // Who closes the last connection writes the log back into the database.
+    // Closing the last connection would write the log back into the database.
     let (scene, _stays_open) = Scene::with_table();
     let trace = tempfile::NamedTempFile::new().unwrap();
     let output = Command::new("strace")

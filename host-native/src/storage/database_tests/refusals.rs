@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Tests of errors.
 
 use super::*;
 use crate::storage::PlaceKind;
@@ -255,8 +255,7 @@ fn a_writer_waits_for_the_lock_within_its_timeout() {
     begin_within(&database, Mode::Write(None), SHORT).unwrap();
 }
 
-/// Lets a directory be seen, below another, as on a medium that can only be read; what keeps this
-/// system from it otherwise.
+/// Mounts a read-only view of a directory at another. The error says why this system cannot.
 fn read_only_view(of: &Path, at: &Path) -> Result<ReadOnlyView, String> {
     let run = |arguments: &[&std::ffi::OsStr]| {
         let output = Command::new("mount").args(arguments).output();
@@ -346,7 +345,7 @@ fn what_others_change_while_it_is_read_as_if_they_did_not_is_no_answer() {
     let error = reads.query(&sql("SELECT x FROM t"), 9).unwrap_err();
     assert_eq!(error.code, ErrorCode::Busy, "{error}");
     assert!(error.message.contains("changed while it was read"), "{error}");
-    // The error has ended the transaction.
+    // The error ended the transaction.
     assert_eq!(code(reads.query(&sql("SELECT x FROM t"), 9)), ErrorCode::Io);
     drop((reads, database, other));
     let again = open(&storage, false).unwrap();
