@@ -98,12 +98,17 @@ pub fn tools_of(toolset: &str) -> Vec<Value> {
     tools
 }
 
-/// Tools as a host lists them: without the fields from which it chooses between the short and the
-/// qualified name.
+/// Tools as a host lists them that mounts these and no others: a name that two of them share is
+/// listed in its qualified form. The fields for that choice are left out.
 pub fn listed(mut tools: Vec<Value>) -> Vec<Value> {
+    let names: Vec<Value> = tools.iter().map(|tool| tool["name"].clone()).collect();
     for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
-        for name in ["qualified_name", "shared_with"] {
-            tool.shift_remove(name);
+        let is_shared = names.iter().filter(|name| **name == tool["name"]).count() > 1;
+        tool.shift_remove("shared_with");
+        if let Some(qualified) = tool.shift_remove("qualified_name")
+            && is_shared
+        {
+            tool["name"] = qualified;
         }
     }
     tools
