@@ -24,6 +24,7 @@
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
+mod error;
 mod layers;
 mod markdown;
 mod names;

@@ -300,8 +300,7 @@ fn no_host_knows_a_toolset() {
     names.extend(sections.map(str::to_owned));
     for (file, spelled) in [
         ("core-component/src/sessions/error.rs", str::to_owned as fn(&str) -> String),
-        ("core-component/src/records/error.rs", screaming),
-        ("core-component/src/layers/error.rs", screaming),
+        ("core-component/src/error.rs", screaming),
     ] {
         let codes = variants(file, "enum Code {");
         assert!(codes.contains(&"StorageError".to_owned()), "{file}: no list of codes");

@@ -1,11 +1,11 @@
 //! One agent's memories: who may reach them, reading them, making a change.
 
-use super::error::{Code, Error};
-use super::resources::summary_uri;
+use super::error::Error;
 use super::settings::LayersSettings;
 use super::sqlite::{Reader, Writer};
+use super::uri::summary_uri;
 use super::{DATABASE, PLACE};
-use crate::names::{AgentName, NAME_ACCEPTED};
+use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode};
 use crate::storage::{self, ErrorCode, Place};
 use crate::tool::Call;
@@ -24,8 +24,8 @@ impl<'a> Agent<'a> {
     ///
     /// `INVALID_INPUT` for a name that no agent can have, `PERMISSION_ERROR`.
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
-        let name = checked(name)?;
-        check_reach(call, name)?;
+        let name = name.checked().map_err(|(name, reason)| Error::invalid_agent(name, reason))?;
+        Error::check_access(call, name)?;
         Ok(Self { name, call, place: Place::named(PLACE) })
     }
 
@@ -94,28 +94,4 @@ impl<'a> Agent<'a> {
             opened => Ok(Some(opened?)),
         }
     }
-}
-
-/// The refusal of an agent whose name differs from another's only in case.
-pub(super) fn case_twin(name: &str, twin: &str) -> Error {
-    let message = format!(
-        "agent `{name}` differs from the existing agent `{twin}` only in case: use that name"
-    );
-    Error::at(Code::InvalidInput, message, "agent_id", format!("`{twin}`"))
-}
-
-fn checked(name: &AgentName) -> Result<&str, Error> {
-    name.checked().map_err(|(name, what)| {
-        let message = format!("`agent_id` `{name}` {what}: choose another name");
-        Error::at(Code::InvalidInput, message, "agent_id", NAME_ACCEPTED.into())
-    })
-}
-
-/// Refuses agents that the caller may not reach, for every tool.
-fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
-    if call.context.reaches(name) {
-        return Ok(());
-    }
-    let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
-    Err(Error::new(Code::PermissionError, message))
 }

@@ -48,7 +48,7 @@ impl Tool for ExportLayers {
         let agent = Agent::open(call, &input.agent_id)?;
         let start = match &input.cursor {
             None => Position::START,
-            Some(cursor) => Position::parse(cursor).ok_or_else(|| Error::no_page(cursor))?,
+            Some(cursor) => Position::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))?,
         };
         agent.read(|reader| {
             let counts = reader.counts()?;

@@ -65,7 +65,7 @@ impl Tool for ImportLayers {
         let agent = Agent::open(call, &input.agent_id)?;
         let start: usize = match &input.cursor {
             None => 0,
-            Some(cursor) => cursor.parse().map_err(|_| Error::no_page(cursor))?,
+            Some(cursor) => cursor.parse().map_err(|_| Error::invalid_cursor(cursor))?,
         };
         let given = input.entries.strip_prefix('\u{feff}').unwrap_or(&input.entries);
         let all: Vec<(usize, &str)> = given

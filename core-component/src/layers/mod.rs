@@ -36,6 +36,7 @@ mod set_current_task;
 mod settings;
 mod sqlite;
 mod summarize;
+mod uri;
 
 use crate::tool::ErasedTool;
 use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind, Toolset};

@@ -4,12 +4,10 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::get_memory_summary::summary;
+use super::uri::{SCHEME, SUMMARY};
 use crate::names::AgentName;
 use crate::tool::{Call, ToolError};
 use crate::toolset::{ReadResult, Resource, Resources};
-
-const SCHEME: &str = "layers://";
-const SUMMARY: &str = "/summary";
 
 pub(crate) const RESOURCES: Resources = Resources {
     list: &[],
@@ -29,9 +27,4 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
         .and_then(|agent| agent.read(|reader| summary(agent.name, reader)))
         .map(|summary| json!(summary));
     Some(held.map_err(|error| Box::new(error) as Box<dyn ToolError>))
-}
-
-/// The URI of what a change of an agent's memories changes.
-pub(super) fn summary_uri(agent: &str) -> String {
-    format!("{SCHEME}{agent}{SUMMARY}")
 }

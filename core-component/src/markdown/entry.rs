@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
 
-use super::{Outline, open};
+use super::open;
+use super::outline::Outline;
 use crate::text::line_of;
 
 /// A text to insert, and its own outline.

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Block, BlockKind, ContentError, Entry, Outline};
+use super::entry::{ContentError, Entry};
+use super::outline::{Block, BlockKind, Outline};
 use crate::text::{is_blank, lines};
 
 /// Inserts a text at `at`, the beginning or end of a line, with a blank line before and after it.

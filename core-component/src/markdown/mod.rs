@@ -7,7 +7,7 @@ mod open;
 mod outline;
 mod section;
 
-pub(crate) use entry::{ContentError, Entry};
+pub(crate) use entry::ContentError;
 pub(crate) use insertion::insert;
 pub(crate) use outline::{Block, BlockKind, Outline};
 pub(crate) use section::{Section, content_end, is_heading_text};

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::outline::{line_end, line_start};
-use super::{BlockKind, Outline};
+use super::outline::{BlockKind, Outline, line_end, line_start};
 
 /// A heading of level 2 and its body.
 pub(crate) struct Section {

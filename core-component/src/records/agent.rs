@@ -3,13 +3,13 @@
 use std::cell::OnceCell;
 
 use super::error::{Code, Error};
-use super::json::{JsonFile, JsonWriter};
-use super::resources::changed_by;
+use super::json::{JsonFile, JsonWriter, file_path};
 use super::settings::{RecordsFormat, RecordsSettings};
 use super::sqlite::{AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, migrate};
-use super::store::{Reader, Writer};
+use super::store::{Purpose, Reader, Writer};
+use super::uri::changed_by;
 use super::{DATABASE, PLACE};
-use crate::names::{AgentName, NAME_ACCEPTED};
+use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode};
 use crate::storage::{
     Area, Document, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, has_document,
@@ -28,17 +28,6 @@ pub(super) struct Agent<'a> {
     place: Place,
     /// Set when the database is first opened.
     database: OnceCell<Box<dyn Connection + 'a>>,
-}
-
-/// Why a change is made. It decides whether the file is backed up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// The caller asked for it: the file before the change becomes the backup.
-    Change,
-    /// A further page of a change: the backup was made with the first page.
-    Continuation,
-    /// It records an access: the backup stays as it is.
-    Access,
 }
 
 /// Why a change was not made.
@@ -62,8 +51,8 @@ impl<'a> Agent<'a> {
     /// `INVALID_INPUT` for a name that is not valid, `PERMISSION_ERROR` for an agent that the caller
     /// may not use.
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
-        let name = checked(name)?;
-        check_access(call, name)?;
+        let name = name.checked().map_err(|(name, reason)| Error::invalid_agent(name, reason))?;
+        Error::check_access(call, name)?;
         let place = Place::named(PLACE);
         let tree = call.storage.open(&place)?;
         Ok(Self { name, call, tree, place, database: OnceCell::new() })
@@ -257,7 +246,7 @@ impl<'a> Agent<'a> {
             .filter_map(|entry| entry.name.strip_suffix(".json"));
         let mut twins =
             names.filter(|name| *name != self.name && name.eq_ignore_ascii_case(self.name));
-        twins.next().map_or(Ok(()), |twin| Err(case_twin(self.name, twin)))
+        twins.next().map_or(Ok(()), |twin| Err(Error::case_twin(self.name, twin)))
     }
 
     /// The error of a call that a conversion overtook in every attempt.
@@ -270,11 +259,6 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// The path of an agent's JSON file in the tree.
-pub(super) fn file_path(agent: &str) -> String {
-    format!("{agent}.json")
-}
-
 /// The message about an agent whose file hides rows.
 pub(super) fn hidden_rows_message(agent: &str) -> String {
     let file = file_path(agent);
@@ -282,28 +266,4 @@ pub(super) fn hidden_rows_message(agent: &str) -> String {
         "agent `{agent}` also has records in `memories.db`, which `{file}` hides: move `{file}` \
          away, and import it if its records are wanted"
     )
-}
-
-/// The error of a name that differs only in case from an existing one.
-pub(super) fn case_twin(name: &str, twin: &str) -> Error {
-    let message = format!(
-        "agent `{name}` differs from the existing agent `{twin}` only in case: use that name"
-    );
-    Error::at(Code::InvalidInput, message, "agent_id", format!("`{twin}`"))
-}
-
-fn checked(name: &AgentName) -> Result<&str, Error> {
-    name.checked().map_err(|(name, reason)| {
-        let message = format!("`agent_id` `{name}` {reason}: choose another name");
-        Error::at(Code::InvalidInput, message, "agent_id", NAME_ACCEPTED.into())
-    })
-}
-
-/// Checks for every tool that the caller may use the agent.
-fn check_access(call: &Call<'_>, name: &str) -> Result<(), Error> {
-    if call.context.reaches(name) {
-        return Ok(());
-    }
-    let message = format!("agent `{name}` is not granted to this caller: ask for a grant");
-    Err(Error::new(Code::PermissionError, message))
 }

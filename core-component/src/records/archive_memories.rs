@@ -1,10 +1,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Purpose};
+use super::agent::Agent;
 use super::error::Error;
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
+use super::store::Purpose;
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Audience, Call, Hints, Tool};

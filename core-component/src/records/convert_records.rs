@@ -1,9 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, file_path, hidden_rows_message};
+use super::agent::{Agent, hidden_rows_message};
 use super::error::{Code, Error};
 use super::input::default_agent;
+use super::json::file_path;
 use super::json::{JsonFile, limits};
 use super::settings::RecordsSettings;
 use super::sqlite::{AgentRows, StoredAgent, migrate};

@@ -1,104 +1,17 @@
-//! The errors of this toolset, in the shape and with the codes of spec 004.
+//! The messages of this toolset's errors.
 
-use serde::Serialize;
-use serde_json::json;
-
-use crate::storage::{self, ErrorCode, MAY_STAND};
-use crate::tool::{Category, Refusal, ToolError, Violation, not_accepted};
-
-/// The error codes that callers see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub(super) enum Code {
-    InvalidInput,
-    NotFound,
-    StorageError,
-    PermissionError,
-    CorruptedData,
-    LimitExceeded,
-    InternalError,
-    Busy,
-}
-
-impl Code {
-    fn category(self) -> Category {
-        match self {
-            Self::InvalidInput => Category::Invalid,
-            Self::NotFound => Category::NotFound,
-            Self::StorageError => Category::Storage,
-            Self::PermissionError => Category::Denied,
-            Self::CorruptedData => Category::Damaged,
-            Self::LimitExceeded => Category::Limit,
-            Self::InternalError => Category::Internal,
-            Self::Busy => Category::Busy,
-        }
-    }
-}
+pub(super) use crate::error::{Code, Error};
 
 /// The remedy if a setting of the host is the limit.
 pub(super) const RAISE_LIMITS: &str =
     "raise `max_memories` or `max_bytes` in the settings of its host";
 
-/// `{"error": {"code", "message", "details"?}}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Error {
-    pub code: Code,
-    message: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    details: Vec<Violation>,
-}
-
 impl Error {
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: Vec::new() }
-    }
-
-    /// The error of an input field whose value the schema accepts and the tool refuses. `accepted` says
-    /// what the tool takes.
-    pub fn at(code: Code, message: impl Into<String>, field: &str, accepted: String) -> Self {
-        let details = vec![Violation { pointer: format!("/{field}"), accepted }];
-        Self { code, message: message.into(), details }
-    }
-
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The error with a longer message.
-    pub fn with_suffix(mut self, text: &str) -> Self {
-        self.message += text;
-        self
-    }
-
-    /// The error of a call that has changed something: its message says so, once.
-    pub fn after_change(self) -> Self {
-        match self.message.ends_with(MAY_STAND) {
-            true => self,
-            false => self.with_suffix(MAY_STAND),
-        }
-    }
-
-    /// The error of a transaction's commit. After `io` the commit may have happened.
-    pub fn of_commit(error: storage::Error) -> Self {
-        match error.code {
-            ErrorCode::Io => Self::from(error).after_change(),
-            _ => error.into(),
-        }
-    }
-
     /// The change would exceed a limit of the agent.
     pub fn over_limit(agent: &str, limit: &str, remedy: &str) -> Self {
         let message =
             format!("agent `{agent}` would have more than {limit}: delete memories, or {remedy}");
         Self::new(Code::LimitExceeded, message)
-    }
-
-    /// No earlier page returned this cursor.
-    pub fn invalid_cursor(cursor: &str) -> Self {
-        let message = format!(
-            "`cursor` `{cursor}` was not returned by an earlier page: start again without a cursor"
-        );
-        Self::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
     }
 
     /// The agent has no records.
@@ -112,52 +25,5 @@ impl Error {
         let message =
             format!("agent `{agent}` has no memory `{id}`: find its id with `query_memories`");
         Self::new(Code::NotFound, message)
-    }
-}
-
-impl ToolError for Error {
-    fn invalid_input(violations: Vec<Violation>) -> Self {
-        let message = not_accepted(&violations);
-        Self { code: Code::InvalidInput, message, details: violations }
-    }
-
-    fn internal(message: String) -> Self {
-        Self::new(Code::InternalError, message)
-    }
-
-    fn refusal(&self) -> Refusal {
-        let json = json!({ "error": self });
-        Refusal {
-            category: self.code.category(),
-            code: json["error"]["code"].as_str().unwrap_or_default().to_owned(),
-            message: self.message.clone(),
-            json: json.to_string(),
-        }
-    }
-}
-
-impl From<storage::Error> for Error {
-    fn from(error: storage::Error) -> Self {
-        let code = match error.code {
-            ErrorCode::Busy | ErrorCode::Nested | ErrorCode::VersionMismatch => Code::Busy,
-            ErrorCode::Permission | ErrorCode::ReadOnly | ErrorCode::NotGranted => {
-                Code::PermissionError
-            }
-            ErrorCode::TooLarge => Code::LimitExceeded,
-            ErrorCode::Corrupted => Code::CorruptedData,
-            ErrorCode::NoSpace
-            | ErrorCode::Io
-            | ErrorCode::Cancelled
-            | ErrorCode::NotFound
-            | ErrorCode::AlreadyExists
-            | ErrorCode::InvalidPath => Code::StorageError,
-        };
-        Self::new(code, error.message)
-    }
-}
-
-impl From<storage::CommitError> for Error {
-    fn from(failed: storage::CommitError) -> Self {
-        failed.for_caller().into()
     }
 }

@@ -3,10 +3,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Purpose};
+use super::agent::Agent;
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::json::ImportText;
+use super::store::Purpose;
 use super::store::{Imported, Writer};
 use crate::names::AgentName;
 use crate::tool::{Audience, Call, Hints, Tool};

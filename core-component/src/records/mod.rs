@@ -36,6 +36,7 @@ mod stats;
 mod store;
 mod store_memory;
 mod update_memory;
+mod uri;
 
 use crate::tool::ErasedTool;
 use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind, Toolset};

@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::agent::{Agent, Purpose};
+use super::agent::Agent;
 use super::error::Error;
 use super::id::new_id;
 use super::input::{self, Tag};
 use super::memory::{Importance, Kind, Memory};
+use super::store::Purpose;
 use super::store::Writer;
 use crate::context::Context;
 use crate::names::AgentName;

@@ -1,11 +1,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Purpose, hidden_rows_message};
+use super::agent::{Agent, hidden_rows_message};
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
 use super::query::Query;
+use super::store::Purpose;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 

@@ -8,14 +8,13 @@ use super::error::Error;
 use super::get_memory_stats;
 use super::input::DEFAULT_AGENT;
 use super::query::Query;
+use super::uri::SCHEME;
 use crate::names::AgentName;
 use crate::tool::{Call, ToolError};
 use crate::toolset::{ReadResult, Resource, Resources};
 
 /// The number of memories in `memory://recent`.
 const RECENT: u32 = 20;
-
-const SCHEME: &str = "memory://";
 
 pub(crate) const RESOURCES: Resources = Resources {
     list: &[
@@ -71,13 +70,4 @@ fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
 fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
     let stats = Agent::open(call, agent)?.read(|reader| reader.stats())?;
     Ok(json!(get_memory_stats::Output::from(stats)))
-}
-
-/// The URIs of the resources that change with an agent's memories.
-pub(super) fn changed_by(agent: &str) -> Vec<String> {
-    let mut paths = vec![format!("{agent}/recent"), format!("{agent}/stats")];
-    if agent == DEFAULT_AGENT {
-        paths.extend(["recent".to_owned(), "stats".to_owned()]);
-    }
-    paths.into_iter().map(|path| format!("{SCHEME}{path}")).collect()
 }

@@ -85,3 +85,14 @@ pub(super) trait Writer: Reader {
     /// Whether a removed memory stays in the backup until the next change.
     fn keeps_backup(&self) -> bool;
 }
+
+/// Why a change is made. It decides whether the file is backed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The caller asked for it: the file before the change becomes the backup.
+    Change,
+    /// A further page of a change: the backup was made with the first page.
+    Continuation,
+    /// It records an access: the backup stays as it is.
+    Access,
+}

@@ -1,11 +1,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::agent::{Agent, Purpose};
+use super::agent::Agent;
 use super::error::Error;
 use super::input::{self, Tag, default_agent};
 use super::memory::{Importance, Kind, Memory};
 use super::new_memory::{NewMemory, Stored, add};
+use super::store::Purpose;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 

@@ -3,10 +3,11 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, Purpose};
+use super::agent::Agent;
 use super::error::{Code, Error};
 use super::input::{self, Tag, default_agent};
 use super::memory::{Importance, Memory};
+use super::store::Purpose;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 

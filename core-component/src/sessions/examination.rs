@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 
 use super::agent::{MAX_PARSED_BYTES, log_date};
 use super::error::Error;
-use super::finding::{Finding, merge_conflict, utf8};
+use super::finding::{Finding, Severity, merge_conflict, utf8};
 use super::log::{Log, LogId};
 use super::schema::Schema;
 use super::summary::Summary;
-use super::validate::Severity;
 use crate::names::name_error;
 use crate::storage::{self, Area, Entry, EntryKind, ErrorCode, Tree};
 use crate::time::Date;

@@ -1,6 +1,16 @@
 //! Findings: errors and warnings about one line of a document.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::text::lines;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Severity {
+    Error,
+    Warning,
+}
 
 /// An error or a warning about one line of a document.
 #[derive(Debug, PartialEq, Eq)]

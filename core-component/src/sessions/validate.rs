@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{in_repository, open_tree};
 use super::error::Error;
 use super::examination::{Examination, Subject, subjects};
+use super::finding::Severity;
 use crate::tool::{Audience, Call, Hints, Tool};
 
 /// The limits of one page: files, and bytes of these files.
@@ -51,13 +52,6 @@ struct Reported {
     severity: Severity,
     /// What is wrong, and what to do.
     message: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Severity {
-    Error,
-    Warning,
 }
 
 impl Tool for Validate {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
-use super::{Area, Error, ErrorCode};
+use super::documents::Area;
+use super::error::{Error, ErrorCode};
 
 /// The maximum number of changes in one commit.
 pub const MAX_CHANGES: usize = 1_000;

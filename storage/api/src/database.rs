@@ -1,6 +1,6 @@
 //! SQL databases, as `database` in `wit/storage` defines them.
 
-use super::Error;
+use super::error::Error;
 
 /// The kind of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

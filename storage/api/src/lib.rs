@@ -8,14 +8,16 @@ pub mod database;
 mod documents;
 mod error;
 mod place;
+mod tree;
 
 pub use change::{Change, CommitError, MAX_CHANGES, MAY_STAND, Splice, check_consistent};
 pub use documents::{
-    Area, Document, Documents, Entry, EntryKind, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Status, Tree,
-    Writer, has_document, hexadecimal, version_of,
+    Area, Document, Documents, Entry, EntryKind, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Status,
+    has_document, hexadecimal, version_of,
 };
 pub use error::{Error, ErrorCode};
 pub use place::Place;
+pub use tree::{Tree, Writer};
 
 /// The storage that a host provides. Each method follows `wit/storage`.
 pub trait Storage {

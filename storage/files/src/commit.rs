@@ -17,15 +17,37 @@ use rustix::io::Errno;
 
 use super::base::obstacle;
 use super::directory::{Directory, Found, Metadata};
+use super::durability::Durability;
 use super::error::{errno_error, io_error};
+use super::path;
 use super::tree::{Tree, not_a_document};
-use super::{Durability, path};
 
 /// The maximum number of open directories during a commit: a process may open few files.
 const MAX_OPEN_DIRECTORIES: usize = 64;
 
+impl Tree {
+    /// Makes the changes like [`Writer::commit`](agent_memory_storage::Writer::commit).
+    ///
+    /// The caller holds the lock of the place. `is_locked` returns whether it still does. A commit
+    /// calls it at the start and again before the first rename.
+    ///
+    /// With [`Durability::Full`], one changed document in an existing directory costs one sync of a
+    /// file and one of a directory.
+    ///
+    /// # Errors
+    ///
+    /// Those of `Writer::commit`.
+    pub fn commit(
+        &self,
+        changes: &[Change],
+        is_locked: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<String>>, CommitError> {
+        commit(self, changes, is_locked)
+    }
+}
+
 /// Makes the changes. The caller holds the lock as long as `is_locked` returns true.
-pub fn commit(
+fn commit(
     tree: &Tree,
     changes: &[Change],
     is_locked: &dyn Fn() -> bool,

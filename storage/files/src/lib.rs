@@ -28,6 +28,7 @@ mod base;
 mod cache;
 mod commit;
 mod directory;
+mod durability;
 mod error;
 mod git_config;
 mod layout;
@@ -38,18 +39,8 @@ mod tree;
 pub use base::{Base, obstacle};
 pub use cache::Cache;
 pub use directory::{Directory, Metadata};
+pub use durability::Durability;
 pub use error::{errno_error, io_error};
 pub use layout::{BESIDE_DATABASE, Layout, OWN};
 pub use repository::{Grant, Repository};
 pub use tree::Tree;
-
-/// The durability of an acknowledged commit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// A commit survives a loss of power: every changed file and directory is synced.
-    #[default]
-    Full,
-    /// A commit survives the end of the process. A loss of power may undo the last commits. The
-    /// bytes of a new document are synced, so it is never left empty.
-    Relaxed,
-}

@@ -1,20 +1,20 @@
-//! A tree of documents: reads and commits.
+//! A tree of documents, and reading it.
 
 use std::io::Read;
 use std::sync::Arc;
 
 use agent_memory_storage::{
-    Area, Change, CommitError, Document, Documents, Entry, EntryKind, Error, ErrorCode,
-    MAX_DOCUMENT_BYTES, MAX_ENTRIES, Status,
+    Area, Document, Documents, Entry, EntryKind, Error, ErrorCode, MAX_DOCUMENT_BYTES, MAX_ENTRIES,
+    Status,
 };
 
 use super::base::Base;
 use super::cache::Cache;
-use super::commit;
 use super::directory::{Directory, Found};
+use super::durability::Durability;
 use super::error::{errno_error, io_error};
 use super::layout::Layout;
-use super::{Durability, path};
+use super::path;
 
 /// The documents of one place. A clone is the same tree.
 #[derive(Clone, Debug)]
@@ -54,25 +54,6 @@ impl Tree {
 
     pub(crate) fn cache(&self) -> &Cache {
         &self.0.cache
-    }
-
-    /// Makes the changes like [`Writer::commit`](agent_memory_storage::Writer::commit).
-    ///
-    /// The caller holds the lock of the place. `is_locked` returns whether it still does. A commit
-    /// calls it at the start and again before the first rename.
-    ///
-    /// With [`Durability::Full`], one changed document in an existing directory costs one sync of a
-    /// file and one of a directory.
-    ///
-    /// # Errors
-    ///
-    /// Those of `Writer::commit`.
-    pub fn commit(
-        &self,
-        changes: &[Change],
-        is_locked: &dyn Fn() -> bool,
-    ) -> Result<Vec<Option<String>>, CommitError> {
-        commit::commit(self, changes, is_locked)
     }
 
     /// The segments of a document's path.

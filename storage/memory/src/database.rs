@@ -13,7 +13,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, params_from_iter};
 use serde_json::Value as Json;
 
-use super::{Lock, MemoryStorage, locked, sql};
+use super::documents::{Lock, MemoryStorage};
+use super::mutex::locked;
+use super::sql;
 
 /// One database, for one call at a time.
 #[derive(Debug, Default)]

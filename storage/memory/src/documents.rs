@@ -13,11 +13,8 @@ use agent_memory_storage::{
     Status, Storage, Tree, Writer, version_of,
 };
 
-use self::commit::commit;
-use super::locked;
-
-/// The contents of the documents of a place.
-type Contents = BTreeMap<(Area, String), Vec<u8>>;
+use self::commit::{Contents, check_path, commit};
+use super::mutex::locked;
 
 /// How long a call waits for a lock before it is `busy`.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -280,14 +277,6 @@ impl Writer for MemoryWriter<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
         self.tree.with(|documents| commit(documents, changes))
     }
-}
-
-fn check_path(path: &str) -> Result<(), Error> {
-    let sound = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains('\\');
-    if path.split('/').all(sound) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorCode::InvalidPath, format!("`{path}` is not a path of a document")))
 }
 
 #[cfg(test)]

@@ -3,20 +3,16 @@
 
 mod database;
 mod documents;
+mod mutex;
 pub mod sql;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agent_memory_storage::database::{Connection, Kind};
 use agent_memory_storage::{Area, Error, Place, Storage, Tree};
 
 pub use self::database::{Image, SqlDatabase};
 pub use self::documents::{Lock, MemoryStorage};
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Documents and databases in memory, for one call at a time.
 #[derive(Debug, Default)]

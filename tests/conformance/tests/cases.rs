@@ -111,8 +111,7 @@ type Spelling = fn(&str) -> String;
 /// The source file with each toolset's error codes, and how the JSON spells them.
 const CODES: &[(&str, Spelling)] = &[
     ("core-component/src/sessions/error.rs", |name| name.to_owned()),
-    ("core-component/src/records/error.rs", screaming),
-    ("core-component/src/layers/error.rs", screaming),
+    ("core-component/src/error.rs", screaming),
 ];
 
 /// The codes that no case can cover, with the reasons.

@@ -3,7 +3,6 @@
 use super::row::Row;
 use super::schema::{Tables, check_version};
 use super::sql::{integer, into_text, statement, text};
-use crate::layers::agent::case_twin;
 use crate::layers::error::{Code, Error};
 use crate::layers::memory::{Compost, Counts, Episode, Memory, Task};
 use crate::storage::database::{Statement, Transaction, Value};
@@ -78,7 +77,7 @@ impl<'a> Reader<'a> {
         }
         match twin {
             // The program of spec 002 may have made both.
-            Some(twin) if !self.has_rows()? => Err(case_twin(self.agent, &twin)),
+            Some(twin) if !self.has_rows()? => Err(Error::case_twin(self.agent, &twin)),
             _ => Ok(None),
         }
     }

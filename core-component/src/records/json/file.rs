@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::string::FromUtf8Error;
 
+use super::layout::record_text;
+use super::path::file_path;
 use super::record::Record;
 use super::scan::{Flaw, Member, Scanner, unquoted};
-use super::write::record_text;
-use crate::records::agent::file_path;
 use crate::records::error::{Code, Error};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};

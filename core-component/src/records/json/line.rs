@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::file::JsonFile;
+use super::layout::record_text;
 use super::record::Record;
 use super::scan::{Flaw, Scanner};
-use super::write::record_text;
 use crate::records::memory::{Kind, Memory};
 use crate::records::store::Imported;
 use crate::text::line_of;

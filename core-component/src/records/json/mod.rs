@@ -2,13 +2,17 @@
 //! file's text; all other bytes stay as they are.
 
 mod file;
+mod layout;
 mod line;
 mod outline;
+mod path;
 mod record;
 mod scan;
 mod write;
 
 pub(super) use file::JsonFile;
+pub(super) use layout::record_text;
 pub(super) use line::{ImportText, line};
 pub(super) use outline::{Outline, Section};
-pub(super) use write::{JsonWriter, empty_document, limits, record_text, rewritten};
+pub(super) use path::file_path;
+pub(super) use write::{JsonWriter, empty_document, limits, rewritten};

@@ -6,16 +6,17 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::file::{JsonFile, RecordIndex, unused};
+use super::layout::{RECORD_DEPTH, indented, record_text};
+use super::path::file_path;
 use super::record::Record;
 use super::scan::{Member, Scanner, unquoted};
 use crate::context::Context;
-use crate::records::agent::{Purpose, file_path};
 use crate::records::error::{Error, RAISE_LIMITS};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
-use crate::records::store::{Imported, Reader, Writer};
+use crate::records::store::{Imported, Purpose, Reader, Writer};
 use crate::storage::{self, Area, Change, MAX_DOCUMENT_BYTES};
 use crate::time::Timestamp;
 
@@ -26,9 +27,6 @@ pub(in crate::records) fn limits(settings: &RecordsSettings) -> (u64, u64) {
     let max_bytes = settings.max_bytes.unwrap_or(MAX_DOCUMENT_BYTES).min(MAX_DOCUMENT_BYTES);
     (settings.max_memories.unwrap_or(MAX_MEMORIES), max_bytes)
 }
-
-/// The indentation of a record's members, in levels of two spaces.
-const RECORD_DEPTH: usize = 3;
 
 /// The changes that a call makes to an agent's file.
 pub(in crate::records) struct JsonWriter {
@@ -419,21 +417,9 @@ fn metadata(created_at: Timestamp, updated_at: Timestamp) -> String {
     format!("  \"metadata\": {}\n}}", indented(&metadata, 1))
 }
 
-/// A memory as the text of a record in the file.
-pub(in crate::records) fn record_text(memory: &Memory) -> String {
-    let record = serde_json::to_value(memory).expect("a memory is JSON");
-    indented(&record, RECORD_DEPTH - 1)
-}
-
 fn array_text(items: &[&str]) -> String {
     match items {
         [] => "[]".to_owned(),
         items => format!("[\n    {}\n  ]", items.join(",\n    ")),
     }
-}
-
-/// A value in the layout of spec 001: two spaces a level. `depth` is the level of the first line.
-fn indented(value: &Value, depth: usize) -> String {
-    let text = serde_json::to_string_pretty(value).expect("a value is JSON");
-    text.replace('\n', &format!("\n{}", "  ".repeat(depth)))
 }

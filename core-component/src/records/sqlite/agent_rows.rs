@@ -4,15 +4,13 @@ use super::indexing::delete_texts;
 use super::reader::find_agent;
 use super::row::{COLUMNS, Row, timestamp};
 use super::schema::has_tables;
-use super::sql::{
-    count, integer, into_optional_text, optional_text, query_one, statement, text, unexpected,
-};
-use super::writer::{insert_agent, insert_all};
+use super::sql::{count, integer, into_optional_text, query_one, statement, text, unexpected};
+use super::writer::{insert_agent, insert_all, set_copy_of};
 use crate::records::error::Error;
 use crate::records::json::{Outline, Section, empty_document, line, record_text};
 use crate::records::memory::Kind;
 use crate::records::store::Imported;
-use crate::storage::database::{Statement, Transaction, Value};
+use crate::storage::database::{Transaction, Value};
 use crate::time::Timestamp;
 
 /// The number of rows that are read at once.
@@ -116,12 +114,6 @@ impl<'a> AgentRows<'a> {
         ])?;
         Ok(())
     }
-}
-
-/// Notes the version of the file that an agent's rows are a copy of.
-pub(super) fn set_copy_of(key: i64, version: Option<&str>) -> Statement {
-    let sql = "UPDATE agents SET moving = ?2 WHERE key = ?1";
-    statement(sql, [Value::Integer(key), optional_text(version)])
 }
 
 /// The form of a text of records.

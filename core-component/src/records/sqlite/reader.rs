@@ -9,7 +9,6 @@ use super::search::candidates;
 use super::sql::{
     count, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };
-use crate::records::agent::case_twin;
 use crate::records::error::Error;
 use crate::records::memory::{Importance, Kind, Memory};
 use crate::records::query::{Page, Query, Sort};
@@ -58,7 +57,7 @@ pub(super) fn find_agent(
     let name = into_text(name)?;
     match name == agent {
         true => Ok(Some(AgentRow { key: integer(&key)?, copy_of: into_optional_text(copy_of)? })),
-        false => Err(case_twin(agent, &name)),
+        false => Err(Error::case_twin(agent, &name)),
     }
 }
 

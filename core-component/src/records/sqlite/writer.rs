@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::agent_rows::set_copy_of;
 use super::indexing::{delete_texts, ends_batch, index_batch, index_new_text, index_text};
 use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
-use super::sql::{flag, integer, query_one, statement, text};
+use super::sql::{flag, integer, optional_text, query_one, statement, text};
 use crate::context::Context;
 use crate::records::error::{Code, Error, RAISE_LIMITS};
 use crate::records::json::rewritten;
@@ -196,6 +195,12 @@ impl Writer for SqliteWriter<'_> {
     fn keeps_backup(&self) -> bool {
         false
     }
+}
+
+/// Notes the version of the file that an agent's rows are a copy of.
+pub(super) fn set_copy_of(key: i64, version: Option<&str>) -> Statement {
+    let sql = "UPDATE agents SET moving = ?2 WHERE key = ?1";
+    statement(sql, [Value::Integer(key), optional_text(version)])
 }
 
 /// Inserts an agent and returns its key.

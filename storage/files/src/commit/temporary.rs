@@ -9,9 +9,9 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::{Attempt, Step, check_size, version_mismatch};
-use crate::Durability;
 use crate::cache::LONG;
 use crate::directory::set_mode;
+use crate::durability::Durability;
 use crate::error::{errno_error, io_error};
 
 impl Attempt<'_> {

@@ -1,11 +1,14 @@
 //! A commit in memory: every change is checked before the first is made.
 
+use std::collections::BTreeMap;
+
 use agent_memory_storage::{
     Area, Change, CommitError, Error, ErrorCode, MAX_DOCUMENT_BYTES, Splice, check_consistent,
     version_of,
 };
 
-use super::{Contents, check_path};
+/// The contents of the documents of a place.
+pub(super) type Contents = BTreeMap<(Area, String), Vec<u8>>;
 
 /// Makes all changes or none. Returns the new version of each document.
 pub(super) fn commit(
@@ -92,4 +95,13 @@ fn apply(documents: &mut Contents, effect: Effect) -> Option<String> {
     let version = version_of(&contents);
     documents.insert(document, contents);
     Some(version)
+}
+
+/// Refuses a path that a tree cannot hold.
+pub(super) fn check_path(path: &str) -> Result<(), Error> {
+    let sound = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains('\\');
+    if path.split('/').all(sound) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::InvalidPath, format!("`{path}` is not a path of a document")))
 }
