@@ -11,7 +11,7 @@ use crate::figure::Figure;
 pub trait Contestant {
     fn name(&self) -> &str;
 
-    /// Resets storage to its state before the last turn; not measured.
+    /// Prepares the next turn, for example by resetting storage; not measured. Does nothing by default.
     fn prepare(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -52,7 +52,7 @@ impl JsonSchema for Date {
     }
 }
 
-/// A moment in UTC, with milliseconds.
+/// A moment in UTC. It is written with milliseconds; `parse` keeps a finer fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(jiff::Timestamp);
 

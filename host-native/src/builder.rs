@@ -140,7 +140,7 @@ impl Builder {
 
     /// Loads the component.
     ///
-    /// It takes some milliseconds, and no tokio runtime, which only calls need.
+    /// It takes some milliseconds. It needs no tokio runtime: only calls do.
     ///
     /// # Errors
     ///
@@ -288,7 +288,7 @@ fn settings_for_component(
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A directory cannot be granted.
+    /// A directory, or a place of a toolset such as a database file, cannot be granted.
     #[error("{error}")]
     Grant {
         /// The path as it was given.

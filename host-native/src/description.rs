@@ -122,7 +122,7 @@ pub struct Tool {
     /// The JSON Schema (2020-12) of its arguments, which are an object.
     #[serde(rename = "inputSchema")]
     pub input_schema: Map<String, Value>,
-    /// The JSON Schema (2020-12) of its result, unless that is an error.
+    /// The JSON Schema (2020-12) of a successful result.
     #[serde(rename = "outputSchema")]
     pub output_schema: Map<String, Value>,
     /// Hints about its effects.

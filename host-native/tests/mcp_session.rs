@@ -57,7 +57,8 @@ fn calls_in_progress_at_the_end_of_input_are_answered() {
     }
 }
 
-/// Without an end of its own, it would be cut off without a result, after a long wait.
+/// If the server did not end a subscription itself, the subscription would be cut off without a
+/// result, after a long wait.
 #[test]
 fn an_open_subscription_ends_with_its_result_at_the_end_of_input() {
     let repository = Repository::new();

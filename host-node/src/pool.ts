@@ -140,7 +140,7 @@ class PoolWorker {
     this.#timer = setTimeout(() => void this.#checkTime(), left)
   }
 
-  /** Ends the thread if the call is over a time limit. */
+  /** Gives up the call or ends the thread if a time limit is exceeded. Otherwise checks again later. */
   async #checkTime(): Promise<void> {
     const job = this.#job
     if (job === undefined) return

@@ -65,7 +65,7 @@ pub fn node_program(name: &str) -> Option<(PathBuf, PathBuf)> {
     Some((node, program))
 }
 
-/// The files that the component was built from; none if a variable names it.
+/// The sources of the component; none if `AGENT_MEMORY_COMPONENT` names one that is built already.
 fn component_sources() -> Vec<PathBuf> {
     match env::var_os(GIVEN) {
         Some(_) => Vec::new(),

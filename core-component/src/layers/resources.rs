@@ -20,7 +20,7 @@ pub(crate) const RESOURCES: Resources = Resources {
     read,
 };
 
-/// The contents of a resource, or its error; none for a URI of no resource here.
+/// Reads a resource. Returns `None` for a URI that this toolset does not have.
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let agent = AgentName::parse(uri.strip_prefix(SCHEME)?.strip_suffix(SUMMARY)?)?;
     let held = Agent::open(call, &agent)

@@ -121,8 +121,8 @@ fn structure_error(insertion: &Insertion<'_>) -> Option<ContentError> {
 }
 
 impl Insertion<'_> {
-    /// Whether a block is at its old position, shifted by the insertion if it comes after it. Then
-    /// its text is the same, and no text of a long document has to be compared.
+    /// Whether a block is where it was. A block after the insertion counts as shifted by its length.
+    /// The text of such a block is the same, and need not be compared.
     fn is_unmoved(&self, was: &Block, is: &Block) -> bool {
         let Range { start, end } = was.range;
         let at = self.added.start;

@@ -71,12 +71,12 @@ pub(super) trait Writer: Reader {
     /// `LIMIT_EXCEEDED`.
     fn insert_all(&mut self, records: &[&Imported]) -> Result<(), Error>;
 
-    /// Changes the fields in which `after` differs from `before`, which was read in this change. If
+    /// Changes the fields in which `after` differs from `before`. This writer has read `before`. If
     /// the type changes, the memory moves to the end of its new type.
     ///
     /// # Errors
     ///
-    /// `LIMIT_EXCEEDED`.
+    /// `LIMIT_EXCEEDED` if the agent would exceed its limits; errors of storage.
     fn update(&mut self, before: &Memory, after: &Memory) -> Result<(), Error>;
 
     /// Removes a memory that was read in this change.

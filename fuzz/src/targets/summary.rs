@@ -12,8 +12,8 @@ use super::{HARMLESS, calls, documents, mixtures};
 
 const SCHEMA_TEXT: &[u8] = b"# Agent Memory Schema v1\n\n## Context\n";
 
-/// An update is refused, and the summary does not change. Or the text is in its section, and the rest
-/// of the summary does not change.
+/// Either an update is refused and the summary does not change, or the text is in its section and the
+/// rest of the summary does not change.
 pub fn run(input: &[u8]) {
     let [mode, section, content, summary] = parts(input);
     let repository = Repository::with(&[(SCHEMA, SCHEMA_TEXT), (SUMMARY, summary)]);

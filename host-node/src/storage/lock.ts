@@ -78,7 +78,10 @@ interface Wait {
   readonly onWait: () => void
 }
 
-/** Waits in the queue and takes the lock. If a file was removed meanwhile, returns undefined or throws `ENOENT`. */
+/**
+ * Waits in the queue and takes the lock. Returns undefined if the file of the lock was removed meanwhile, and throws
+ * `ENOENT` if the lock directory was.
+ */
 function takeFiles(
   directory: string,
   isPrivate: boolean,

@@ -18,7 +18,7 @@ export interface NamedPlace {
   readonly path: string
   /** The name of the file if only this file of the directory is granted. */
   readonly file?: string
-  /** The path as it was configured, for messages. */
+  /** The absolute path before symbolic links are followed, for messages. */
   readonly location: string
   /** Whether only its owner may use it: modes 700 and 600. */
   readonly isPrivate: boolean

@@ -64,7 +64,7 @@ impl PartialEq for Image {
 impl Eq for Image {}
 
 impl Image {
-    /// Whether the database has no table.
+    /// Whether the database is like a new one: without tables, and with the version 0.
     pub fn is_empty(&self) -> bool {
         self.rows == EMPTY
     }

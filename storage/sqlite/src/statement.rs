@@ -22,7 +22,7 @@ pub(super) fn query(
     connection.as_call(|| read(connection, statement, max_rows, mode))
 }
 
-/// Runs a statement for its effect. `last_insert_id` is that of the statement before.
+/// Runs a statement for its effect. If it inserts nothing, the effect has the given `last_insert_id`.
 pub(super) fn execute(
     connection: &Connection,
     statement: &Statement,

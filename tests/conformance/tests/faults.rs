@@ -48,7 +48,8 @@ fn no_storage_fault_damages_the_layers() {
         "import",
         "forget",
     ];
-    // The next add or clear summarises what an add could not.
+    // If a fault stops an add from summarising, the next add or clear does it. So these fields may
+    // differ when the call is repeated.
     let summary = &["summarized", "compost_id", "needs_summary"];
     Sweep::of("layers").besides(summary).sampling(5, topics).run();
 }

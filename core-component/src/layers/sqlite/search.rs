@@ -115,12 +115,12 @@ enum Among<'q> {
 }
 
 impl Reader<'_> {
-    /// The episodes that match, the newest first.
+    /// The episodes that match, at most `query.limit`, the last added first.
     pub fn search_episodes(&self, query: &Query) -> Result<Vec<Episode>, Error> {
         self.search(query, self.indexed.unwrap_or_default().episodes)
     }
 
-    /// The summaries in the compost that match, the newest first.
+    /// The summaries in the compost that match, at most `query.limit`, the last added first.
     pub fn search_compost(&self, query: &Query) -> Result<Vec<Compost>, Error> {
         self.search(query, self.indexed.unwrap_or_default().compost)
     }

@@ -114,8 +114,8 @@ fn compact(memory: &Memory) -> String {
     serde_json::to_string(memory).expect("a memory is JSON")
 }
 
-/// A memory as one line of JSON Lines, with its type. `original` is the text of its record, if the
-/// record holds more than the memory.
+/// A memory as one line of JSON Lines, with its type. `original` is the text of its record, if that
+/// differs from our own text in more than white space. The line then keeps that text.
 pub(in crate::records) fn line(memory: &Memory, original: Option<&str>) -> String {
     let Some(original) = original else { return compact(memory) };
     let line = minified(original);

@@ -19,7 +19,7 @@ const USUAL: usize = 12;
 pub(super) struct Flaw {
     /// In bytes.
     pub at: usize,
-    /// Lower case, to follow a place.
+    /// It begins in lower case: messages put it after `line 3 column 5: `.
     pub what: &'static str,
 }
 

@@ -5,7 +5,8 @@ use crate::records::error::{Code, Error};
 use crate::storage;
 use crate::storage::database::{Rows, Statement, Transaction};
 
-/// The migrations. `user_version` is the number of migrations that a database has seen.
+/// The migrations. `user_version` is the number of migrations that a database has seen. A released
+/// migration never changes.
 const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP];
 
 /// Version 1: all tables and indexes.
@@ -100,7 +101,7 @@ const CLEAN_UP: &[&str] = &[
     "UPDATE agents SET moving = NULL WHERE moving = ''",
 ];
 
-/// Runs the migrations that the database has not seen.
+/// Runs the migrations that the database has not seen. Only writers do: readers meet older versions.
 ///
 /// # Errors
 ///
