@@ -30,6 +30,7 @@ mod markdown;
 mod names;
 mod records;
 mod sessions;
+mod sql;
 mod text;
 pub mod time;
 mod tool;

@@ -13,7 +13,7 @@ pub(crate) struct AgentName(
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))] String,
 );
 
-/// What a name has to fulfil in addition to its pattern, in words.
+/// The rules for a name beyond its pattern, in words.
 pub(crate) const NAME_ACCEPTED: &str =
     "a name without `..` that does not end in a dot and is no device name of Windows";
 

@@ -137,7 +137,7 @@ pub(crate) struct PlaceDescription {
     pub missing: &'static str,
 }
 
-/// What a place is on the file system of a host.
+/// The form of a place on the file system of a host.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PlaceKind {

@@ -23,7 +23,7 @@ impl Outcome {
 /// An error that a tool answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError {
-    /// What a caller can do about it.
+    /// It tells the caller's next step.
     pub category: Category,
     /// The toolset's code for the error.
     pub code: String,
@@ -33,7 +33,7 @@ pub struct ToolError {
     pub json: String,
 }
 
-/// What a caller can do about a [`ToolError`].
+/// The categories of a [`ToolError`], each with its own next step for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Category {

@@ -1,4 +1,4 @@
-//! One agent's memories: who may reach them, reading them, making a change.
+//! One agent's memories: access to them, reading them, changing them.
 
 use super::error::Error;
 use super::settings::LayersSettings;
@@ -18,7 +18,7 @@ pub(super) struct Agent<'a> {
 }
 
 impl<'a> Agent<'a> {
-    /// An agent, which need not have any memories.
+    /// Opens an agent. It may have no memories yet.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<'a> Agent<'a> {
         self.change_in(&*self.database(true)?, change)
     }
 
-    /// As [`Agent::change`]; none where there is no database, which is then not made.
+    /// As [`Agent::change`], but does not create a missing database: `None` if there is none.
     pub fn change_existing<T>(
         &self,
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,

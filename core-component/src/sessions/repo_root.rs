@@ -2,7 +2,7 @@
 
 use super::error::{Code, Error};
 
-/// What `repo_root` has to be, in words.
+/// The rules for `repo_root`, in words.
 pub(super) const ROOT_ACCEPTED: &str = "the absolute path of the repository's top level";
 
 /// Checks the form of the path. The core does it, so that every host refuses the same paths.

@@ -85,7 +85,7 @@ pub enum Category {
 /// An error of a tool in the form that hosts get, the same for every toolset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the caller can do about it.
+    /// It tells the caller's next step.
     pub category: Category,
     /// The error code of the toolset.
     pub code: String,
@@ -110,7 +110,7 @@ impl Hints {
     pub const OVERWRITES: Self = Self { read_only: false, destructive: true, idempotent: false };
 }
 
-/// Who calls a tool.
+/// The callers of a tool.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Audience {

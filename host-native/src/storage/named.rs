@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 pub struct NamedPlace {
     /// The component's name for the place.
     pub label: String,
-    /// What it is on the file system.
+    /// Its form on the file system.
     pub kind: NamedPlaceKind,
     /// Its path. It is created at its first use.
     pub path: PathBuf,
@@ -21,7 +21,7 @@ pub struct NamedPlace {
     pub databases: Vec<String>,
 }
 
-/// What a named place is on the file system.
+/// The form of a named place on the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedPlaceKind {
     /// A directory with documents and databases.

@@ -12,11 +12,11 @@ const MAX_CORE: u32 = 100_000;
 
 /// An agent's rows in one view.
 pub(in crate::layers) struct Reader<'a> {
-    /// None where there is no database.
+    /// `None` if the database does not exist.
     pub(super) view: Option<&'a dyn Transaction>,
     pub(super) agent: &'a str,
     tables: Tables,
-    /// None where the agent is new to our own tables.
+    /// `None` if our own tables do not have the agent yet.
     pub(super) indexed: Option<Indexed>,
 }
 

@@ -1,16 +1,10 @@
 //! Statements and values.
 
 use crate::layers::error::{Code, Error};
-use crate::storage::database::{Statement, Value};
+use crate::sql::type_of;
+pub(super) use crate::sql::{statement, text};
+use crate::storage::database::Value;
 use crate::time::Timestamp;
-
-pub(super) fn statement(sql: &str, parameters: impl Into<Vec<Value>>) -> Statement {
-    Statement { sql: sql.to_owned(), parameters: parameters.into() }
-}
-
-pub(super) fn text(value: &str) -> Value {
-    Value::Text(value.to_owned())
-}
 
 pub(super) fn integer(value: &Value) -> Result<i64, Error> {
     match value {
@@ -26,7 +20,7 @@ pub(super) fn into_text(value: Value) -> Result<String, Error> {
     }
 }
 
-/// A moment; none where the column holds none that can be read.
+/// The moment in a column. `None` if the column has no readable moment.
 pub(super) fn moment(value: Value) -> Option<Timestamp> {
     match value {
         Value::Text(text) => Timestamp::parse_stored(&text),
@@ -34,15 +28,9 @@ pub(super) fn moment(value: Value) -> Option<Timestamp> {
     }
 }
 
-/// The database holds what no program of this schema writes.
+/// The error of a value that no program of this schema writes.
 fn unexpected(expected: &str, found: &Value) -> Error {
-    let found = match found {
-        Value::Null => "null",
-        Value::Integer(_) => "an integer",
-        Value::Real(_) => "a real number",
-        Value::Text(_) => "text",
-        Value::Blob(_) => "a blob",
-    };
+    let found = type_of(found);
     let message = format!(
         "the database of layers holds {found} where {expected} is expected: another program changed \
          it, mend that row or restore the file from a backup"

@@ -1,11 +1,9 @@
 //! Building SQL statements, and converting values.
 
 use crate::records::error::{Code, Error};
+use crate::sql::type_of;
+pub(super) use crate::sql::{statement, text};
 use crate::storage::database::{Statement, Transaction, Value};
-
-pub(super) fn statement(sql: &str, parameters: impl Into<Vec<Value>>) -> Statement {
-    Statement { sql: sql.to_owned(), parameters: parameters.into() }
-}
 
 /// The first row of a query's result.
 pub(super) fn query_one(
@@ -13,10 +11,6 @@ pub(super) fn query_one(
     statement: Statement,
 ) -> Result<Option<Vec<Value>>, Error> {
     Ok(transaction.query(&statement, 1)?.rows.into_iter().next())
-}
-
-pub(super) fn text(value: &str) -> Value {
-    Value::Text(value.to_owned())
 }
 
 pub(super) fn optional_text(value: Option<&str>) -> Value {
@@ -56,13 +50,7 @@ pub(super) fn into_optional_text(value: Value) -> Result<Option<String>, Error> 
 
 /// The error of a value that this program does not write.
 pub(super) fn unexpected(expected: &str, found: &Value) -> Error {
-    let found = match found {
-        Value::Null => "null",
-        Value::Integer(_) => "an integer",
-        Value::Real(_) => "a real number",
-        Value::Text(_) => "text",
-        Value::Blob(_) => "a blob",
-    };
+    let found = type_of(found);
     let message = format!(
         "`memories.db` holds {found} where {expected} is expected: another program changed it, \
          restore it from a backup"
