@@ -48,42 +48,51 @@ impl exported::Guest for Component {
 
     fn get_prompt(
         name: String,
-        _arguments: String,
-        _context: exported::Context,
-    ) -> Result<String, exported::Failure> {
-        Err(not_mounted("prompt", &name))
+        arguments: String,
+        context: exported::Context,
+    ) -> Result<exported::Outcome, exported::Failure> {
+        let context = self::context(context)?;
+        toolbox::get_prompt(&HostStorage, &name, &arguments, &context).map(outcome).map_err(failure)
     }
 
     fn complete(
         reference: exported::Reference,
-        _argument: String,
-        _value: String,
-        _context: exported::Context,
-    ) -> Result<Vec<String>, exported::Failure> {
-        Err(match &reference {
-            exported::Reference::Prompt(name) => not_mounted("prompt", name),
-            exported::Reference::ResourceTemplate(uri) => not_mounted("resource template", uri),
-        })
+        argument: String,
+        value: String,
+        others: String,
+        context: exported::Context,
+    ) -> Result<exported::Outcome, exported::Failure> {
+        let context = self::context(context)?;
+        let reference = match &reference {
+            exported::Reference::Prompt(name) => toolbox::Reference::Prompt(name),
+            exported::Reference::ResourceTemplate(uri) => toolbox::Reference::ResourceTemplate(uri),
+        };
+        toolbox::complete(&HostStorage, reference, &argument, &value, &others, &context)
+            .map(outcome)
+            .map_err(failure)
     }
 
-    fn pending(_context: exported::Context) -> Result<Vec<exported::FollowUp>, exported::Failure> {
-        Ok(Vec::new())
+    fn pending(context: exported::Context) -> Result<exported::Outcome, exported::Failure> {
+        let context = self::context(context)?;
+        toolbox::pending(&HostStorage, &context).map(outcome).map_err(failure)
     }
 
     fn claim(
         id: String,
-        _lease_seconds: u32,
-        _context: exported::Context,
-    ) -> Result<bool, exported::Failure> {
-        Err(not_mounted("follow-up", &id))
+        lease_seconds: u32,
+        context: exported::Context,
+    ) -> Result<exported::Outcome, exported::Failure> {
+        let context = self::context(context)?;
+        toolbox::claim(&HostStorage, &id, lease_seconds, &context).map(outcome).map_err(failure)
     }
 
     fn answer(
         id: String,
-        _payload: String,
-        _context: exported::Context,
+        payload: String,
+        context: exported::Context,
     ) -> Result<exported::Outcome, exported::Failure> {
-        Err(not_mounted("follow-up", &id))
+        let context = self::context(context)?;
+        toolbox::answer(&HostStorage, &id, &payload, &context).map(outcome).map_err(failure)
     }
 
     fn parse_registry(_text: String) -> Result<String, exported::Failure> {
@@ -112,6 +121,7 @@ fn context(given: exported::Context) -> Result<Context, exported::Failure> {
         })?,
         utc_offset_minutes: given.utc_offset_minutes,
         agents: given.agents,
+        models: given.models,
         seed: given.seed,
     })
 }
@@ -120,8 +130,13 @@ fn outcome(outcome: toolbox::Outcome) -> exported::Outcome {
     exported::Outcome {
         answer: outcome.answer.map_err(refusal),
         changed: outcome.changed,
-        follow_ups: Vec::new(),
+        follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
     }
+}
+
+fn follow_up(follow_up: toolbox::FollowUp) -> exported::FollowUp {
+    let toolbox::FollowUp { id, kind, payload } = follow_up;
+    exported::FollowUp { id, kind: kind.to_owned(), payload }
 }
 
 fn refusal(refusal: toolbox::Refusal) -> exported::Refusal {

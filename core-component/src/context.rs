@@ -44,6 +44,9 @@ pub struct Context {
     /// The agents that the caller may use, or all if it is none.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
+    /// The models that the host asks for this caller's follow-ups, the preferred one first.
+    #[serde(default)]
+    pub models: Vec<String>,
     /// The random seed, a new one for each call. All randomness of the call comes from it.
     pub seed: u64,
 }

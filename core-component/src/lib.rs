@@ -25,9 +25,11 @@
 mod component;
 pub mod context;
 mod error;
+mod follow_up;
 mod layers;
 mod markdown;
 mod names;
+mod prompt;
 mod records;
 mod sessions;
 mod sql;

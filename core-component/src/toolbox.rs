@@ -4,8 +4,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
+pub use crate::follow_up::FollowUp;
+use crate::follow_up::FollowUps;
+use crate::prompt::Prompt;
 use crate::storage::Storage;
-use crate::tool::{Call, ErasedTool, write_integers};
+use crate::tool::{Call, ErasedTool, ToolError, write_integers};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{MIME_TYPE, Toolset};
 use crate::{layers, records, sessions};
@@ -17,11 +20,11 @@ const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET, &layers::
 pub enum FailureCode {
     /// The request itself is malformed. Invalid arguments of a tool are a [`Refusal`].
     InvalidRequest,
-    /// No tool or resource with this name is mounted.
+    /// No tool, resource, prompt or follow-up with this name is mounted.
     NotFound,
 }
 
-/// Why a request reached no tool and no resource. `wit/toolbox` has the same record.
+/// Why a request reached nothing that is mounted. `wit/toolbox` has the same record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The kind.
@@ -47,9 +50,21 @@ pub struct Outcome {
     pub answer: Result<String, Refusal>,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
+    /// Work that the call leaves to the host.
+    pub follow_ups: Vec<FollowUp>,
 }
 
 impl Outcome {
+    fn of(call: Call<'_>, answer: Result<String, Refusal>) -> Self {
+        let (changed, follow_ups) = (call.changed.into_inner(), call.follow_ups.into_inner());
+        Self { answer, changed, follow_ups }
+    }
+
+    fn of_value(call: Call<'_>, answer: Result<Value, Box<dyn ToolError>>) -> Self {
+        let answer = answer.map(|value| value.to_string()).map_err(|error| error.refusal());
+        Self::of(call, answer)
+    }
+
     /// The output, or the toolset's error, as JSON.
     pub fn json(&self) -> &str {
         self.answer.as_deref().unwrap_or_else(|refusal| &refusal.json)
@@ -76,15 +91,20 @@ pub fn call_tool(
 ) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
     let tool = find(&toolsets, name)?;
-    let mut arguments: Map<String, Value> = match arguments {
-        blank if blank.trim().is_empty() => Map::new(),
-        arguments => serde_json::from_str(arguments)
-            .map_err(|error| Failure::invalid(format!("the arguments cannot be read: {error}")))?,
-    };
+    let mut arguments = object(arguments)?;
     write_integers(&mut arguments);
     let call = Call::new(storage, context);
     let answer = (tool.run)(&call, &arguments);
-    Ok(Outcome { answer, changed: call.changed.into_inner() })
+    Ok(Outcome::of(call, answer))
+}
+
+/// Reads arguments; empty text counts as `{}`.
+fn object(arguments: &str) -> Result<Map<String, Value>, Failure> {
+    if arguments.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    serde_json::from_str(arguments)
+        .map_err(|error| Failure::invalid(format!("the arguments cannot be read: {error}")))
 }
 
 /// Reads a resource. The answer is a JSON array of `{"uri", "mimeType", "text"}`.
@@ -104,10 +124,158 @@ pub fn read_resource(
     let Some(contents) = resources.find_map(|resources| (resources.read)(&call, uri)) else {
         return Err(Failure::not_found(format!("no resource `{uri}` is mounted")));
     };
-    let answer = contents.map_err(|error| error.refusal()).map(|value| {
-        json!([{ "uri": uri, "mimeType": MIME_TYPE, "text": value.to_string() }]).to_string()
+    let contents = contents
+        .map(|value| json!([{ "uri": uri, "mimeType": MIME_TYPE, "text": value.to_string() }]));
+    Ok(Outcome::of_value(call, contents))
+}
+
+/// Returns a prompt as JSON, in the form that `wit/toolbox` gives. `arguments` is a JSON object.
+///
+/// # Errors
+///
+/// `NotFound` if no prompt has the name. `InvalidRequest` if an argument is missing, unknown or no
+/// text, or a toolset does not accept the settings.
+pub fn get_prompt(
+    storage: &dyn Storage,
+    name: &str,
+    arguments: &str,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let toolsets = mounted(&context.settings)?;
+    let prompt = find_prompt(&toolsets, name)?.1;
+    let arguments = prompt.arguments_of(object(arguments)?).map_err(Failure::invalid)?;
+    let call = Call::new(storage, context);
+    let text = (prompt.get)(&call, &arguments);
+    Ok(Outcome::of_value(call, text.map(|text| prompt.message(&text))))
+}
+
+fn find_prompt(
+    toolsets: &[&'static Toolset],
+    name: &str,
+) -> Result<(&'static Toolset, &'static Prompt), Failure> {
+    let of = |toolset: &&'static Toolset| {
+        let prompts: &'static [Prompt] = toolset.prompts;
+        Some((*toolset, prompts.iter().find(|prompt| prompt.name == name)?))
+    };
+    let found = toolsets.iter().find_map(of);
+    found.ok_or_else(|| Failure::not_found(format!("no prompt `{name}` is mounted")))
+}
+
+/// The thing that has an argument to complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference<'a> {
+    /// A prompt, by its name.
+    Prompt(&'a str),
+    /// A resource template, by its URI template.
+    ResourceTemplate(&'a str),
+}
+
+/// The most completions of an answer.
+const MAX_COMPLETIONS: usize = 100;
+
+/// Returns the values that an argument can have and that begin with `value`, as a JSON array of at
+/// most 100 texts. `others` is a JSON object of the arguments that are known already.
+///
+/// # Errors
+///
+/// `NotFound` if there is no such prompt, template or argument. `InvalidRequest` if `others` is no
+/// JSON object of texts or a toolset does not accept the settings.
+pub fn complete(
+    storage: &dyn Storage,
+    reference: Reference<'_>,
+    argument: &str,
+    value: &str,
+    others: &str,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let toolsets = mounted(&context.settings)?;
+    let (toolset, has_argument) = match reference {
+        Reference::Prompt(name) => {
+            let (toolset, prompt) = find_prompt(&toolsets, name)?;
+            (toolset, prompt.has(argument))
+        }
+        Reference::ResourceTemplate(uri) => {
+            let toolset = toolsets.iter().find(|toolset| toolset.has_template(uri));
+            let missing = || Failure::not_found(format!("no resource template `{uri}` is mounted"));
+            let variable = [format!("{{{argument}}}"), format!("{{+{argument}}}")];
+            (*toolset.ok_or_else(missing)?, variable.iter().any(|variable| uri.contains(variable)))
+        }
+    };
+    if !has_argument {
+        return Err(Failure::not_found(format!("there is no argument `{argument}`")));
+    }
+    let others = serde_json::from_value(Value::Object(object(others)?)).map_err(|error| {
+        Failure::invalid(format!("the other arguments cannot be read: {error}"))
+    })?;
+    let call = Call::new(storage, context);
+    let values = (toolset.complete)(&call, argument, &others).map(|mut values| {
+        values.retain(|one| one.starts_with(value));
+        values.truncate(MAX_COMPLETIONS);
+        json!(values)
     });
-    Ok(Outcome { answer, changed: Vec::new() })
+    Ok(Outcome::of_value(call, values))
+}
+
+/// Lists at most 100 follow-ups that are neither answered nor claimed, as those of the outcome.
+///
+/// # Errors
+///
+/// `InvalidRequest` if a toolset does not accept the settings.
+pub fn pending(storage: &dyn Storage, context: &Context) -> Result<Outcome, Failure> {
+    let toolsets = mounted(&context.settings)?;
+    let call = Call::new(storage, context);
+    let mut having = toolsets.iter().filter_map(|toolset| toolset.follow_ups);
+    let listed = having.try_for_each(|follow_ups| (follow_ups.pending)(&call));
+    Ok(Outcome::of_value(call, listed.map(|()| Value::Null)))
+}
+
+/// Claims a follow-up with a lease of so many seconds. The answer is `true`, or `false` if another
+/// host has a lease or nothing is left to do.
+///
+/// # Errors
+///
+/// `NotFound` if no id has this form. `InvalidRequest` if a toolset does not accept the settings.
+pub fn claim(
+    storage: &dyn Storage,
+    id: &str,
+    lease_seconds: u32,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let (follow_ups, number) = find_follow_up(id, context)?;
+    let call = Call::new(storage, context);
+    let claimed = (follow_ups.claim)(&call, number, lease_seconds);
+    Ok(Outcome::of_value(call, claimed.map(Value::Bool)))
+}
+
+/// Answers a follow-up with JSON, whose form depends on its kind. A second answer changes nothing.
+///
+/// # Errors
+///
+/// `NotFound` if no id has this form. `InvalidRequest` if the payload is not of the kind's form or
+/// a toolset does not accept the settings.
+pub fn answer(
+    storage: &dyn Storage,
+    id: &str,
+    payload: &str,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let (follow_ups, number) = find_follow_up(id, context)?;
+    let payload = serde_json::from_str(payload)
+        .map_err(|error| Failure::invalid(format!("the answer cannot be read: {error}")))?;
+    let call = Call::new(storage, context);
+    let answered = (follow_ups.answer)(&call, number, payload);
+    Ok(Outcome::of_value(call, answered))
+}
+
+/// The toolset and the number in the id of a follow-up.
+fn find_follow_up(id: &str, context: &Context) -> Result<(&'static FollowUps, i64), Failure> {
+    let toolsets = mounted(&context.settings)?;
+    let of = |toolset: &&'static Toolset| {
+        let number = id.strip_prefix(toolset.name)?.strip_prefix('/')?.parse().ok()?;
+        Some((toolset.follow_ups?, number))
+    };
+    let found = toolsets.iter().find_map(of);
+    found.ok_or_else(|| Failure::not_found(format!("no follow-up `{id}` is mounted")))
 }
 
 /// The mounted toolsets.

@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::context::Settings;
+use crate::follow_up::FollowUps;
+use crate::prompt::{Arguments, Prompt};
 use crate::tool::{Call, ErasedTool, ToolError};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
@@ -21,12 +23,22 @@ pub(crate) struct Toolset {
     /// In the order in which an agent uses them.
     pub tools: &'static [ErasedTool],
     pub resources: Option<&'static Resources>,
+    pub prompts: &'static [Prompt],
+    /// All values that an argument of its prompts and resource templates can have now, in byte
+    /// order. The other arguments that are known already may narrow them.
+    pub complete: fn(&Call<'_>, &str, &Arguments) -> Result<Vec<String>, Box<dyn ToolError>>,
+    pub follow_ups: Option<&'static FollowUps>,
 }
 
 impl Toolset {
     /// Whether it has a tool of this name.
     pub fn has(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
+    }
+
+    /// Whether it has a resource template with this URI template.
+    pub fn has_template(&self, uri: &str) -> bool {
+        self.resources.is_some_and(|of| of.templates.iter().any(|template| template.uri == uri))
     }
 
     /// The qualified name of a tool, which can always be called.
@@ -56,7 +68,7 @@ impl Toolset {
             "tools": tools.collect::<Vec<_>>(),
             "resources": resources(|of| of.list, "uri"),
             "resource_templates": resources(|of| of.templates, "uriTemplate"),
-            "prompts": [],
+            "prompts": self.prompts.iter().map(Prompt::describe).collect::<Vec<_>>(),
         })
     }
 }

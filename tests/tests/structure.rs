@@ -290,7 +290,7 @@ fn no_hostile_text_of_a_case_changes_the_structure_of_a_log() {
     let contents: Vec<&str> = hostile
         .flat_map(|case| &case.text.steps)
         .filter(|step| step.error.as_ref().is_some_and(|error| error["error"] == "InvalidContent"))
-        .filter_map(|step| step.arguments["content"].as_str())
+        .filter_map(|step| step.arguments()["content"].as_str())
         .collect();
     assert!(contents.len() >= 24, "only {} hostile texts", contents.len());
     for log in logs() {

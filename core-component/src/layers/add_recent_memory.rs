@@ -2,10 +2,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
-use super::batch::summarize_oldest;
+use super::batch::relieve;
 use super::error::Error;
 use super::input::{line, sentence_warning};
-use super::settings::Summarizer;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
@@ -37,6 +36,8 @@ pub(super) struct Output {
     /// Their summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost_id: Option<i64>,
+    /// A model is summarising them.
+    summary_pending: bool,
     /// Call `clear_recent_memories` with a `summary` of your own.
     needs_summary: bool,
     warnings: Vec<String>,
@@ -52,31 +53,33 @@ impl Tool for AddRecentMemory {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let memory = line(&input.memory, "memory")?;
-        let settings = agent.settings();
-        let enough = settings.summarized_at();
+        let capacity = agent.settings().recent_capacity;
         let (id, count) = agent.change(|writer| {
             let id = writer.add_recent(&memory)?;
-            Ok((id, writer.reader().recent_count(enough)?))
+            Ok((id, writer.reader().recent_count(capacity)?))
         })?;
-        let needs_summary =
-            |count| settings.summarizer == Summarizer::Agent && count >= settings.recent_capacity;
         let mut output = Output {
             id,
             created: true,
             summarized: false,
             compost_id: None,
-            needs_summary: needs_summary(count),
+            summary_pending: false,
+            needs_summary: false,
             warnings: sentence_warning(&memory, "memory").into_iter().collect(),
         };
-        if count < enough {
+        if count < capacity {
             return Ok(output);
         }
         // The memory is kept, whatever becomes of the summary.
-        match summarize_oldest(&agent) {
-            Ok((done, left)) => {
-                output.summarized = done.is_some();
-                output.compost_id = done.map(|done| done.compost_id);
-                output.needs_summary = needs_summary(left);
+        match relieve(&agent) {
+            Ok(relief) => {
+                output.warnings.extend(relief.missing_model.map(|model| {
+                    format!("the built-in summariser was used: this host cannot ask `{model}`")
+                }));
+                output.summarized = relief.composted.is_some();
+                output.compost_id = relief.composted.map(|done| done.compost_id);
+                output.summary_pending = relief.is_pending;
+                output.needs_summary = relief.needs_summary;
             }
             Err(error) => output.warnings.push(format!(
                 "{NOT_SUMMARIZED}, which the next add or clear does: {}",

@@ -5,6 +5,8 @@ use super::settings::LayersSettings;
 use super::sqlite::{Reader, Writer};
 use super::uri::summary_uri;
 use super::{DATABASE, PLACE};
+use crate::context::Context;
+use crate::follow_up::FollowUp;
 use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode};
 use crate::storage::{self, ErrorCode, Place};
@@ -14,7 +16,6 @@ use crate::tool::Call;
 pub(super) struct Agent<'a> {
     pub name: &'a str,
     call: &'a Call<'a>,
-    place: Place,
 }
 
 impl<'a> Agent<'a> {
@@ -26,7 +27,16 @@ impl<'a> Agent<'a> {
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
         let name = name.checked().map_err(|(name, reason)| Error::invalid_agent(name, reason))?;
         Error::check_access(call, name)?;
-        Ok(Self { name, call, place: Place::named(PLACE) })
+        Ok(Self { name, call })
+    }
+
+    pub fn context(&self) -> &'a Context {
+        self.call.context
+    }
+
+    /// Leaves a follow-up to the host.
+    pub fn leave(&self, follow_up: Option<FollowUp>) {
+        self.call.follow_ups.borrow_mut().extend(follow_up);
     }
 
     pub fn settings(&self) -> LayersSettings {
@@ -35,7 +45,7 @@ impl<'a> Agent<'a> {
 
     /// Reads from one view of the memories.
     pub fn read<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        let Some(database) = self.existing_database()? else {
+        let Some(database) = existing_database(self.call)? else {
             return read(&Reader::of_nothing(self.name));
         };
         let view = database.begin(Mode::Read)?;
@@ -47,7 +57,7 @@ impl<'a> Agent<'a> {
         &self,
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.change_in(&*self.database(true)?, change)
+        self.change_in(&*database(self.call, true)?, change)
     }
 
     /// As [`Agent::change`], but does not create a missing database: `None` if there is none.
@@ -55,7 +65,7 @@ impl<'a> Agent<'a> {
         &self,
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        let Some(database) = self.existing_database()? else { return Ok(None) };
+        let Some(database) = existing_database(self.call)? else { return Ok(None) };
         self.change_in(&*database, change).map(Some)
     }
 
@@ -79,19 +89,24 @@ impl<'a> Agent<'a> {
     }
 
     /// The scope of a change: names that differ only in case are one.
-    fn scope(&self) -> String {
+    pub fn scope(&self) -> String {
         self.name.to_ascii_lowercase()
     }
+}
 
-    fn database(&self, create: bool) -> Result<Box<dyn Connection + 'a>, storage::Error> {
-        self.call.storage.open_database(&self.place, DATABASE, Kind::Kept, create)
-    }
+fn database<'a>(
+    call: &'a Call<'_>,
+    create: bool,
+) -> Result<Box<dyn Connection + 'a>, storage::Error> {
+    call.storage.open_database(&Place::named(PLACE), DATABASE, Kind::Kept, create)
+}
 
-    /// The database; none where there is none.
-    fn existing_database(&self) -> Result<Option<Box<dyn Connection + 'a>>, Error> {
-        match self.database(false) {
-            Err(error) if error.code == ErrorCode::NotFound => Ok(None),
-            opened => Ok(Some(opened?)),
-        }
+/// The database, or none if it does not exist.
+pub(super) fn existing_database<'a>(
+    call: &'a Call<'_>,
+) -> Result<Option<Box<dyn Connection + 'a>>, Error> {
+    match database(call, false) {
+        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+        opened => Ok(Some(opened?)),
     }
 }

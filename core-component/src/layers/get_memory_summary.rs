@@ -32,7 +32,7 @@ pub(super) struct Input {
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
     // All of it for a reader.
-    text: String,
+    pub text: String,
     current_task: Option<CurrentTask>,
     core_memories: Memories,
     recent_memories: Memories,

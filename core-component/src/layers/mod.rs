@@ -15,12 +15,14 @@ mod add_core_memory;
 mod add_episodic_memory;
 mod add_recent_memory;
 mod agent;
+mod agents;
 mod batch;
 mod clear_recent_memories;
 mod copy_core_memories;
 mod delete_core_memory;
 mod error;
 mod export_layers;
+mod follow_ups;
 mod forget;
 mod get_core_memories;
 mod get_current_task;
@@ -31,6 +33,7 @@ mod input;
 mod line;
 mod memory;
 mod resources;
+mod resume_session;
 mod search_episodic_memories;
 mod set_current_task;
 mod settings;
@@ -78,6 +81,9 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<forget::Forget>(),
     ],
     resources: Some(&resources::RESOURCES),
+    prompts: resume_session::PROMPTS,
+    complete: agents::complete,
+    follow_ups: Some(&follow_ups::FOLLOW_UPS),
 };
 
 /// The label of the file.

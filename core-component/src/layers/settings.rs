@@ -23,10 +23,14 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "summarizer",
         takes: Takes::OneOf(&[
-            ("built-in", "Within the call, in words of the memories themselves"),
-            ("agent", "The agent is asked to, and clears them with a summary of its own"),
+            ("auto", "The first model that the host can ask, or else the built-in summariser"),
+            ("sampling", "The model of the MCP client"),
+            ("anthropic", "The Messages API of Anthropic"),
+            ("openai", "An endpoint that is compatible with OpenAI's, such as a local model"),
+            ("built-in", "No model: within the call, in words of the memories themselves"),
+            ("agent", "The agent: it clears the memories with a summary of its own"),
         ]),
-        default_text: "built-in",
+        default_text: "auto",
         help: "Who summarises recent memories when there are too many",
         flag: "summarizer",
         environment: &[],
@@ -63,11 +67,21 @@ impl LayersSettings {
         context.settings.of("layers").expect("checked before the call")
     }
 
-    /// How many recent memories are summarised without the agent's doing.
-    pub fn summarized_at(&self) -> u32 {
+    /// The one model that may be asked, if the host cannot ask it in this call.
+    pub fn missing_model(&self, context: &Context) -> Option<&'static str> {
         match self.summarizer {
-            Summarizer::BuiltIn => self.recent_capacity,
-            Summarizer::Agent => 2 * self.recent_capacity,
+            Summarizer::Auto | Summarizer::BuiltIn | Summarizer::Agent => None,
+            model => self.models(context).is_empty().then_some(model.name()),
+        }
+    }
+
+    /// The models that may be asked for a summary in this call, the preferred one first.
+    pub fn models<'a>(&self, context: &'a Context) -> Vec<&'a str> {
+        let models = context.models.iter().map(String::as_str);
+        match self.summarizer {
+            Summarizer::Auto => models.collect(),
+            Summarizer::BuiltIn | Summarizer::Agent => Vec::new(),
+            model => models.filter(|name| *name == model.name()).collect(),
         }
     }
 }
@@ -77,14 +91,23 @@ impl LayersSettings {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Summarizer {
     #[default]
+    Auto,
+    Sampling,
+    Anthropic,
+    #[serde(rename = "openai")]
+    OpenAi,
     BuiltIn,
     Agent,
 }
 
 impl Summarizer {
-    /// As the log has it.
+    /// The value of the setting, which the log has, too.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
+            Self::Sampling => "sampling",
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
             Self::BuiltIn => "built-in",
             Self::Agent => "agent",
         }
@@ -124,7 +147,6 @@ mod tests {
             assert!(of(bad.clone()).is_err(), "{bad}");
         }
         let default = of(json!({})).expect("settings");
-        assert_eq!((default.recent_capacity, default.summarized_at()), (10, 10));
-        assert_eq!(of(json!({"summarizer": "agent"})).expect("settings").summarized_at(), 20);
+        assert_eq!((default.recent_capacity, default.summarizer), (10, Summarizer::Auto));
     }
 }

@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 use crate::words::words;
 
 /// Of a summary, in characters.
-const MAX_SUMMARY: usize = 1_000;
+pub(super) const MAX_SUMMARY: usize = 1_000;
 
 /// Of one memory in a summary, in characters.
 const MAX_PART: usize = 300;

@@ -14,6 +14,7 @@ mod add_core_memory;
 mod add_recent_learning;
 mod add_recent_task;
 mod agent;
+mod agents;
 mod archive_memories;
 mod convert_records;
 mod delete_memory;
@@ -75,6 +76,9 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<archive_memories::ArchiveMemories>(),
     ],
     resources: Some(&resources::RESOURCES),
+    prompts: &[],
+    complete: agents::complete,
+    follow_ups: None,
 };
 
 /// The label of the directory of records.

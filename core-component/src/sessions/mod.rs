@@ -44,4 +44,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<validate::Validate>(),
     ],
     resources: None,
+    prompts: &[],
+    complete: |_, _, _| Ok(Vec::new()),
+    follow_ups: None,
 };

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
+use crate::follow_up::FollowUp;
 use crate::storage::Storage;
 
 pub(crate) use check::{Violation, write_integers};
@@ -39,11 +40,13 @@ pub(crate) struct Call<'a> {
     pub context: &'a Context,
     /// The URIs of the resources that the call has changed.
     pub changed: RefCell<Vec<String>>,
+    /// Work that the call leaves to the host.
+    pub follow_ups: RefCell<Vec<FollowUp>>,
 }
 
 impl<'a> Call<'a> {
     pub fn new(storage: &'a dyn Storage, context: &'a Context) -> Self {
-        Self { storage, context, changed: RefCell::default() }
+        Self { storage, context, changed: RefCell::default(), follow_ups: RefCell::default() }
     }
 }
 

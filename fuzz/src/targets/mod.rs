@@ -94,9 +94,10 @@ fn calls() -> Vec<SeedCall> {
     let mut calls = Vec::new();
     for case in case::load_all().iter().filter(|case| case.format.is_none()) {
         let documents = case.given();
-        calls.extend(case.text.steps.iter().map(|step| SeedCall {
-            tool: step.call.clone(),
-            arguments: places.fill(&step.arguments),
+        let steps = case.text.steps.iter().filter(|step| step.is_call());
+        calls.extend(steps.map(|step| SeedCall {
+            tool: step.name().to_owned(),
+            arguments: places.fill(step.arguments()),
             documents: documents.clone(),
         }));
     }

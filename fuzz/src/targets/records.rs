@@ -309,7 +309,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let (mut files, mut texts) = (vec![GOLDEN.as_bytes().to_vec()], Vec::new());
     for case in cases {
         files.extend(case.given().into_values());
-        let imported = case.text.steps.iter().filter_map(|step| step.arguments["records"].as_str());
+        let imported =
+            case.text.steps.iter().filter_map(|step| step.arguments()["records"].as_str());
         texts.extend(imported.map(|text| text.as_bytes().to_vec()));
     }
     let import = CALLS.iter().position(|of| of("").0 == "import_records").expect("a call") as u8;

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use agent_memory_core::context::Context;
-use agent_memory_core::storage::{Area, Place};
-use agent_memory_core::toolbox::{self, Failure, FailureCode, Outcome};
+use agent_memory_core::storage::{Area, Place, Storage};
+use agent_memory_core::toolbox::{self, Failure, FailureCode, FollowUp, Outcome, Reference};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::case::{Case, Documents, Places};
+use crate::case::{Case, Completed, Documents, Places, Request};
 use crate::faults::{CaseFaults, FaultyStorage};
 use crate::in_memory::InMemoryStorage;
 use crate::runner::{Answer, Session};
@@ -20,6 +20,7 @@ pub struct CoreSession {
     contexts: CallContexts,
     place: Place,
     calls: u32,
+    follow_ups: Vec<Value>,
 }
 
 /// The path of a case's repository.
@@ -34,6 +35,7 @@ impl CoreSession {
             contexts: CallContexts::of(case),
             place: place_of(case),
             calls: 0,
+            follow_ups: Vec::new(),
         })
     }
 
@@ -48,14 +50,19 @@ impl CoreSession {
 }
 
 impl Session for CoreSession {
-    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
+    fn request(&mut self, request: &Request) -> Result<Answer, String> {
         let context = self.begin();
-        answer(toolbox::call_tool(&self.storage, tool, &arguments.to_string(), &context))
+        let outcome = send(&self.storage, request, &context);
+        self.follow_ups = outcome.as_ref().map(follow_ups).unwrap_or_default();
+        let answer = answer(outcome)?;
+        match request {
+            Request::Read { read } => resource_answer(read, answer),
+            _ => Ok(answer),
+        }
     }
 
-    fn read(&mut self, uri: &str) -> Result<Answer, String> {
-        let context = self.begin();
-        resource_answer(uri, answer(toolbox::read_resource(&self.storage, uri, &context))?)
+    fn follow_ups(&self) -> Option<&[Value]> {
+        Some(&self.follow_ups)
     }
 
     fn places(&self) -> Places {
@@ -72,6 +79,51 @@ impl Session for CoreSession {
         }
         Ok(self.storage.memory().documents(&self.place, Area::Documents))
     }
+}
+
+/// Makes a request of a step to the core, with a context as JSON.
+///
+/// # Panics
+///
+/// If the result is not JSON.
+pub fn make(storage: &dyn Storage, request: &Request, context: &Value) -> Answer {
+    answer(send(storage, request, &context_of(context))).expect("a result is JSON")
+}
+
+fn send(storage: &dyn Storage, request: &Request, context: &Context) -> Result<Outcome, Failure> {
+    match request {
+        Request::Call { call, arguments } => {
+            toolbox::call_tool(storage, call, &arguments.to_string(), context)
+        }
+        Request::Read { read } => toolbox::read_resource(storage, read, context),
+        Request::Prompt { prompt, arguments } => {
+            toolbox::get_prompt(storage, prompt, &arguments.to_string(), context)
+        }
+        Request::Complete { complete, argument, value, others } => {
+            let reference = match complete {
+                Completed::Prompt(name) => Reference::Prompt(name),
+                Completed::ResourceTemplate(uri) => Reference::ResourceTemplate(uri),
+            };
+            let others = json!(others).to_string();
+            toolbox::complete(storage, reference, argument, value, &others, context)
+        }
+        Request::Pending { .. } => toolbox::pending(storage, context),
+        Request::Claim { claim, lease_seconds } => {
+            toolbox::claim(storage, claim, *lease_seconds, context)
+        }
+        Request::Answer { answer, payload } => {
+            toolbox::answer(storage, answer, &payload.to_string(), context)
+        }
+    }
+}
+
+/// The follow-ups of an outcome, with their payloads as JSON.
+fn follow_ups(outcome: &Outcome) -> Vec<Value> {
+    let value = |of: &FollowUp| {
+        let payload: Value = serde_json::from_str(&of.payload).expect("a payload is JSON");
+        json!({ "id": of.id, "kind": of.kind, "payload": payload })
+    };
+    outcome.follow_ups.iter().map(value).collect()
 }
 
 /// All tools of all toolsets, as the core lists them.
@@ -147,6 +199,7 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
 #[derive(Clone, Debug)]
 pub struct CallContexts {
     settings: Value,
+    models: Vec<String>,
     start: Timestamp,
     step_ms: u32,
     utc_offset_minutes: i32,
@@ -159,6 +212,7 @@ impl CallContexts {
         let clock = &case.text.clock;
         Self {
             settings: case.settings(),
+            models: case.text.models.clone(),
             start: clock.now.parse().expect("a case's clock is a timestamp"),
             step_ms: clock.step_ms,
             utc_offset_minutes: clock.utc_offset_minutes,
@@ -175,6 +229,7 @@ impl CallContexts {
             "now": format!("{now:.3}"),
             "utc_offset_minutes": self.utc_offset_minutes,
             "seed": self.seed + u64::from(call),
+            "models": self.models,
         })
     }
 

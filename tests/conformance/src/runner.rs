@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::case::{Case, Documents, Ids, Places, QueryText, Step};
+use crate::case::{Case, Documents, Ids, Places, QueryText, Request, Step};
 
 /// The answer to a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,11 +20,14 @@ pub enum Answer {
 
 /// One case on one host.
 pub trait Session {
-    /// Makes the next call. An error is one of the host itself, such as a process that ended.
-    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String>;
+    /// Makes the next request. Of a resource, the answer is the JSON in its text. An error is one of
+    /// the host itself, such as a process that ended.
+    fn request(&mut self, request: &Request) -> Result<Answer, String>;
 
-    /// Reads a resource, as the next call. The answer is the JSON in its text.
-    fn read(&mut self, uri: &str) -> Result<Answer, String>;
+    /// The follow-ups that the last request left. `None` if the host does not tell.
+    fn follow_ups(&self) -> Option<&[Value]> {
+        None
+    }
 
     /// The values of the placeholders.
     fn places(&self) -> Places;
@@ -55,17 +58,14 @@ pub fn run(case: &Case, mut session: Box<dyn Session>, messages: bool) -> CaseRe
     let mut first_error = None;
     let (mut answers, mut ids) = (Vec::new(), Ids::default());
     for (index, step) in case.text.steps.iter().enumerate() {
-        let answer = match &step.read {
-            Some(uri) => session.read(&ids.fill_text(uri)),
-            None => session.call(&step.call, &ids.fill(&places.fill(&step.arguments))),
-        };
-        match answer {
+        match session.request(&step.request.filled(&places, &ids)) {
             Ok(answer) => {
                 ids.push(match &answer {
                     Answer::Result(result) => Some(result),
                     _ => None,
                 });
                 let error = compare(step, &answer, &places, &ids, messages);
+                let error = error.or_else(|| compare_follow_ups(step, session.follow_ups()?));
                 let error = error.map(|error| format!("step {index}: {error}"));
                 first_error = first_error.or(error);
                 answers.push(answer);
@@ -117,6 +117,7 @@ fn compare(
 ) -> Option<String> {
     let fill = |value: &Value| ids.fill(&places.fill(value));
     let same = match (answer, &step.result, &step.has, &step.error, &step.failure) {
+        (Answer::Result(got), None, None, ..) if is_pending(step) => got.is_null(),
         (Answer::Result(got), Some(expected), ..) => *got == fill(expected),
         (Answer::Result(got), _, Some(expected), ..) => has(got, &fill(expected)),
         (Answer::Error(got), _, _, Some(expected), _) => {
@@ -145,6 +146,22 @@ fn compare(
         write!(text, "expected {}, got {}", short(&expected), short(&got)).ok()?;
     }
     (!same).then_some(text)
+}
+
+/// Whether the answer is in the follow-ups alone.
+fn is_pending(step: &Step) -> bool {
+    matches!(step.request, Request::Pending { .. })
+}
+
+/// The difference between the expected follow-ups of a step and those that it left. A payload is
+/// compared as JSON.
+fn compare_follow_ups(step: &Step, got: &[Value]) -> Option<String> {
+    let is_same = got.len() == step.leaves.len()
+        && got.iter().zip(&step.leaves).all(|(got, expected)| has(got, expected));
+    let texts = || (json!(step.leaves).to_string(), json!(got).to_string());
+    (!is_same).then(texts).map(|(expected, got)| {
+        format!("expected the follow-ups {}, got {}", short(&expected), short(&got))
+    })
 }
 
 /// Whether a value has all expected members of objects and all expected items of arrays.

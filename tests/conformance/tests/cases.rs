@@ -84,7 +84,7 @@ fn every_result_of_a_case_follows_the_output_schema_of_its_tool() {
         // Two toolsets may have a tool of the same name.
         let tools = tools_of(case.toolset());
         let places = CoreSession::start(&case).places();
-        let results = case.text.steps.iter().filter(|step| step.read.is_none());
+        let results = case.text.steps.iter().filter(|step| step.is_call());
         for (step, result) in results.filter_map(|step| Some((step, step.result.as_ref()?))) {
             let named = |tool: &&Value| step.calls(tool["name"].as_str().expect("a name"));
             let schema = &tools.iter().find(named).expect("a mounted tool")["outputSchema"];
@@ -143,7 +143,7 @@ fn every_tool_error_code_and_storage_error_is_covered_by_a_case_or_the_table() {
                 .is_some_and(|rest| rest[1..] == *name("name"))
         };
         let mut steps = cases.iter().filter(is_of).flat_map(|case| &case.text.steps);
-        if !steps.any(|step| step.call == name("name") && step.result.is_some()) {
+        if !steps.any(|step| step.name() == name("name") && step.result.is_some()) {
             uncovered.push(format!("tool `{}`", name("qualified_name")));
         }
     }

@@ -198,9 +198,9 @@ fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
     let name = format!("{toolset}/examples/{tool}");
     let case = cases.iter().find(|case| case.plain_name() == name);
     let steps = &case.unwrap_or_else(|| panic!("no case `{name}`")).text.steps;
-    let step = steps.iter().find(|step| step.call == tool).expect("an example calls its tool");
+    let step = steps.iter().find(|step| step.name() == tool).expect("an example calls its tool");
     let result = step.result.as_ref().expect("an example has a result");
-    format!("\n```json\n{:#}\n```\n\nanswers\n\n```json\n{result:#}\n```\n", step.arguments)
+    format!("\n```json\n{:#}\n```\n\nanswers\n\n```json\n{result:#}\n```\n", step.arguments())
         .replace("${repo}", "/home/ada/project")
         .replace("${id:0}", "0e37df36-f698-41e6-8dd4-773df4bed3a0")
 }
@@ -209,7 +209,7 @@ fn example(toolset: &str, tool: &str, cases: &[Case]) -> String {
 fn errors(toolset: &str, tool: &str, cases: &[Case]) -> String {
     let mut codes: BTreeMap<String, String> = BTreeMap::new();
     for case in cases.iter().filter(|case| case.toolsets() == [toolset]) {
-        for step in case.text.steps.iter().filter(|step| step.call == tool) {
+        for step in case.text.steps.iter().filter(|step| step.name() == tool) {
             if let Some(code) = step.error.as_ref().and_then(error_code) {
                 let path = format!("../tests/conformance/cases/{}.json", case.plain_name());
                 let example = || format!("[{}]({path})", case.text.description);

@@ -1,5 +1,6 @@
 //! All SQL of the toolset.
 
+mod batch;
 mod indexing;
 mod reader;
 mod row;
@@ -9,7 +10,8 @@ mod sql;
 mod whole;
 mod writer;
 
-pub(super) use reader::Reader;
+pub(super) use batch::{Batch, agent_of, lease, waiting};
+pub(super) use reader::{Reader, agent_names};
 pub(super) use search::Query;
 pub(super) use whole::Position;
 pub(super) use writer::Writer;

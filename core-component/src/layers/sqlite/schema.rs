@@ -58,6 +58,9 @@ const SPEC_TABLES: [&str; 5] =
 /// `layers_agents` has each agent with the last rows that are indexed, see `indexing.rs`.
 /// `layers_summaries` is the log of summarisations: the compost, the first and the last of the
 /// recent memories that it stands for, and who wrote it.
+/// `layers_batches` has the recent memories that wait for a summary by a model, at most one batch
+/// an agent: their ids as a JSON array, and a digest of their texts. `leased_until` is in
+/// milliseconds since 1970.
 ///
 /// None is `STRICT`: SQLite before 3.37, which the program of spec 002 may use, could not open the
 /// database any more. One without FTS5 can, and leaves the index alone.
@@ -79,6 +82,14 @@ const OURS: &[&str] = &[
     summarizer TEXT NOT NULL,
     created_at TIMESTAMP NOT NULL
 )",
+    "CREATE TABLE IF NOT EXISTS layers_batches (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id TEXT NOT NULL UNIQUE,
+    ids TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    leased_until INTEGER NOT NULL DEFAULT 0,
+    created_at TIMESTAMP NOT NULL
+)",
     "CREATE VIRTUAL TABLE IF NOT EXISTS layers_episode_words USING fts5 (
     words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 )",
@@ -96,10 +107,11 @@ const OURS: &[&str] = &[
 ];
 
 /// The tables of ours.
-const OUR_TABLES: [&str; 5] = [
+const OUR_TABLES: [&str; 6] = [
     "layers_schema",
     "layers_agents",
     "layers_summaries",
+    "layers_batches",
     "layers_episode_words",
     "layers_compost_words",
 ];
@@ -149,8 +161,13 @@ impl Tables {
         Err(Error::new(Code::CorruptedData, message))
     }
 
+    /// Whether those of spec 002 are all there.
+    pub fn has_spec(&self) -> bool {
+        SPEC_TABLES.iter().all(|table| self.has(table))
+    }
+
     fn has_all(&self) -> bool {
-        self.has_ours() && SPEC_TABLES.iter().all(|table| self.has(table))
+        self.has_ours() && self.has_spec()
     }
 }
 

@@ -167,6 +167,10 @@ impl Writer<'_> {
                 set.join(", ")
             );
             self.execute(&[statement(&update, [text(secret), text(REMOVED), ids.clone()])])?;
+            if *table == "recent_memories" {
+                // Its digest is one of the secret. The next add makes another batch.
+                self.remove_batch()?;
+            }
             let indexed = self.reader().indexed.unwrap_or_default();
             for (layer, indexed) in [(&EPISODES, indexed.episodes), (&COMPOST, indexed.compost)] {
                 if layer.table == *table {

@@ -6,7 +6,6 @@ use super::schema::prepare;
 use super::sql::{statement, text};
 use crate::layers::error::Error;
 use crate::layers::memory::{Memory, Task, column_text};
-use crate::layers::settings::Summarizer;
 use crate::storage::database::{Statement, Transaction, Value};
 use crate::time::Timestamp;
 
@@ -138,13 +137,9 @@ impl<'a> Writer<'a> {
         self.execute(&[statement(sql, [self.agent(), Value::Text(column_text(updated_at))])])
     }
 
-    /// Puts a summary of recent memories in their place, and notes who wrote it; its id.
-    pub fn compost(
-        &mut self,
-        memories: &[Memory],
-        summary: &str,
-        by: Summarizer,
-    ) -> Result<i64, Error> {
+    /// Puts a summary of recent memories in their place, and logs who wrote it. Returns its id. The
+    /// agent's batch, if there is one, is among them.
+    pub fn compost(&mut self, memories: &[Memory], summary: &str, by: &str) -> Result<i64, Error> {
         let count = Value::Integer(memories.len() as i64);
         let sql = "INSERT INTO memory_compost (agent_id, summary, original_count, archived_at) \
                    VALUES (?1, ?2, ?3, ?4) RETURNING id";
@@ -163,10 +158,13 @@ impl<'a> Writer<'a> {
             count,
             end(ids.first()),
             end(ids.last()),
-            text(by.name()),
+            text(by),
             self.now_text(),
         ];
         self.execute(&[statement(delete, [self.agent(), list]), statement(log, logged)])?;
+        if self.reader.batch()?.is_some() {
+            self.remove_batch()?;
+        }
         let indexed = self.reader.indexed.unwrap_or_default().compost;
         catch_up(self.transaction, self.reader.agent, &COMPOST, indexed)?;
         Ok(id)

@@ -10,6 +10,6 @@ mod sql;
 mod writer;
 
 pub(super) use agent_rows::{AgentRows, Position, StoredAgent, Style};
-pub(super) use reader::{SqliteReader, has_agent};
+pub(super) use reader::{SqliteReader, agent_names, has_agent};
 pub(super) use schema::migrate;
 pub(super) use writer::SqliteWriter;

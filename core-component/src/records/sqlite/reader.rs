@@ -23,6 +23,19 @@ pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> R
     Ok(find_agent_or_tables(|statement| database.query(statement, 1), agent)?.is_some())
 }
 
+/// The most agents that are listed.
+const MAX_AGENTS: u32 = 10_000;
+
+/// The agents that have rows, in byte order.
+pub(in crate::records) fn agent_names(database: &dyn Connection) -> Result<Vec<String>, Error> {
+    let query = |statement: &Statement| database.query(statement, MAX_AGENTS);
+    if !has_tables(query)? {
+        return Ok(Vec::new());
+    }
+    let rows = query(&statement("SELECT name FROM agents ORDER BY name", []))?.rows.into_iter();
+    rows.map(|mut row| into_text(row.swap_remove(0))).collect()
+}
+
 /// Like [`find_agent`], for a database that may have no tables.
 fn find_agent_or_tables(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,

@@ -8,13 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use agent_memory_core::storage::{ErrorCode, Place, Storage};
-use agent_memory_core::toolbox;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::call::{Attempt, Call, Counts, Finding};
 use super::state::State;
-use crate::case::{self, Case, Format, Ids};
-use crate::core_runner::{CallContexts, answer, context_of, place_of, storage_of, tools_of};
+use crate::case::{self, Case, Format, Ids, Request, Step};
+use crate::core_runner::{CallContexts, make as make_request, place_of, storage_of, tools_of};
 use crate::runner::Answer;
 
 /// The maximum length of a call's documents and arguments. Longer calls take time and show no other
@@ -134,17 +133,17 @@ impl Sweep {
         let mut before = State::of(&storage_of(case), &place);
         let mut ids = Ids::default();
         for (index, step) in case.text.steps.iter().enumerate() {
-            let arguments = ids.fill(&circumstances.places().fill(&step.arguments));
+            let request = step.request.filled(&circumstances.places(), &ids);
             let make = |storage: &dyn Storage, attempt: Attempt| {
                 let context = match attempt {
                     Attempt::First => circumstances.context(index as u32),
                     Attempt::Again => circumstances.context_again(index as u32),
                 };
-                call_tool(storage, &step.call, &arguments, &context)
+                make_request(storage, &request, &context)
             };
             let after = before.reopened(&place);
             let result = match make(&after, Attempt::First) {
-                Answer::Result(result) if step.read.is_none() => Some(result),
+                Answer::Result(result) if step.is_call() => Some(result),
                 _ => None,
             };
             let succeeds = result.is_some();
@@ -153,15 +152,18 @@ impl Sweep {
             let name = format!("{}:{index}", case.name);
             let is_chosen =
                 chosen.is_none_or(|chosen| chosen.contains(&(case.name.clone(), index)));
-            let tool = self.tools.iter().find(|tool| tool["name"] == step.call && is_chosen);
+            let other = other_request(step);
+            let tools = self.tools.iter().chain(&other);
+            let tool = tools.into_iter().find(|tool| tool["name"] == step.name() && is_chosen);
             if let (Some(tool), Some(points)) = (tool, wanted.points_of(&name)) {
+                let arguments = step.arguments();
                 if before.size() + arguments.to_string().len() > MAX_BYTES {
                     lock(summary).too_long += 1;
                 } else {
                     let call = self.call(tool, &place, before, &make);
                     let (count, mut found) = call.sweep(points);
-                    found.extend(self.broken_readers(&call, &arguments, &circumstances.context(0)));
-                    lock(summary).add(&step.call, &name, count, &found, succeeds);
+                    found.extend(self.broken_readers(&call, arguments, &circumstances.context(0)));
+                    lock(summary).add(step.name(), &name, count, &found, succeeds);
                 }
             }
             before = after;
@@ -233,7 +235,7 @@ impl Sample {
         for case in cases.iter() {
             for (index, step) in case.text.steps.iter().enumerate() {
                 let format = case.format.map(Format::name);
-                let count = counts.entry((format, step.call.as_str())).or_default();
+                let count = counts.entry((format, step.name())).or_default();
                 *count += 1;
                 if *count <= self.calls {
                     chosen.insert((case.name.clone(), index));
@@ -286,15 +288,22 @@ impl Summary {
     }
 }
 
-pub(super) fn call_tool(
-    storage: &dyn Storage,
-    tool: &str,
-    arguments: &Value,
-    context: &Value,
-) -> Answer {
-    let context = context_of(context);
-    let outcome = toolbox::call_tool(storage, tool, &arguments.to_string(), &context);
-    answer(outcome).expect("a result is JSON")
+/// The description, as of a tool, of a request that calls none.
+fn other_request(step: &Step) -> Option<Value> {
+    let writes = match step.request {
+        Request::Call { .. } => return None,
+        Request::Claim { .. } | Request::Answer { .. } => true,
+        _ => false,
+    };
+    Some(json!({
+        "name": step.name(),
+        "annotations": { "readOnlyHint": !writes, "idempotentHint": true },
+    }))
+}
+
+fn call_tool(storage: &dyn Storage, tool: &str, arguments: &Value, context: &Value) -> Answer {
+    let request = Request::Call { call: tool.to_owned(), arguments: arguments.clone() };
+    make_request(storage, &request, context)
 }
 
 fn lock(summary: &Mutex<Summary>) -> MutexGuard<'_, Summary> {

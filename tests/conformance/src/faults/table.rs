@@ -11,10 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::{Attempt, Call, MAY_STAND, ensure};
-use super::sweep::call_tool;
 use super::{CaseFaults, FaultyStorage, INJECTED, State, code};
-use crate::case::{self, Case, Fault, Ids, Operation};
-use crate::core_runner::{CallContexts, place_of, storage_of};
+use crate::case::{self, Case, Fault, Ids, Operation, Request};
+use crate::core_runner::{self, CallContexts, place_of, storage_of};
 use crate::runner::{Answer, error_code, error_fields};
 
 /// A row of the table.
@@ -64,7 +63,7 @@ impl Row {
     ///
     /// If there is no such case.
     pub fn tool<'a>(&self, cases: &'a [Case]) -> &'a str {
-        &self.case_in(cases).text.steps[self.step].call
+        self.case_in(cases).text.steps[self.step].name()
     }
 
     /// The storage errors of the row, each with the expected error code.
@@ -97,23 +96,22 @@ impl Row {
         let case = self.case_in(cases);
         let (place, contexts) = (place_of(case), CallContexts::of(case));
         let (storage, mut ids) = (storage_of(case), Ids::default());
-        let arguments_of = |index: usize, ids: &Ids| {
-            ids.fill(&contexts.places().fill(&case.text.steps[index].arguments))
+        let request_of = |index: usize, ids: &Ids| {
+            case.text.steps[index].request.filled(&contexts.places(), ids)
         };
-        let make_step = |storage: &dyn Storage, index: usize, arguments: &Value| {
-            let context = contexts.context(index as u32);
-            call_tool(storage, &case.text.steps[index].call, arguments, &context)
+        let make_step = |storage: &dyn Storage, index: usize, request: &Request| {
+            core_runner::make(storage, request, &contexts.context(index as u32))
         };
         for index in 0..self.step {
             storage.begin_call();
-            let answer = make_step(&storage, index, &arguments_of(index, &ids));
+            let answer = make_step(&storage, index, &request_of(index, &ids));
             ids.push(match &answer {
                 Answer::Result(result) => Some(result),
                 _ => None,
             });
         }
-        let arguments = arguments_of(self.step, &ids);
-        let make = |storage: &dyn Storage| make_step(storage, self.step, &arguments);
+        let request = request_of(self.step, &ids);
+        let make = |storage: &dyn Storage| make_step(storage, self.step, &request);
         let before = State::of(&storage, &place);
         let states = Call {
             place: &place,

@@ -1,0 +1,24 @@
+//! The agents of the database, to complete a name.
+
+use super::agent::existing_database;
+use super::error::Error;
+use super::sqlite::agent_names;
+use crate::prompt::Arguments;
+use crate::storage::database::Mode;
+use crate::tool::{Call, ToolError};
+
+/// The agents that the caller may use. All prompts and resource templates have this one argument.
+pub(super) fn complete(
+    call: &Call<'_>,
+    _argument: &str,
+    _others: &Arguments,
+) -> Result<Vec<String>, Box<dyn ToolError>> {
+    names(call).map_err(|error| Box::new(error) as Box<dyn ToolError>)
+}
+
+fn names(call: &Call<'_>) -> Result<Vec<String>, Error> {
+    let Some(database) = existing_database(call)? else { return Ok(Vec::new()) };
+    let mut names = agent_names(&*database.begin(Mode::Read)?)?;
+    names.retain(|name| call.context.reaches(name));
+    Ok(names)
+}
