@@ -2,16 +2,20 @@
 
 use crate::arrival::{Arrival, Arrivals};
 use crate::call::{Call, Cancellation};
+use crate::caller::Caller;
 use crate::capability::toolbox;
 use crate::changes::{Changes, Notifier};
-use crate::description::{Audience, Resource, ResourceTemplate, Tool};
+use crate::completion::Completion;
+use crate::description::{Audience, Prompt, Resource, ResourceTemplate, Tool};
 use crate::engine::Engine;
+use crate::follow_ups::InProgress;
+use crate::model::Model;
 use crate::outcome::{CallError, Outcome};
-use crate::roots::Roots;
 use crate::storage::Storage;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinError;
 
 /// The component with its settings and grants. A clone refers to the same memory.
@@ -26,13 +30,18 @@ pub(crate) struct Mounted {
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
     pub(crate) resource_templates: Vec<ResourceTemplate>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) models: Vec<Arc<dyn Model>>,
+    pub(crate) models_by_hand: Vec<String>,
+    pub(crate) in_progress: InProgress,
     pub(crate) arrivals: Arrivals,
     pub(crate) notifier: Notifier,
 }
 
 impl Mounted {
     /// The context that the component gets for a call.
-    fn context(&self, arrival: &Arrival) -> toolbox::Context {
+    fn context(&self, arrival: &Arrival, models: &[Arc<dyn Model>]) -> toolbox::Context {
+        let names = models.iter().map(|model| model.name().to_owned());
         toolbox::Context {
             settings: self.settings.clone(),
             now: arrival.now.as_millisecond(),
@@ -42,6 +51,7 @@ impl Mounted {
             agents: None,
             stores: None,
             repository: None,
+            models: names.chain(self.models_by_hand.iter().cloned()).collect(),
         }
     }
 }
@@ -73,6 +83,11 @@ impl AgentMemory {
     /// The templates of further resources, in the order that users should see.
     pub fn resource_templates(&self) -> &[ResourceTemplate] {
         &self.0.resource_templates
+    }
+
+    /// The prompts of the mounted toolsets.
+    pub fn prompts(&self) -> &[Prompt] {
+        &self.0.prompts
     }
 
     /// The directory of the place with this label, or that of its file; none if that place is not
@@ -113,10 +128,10 @@ impl AgentMemory {
     /// Outside of a tokio runtime with a timer.
     pub async fn call(&self, tool: &str, arguments: &str) -> Result<Outcome, CallError> {
         let arrival = self.arrive(tool);
-        self.call_as(arrival, tool, arguments, None).await
+        self.call_as(arrival, tool, arguments, Caller::default()).await
     }
 
-    /// Runs a call that [has arrived](AgentMemory::arrive). `roots` may grant it further directories.
+    /// Runs a call that [has arrived](AgentMemory::arrive), for a client.
     ///
     /// # Errors
     ///
@@ -130,18 +145,21 @@ impl AgentMemory {
         arrival: Arrival,
         tool: &str,
         arguments: &str,
-        roots: Option<Arc<dyn Roots>>,
+        caller: Caller,
     ) -> Result<Outcome, CallError> {
         let audience = self.tool(tool).map_or(Audience::Model, |tool| tool.audience);
         let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
-        self.on_a_thread(arrival, audience, roots, move |engine, call, context| {
-            engine.call_tool(call, &tool, &arguments, context)
-        })
-        .await
+        let for_follow_ups = caller.clone();
+        let outcome = self
+            .on_a_thread(arrival, audience, caller, move |engine, call, context| {
+                engine.call_tool(call, &tool, &arguments, context)
+            })
+            .await?;
+        self.follow_up(outcome.follow_ups.clone(), for_follow_ups);
+        Ok(outcome)
     }
 
-    /// Reads a resource; `roots` may grant it further directories. The result is a JSON array of
-    /// `{"uri", "mimeType", "text"}`.
+    /// Reads a resource for a client. The result is a JSON array of `{"uri", "mimeType", "text"}`.
     ///
     /// # Errors
     ///
@@ -151,20 +169,138 @@ impl AgentMemory {
     /// # Panics
     ///
     /// As [`call`](AgentMemory::call).
-    pub async fn read_resource(
-        &self,
-        uri: &str,
-        roots: Option<Arc<dyn Roots>>,
-    ) -> Result<Outcome, CallError> {
-        let (arrival, uri) = (self.0.arrivals.receive(false), uri.to_owned());
-        self.on_a_thread(arrival, Audience::Model, roots, move |engine, call, context| {
+    pub async fn read_resource(&self, uri: &str, caller: Caller) -> Result<Outcome, CallError> {
+        let uri = uri.to_owned();
+        self.read_only(caller, move |engine, call, context| {
             engine.read_resource(call, &uri, context)
         })
         .await
     }
 
+    /// Gets a prompt for a client. `arguments` is a JSON object of texts. The result is
+    /// `{"description", "messages": [{"role", "text"}]}`.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotFound`] if there is no such prompt, [`CallError::InvalidRequest`] if an
+    /// argument is missing or unknown, and [`CallError::Ended`].
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](AgentMemory::call).
+    pub async fn get_prompt(
+        &self,
+        name: &str,
+        arguments: &str,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
+        let (name, arguments) = (name.to_owned(), arguments.to_owned());
+        self.read_only(caller, move |engine, call, context| {
+            engine.get_prompt(call, &name, &arguments, context)
+        })
+        .await
+    }
+
+    /// Completes an argument for a client. The result is a JSON array of at most 100 texts.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotFound`] if there is no such prompt, resource template or argument, and
+    /// [`CallError::Ended`].
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](AgentMemory::call).
+    pub async fn complete(
+        &self,
+        completion: Completion,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
+        self.read_only(caller, move |engine, call, context| {
+            engine.complete(call, &completion, context)
+        })
+        .await
+    }
+
+    /// Lists the follow-ups that wait in storage and that nobody has claimed, as those of the
+    /// outcome: none without a model.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Ended`].
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](AgentMemory::call).
+    pub async fn pending(&self, caller: Caller) -> Result<Outcome, CallError> {
+        self.read_only(caller, |engine, call, context| engine.pending(call, context)).await
+    }
+
+    /// Claims a follow-up for the time of the lease, in whole seconds. The result is `true`, or
+    /// `false` if somebody else has a lease or nothing is left to do.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotFound`] if no follow-up has an id of this form, and [`CallError::Ended`].
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](AgentMemory::call).
+    pub async fn claim(&self, id: &str, lease: Duration) -> Result<Outcome, CallError> {
+        let (id, arrival) = (id.to_owned(), self.0.arrivals.receive(true));
+        let seconds = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX);
+        let (audience, caller) = (Audience::Model, Caller::default());
+        self.on_a_thread(arrival, audience, caller, move |engine, call, context| {
+            engine.claim(call, &id, seconds, context)
+        })
+        .await
+    }
+
+    /// Answers a follow-up with JSON: `{"model", "summary"}`, or `{"error"}` if no model gave a
+    /// summary. The result is an object with `applied`; a second answer changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotFound`] if no follow-up has an id of this form, and [`CallError::Ended`].
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](AgentMemory::call).
+    pub async fn answer(
+        &self,
+        id: &str,
+        payload: &str,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
+        let (id, payload) = (id.to_owned(), payload.to_owned());
+        let (arrival, audience) = (self.0.arrivals.receive(true), Audience::Model);
+        self.on_a_thread(arrival, audience, caller, move |engine, call, context| {
+            engine.answer(call, &id, &payload, context)
+        })
+        .await
+    }
+
+    pub(crate) fn in_progress(&self) -> &InProgress {
+        &self.0.in_progress
+    }
+
+    /// The models that can be asked for a caller's summaries, the preferred one first.
+    pub(crate) fn models_of(&self, caller: &Caller) -> Vec<Arc<dyn Model>> {
+        caller.models.iter().chain(&self.0.models).cloned().collect()
+    }
+
     fn tool(&self, name: &str) -> Option<&Tool> {
         self.0.tools.iter().find(|tool| tool.is_called(name))
+    }
+
+    async fn read_only(
+        &self,
+        caller: Caller,
+        run: impl FnOnce(&Engine, Call, &toolbox::Context) -> Result<toolbox::Outcome, CallError>
+        + Send
+        + 'static,
+    ) -> Result<Outcome, CallError> {
+        self.on_a_thread(self.0.arrivals.receive(false), Audience::Model, caller, run).await
     }
 
     /// Runs a call on a thread that may block, until it ends or its future is dropped.
@@ -172,21 +308,21 @@ impl AgentMemory {
         &self,
         arrival: Arrival,
         audience: Audience,
-        roots: Option<Arc<dyn Roots>>,
+        caller: Caller,
         run: impl FnOnce(&Engine, Call, &toolbox::Context) -> Result<toolbox::Outcome, CallError>
         + Send
         + 'static,
     ) -> Result<Outcome, CallError> {
         arrival.call_place.served().await;
         let (cancellation, _cancel_on_drop) = Cancellation::new();
-        let memory = self.0.clone();
+        let (memory, models) = (self.0.clone(), self.models_of(&caller));
         let ran = tokio::task::spawn_blocking(move || {
-            let context = memory.context(&arrival);
+            let context = memory.context(&arrival, &models);
             // Held until the call has ended, even if its future is dropped earlier.
             let _place = arrival.call_place;
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());
             let (place, cancellation) = (arrival.writer_place, Some(cancellation));
-            let call = Call::new(storage, limits, audience, place, roots, cancellation);
+            let call = Call::new(storage, limits, audience, place, caller.roots, cancellation);
             let outcome = run(&memory.engine, call, &context).map(Outcome::from)?;
             // On this thread, since a cancelled call may have changed something.
             memory.notifier.notify(&outcome.changed);

@@ -7,17 +7,19 @@ use crate::changes::Notifier;
 use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::engine::{Engine, Image};
+use crate::follow_ups::InProgress;
 use crate::storage::{self, NamedPlace, NamedPlaceKind, Storage, StorageOptions};
-use crate::{Clock, Durability, Limits, Random};
+use crate::{Clock, Durability, Limits, Model, Random};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// In minutes.
 const DAY: i32 = 24 * 60;
 
 /// Builds an [`AgentMemory`]. By default it mounts the default toolsets and is granted nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct Builder {
     /// None: the default toolsets.
@@ -33,6 +35,8 @@ pub struct Builder {
     random: Random,
     limits: Limits,
     image: Image,
+    models: Vec<Arc<dyn Model>>,
+    models_by_hand: Vec<String>,
 }
 
 impl AgentMemory {
@@ -55,6 +59,8 @@ impl Builder {
             random: Random::default(),
             limits: Limits::default(),
             image: Image::embedded(),
+            models: Vec::new(),
+            models_by_hand: Vec::new(),
         }
     }
 
@@ -131,6 +137,23 @@ impl Builder {
         self
     }
 
+    /// Adds a model that is asked for summaries, after those that were added before. It is asked in
+    /// a task of its own, after the call was answered.
+    pub fn model(mut self, model: Arc<dyn Model>) -> Builder {
+        self.models.push(model);
+        self
+    }
+
+    /// Names models that the program asks by itself. It [claims](AgentMemory::claim) the follow-ups
+    /// of outcomes and [answers](AgentMemory::answer) them.
+    pub fn models_by_hand<S: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = S>,
+    ) -> Builder {
+        self.models_by_hand = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Runs another component of the same world, for tests of the host.
     #[doc(hidden)]
     pub fn image(mut self, image: Image) -> Builder {
@@ -193,6 +216,10 @@ impl Builder {
                 .flat_map(|toolset| toolset.resource_templates())
                 .cloned()
                 .collect(),
+            prompts: of_mounted().flat_map(|toolset| toolset.prompts()).cloned().collect(),
+            models: self.models,
+            models_by_hand: self.models_by_hand,
+            in_progress: InProgress::default(),
             arrivals,
             notifier: Notifier::new(),
         }))

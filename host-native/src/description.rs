@@ -32,6 +32,7 @@ pub struct Toolset {
     tools: Vec<DescribedTool>,
     resources: Vec<Resource>,
     resource_templates: Vec<ResourceTemplate>,
+    prompts: Vec<Prompt>,
 }
 
 /// A toolset's own setting.
@@ -195,6 +196,30 @@ pub struct ResourceTemplate {
     pub mime_type: String,
 }
 
+/// A prompt that the component describes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Prompt {
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// What it does, for a person.
+    pub description: String,
+    /// Its arguments, which are texts.
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// An argument of a [`Prompt`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: String,
+    /// For a person.
+    pub description: String,
+    /// Whether it has to be given.
+    pub required: bool,
+}
+
 /// The name that mounts every toolset.
 pub(crate) const ALL: &str = "all";
 
@@ -267,6 +292,10 @@ impl Toolset {
 
     pub(crate) fn resources(&self) -> &[Resource] {
         &self.resources
+    }
+
+    pub(crate) fn prompts(&self) -> &[Prompt] {
+        &self.prompts
     }
 
     pub(crate) fn resource_templates(&self) -> &[ResourceTemplate] {

@@ -26,13 +26,17 @@ mod agent_memory;
 mod arrival;
 mod builder;
 mod call;
+mod caller;
 mod capability;
 mod changes;
+mod completion;
 mod data_directory;
 mod description;
 #[cfg(feature = "mcp")]
 mod enclosing_repository;
 mod engine;
+mod follow_ups;
+mod model;
 mod outcome;
 mod queue;
 mod roots;
@@ -51,13 +55,18 @@ pub use agent_memory::AgentMemory;
 pub use arrival::{Arrival, Clock, Random};
 pub use builder::{BuildError, Builder};
 pub use call::Limits;
+pub use caller::Caller;
 #[doc(hidden)]
 pub use changes::{Changed, Changes};
-pub use description::{Annotations, Audience, Resource, ResourceTemplate, Tool};
+pub use completion::{Completion, Reference};
+pub use description::{
+    Annotations, Audience, Prompt, PromptArgument, Resource, ResourceTemplate, Tool,
+};
 pub use description::{
     DatabaseDescription, Description, PlaceDescription, Toolset, ToolsetSetting,
 };
 pub use engine::Image;
+pub use model::{Model, SummaryRequest};
 pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError};
 pub use roots::{BoxFuture, Roots};
 pub use storage::Durability;

@@ -9,7 +9,7 @@ pub struct Outcome {
     pub answer: Result<String, ToolError>,
     /// The URIs of the resources that the call changed.
     pub changed: Vec<String>,
-    /// Work that the call leaves to be done.
+    /// Work that the call leaves. If the memory has models of its own, it is carried out by itself.
     pub follow_ups: Vec<FollowUp>,
 }
 
@@ -70,10 +70,10 @@ pub struct FollowUp {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// No mounted toolset has this tool or resource.
+    /// No mounted toolset has this tool, resource, prompt or follow-up.
     #[error("{0}")]
     NotFound(String),
-    /// The arguments are not a JSON object.
+    /// The arguments are not a JSON object, or not those of the prompt.
     #[error("{0}")]
     InvalidRequest(String),
     /// The host stopped the component and released everything that it held. Finished commits stand;

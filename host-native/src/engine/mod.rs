@@ -9,7 +9,9 @@ pub use image::Image;
 
 use crate::call::{Call, Limits, StopError};
 use crate::capability::{self, MemoryPre, toolbox};
+use crate::completion::{Completion, Reference};
 use crate::outcome::{CallError, Reason};
+use serde_json::Value;
 use ticker::Ticker;
 use wasmtime::component::Linker;
 use wasmtime::{Result, Store, UpdateDeadline};
@@ -58,6 +60,63 @@ impl Engine {
         context: &toolbox::Context,
     ) -> Answer<toolbox::Outcome> {
         self.run(call, uri, |store, toolbox| toolbox.call_read_resource(store, uri, context))
+    }
+
+    pub(crate) fn get_prompt(
+        &self,
+        call: Call,
+        name: &str,
+        arguments: &str,
+        context: &toolbox::Context,
+    ) -> Answer<toolbox::Outcome> {
+        self.run(call, name, |store, toolbox| {
+            toolbox.call_get_prompt(store, name, arguments, context)
+        })
+    }
+
+    pub(crate) fn complete(
+        &self,
+        call: Call,
+        completion: &Completion,
+        context: &toolbox::Context,
+    ) -> Answer<toolbox::Outcome> {
+        let Completion { reference, argument, value, others } = completion;
+        let reference = match reference {
+            Reference::Prompt(name) => toolbox::Reference::Prompt(name.clone()),
+            Reference::ResourceTemplate(uri) => toolbox::Reference::ResourceTemplate(uri.clone()),
+        };
+        let others = Value::from_iter(others.clone()).to_string();
+        self.run(call, "complete", |store, toolbox| {
+            toolbox.call_complete(store, &reference, argument, value, &others, context)
+        })
+    }
+
+    pub(crate) fn pending(
+        &self,
+        call: Call,
+        context: &toolbox::Context,
+    ) -> Answer<toolbox::Outcome> {
+        self.run(call, "pending", |store, toolbox| toolbox.call_pending(store, context))
+    }
+
+    pub(crate) fn claim(
+        &self,
+        call: Call,
+        id: &str,
+        lease_seconds: u32,
+        context: &toolbox::Context,
+    ) -> Answer<toolbox::Outcome> {
+        self.run(call, id, |store, toolbox| toolbox.call_claim(store, id, lease_seconds, context))
+    }
+
+    pub(crate) fn answer(
+        &self,
+        call: Call,
+        id: &str,
+        payload: &str,
+        context: &toolbox::Context,
+    ) -> Answer<toolbox::Outcome> {
+        self.run(call, id, |store, toolbox| toolbox.call_answer(store, id, payload, context))
     }
 
     /// Runs one function of the toolbox in an instance of its own, on this thread.

@@ -28,6 +28,9 @@ fn params_of(method: &str, version: Version) -> Option<&'static str> {
         ("subscriptions/listen", Version::Stateless) => "`notifications`, an object",
         ("resources/list" | "resources/templates/list", _) => "at most `cursor`, a string",
         ("resources/read", _) => "`uri`, a string",
+        ("prompts/list", _) => "at most `cursor`, a string",
+        ("prompts/get", _) => "`name`, a string, and `arguments`, an object of strings",
+        ("completion/complete", _) => "`ref` and `argument`, objects",
         ("resources/subscribe" | "resources/unsubscribe", Version::Initialized) => {
             "`uri`, a string"
         }

@@ -22,13 +22,15 @@ mod answer;
 mod error;
 mod intake;
 mod lines;
+mod prompts;
 mod resources;
 mod roots;
+mod sampling;
 mod server;
 mod subscriptions;
 mod version;
 
-use crate::AgentMemory;
+use crate::{AgentMemory, Caller};
 use intake::Intake;
 use lines::Lines;
 use rmcp::ServiceExt;
@@ -41,7 +43,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-/// How long calls in progress may take to end after the input has ended.
+/// How long calls in progress may take to end after the input has ended, and then the summaries.
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Why serving ended before the client did.
@@ -72,13 +74,29 @@ pub async fn serve_stdio(
 /// Serves one client, whose messages are lines of JSON, until its input ends, its output breaks, or
 /// `stop` is ready.
 ///
-/// Calls in progress are then finished and answered, for at most 5 s. Open subscriptions end at
-/// once.
+/// Calls in progress are then finished and answered, and then summaries that models are writing, each
+/// for at most 5 s. Open subscriptions end at once.
 ///
 /// # Errors
 ///
 /// [`ServeError`]. A client that disconnects is not an error.
 pub async fn serve<R, W>(
+    memory: AgentMemory,
+    reader: R,
+    writer: W,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    memory.resume(Caller::default());
+    let served = serve_calls(memory.clone(), reader, writer, stop).await;
+    memory.close(CLOSING).await;
+    served
+}
+
+async fn serve_calls<R, W>(
     memory: AgentMemory,
     reader: R,
     writer: W,

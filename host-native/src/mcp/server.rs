@@ -1,22 +1,25 @@
 use super::answer::{answer, listed};
 use super::error::{unknown_method, unrecognised};
 use super::intake;
+use super::prompts;
 use super::resources::{self, is_resource};
 use super::roots::{ClientRoots, KnownRoots};
+use super::sampling::Sampling;
 use super::subscriptions::{MAX_SUBSCRIPTIONS, Subscriptions};
 use super::version::Version;
-use crate::{AgentMemory, Audience, Tool};
+use crate::{AgentMemory, Audience, Caller, Tool};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    MetaObject, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
+    PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
+    ResourcesCapability, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler, model};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 type Request = RequestContext<RoleServer>;
@@ -40,6 +43,29 @@ impl Server {
 
     fn has_resources(&self) -> bool {
         !self.memory.resources().is_empty() || !self.memory.resource_templates().is_empty()
+    }
+
+    /// Whether anything has arguments to complete.
+    fn has_completion(&self) -> bool {
+        !self.memory.prompts().is_empty() || !self.memory.resource_templates().is_empty()
+    }
+
+    /// Checks that there are prompts. Without them, `rmcp` would answer with empty lists.
+    fn check_prompts(&self, method: &str) -> Result<(), ErrorData> {
+        match self.memory.prompts().is_empty() {
+            true => Err(unknown_method(method)),
+            false => Ok(()),
+        }
+    }
+
+    /// What the client of a request brings to its calls.
+    fn caller(&self, request: &Request) -> Caller {
+        let samples = request.protocol_version().is_some_and(|version| version.has_initialize());
+        let capabilities = request.client_capabilities().filter(|_| samples);
+        Caller {
+            roots: ClientRoots::of(request, &self.known_roots, &self.end),
+            models: Sampling::of(&request.peer, capabilities.as_ref()).into_iter().collect(),
+        }
     }
 
     /// Checks a request for a list of resources: they must exist, and every list is one page.
@@ -112,12 +138,14 @@ fn instructions(tools: &[model::Tool]) -> String {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools();
-        let capabilities = if self.has_resources() {
-            capabilities.enable_resources().enable_resources_subscribe().build()
-        } else {
-            capabilities.build()
-        };
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        capabilities.resources = self.has_resources().then(|| {
+            let mut resources = ResourcesCapability::default();
+            resources.subscribe = Some(true);
+            resources
+        });
+        capabilities.prompts = (!self.memory.prompts().is_empty()).then(PromptsCapability::default);
+        capabilities.completions = self.has_completion().then(JsonObject::default);
         ServerConfig::new(capabilities)
             .with_server_info(identity())
             .with_instructions(instructions(&self.tools))
@@ -165,9 +193,9 @@ impl ServerHandler for Server {
         let arrival =
             intake::arrival(&request.extensions).unwrap_or_else(|| self.memory.arrive(&call.name));
         let arguments = serde_json::Value::Object(call.arguments.unwrap_or_default()).to_string();
-        let roots = ClientRoots::of(&request, &self.known_roots, &self.end);
+        let caller = self.caller(&request);
         let outcome = tokio::select! {
-            outcome = self.memory.call_as(arrival, &call.name, &arguments, roots) => outcome,
+            outcome = self.memory.call_as(arrival, &call.name, &arguments, caller) => outcome,
             () = request.ct.cancelled() => {
                 tracing::debug!(tool = %call.name, "cancelled");
                 return Err(ErrorData::internal_error("the call was cancelled", None));
@@ -243,9 +271,9 @@ impl ServerHandler for Server {
         if !self.has_resources() {
             return Err(unknown_method("resources/read"));
         }
-        let roots = ClientRoots::of(&request, &self.known_roots, &self.end);
+        let caller = self.caller(&request);
         let outcome = tokio::select! {
-            outcome = self.memory.read_resource(&read.uri, roots) => outcome,
+            outcome = self.memory.read_resource(&read.uri, caller) => outcome,
             () = request.ct.cancelled() => {
                 return Err(ErrorData::internal_error("the request was cancelled", None));
             }
@@ -278,6 +306,14 @@ impl ServerHandler for Server {
         Ok(())
     }
 
+    async fn on_initialized(&self, session: NotificationContext<RoleServer>) {
+        let client = session.peer.peer_info().map(|client| client.capabilities.clone());
+        let models = Sampling::of(&session.peer, client.as_ref()).into_iter().collect::<Vec<_>>();
+        if !models.is_empty() {
+            self.memory.resume(Caller { roots: None, models });
+        }
+    }
+
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
         self.known_roots.forget();
     }
@@ -290,21 +326,45 @@ impl ServerHandler for Server {
         Err(unrecognised(&custom.method, Version::of(&request)))
     }
 
-    // Without these, `rmcp` would answer with empty lists for capabilities that are not declared.
-
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: Request,
+        page: Option<PaginatedRequestParams>,
+        request: Request,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(unknown_method("prompts/list"))
+        self.check_prompts("prompts/list")?;
+        one_page(page)?;
+        let prompts = self.memory.prompts().iter().map(prompts::listed);
+        let mut result = ListPromptsResult::with_all_items(prompts.collect());
+        result.meta = name_in_result(&request);
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        prompt: GetPromptRequestParams,
+        request: Request,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.check_prompts("prompts/get")?;
+        let arguments = Value::Object(prompt.arguments.unwrap_or_default()).to_string();
+        let caller = self.caller(&request);
+        let outcome = self.memory.get_prompt(&prompt.name, &arguments, caller).await;
+        let mut result = prompts::prompt(outcome)?;
+        result.meta = name_in_result(&request);
+        Ok(result.into())
     }
 
     async fn complete(
         &self,
-        _: CompleteRequestParams,
-        _: Request,
+        params: CompleteRequestParams,
+        request: Request,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(unknown_method("completion/complete"))
+        if !self.has_completion() {
+            return Err(unknown_method("completion/complete"));
+        }
+        let completion = prompts::completion(params)?;
+        let outcome = self.memory.complete(completion, self.caller(&request)).await;
+        let mut result = CompleteResult::new(prompts::completed(outcome)?);
+        result.meta = name_in_result(&request);
+        Ok(result)
     }
 }

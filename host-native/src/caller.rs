@@ -1,0 +1,26 @@
+//! What a client brings to its calls.
+
+use crate::model::Model;
+use crate::roots::Roots;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a client brings to its calls, such as the client of an MCP server. By default nothing.
+#[derive(Clone, Default)]
+pub struct Caller {
+    /// Further granted directories.
+    pub roots: Option<Arc<dyn Roots>>,
+    /// Its models. They are asked before those of the [`Builder`](crate::Builder).
+    pub models: Vec<Arc<dyn Model>>,
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let models: Vec<_> = self.models.iter().map(|model| model.name()).collect();
+        formatter
+            .debug_struct("Caller")
+            .field("roots", &self.roots.is_some())
+            .field("models", &models)
+            .finish()
+    }
+}

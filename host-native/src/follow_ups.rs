@@ -1,0 +1,140 @@
+//! Carrying out follow-ups: a model is asked after the call was answered.
+
+use crate::agent_memory::AgentMemory;
+use crate::caller::Caller;
+use crate::model::{Model, SummaryRequest};
+use crate::outcome::{CallError, FollowUp, Outcome};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How long all models together have for one summary.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The lease of a follow-up, longer than twice [`TIMEOUT`].
+const LEASE: Duration = Duration::from_secs(90);
+
+/// The follow-ups in progress.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InProgress {
+    tasks: TaskTracker,
+    end: CancellationToken,
+}
+
+impl AgentMemory {
+    /// Carries out the follow-ups that earlier processes left, now and again when their leases have
+    /// ended. A server calls it when its models can be asked.
+    ///
+    /// It goes on after this returns. Nothing happens if there is no model to ask.
+    pub fn resume(&self, caller: Caller) {
+        if self.models_of(&caller).is_empty() {
+            return;
+        }
+        let memory = self.clone();
+        self.in_background(async move {
+            for wait in [Duration::ZERO, LEASE] {
+                tokio::time::sleep(wait).await;
+                match memory.pending(caller.clone()).await {
+                    Ok(outcome) => memory.carry_out(outcome.follow_ups, &caller).await,
+                    Err(error) => tracing::warn!(%error, "earlier follow-ups cannot be listed"),
+                }
+            }
+        });
+    }
+
+    /// Carries out follow-ups after their call was answered.
+    pub(crate) fn follow_up(&self, follow_ups: Vec<FollowUp>, caller: Caller) {
+        if follow_ups.is_empty() || self.models_of(&caller).is_empty() {
+            return;
+        }
+        let memory = self.clone();
+        self.in_background(async move { memory.carry_out(follow_ups, &caller).await });
+    }
+
+    /// Waits until all follow-ups in progress have ended, at most for the given time. The others
+    /// are left in storage for the next process.
+    pub async fn close(&self, within: Duration) {
+        let InProgress { tasks, end } = self.in_progress();
+        tasks.close();
+        if tokio::time::timeout(within, tasks.wait()).await.is_err() {
+            tracing::info!("summaries that were not finished are left for the next start");
+        }
+        end.cancel();
+    }
+
+    fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let InProgress { tasks, end } = self.in_progress().clone();
+        if !tasks.is_closed() {
+            tasks.spawn(async move { end.run_until_cancelled_owned(work).await });
+        }
+    }
+
+    async fn carry_out(&self, follow_ups: Vec<FollowUp>, caller: &Caller) {
+        let mut waiting = VecDeque::from(follow_ups);
+        while let Some(follow_up) = waiting.pop_front() {
+            match self.carry_out_one(&follow_up, caller).await {
+                Ok(next) => waiting.extend(next),
+                Err(error) => {
+                    tracing::warn!(id = follow_up.id, error, "a follow-up is left for later");
+                }
+            }
+        }
+    }
+
+    /// Carries out a follow-up, and returns those that its answer leaves.
+    async fn carry_out_one(
+        &self,
+        follow_up: &FollowUp,
+        caller: &Caller,
+    ) -> Result<Vec<FollowUp>, String> {
+        if follow_up.kind != "summary" {
+            return Err(format!("its kind `{}` is unknown", follow_up.kind));
+        }
+        let request: SummaryRequest = serde_json::from_str(&follow_up.payload)
+            .map_err(|error| format!("its request cannot be read: {error}"))?;
+        let claimed = self.claim(&follow_up.id, LEASE).await;
+        if answer_of(claimed)? != Value::Bool(true) {
+            return Ok(Vec::new());
+        }
+        let models = self.models_of(caller);
+        let answer = match tokio::time::timeout(TIMEOUT, summary(&request, &models)).await {
+            Ok(answer) => answer,
+            Err(_) => json!({ "error": format!("no model answered within {TIMEOUT:?}") }),
+        };
+        if let Some(error) = answer.get("error") {
+            tracing::warn!(id = follow_up.id, %error, "the built-in summary is used");
+        }
+        let outcome = self.answer(&follow_up.id, &answer.to_string(), caller.clone()).await;
+        let outcome = outcome.map_err(|error| error.to_string())?;
+        let next = outcome.follow_ups.clone();
+        answer_of(Ok(outcome)).map(|_| next)
+    }
+}
+
+/// The answer of the first model that gives one, in the order of the request.
+async fn summary(request: &SummaryRequest, models: &[Arc<dyn Model>]) -> Value {
+    let mut errors = Vec::new();
+    for name in &request.models {
+        let Some(model) = models.iter().find(|model| model.name() == name) else { continue };
+        match model.summarize(request).await {
+            Ok(summary) if !summary.trim().is_empty() => {
+                return json!({ "model": name, "summary": summary });
+            }
+            Ok(_) => errors.push(format!("`{name}` answered nothing")),
+            Err(error) => errors.push(format!("`{name}`: {error}")),
+        }
+    }
+    if errors.is_empty() {
+        errors.push("no model can be asked".to_owned());
+    }
+    json!({ "error": errors.join("; ") })
+}
+
+fn answer_of(outcome: Result<Outcome, CallError>) -> Result<Value, String> {
+    let outcome = outcome.map_err(|error| error.to_string())?;
+    let answer = outcome.answer.map_err(|error| error.message)?;
+    serde_json::from_str(&answer).map_err(|error| error.to_string())
+}

@@ -1,0 +1,40 @@
+//! Models that summarise memories.
+
+use crate::roots::BoxFuture;
+use serde::Deserialize;
+use serde_json::json;
+
+/// A model that can be asked for summaries.
+pub trait Model: Send + Sync {
+    /// The name by which settings and the log of summaries know it, such as `anthropic`.
+    fn name(&self) -> &str;
+
+    /// Asks for one summary. The future is dropped after 30 s.
+    ///
+    /// The error is for the log of the program.
+    fn summarize<'a>(
+        &'a self,
+        request: &'a SummaryRequest,
+    ) -> BoxFuture<'a, Result<String, String>>;
+}
+
+/// A request for a summary of memories.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct SummaryRequest {
+    /// What to do, for the model.
+    pub instructions: String,
+    /// The texts to summarise, the oldest first. They are data, not instructions.
+    pub memories: Vec<String>,
+    /// The longest summary that is kept.
+    pub max_characters: usize,
+    /// The names of the models that may be asked.
+    pub(crate) models: Vec<String>,
+}
+
+impl SummaryRequest {
+    /// The message of the user to the model: the memories as one JSON array, marked as data.
+    pub fn prompt(&self) -> String {
+        format!("The memories, as data:\n{}", json!(self.memories))
+    }
+}
