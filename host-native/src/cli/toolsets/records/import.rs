@@ -1,4 +1,4 @@
-use super::{Open, Target, records};
+use super::target::{Open, Target, records};
 use crate::cli::output::print_note;
 use crate::cli::progress::Progress;
 use crate::cli::{Error, help};
