@@ -18,6 +18,8 @@ pub struct FollowUp {
 
 /// The follow-ups of a toolset. Each has a number in the toolset.
 pub(crate) struct FollowUps {
+    /// The name of the setting whose value may be the name of the only model that is asked.
+    pub model_setting: &'static str,
     /// Adds those without a current lease to the call's follow-ups.
     pub pending: fn(&Call<'_>) -> Result<(), Box<dyn ToolError>>,
     /// Takes a lease of so many seconds. False if another host has one or nothing is left to do.

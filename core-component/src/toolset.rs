@@ -58,7 +58,7 @@ impl Toolset {
             let of = self.resources.map_or(&[][..], list);
             of.iter().map(|resource| resource.describe(uri)).collect::<Vec<_>>()
         };
-        json!({
+        let mut description = json!({
             "name": self.name,
             "title": self.title,
             "description": self.description,
@@ -69,7 +69,11 @@ impl Toolset {
             "resources": resources(|of| of.list, "uri"),
             "resource_templates": resources(|of| of.templates, "uriTemplate"),
             "prompts": self.prompts.iter().map(Prompt::describe).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(follow_ups) = self.follow_ups {
+            description["model_setting"] = json!(follow_ups.model_setting);
+        }
+        description
     }
 }
 

@@ -3,13 +3,14 @@
 use crate::roots::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
+use std::time::Instant;
 
 /// A model that can be asked for summaries.
 pub trait Model: Send + Sync {
     /// The name by which settings and the log of summaries know it, such as `anthropic`.
     fn name(&self) -> &str;
 
-    /// Asks for one summary. The future is dropped after 30 s.
+    /// Asks for one summary. The future is dropped at the deadline of the request.
     ///
     /// The error is for the log of the program.
     fn summarize<'a>(
@@ -28,6 +29,9 @@ pub struct SummaryRequest {
     pub memories: Vec<String>,
     /// The longest summary that is kept.
     pub max_characters: usize,
+    /// When the summary is given up.
+    #[serde(skip, default = "Instant::now")]
+    pub deadline: Instant,
     /// The names of the models that may be asked.
     pub(crate) models: Vec<String>,
 }

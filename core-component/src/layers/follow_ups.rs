@@ -14,6 +14,7 @@ use crate::storage::database::Mode;
 use crate::tool::{Call, ToolError};
 
 pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
+    model_setting: "summarizer",
     pending: |call| pending(call).map_err(boxed),
     claim: |call, batch, seconds| claim(call, batch, seconds).map_err(boxed),
     answer: |call, batch, payload| answer(call, batch, payload).map_err(boxed),
