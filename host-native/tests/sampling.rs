@@ -123,16 +123,26 @@ fn the_setting_names_the_only_model_that_is_asked() {
 }
 
 #[test]
-fn a_client_that_ends_without_an_answer_leaves_the_summary_for_the_next() {
+fn a_client_that_ends_without_an_answer_gets_the_built_in_summary() {
+    let memories = Memories::new();
+    let mut client = memories.sampling_client(&mut memories.serve());
+    add(&mut client, 0..CAPACITY);
+    request(&mut client);
+    assert!(client.end().1.success());
+    assert_eq!(author(&memories), "built-in");
+}
+
+#[test]
+fn the_next_client_that_samples_is_asked_for_the_summary_of_a_killed_server() {
     let memories = Memories::new();
     let at = |clock: &str| {
         let mut serve = memories.serve();
         memories.sampling_client(serve.args(["--fixed-clock", clock]))
     };
-    let mut client = at("2025-01-20T10:00:00Z");
-    add(&mut client, 0..CAPACITY);
-    request(&mut client);
-    assert!(client.end().1.success());
+    let mut killed = at("2025-01-20T10:00:00Z");
+    add(&mut killed, 0..CAPACITY);
+    request(&mut killed);
+    killed.kill();
     assert_eq!((memories.recent(), memories.total()), (10, 10));
 
     let mut next = at("2025-01-20T11:00:00Z");

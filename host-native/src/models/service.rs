@@ -153,3 +153,33 @@ fn retry_after(headers: &HeaderMap) -> Duration {
     let seconds = headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
     seconds.map_or(PAUSE, Duration::from_secs)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_request_that_is_too_large_is_not_sent() {
+        let endpoint = Endpoint::parse("http://127.0.0.1:1").expect("of this machine");
+        let service = Service::new(endpoint, "v1/messages", "model".to_owned(), Vec::new());
+        let body = json!({ "messages": "x".repeat(MAX_BODY as usize) });
+        let sent = service.post(&body, Instant::now());
+        assert_eq!(sent, Err("the request would have more than 1048576 bytes".to_owned()));
+    }
+
+    #[test]
+    fn a_service_names_its_pause_in_seconds() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(retry_after(&headers), PAUSE);
+        for (value, pause) in [
+            ("0", Duration::ZERO),
+            ("20", Duration::from_secs(20)),
+            ("Wed, 21 Oct 2026 07:28:00 GMT", PAUSE),
+            ("-1", PAUSE),
+        ] {
+            headers.insert("retry-after", value.parse().expect("a value"));
+            assert_eq!(retry_after(&headers), pause, "{value}");
+        }
+    }
+}
