@@ -11,10 +11,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long all models together have for one summary, at most.
-pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The lease of a follow-up, longer than twice [`MAX_TIMEOUT`].
+/// The lease of a follow-up, longer than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
 const LEASE: Duration = Duration::from_secs(90);
 
 /// The follow-ups in progress.

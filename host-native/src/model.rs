@@ -3,7 +3,10 @@
 use crate::roots::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long all models together have for one summary, at most.
+pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A model that can be asked for summaries.
 pub trait Model: Send + Sync {

@@ -1,6 +1,6 @@
 //! Parsers for the values of settings, each with a description of what it accepts.
 
-use crate::follow_ups::MAX_TIMEOUT as MAX_MODEL_TIMEOUT;
+use crate::model::MAX_TIMEOUT as MAX_MODEL_TIMEOUT;
 use crate::storage::MAX_LOCK_WAIT;
 use crate::{Clock, Durability, Random};
 use jiff::{SignedDuration, Timestamp};

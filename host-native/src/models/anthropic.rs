@@ -1,11 +1,14 @@
+use super::Endpoint;
 use super::service::Service;
-use super::{Endpoint, MAX_TOKENS};
 use crate::{BoxFuture, Model, SummaryRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 const VERSION: &str = "2023-06-01";
+
+/// The most tokens of an answer: 1,000 characters in any script.
+const MAX_TOKENS: u32 = 1_000;
 
 /// A model behind the Messages API of Anthropic.
 ///

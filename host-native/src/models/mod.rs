@@ -12,6 +12,3 @@ mod service;
 pub use anthropic::Anthropic;
 pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use openai::OpenAi;
-
-/// The most tokens of an answer: 1,000 characters in any script.
-const MAX_TOKENS: u32 = 1_000;
