@@ -211,6 +211,25 @@ fn a_service_that_hangs_or_cannot_be_reached_is_given_up() {
 }
 
 #[test]
+fn anthropic_comes_before_openai_which_follows_if_it_fails() {
+    let (anthropic, openai) = (Api::Anthropic, Api::OpenAi);
+    for (reply, by) in
+        [(Reply::ok(anthropic.answer(SUMMARY)), anthropic), (Reply::status(401), openai)]
+    {
+        let first = ModelServer::start([reply]);
+        let second = ModelServer::start([Reply::ok(openai.answer(SUMMARY))]);
+        let memories = Memories::new();
+        let mut serve = memories.serve();
+        openai.set(anthropic.set(&mut serve, &first.url), &second.url);
+        let mut client = memories.client(&mut serve);
+        add(&mut client, 0..CAPACITY);
+        assert_eq!(memories.wait_for_compost(1), [by_model(by)]);
+        let asked = (first.more_requests(), second.more_requests());
+        assert_eq!(asked, (1, usize::from(by == openai)));
+    }
+}
+
+#[test]
 fn a_request_of_a_killed_server_is_made_again_once_its_lease_has_ended() {
     let api = Api::Anthropic;
     let server = ModelServer::start([Reply::Hang, Reply::ok(api.answer(SUMMARY))]);
