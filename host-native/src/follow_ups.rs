@@ -1,6 +1,7 @@
 //! Carrying out follow-ups: a model is asked after the call was answered.
 
 use crate::agent_memory::AgentMemory;
+use crate::background::InProgress;
 use crate::caller::Caller;
 use crate::model::{Model, SummaryRequest};
 use crate::outcome::{CallError, FollowUp, Outcome};
@@ -8,21 +9,9 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// The lease of a follow-up, longer than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
 const LEASE: Duration = Duration::from_secs(90);
-
-/// The follow-ups in progress.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct InProgress {
-    tasks: TaskTracker,
-    /// Cancelled when no more follow-ups are begun.
-    closing: CancellationToken,
-    /// Cancelled when those in progress are given up.
-    end: CancellationToken,
-}
 
 impl AgentMemory {
     /// Carries out the follow-ups that earlier processes left, now and again when their leases have
