@@ -57,7 +57,7 @@ impl Toolset {
             let of = self.resources.map_or(&[][..], list);
             of.iter().map(|resource| resource.describe(uri)).collect::<Vec<_>>()
         };
-        json!({
+        let mut description = json!({
             "name": self.name,
             "title": self.title,
             "description": self.description,
@@ -68,7 +68,11 @@ impl Toolset {
             "resources": resources(|of| of.list, "uri"),
             "resource_templates": resources(|of| of.templates, "uriTemplate"),
             "prompts": self.prompts.iter().map(Prompt::describe).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(follow_ups) = self.follow_ups {
+            description["model_setting"] = json!(follow_ups.model_setting);
+        }
+        description
     }
 }
 
@@ -167,6 +171,8 @@ pub(crate) struct DatabaseDescription {
 
 /// The follow-ups of a toolset. Each has a number in the toolset.
 pub(crate) struct FollowUps {
+    /// The name of the setting whose value may be the name of the only model that is asked.
+    pub model_setting: &'static str,
     /// Adds those without a current lease to the call's follow-ups.
     pub pending: fn(&Call<'_>) -> Result<(), Box<dyn ToolError>>,
     /// Takes a lease of so many seconds. False if another host has one or nothing is left to do.

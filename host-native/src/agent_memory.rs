@@ -33,6 +33,7 @@ pub(crate) struct Mounted {
     pub(crate) prompts: Vec<Prompt>,
     pub(crate) models: Vec<Arc<dyn Model>>,
     pub(crate) models_by_hand: Vec<String>,
+    pub(crate) model_timeout: Duration,
     pub(crate) in_progress: InProgress,
     pub(crate) arrivals: Arrivals,
     pub(crate) notifier: Notifier,
@@ -282,6 +283,10 @@ impl AgentMemory {
 
     pub(crate) fn in_progress(&self) -> &InProgress {
         &self.0.in_progress
+    }
+
+    pub(crate) fn model_timeout(&self) -> Duration {
+        self.0.model_timeout
     }
 
     /// The models that can be asked for a caller's summaries, the preferred one first.

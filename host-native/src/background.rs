@@ -7,5 +7,8 @@ use tokio_util::task::TaskTracker;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InProgress {
     pub(crate) tasks: TaskTracker,
+    /// Cancelled when no more work is begun.
+    pub(crate) closing: CancellationToken,
+    /// Cancelled when the work in progress is given up.
     pub(crate) end: CancellationToken,
 }

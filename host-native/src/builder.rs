@@ -8,6 +8,7 @@ use crate::changes::Notifier;
 use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::engine::{Engine, Image};
+use crate::model::MAX_TIMEOUT;
 use crate::storage::{self, NamedPlace, NamedPlaceKind, Storage, StorageOptions};
 use crate::{Clock, Durability, Limits, Model, Random};
 use serde_json::Value;
@@ -37,6 +38,7 @@ pub struct Builder {
     image: Image,
     models: Vec<Arc<dyn Model>>,
     models_by_hand: Vec<String>,
+    model_timeout: Duration,
 }
 
 impl AgentMemory {
@@ -61,6 +63,7 @@ impl Builder {
             image: Image::embedded(),
             models: Vec::new(),
             models_by_hand: Vec::new(),
+            model_timeout: MAX_TIMEOUT,
         }
     }
 
@@ -144,6 +147,12 @@ impl Builder {
         self
     }
 
+    /// Sets how long all models together have for one summary: 30 s by default, and at most.
+    pub fn model_timeout(mut self, timeout: Duration) -> Builder {
+        self.model_timeout = timeout;
+        self
+    }
+
     /// Names models that the program asks by itself. It [claims](AgentMemory::claim) the follow-ups
     /// of outcomes and [answers](AgentMemory::answer) them.
     pub fn models_by_hand<S: Into<String>>(
@@ -219,6 +228,7 @@ impl Builder {
             prompts: of_mounted().flat_map(|toolset| toolset.prompts()).cloned().collect(),
             models: self.models,
             models_by_hand: self.models_by_hand,
+            model_timeout: self.model_timeout.min(MAX_TIMEOUT),
             in_progress: InProgress::default(),
             arrivals,
             notifier: Notifier::new(),

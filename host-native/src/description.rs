@@ -29,6 +29,10 @@ pub struct Toolset {
     pub settings: Vec<ToolsetSetting>,
     /// The places in which it stores data, besides repositories.
     pub places: Vec<PlaceDescription>,
+    /// The setting whose value may be the name of the only model that is asked; none if the toolset
+    /// asks no models.
+    #[serde(default)]
+    pub model_setting: Option<String>,
     tools: Vec<DescribedTool>,
     resources: Vec<Resource>,
     resource_templates: Vec<ResourceTemplate>,

@@ -8,12 +8,9 @@ use crate::outcome::{CallError, FollowUp, Outcome};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long all models together have for one summary.
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The lease of a follow-up, longer than twice [`TIMEOUT`].
+/// The lease of a follow-up, longer than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
 const LEASE: Duration = Duration::from_secs(90);
 
 impl AgentMemory {
@@ -26,9 +23,13 @@ impl AgentMemory {
             return;
         }
         let memory = self.clone();
+        let closing = self.in_progress().closing.clone();
         self.in_background(async move {
             for wait in [Duration::ZERO, LEASE] {
-                tokio::time::sleep(wait).await;
+                let slept = closing.run_until_cancelled(tokio::time::sleep(wait)).await;
+                if slept.is_none() {
+                    return;
+                }
                 match memory.pending(caller.clone()).await {
                     Ok(outcome) => memory.carry_out(outcome.follow_ups, &caller).await,
                     Err(error) => tracing::warn!(%error, "earlier follow-ups cannot be listed"),
@@ -49,8 +50,9 @@ impl AgentMemory {
     /// Waits until all follow-ups in progress have ended, at most for the given time. The others
     /// are left in storage for the next process.
     pub async fn close(&self, within: Duration) {
-        let InProgress { tasks, end } = self.in_progress();
+        let InProgress { tasks, closing, end } = self.in_progress();
         tasks.close();
+        closing.cancel();
         if tokio::time::timeout(within, tasks.wait()).await.is_err() {
             tracing::info!("summaries that were not finished are left for the next start");
         }
@@ -58,7 +60,7 @@ impl AgentMemory {
     }
 
     fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let InProgress { tasks, end } = self.in_progress().clone();
+        let InProgress { tasks, end, .. } = self.in_progress().clone();
         if !tasks.is_closed() {
             tasks.spawn(async move { end.run_until_cancelled_owned(work).await });
         }
@@ -85,16 +87,17 @@ impl AgentMemory {
         if follow_up.kind != "summary" {
             return Err(format!("its kind `{}` is unknown", follow_up.kind));
         }
-        let request: SummaryRequest = serde_json::from_str(&follow_up.payload)
+        let mut request: SummaryRequest = serde_json::from_str(&follow_up.payload)
             .map_err(|error| format!("its request cannot be read: {error}"))?;
         let claimed = self.claim(&follow_up.id, LEASE).await;
         if answer_of(claimed)? != Value::Bool(true) {
             return Ok(Vec::new());
         }
-        let models = self.models_of(caller);
-        let answer = match tokio::time::timeout(TIMEOUT, summary(&request, &models)).await {
+        let (models, timeout) = (self.models_of(caller), self.model_timeout());
+        request.deadline = Instant::now() + timeout;
+        let answer = match tokio::time::timeout(timeout, summary(&request, &models)).await {
             Ok(answer) => answer,
-            Err(_) => json!({ "error": format!("no model answered within {TIMEOUT:?}") }),
+            Err(_) => json!({ "error": format!("no model answered within {timeout:?}") }),
         };
         if let Some(error) = answer.get("error") {
             tracing::warn!(id = follow_up.id, %error, "the built-in summary is used");

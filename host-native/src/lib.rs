@@ -51,6 +51,8 @@ pub mod storage;
 pub mod cli;
 #[cfg(feature = "mcp")]
 pub mod mcp;
+#[cfg(feature = "models")]
+pub mod models;
 
 pub use agent_memory::AgentMemory;
 pub use arrival::{Arrival, Clock, Random};

@@ -3,13 +3,17 @@
 use crate::roots::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// How long all models together have for one summary, at most.
+pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A model that can be asked for summaries.
 pub trait Model: Send + Sync {
     /// The name by which settings and the log of summaries know it, such as `anthropic`.
     fn name(&self) -> &str;
 
-    /// Asks for one summary. The future is dropped after 30 s.
+    /// Asks for one summary. The future is dropped at the deadline of the request.
     ///
     /// The error is for the log of the program.
     fn summarize<'a>(
@@ -28,6 +32,9 @@ pub struct SummaryRequest {
     pub memories: Vec<String>,
     /// The longest summary that is kept.
     pub max_characters: usize,
+    /// When the summary is given up.
+    #[serde(skip, default = "Instant::now")]
+    pub deadline: Instant,
     /// The names of the models that may be asked.
     pub(crate) models: Vec<String>,
 }

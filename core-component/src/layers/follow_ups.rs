@@ -15,6 +15,7 @@ use crate::tool::{Call, ToolError};
 use crate::toolset::FollowUps;
 
 pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
+    model_setting: "summarizer",
     pending: |call| pending(call).map_err(boxed),
     claim: |call, batch, seconds| claim(call, batch, seconds).map_err(boxed),
     answer: |call, batch, payload| answer(call, batch, payload).map_err(boxed),

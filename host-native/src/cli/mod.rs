@@ -6,6 +6,7 @@ mod error;
 mod help;
 mod logging;
 mod man;
+mod models;
 mod options;
 mod output;
 mod program;

@@ -68,14 +68,19 @@ impl<C: Choice> ToolsetOptions<C> {
     /// Sets what an option or a variable says.
     pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
         for (toolset, setting) in chosen::<C>() {
-            let given = self.given.iter().find(|(flag, _)| *flag == setting.flag);
-            let found = Setting::of(&format!("--{}", setting.flag), given.map(|(_, value)| value));
-            let shared = || setting.environment.iter().cloned().find_map(Setting::variable);
-            if let Some(found) = found.or_else(shared) {
+            if let Some(found) = self.find(setting) {
                 builder = builder.setting(&toolset.name, &setting.name, read(setting, &found)?);
             }
         }
         Ok(builder)
+    }
+
+    /// What an option or a variable says of a setting.
+    pub(super) fn find(&self, setting: &ToolsetSetting) -> Option<Setting> {
+        let given = self.given.iter().find(|(flag, _)| *flag == setting.flag);
+        let found = Setting::of(&format!("--{}", setting.flag), given.map(|(_, value)| value));
+        let shared = || setting.environment.iter().cloned().find_map(Setting::variable);
+        found.or_else(shared)
     }
 }
 

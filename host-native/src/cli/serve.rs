@@ -1,3 +1,4 @@
+use super::models::Models;
 use super::settings::Settings;
 use super::{Error, help, program};
 use crate::mcp;
@@ -19,11 +20,15 @@ use std::time::Duration;
 pub struct Serve {
     #[command(flatten)]
     settings: Settings,
+
+    #[command(flatten)]
+    models: Models,
 }
 
 impl Serve {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
-        let memory = self.settings.memory()?;
+        let builder = self.models.add(&self.settings, self.settings.builder()?)?;
+        let memory = builder.build().map_err(Error::usage)?;
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             tools = mcp::for_models(&memory).count(),

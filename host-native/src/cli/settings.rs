@@ -155,11 +155,33 @@ impl Settings {
     pub(super) fn memory(&self) -> Result<AgentMemory, Error> {
         self.reach.memory(self.mounting.builder()?)
     }
+
+    /// Starts logging, and returns a builder with all settings.
+    pub(super) fn builder(&self) -> Result<Builder, Error> {
+        self.reach.builder(self.mounting.builder()?)
+    }
+
+    /// For each mounted toolset that asks models, the setting that may name the only one.
+    pub(super) fn model_choices(&self) -> Result<Vec<Option<Setting>>, Error> {
+        let defaults = || description().default_toolsets().map(str::to_owned).collect();
+        let names = self.mounting.names()?.unwrap_or_else(defaults);
+        let mounted = description().mounted(&names).map_err(Error::usage)?;
+        let choices = mounted.into_iter().filter_map(|toolset| {
+            let setting = toolset.setting(toolset.model_setting.as_ref()?).ok()?;
+            Some(self.reach.toolsets.find(setting))
+        });
+        Ok(choices.collect())
+    }
 }
 
 impl Reach {
     /// Starts logging, and builds a memory with all settings.
-    pub(super) fn memory(&self, mut builder: Builder) -> Result<AgentMemory, Error> {
+    pub(super) fn memory(&self, builder: Builder) -> Result<AgentMemory, Error> {
+        self.builder(builder)?.build().map_err(Error::usage)
+    }
+
+    /// Starts logging, and adds all settings to a builder.
+    fn builder(&self, mut builder: Builder) -> Result<Builder, Error> {
         start_logging(self.log_level.as_ref())?;
         for directory in starting_repositories().chain(self.allowed()) {
             tracing::debug!(directory = %directory.display(), "granted");
@@ -172,8 +194,7 @@ impl Reach {
         if let Some(offset) = Setting::of("--utc-offset", self.utc_offset.as_ref()) {
             builder = builder.utc_offset(offset.read(UTC_OFFSET, value::utc_offset)?);
         }
-        builder = self.testing.set(self.writing.set(builder)?)?;
-        builder.build().map_err(Error::usage)
+        self.testing.set(self.writing.set(builder)?)
     }
 
     fn allowed(&self) -> Vec<PathBuf> {

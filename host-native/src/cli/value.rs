@@ -1,5 +1,6 @@
 //! Parsers for the values of settings, each with a description of what it accepts.
 
+use crate::model::MAX_TIMEOUT as MAX_MODEL_TIMEOUT;
 use crate::storage::MAX_LOCK_WAIT;
 use crate::{Clock, Durability, Random};
 use jiff::{SignedDuration, Timestamp};
@@ -10,6 +11,12 @@ pub(super) const LOCK_WAIT: &str = "a duration such as `5s` or `500ms`, at most 
 
 pub(super) fn lock_wait(text: &str) -> Option<Duration> {
     duration(text).filter(|wait| *wait <= MAX_LOCK_WAIT)
+}
+
+pub(super) const MODEL_TIMEOUT: &str = "a duration such as `10s`, more than nothing, at most `30s`";
+
+pub(super) fn model_timeout(text: &str) -> Option<Duration> {
+    duration(text).filter(|timeout| !timeout.is_zero() && *timeout <= MAX_MODEL_TIMEOUT)
 }
 
 fn duration(text: &str) -> Option<Duration> {
@@ -124,6 +131,14 @@ mod tests {
         assert_eq!(lock_wait("1h"), Some(Duration::from_secs(3600)));
         for wrong in ["1h 1ms", "9223372036854775807s"] {
             assert_eq!(lock_wait(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_of_models_is_at_most_30_s_and_not_nothing() {
+        assert_eq!(model_timeout("30s"), Some(MAX_MODEL_TIMEOUT));
+        for wrong in ["0s", "30s 1ms", "1m"] {
+            assert_eq!(model_timeout(wrong), None, "{wrong}");
         }
     }
 

@@ -46,7 +46,8 @@ impl Repository {
 pub fn agent_memory(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agent-memory"));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("AGENT_MEMORY_") {
+        let text = name.to_string_lossy();
+        if text.starts_with("AGENT_MEMORY_") || text.starts_with("ANTHROPIC_") {
             command.env_remove(name);
         }
     }
@@ -89,8 +90,13 @@ impl Client {
     }
 
     pub fn unopened(serve: &mut Command, version: ProtocolVersion) -> Self {
+        Client::logging(serve, version, Stdio::null())
+    }
+
+    /// With the log of the server.
+    pub fn logging(serve: &mut Command, version: ProtocolVersion, log: Stdio) -> Self {
         serve.stdin(Stdio::piped()).stdout(Stdio::piped());
-        serve.stderr(Stdio::null());
+        serve.stderr(log);
         let mut server = serve.spawn().expect("the server starts");
         Client {
             requests: server.stdin.take(),
@@ -163,6 +169,12 @@ impl Client {
         self.lines.read_to_string(&mut rest).expect("its output");
         let status = self.server.wait().expect("it ends");
         (rest.lines().map(read_message).collect(), status)
+    }
+
+    /// Kills the server, as `kill -9` does.
+    pub fn kill(mut self) {
+        self.server.kill().expect("it is killed");
+        self.server.wait().expect("it has ended");
     }
 
     pub fn id(&self) -> u32 {

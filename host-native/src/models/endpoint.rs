@@ -1,0 +1,109 @@
+use std::fmt;
+use std::net::IpAddr;
+use ureq::http::Uri;
+
+/// The URL of an API that may get memories, without a slash at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint(String);
+
+/// Why a text is no [`Endpoint`]. It does not repeat the text, which may contain a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a model needs {}", Endpoint::FORM)]
+pub struct InvalidEndpoint;
+
+impl Endpoint {
+    /// A valid endpoint, in words.
+    pub const FORM: &str = "an `https://` URL, or an `http://` URL of this machine such as \
+        `http://localhost:11434/v1`, without user, query or fragment";
+
+    /// Reads a URL: `https`, or `http` if the host is a loopback address or `localhost`.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidEndpoint`] for any other URL, and for one with a user, a query or a fragment.
+    pub fn parse(text: &str) -> Result<Endpoint, InvalidEndpoint> {
+        let text = text.trim();
+        // `Uri` drops a fragment.
+        let uri: Uri = Some(text)
+            .filter(|text| !text.contains('#'))
+            .and_then(|text| text.parse().ok())
+            .ok_or(InvalidEndpoint)?;
+        let authority = uri.authority().ok_or(InvalidEndpoint)?;
+        let is_secure = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => is_loopback(authority.host()),
+            _ => false,
+        };
+        let is_plain = !authority.as_str().contains('@') && uri.query().is_none();
+        let has_host = !authority.host().is_empty();
+        match is_secure && is_plain && has_host {
+            true => Ok(Endpoint(text.trim_end_matches('/').to_owned())),
+            false => Err(InvalidEndpoint),
+        }
+    }
+
+    /// The URL of something below it.
+    pub(super) fn join(&self, path: &str) -> String {
+        format!("{}/{path}", self.0)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let is_address = address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    is_address || host.eq_ignore_ascii_case("localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_encrypted_or_on_this_machine() {
+        for (text, url) in [
+            ("https://api.anthropic.com", "https://api.anthropic.com"),
+            (" https://models.example:8443/v1/ ", "https://models.example:8443/v1"),
+            ("HTTPS://models.example", "HTTPS://models.example"),
+            ("http://localhost:11434/v1", "http://localhost:11434/v1"),
+            ("http://LOCALHOST", "http://LOCALHOST"),
+            ("http://127.0.0.1:80", "http://127.0.0.1:80"),
+            ("http://127.8.8.8", "http://127.8.8.8"),
+            ("http://[::1]:8080//", "http://[::1]:8080"),
+        ] {
+            assert_eq!(Endpoint::parse(text).map(|of| of.to_string()), Ok(url.to_owned()));
+        }
+    }
+
+    #[test]
+    fn any_other_url_is_refused() {
+        for text in [
+            "",
+            "https://",
+            "https:///v1",
+            "localhost:11434",
+            "localhost",
+            "/v1",
+            "ftp://localhost",
+            "http://models.example",
+            "http://localhost.example",
+            "http://127.0.0.1.example",
+            "http://10.0.0.1",
+            "http://0.0.0.0",
+            "http://[::2]",
+            "http://[::ffff:10.0.0.1]",
+            "http://localhost@models.example",
+            "https://user:password@models.example",
+            "https://models.example/v1?key=secret",
+            "https://models.example/#v1",
+            "https://two words.example",
+        ] {
+            assert_eq!(Endpoint::parse(text), Err(InvalidEndpoint), "{text}");
+        }
+    }
+}
