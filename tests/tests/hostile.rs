@@ -2,7 +2,8 @@
 
 use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions};
 use agent_memory_host::{
-    AgentMemory, BoxFuture, Builder, CallError, Clock, Limits, Outcome, Random, Reason, Roots,
+    AgentMemory, BoxFuture, Builder, CallError, Caller, Clock, Limits, Outcome, Random, Reason,
+    Roots,
 };
 use agent_memory_tests::images::guests;
 use serde_json::{Value, json};
@@ -171,7 +172,14 @@ async fn many_calls_that_are_cancelled_at_once_leave_instances_for_the_next() {
             let (memory, arguments) = (scene.memory.clone(), elsewhere.clone());
             let roots: Arc<dyn Roots> = Arc::new(Stuck(goes_on.clone()));
             let call = async move {
-                memory.call_as(memory.arrive("read"), "read", &arguments, Some(roots)).await
+                memory
+                    .call_as(
+                        memory.arrive("read"),
+                        "read",
+                        &arguments,
+                        Caller { roots: Some(roots), models: Vec::new() },
+                    )
+                    .await
             };
             tokio::spawn(tokio::time::timeout(Duration::from_secs(1), call))
         })
@@ -407,7 +415,7 @@ async fn writers_change_a_tree_in_the_order_of_their_arrival() {
         let arrival = scene.memory.arrive("append");
         let (memory, arguments) = (scene.memory.clone(), scene.arguments(line));
         calls.push(async move {
-            let outcome = memory.call_as(arrival, "append", &arguments, None).await;
+            let outcome = memory.call_as(arrival, "append", &arguments, Caller::default()).await;
             assert!(outcome.unwrap().answer.is_ok());
         });
     }

@@ -4,7 +4,7 @@
 //! one place, recent or in one summary, and the counts of the summaries are right.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
@@ -163,7 +163,7 @@ fn race(kinds: &[Kind]) {
         let added: Vec<Added> = thread::scope(|scope| {
             let running = ready.into_iter().enumerate().map(|(index, (kind, writer))| {
                 let (name, database) = (format!("w{index}"), &database);
-                // The first writer of processes of each race.
+                // A writer by hand is this program, which is not killed.
                 scope.spawn(move || run(writer, kind, &name, index < 2, database))
             });
             let running: Vec<_> = running.collect();
@@ -177,29 +177,25 @@ fn race(kinds: &[Kind]) {
 struct Stored {
     recent: Vec<String>,
     /// The text of each summary and how many memories it stands for.
-    summaries: Vec<(String, usize)>,
+    summaries: Vec<(String, u32)>,
     /// How many summaries each author has written.
-    authors: BTreeMap<String, usize>,
+    authors: Vec<(String, u32)>,
 }
 
 impl Stored {
-    fn read(database: &PathBuf) -> Self {
+    fn read(database: &Path) -> Self {
         let opened = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE);
         let connection = opened.expect("the database opens");
-        let summary = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let authors = "SELECT summarizer, count(*) FROM layers_summaries GROUP BY summarizer";
-        let rows = |sql, row| -> Vec<(String, usize)> {
+        let rows = |sql: &str| -> Vec<(String, u32)> {
             let mut statement = connection.prepare(sql).expect("a query");
-            let rows = statement.query_map([], row).expect("rows");
-            rows.collect::<Result<_, _>>().expect("texts and counts")
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+            rows.expect("rows").collect::<Result<_, _>>().expect("texts and counts")
         };
+        let recent = rows("SELECT memory, 1 FROM recent_memories");
         Self {
-            recent: rows("SELECT memory, 1 FROM recent_memories", summary)
-                .into_iter()
-                .map(|(memory, _)| memory)
-                .collect(),
-            summaries: rows("SELECT summary, original_count FROM memory_compost", summary),
-            authors: rows(authors, summary).into_iter().collect(),
+            recent: recent.into_iter().map(|(memory, _)| memory).collect(),
+            summaries: rows("SELECT summary, original_count FROM memory_compost"),
+            authors: rows("SELECT summarizer, count(*) FROM layers_summaries GROUP BY summarizer"),
         }
     }
 }
@@ -217,7 +213,7 @@ fn check(stored: &Stored, added: &[Added]) {
         *places.entry(memory).or_default() += 1;
     }
     for (summary, count) in &stored.summaries {
-        assert_eq!(names(summary).count(), *count, "`{summary}`");
+        assert_eq!(names(summary).count(), *count as usize, "`{summary}`");
         for memory in names(summary) {
             *places.entry(memory).or_default() += 1;
         }
@@ -234,7 +230,7 @@ fn check(stored: &Stored, added: &[Added]) {
     let unknown: Vec<_> =
         kept.difference(&expected).filter(|memory| !uncertain.contains(*memory)).collect();
     assert!(unknown.is_empty(), "nobody has added {unknown:?}");
-    let summarised: usize = stored.summaries.iter().map(|(_, count)| count).sum();
-    assert_eq!(stored.recent.len() + summarised, kept.len());
+    let summarised: u32 = stored.summaries.iter().map(|(_, count)| count).sum();
+    assert_eq!(stored.recent.len() + summarised as usize, kept.len());
     assert!(!stored.summaries.is_empty(), "nothing was summarised");
 }

@@ -382,6 +382,7 @@ fn call(storage: &'static InMemoryStorage, tool: &str, arguments: Value) -> Resu
         agents: None,
         stores: None,
         repository: None,
+        models: Vec::new(),
     };
     let toolbox = memory.agent_memory_toolbox_toolbox();
     let outcome = toolbox.call_call_tool(&mut store, tool, &arguments.to_string(), &context)?;
