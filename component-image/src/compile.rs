@@ -1,11 +1,14 @@
 //! For build scripts: builds a package as a component, and compiles a component to machine code.
 
-use crate::{TARGET, engine_config};
+use crate::engine_config;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store};
+
+/// The triple that components are compiled for.
+const TARGET: &str = "wasm32-wasip2";
 
 /// Why building or compiling failed. The message is for the person who builds.
 #[derive(Debug)]

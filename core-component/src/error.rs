@@ -127,13 +127,7 @@ impl ToolError for Error {
     }
 
     fn refusal(&self) -> Refusal {
-        let json = json!({ "error": self });
-        Refusal {
-            category: self.code.category(),
-            code: json["error"]["code"].as_str().unwrap_or_default().to_owned(),
-            message: self.message.clone(),
-            json: json.to_string(),
-        }
+        Refusal::of(self.code.category(), self.code, &self.message, &json!({ "error": self }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Records over the library, in both formats.
 
-use agent_memory_host::{AgentMemory, Builder, CallError, Outcome};
+use agent_memory_host::{AgentMemory, Builder, CallError, Caller, Outcome};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::path::Path;
@@ -33,7 +33,7 @@ async fn a_record_is_stored_in_either_format_and_resources_show_it() {
         assert!(added.changed.iter().any(|uri| uri == uris[0]), "{:?}", added.changed);
         assert!(directory.path().join("memories").join(file).exists(), "{file}");
 
-        let read = memory.read_resource(uris[0], None).await.expect("an outcome");
+        let read = memory.read_resource(uris[0], Caller::default()).await.expect("an outcome");
         assert!(read.answer.is_ok(), "{}", read.json());
         let contents = &parsed(&read)[0];
         assert_eq!(contents["uri"], uris[0]);

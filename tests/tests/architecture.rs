@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use agent_memory_conformance::workspace::{repository_root, source, variants};
+use agent_memory_conformance::workspace::{files, repository_root, source, tool_error_codes};
 use agent_memory_core::toolbox;
 use agent_memory_tests::product::component;
 use serde_json::Value;
@@ -126,31 +126,6 @@ fn the_conformance_suite_on_the_core_builds_no_host_and_no_compiler() {
     assert!(more.is_empty(), "the suite on the core has to be built in seconds, without {more:?}");
     assert!(found.contains("agent-memory-core"), "the table of dependencies is not found");
     assert!(!repository_root().join("tests/conformance/build.rs").exists());
-}
-
-/// The paths of all hand-written files below a directory, from the top level.
-fn files(directory: &str) -> Vec<String> {
-    fn find(directory: &Path, found: &mut Vec<PathBuf>) {
-        const MADE: [&str; 4] = ["target", "node_modules", "dist", "generated"];
-        for entry in fs::read_dir(directory).expect("a directory of sources") {
-            let entry = entry.expect("an entry");
-            let (path, name) = (entry.path(), entry.file_name());
-            let name = name.to_string_lossy();
-            if !path.is_dir() {
-                found.push(path);
-            } else if !name.starts_with('.') && !MADE.contains(&&*name) {
-                find(&path, found);
-            }
-        }
-    }
-    let (root, mut found) = (repository_root(), Vec::new());
-    find(&root.join(directory), &mut found);
-    found.sort();
-    let name = |path: PathBuf| {
-        let name = path.strip_prefix(&root).expect("below the root").to_str().map(str::to_owned);
-        name.expect("sources have ASCII names")
-    };
-    found.into_iter().map(name).collect()
 }
 
 /// The sources below a directory, in Rust or TypeScript, with their paths from the top level.
@@ -298,28 +273,9 @@ fn no_host_knows_a_toolset() {
     // The context of a call and the header of a file are no sections of a log.
     let sections = sections.filter(|section| !["Context", "Header"].contains(section));
     names.extend(sections.map(str::to_owned));
-    for (file, spelled) in [
-        ("core-component/src/sessions/error.rs", str::to_owned as fn(&str) -> String),
-        ("core-component/src/error.rs", screaming),
-    ] {
-        let codes = variants(file, "enum Code {");
-        assert!(codes.contains(&"StorageError".to_owned()), "{file}: no list of codes");
-        names.extend(codes.iter().flat_map(|code| in_quotes(&spelled(code))));
-    }
+    names.extend(tool_error_codes().iter().flat_map(|code| in_quotes(code)));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     assert_eq!(misplaced(&hosts, &names, &COMMANDS), [""; 0]);
-}
-
-/// `NotFound` as `NOT_FOUND`.
-fn screaming(name: &str) -> String {
-    let mut spelled = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() && !spelled.is_empty() {
-            spelled.push('_');
-        }
-        spelled.push(letter.to_ascii_uppercase());
-    }
-    spelled
 }
 
 const PAGE: &str = "ARCHITECTURE.md";

@@ -51,6 +51,7 @@ fn main() -> wasmtime::Result<()> {
         agents: None,
         stores: None,
         repository: None,
+        models: Vec::new(),
     };
     let toolbox = memory.agent_memory_toolbox_toolbox();
     let outcome = toolbox.call_call_tool(&mut store, "read_summary", &arguments, &context)?;

@@ -110,6 +110,7 @@ fn context() -> toolbox::Context {
         agents: None,
         stores: None,
         repository: None,
+        models: Vec::new(),
     }
 }
 

@@ -4,11 +4,11 @@ use std::cell::OnceCell;
 
 use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter, file_path};
+use super::place::{DATABASE, LABEL};
 use super::settings::{RecordsFormat, RecordsSettings};
 use super::sqlite::{AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, migrate};
 use super::store::{Purpose, Reader, Writer};
 use super::uri::changed_by;
-use super::{DATABASE, PLACE};
 use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode};
 use crate::storage::{
@@ -53,7 +53,7 @@ impl<'a> Agent<'a> {
     pub fn open(call: &'a Call<'a>, name: &'a AgentName) -> Result<Self, Error> {
         let name = name.checked().map_err(|(name, reason)| Error::invalid_agent(name, reason))?;
         Error::check_access(call, name)?;
-        let place = Place::named(PLACE);
+        let place = Place::named(LABEL);
         let tree = call.storage.open(&place)?;
         Ok(Self { name, call, tree, place, database: OnceCell::new() })
     }

@@ -12,7 +12,8 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct GetMemoryStats;
 
-/// Counts memories by type, importance and tag; names the oldest, newest and most accessed.
+/// Counts memories by type, importance and tag; gives the times of the oldest and newest, and the
+/// most accessed.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Memory statistics")]
@@ -29,9 +30,11 @@ pub(super) struct Output {
     by_type: ByType,
     by_importance: ByImportance,
     archived_count: u64,
-    /// As compact JSON, in units of 1,024 bytes.
+    /// KiB of compact JSON.
     total_storage_kb: f64,
+    /// When created.
     oldest_memory: Option<Timestamp>,
+    /// When created.
     newest_memory: Option<Timestamp>,
     most_accessed: Option<Memory>,
     top_tags: Vec<TagCount>,

@@ -27,6 +27,7 @@ mod input;
 mod json;
 mod memory;
 mod new_memory;
+mod place;
 mod query;
 mod query_memories;
 mod recall_context;
@@ -40,7 +41,7 @@ mod update_memory;
 mod uri;
 
 use crate::tool::ErasedTool;
-use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind, Toolset};
+use crate::toolset::Toolset;
 
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "records",
@@ -49,17 +50,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::RecordsSettings>("records").map(drop),
-    places: &[PlaceDescription {
-        label: PLACE,
-        title: "Directory of the records",
-        kind: PlaceKind::Directory,
-        is_private: true,
-        setting: "directory",
-        default: "~/.claude/agents/memories",
-        databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
-        missing: "this host has no directory for records: set one, or mount the toolset `records` \
-                  where `HOME` is an absolute path",
-    }],
+    places: &[place::DIRECTORY],
     tools: &[
         ErasedTool::of::<recall_context::RecallContext>(),
         ErasedTool::of::<add_core_memory::AddCoreMemory>(),
@@ -80,9 +71,3 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     complete: agents::complete,
     follow_ups: None,
 };
-
-/// The label of the directory of records.
-const PLACE: &str = "records";
-
-/// The database in that directory.
-const DATABASE: &str = "memories.db";

@@ -12,7 +12,7 @@ use crate::words::fold;
 
 pub(super) struct QueryMemories;
 
-/// Finds memories that match all the filters given. Not an access.
+/// Finds memories that match all given filters. Not an access.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Query memories")]
@@ -32,7 +32,7 @@ pub(super) struct Input {
     search: Option<String>,
     /// Its weight.
     importance: Option<Importance>,
-    /// Compared exactly.
+    /// Exactly this.
     category: Option<String>,
     /// Include archived ones.
     #[serde(default)]

@@ -72,13 +72,7 @@ impl ToolError for Error {
     }
 
     fn refusal(&self) -> Refusal {
-        let json = json!(self);
-        Refusal {
-            category: self.error.category(),
-            code: json["error"].as_str().unwrap_or_default().to_owned(),
-            message: self.message.clone(),
-            json: json.to_string(),
-        }
+        Refusal::of(self.error.category(), self.error, &self.message, &json!(self))
     }
 }
 

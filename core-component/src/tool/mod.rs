@@ -98,6 +98,19 @@ pub struct Refusal {
     pub json: String,
 }
 
+impl Refusal {
+    /// `code` has its name from its JSON; `json` is the whole error.
+    pub(crate) fn of(
+        category: Category,
+        code: impl Serialize,
+        message: &str,
+        json: &Value,
+    ) -> Self {
+        let code = json!(code).as_str().unwrap_or_default().to_owned();
+        Self { category, code, message: message.to_owned(), json: json.to_string() }
+    }
+}
+
 /// The effect of a tool on what is stored. Clients use it to decide whether a model may call it.
 #[derive(Clone, Copy)]
 pub(crate) struct Hints {

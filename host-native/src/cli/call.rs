@@ -1,6 +1,7 @@
 use super::output::print_json;
+use super::program::runtime;
 use super::settings::Settings;
-use super::{Error, help, runtime};
+use super::{Error, help};
 use crate::{AgentMemory, CallError};
 use clap::Args;
 use std::io::Read;

@@ -1,6 +1,7 @@
 use super::output::print;
+use super::program::NAME;
 use super::{Error, help};
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 use std::process::ExitCode;
 
@@ -17,9 +18,9 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) -> Result<ExitCode, Error> {
+    pub(super) fn run(self, mut program: Command) -> Result<ExitCode, Error> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut super::command(), super::NAME, &mut script);
+        clap_complete::generate(self.shell, &mut program, NAME, &mut script);
         let script = String::from_utf8_lossy(&script);
         // In bash, clap_complete calls the commands of a program with a hyphen in its name by one
         // name and looks for them under another (clap-rs/clap#6421).

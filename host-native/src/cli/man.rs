@@ -1,4 +1,5 @@
 use super::output::print;
+use super::program::NAME;
 use super::{Error, help};
 use clap::{Args, Command, ValueHint};
 use clap_mangen::roff::{Roff, roman};
@@ -19,8 +20,8 @@ pub struct Man {
 }
 
 impl Man {
-    pub(super) fn run(self) -> Result<ExitCode, Error> {
-        let mut program = super::command().disable_help_subcommand(true);
+    pub(super) fn run(self, program: Command) -> Result<ExitCode, Error> {
+        let mut program = program.disable_help_subcommand(true);
         program.build();
         match self.directory {
             None => print(page(program).map_err(failed)?.trim_end())?,
@@ -39,7 +40,7 @@ fn write_all(program: Command, directory: &Path) -> io::Result<()> {
     let mut commands = vec![program];
     while let Some(command) = commands.pop() {
         commands.extend(command.get_subcommands().filter(|own| !own.is_hide_set()).cloned());
-        let name = command.get_display_name().unwrap_or(super::NAME);
+        let name = command.get_display_name().unwrap_or(NAME);
         let file = directory.join(format!("{name}.1"));
         fs::write(file, page(command)?)?;
     }
@@ -50,7 +51,7 @@ fn write_all(program: Command, directory: &Path) -> io::Result<()> {
 fn page(command: Command) -> io::Result<String> {
     let sections = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let has_commands = command.has_subcommands();
-    let version = format!("{} {}", super::NAME, env!("CARGO_PKG_VERSION"));
+    let version = format!("{} {}", NAME, env!("CARGO_PKG_VERSION"));
     let man = clap_mangen::Man::new(command).source(version).manual("Agent memory");
 
     let mut page = Vec::new();

@@ -8,6 +8,7 @@ mod logging;
 mod man;
 mod options;
 mod output;
+mod program;
 mod progress;
 mod serve;
 mod setting;
@@ -20,15 +21,12 @@ mod value;
 
 pub use error::Error;
 
-use crate::{AgentMemory, Builder, Description, Image};
+use crate::Image;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use program::NAME;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 use toolsets::{records, sessions};
-
-/// The program's name, which its users type.
-const NAME: &str = "agent-memory";
 
 /// Memory for AI agents: tools that keep what an agent learns in files of its repository.
 ///
@@ -78,32 +76,10 @@ impl Command {
             Command::Validate(validate) => validate.run(),
             Command::Records(records) => records.run(),
             Command::Demo(demo) => demo.run(),
-            Command::Completions(completions) => completions.run(),
-            Command::Man(man) => man.run(),
+            Command::Completions(completions) => completions.run(command()),
+            Command::Man(man) => man.run(command()),
         }
     }
-}
-
-/// The component that this program serves, with its description.
-static COMPONENT: OnceLock<(Image, Description)> = OnceLock::new();
-
-fn component() -> &'static (Image, Description) {
-    COMPONENT.get_or_init(|| with_description(Image::embedded()))
-}
-
-fn with_description(image: Image) -> (Image, Description) {
-    let description = image.description().expect("an image is described when it is compiled");
-    (image, description)
-}
-
-/// The component's description, from which commands and options are made.
-fn description() -> &'static Description {
-    &component().1
-}
-
-/// A builder with the program's component.
-fn builder() -> Builder {
-    AgentMemory::builder().image(component().0.clone())
 }
 
 /// The command line, with a command for each tool.
@@ -117,7 +93,7 @@ pub fn command() -> clap::Command {
 ///
 /// If it has run before.
 pub fn main(image: Image) -> ExitCode {
-    assert!(COMPONENT.set(with_description(image)).is_ok(), "the program is run once");
+    program::set_component(image);
     let matches = command().get_matches();
     let done = toolset::run(&matches).unwrap_or_else(|| match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.command.run(),
@@ -128,12 +104,4 @@ pub fn main(image: Image) -> ExitCode {
         let _ = writeln!(std::io::stderr(), "{NAME}: {error}");
         error.into()
     })
-}
-
-/// A runtime on this thread, which starts fast. Calls get threads of their own when they run.
-fn runtime() -> Result<tokio::runtime::Runtime, Error> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::storage(format!("the runtime cannot start: {error}")))
 }

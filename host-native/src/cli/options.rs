@@ -1,8 +1,9 @@
 //! Options that several commands share: the settings of toolsets, and those of writing.
 
+use super::Error;
+use super::program::description;
 use super::setting::{Setting, Suggested};
 use super::value::{self, DURABILITY, LOCK_WAIT};
-use super::{Error, description};
 use crate::{Builder, PlaceDescription, Toolset, ToolsetSetting};
 use clap::builder::ValueParser;
 use clap::error::Result as ClapResult;

@@ -1,5 +1,5 @@
 use super::settings::Settings;
-use super::{Error, help};
+use super::{Error, help, program};
 use crate::mcp;
 use clap::Args;
 use std::io::IsTerminal;
@@ -34,7 +34,7 @@ impl Serve {
                 "a client is expected to start this; press Ctrl-D to end the input and stop"
             );
         }
-        let runtime = super::runtime()?;
+        let runtime = program::runtime()?;
         let served = runtime.block_on(mcp::serve_stdio(memory, stop_signal()));
         // A pending read of standard input cannot be interrupted, so do not wait for it.
         runtime.shutdown_timeout(Duration::from_millis(200));

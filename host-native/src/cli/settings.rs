@@ -1,7 +1,8 @@
 use super::options::{Choice, Every, ToolsetOptions, Writing};
+use super::program::{builder, description};
 use super::setting::{Setting, Suggested, is_set, path_of};
 use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, UTC_OFFSET};
-use super::{Error, builder, description, logging};
+use super::{Error, logging};
 use crate::enclosing_repository::repository_around;
 use crate::{AgentMemory, Builder};
 use clap::{Args, ValueHint};

@@ -1,7 +1,8 @@
 //! `agent-memory TOOLSET TOOL`: a command for each tool, from the component's description.
 
+use super::program::{builder, description};
 use super::settings::Reach;
-use super::{Error, builder, call, description, help};
+use super::{Error, call, help};
 use crate::{Audience, Tool, Toolset};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::process::ExitCode;

@@ -188,7 +188,7 @@ fn a_version_that_differs_stops_the_whole_commit_and_leaves_nothing() {
 }
 
 #[test]
-fn a_long_document_that_its_writer_knows_is_refused_once_an_editor_changed_a_byte_of_it() {
+fn an_editors_change_of_a_byte_is_noticed_in_a_long_document_that_the_writer_has_cached() {
     let repository = Repository::new();
     let mut text = "long ".repeat(1 << 18);
     let writer = writer(&repository.tree);
@@ -232,7 +232,7 @@ fn a_commit_that_contradicts_itself_is_refused() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_and_what_just_fits_is_not() {
+fn a_document_may_have_16_mib_and_a_commit_1000_changes_and_no_more() {
     let repository = Repository::new();
     let document = |bytes: u64| Change::Put {
         area: Area::Documents,
@@ -340,7 +340,7 @@ fn a_directory_in_place_of_the_temporary_file_is_left_alone() {
 }
 
 #[test]
-fn names_that_no_path_can_have_are_not_listed() {
+fn files_whose_names_are_not_utf_8_are_not_listed() {
     use std::os::unix::ffi::OsStrExt;
     let repository = Repository::new();
     repository.write("a.md", "");
@@ -351,7 +351,7 @@ fn names_that_no_path_can_have_are_not_listed() {
 }
 
 #[test]
-fn a_listing_has_a_bound() {
+fn a_listing_of_too_many_entries_is_refused() {
     let repository = Repository::new();
     repository.write("0", "");
     for n in 1..MAX_ENTRIES {
@@ -366,7 +366,7 @@ fn a_listing_has_a_bound() {
 }
 
 #[test]
-fn a_link_that_comes_to_stand_on_the_way_is_not_followed() {
+fn a_link_that_replaces_a_directory_of_a_path_is_not_followed() {
     let repository = Repository::new();
     let away = tempfile::tempdir().unwrap();
     repository.write("a/b.md", "old");
@@ -396,7 +396,7 @@ fn repositories_are_listed_by_name_and_none_is_created() {
 }
 
 #[test]
-fn roots_of_one_call_are_granted_for_that_call_alone() {
+fn the_roots_of_a_call_are_granted_for_that_call_alone() {
     let repository = tempfile::tempdir().unwrap();
     let storage = Storage::new(StorageOptions::default());
     let place = Place::repository(repository.path().to_str().unwrap());

@@ -116,7 +116,7 @@ fn count(database: &Database) -> i64 {
 }
 
 #[test]
-fn values_come_back_as_they_went_in() {
+fn values_are_read_as_they_were_written() {
     let (_scene, database) = Scene::with_table();
     let values = [
         Value::Null,
@@ -148,7 +148,7 @@ fn values_come_back_as_they_went_in() {
 }
 
 #[test]
-fn a_query_gives_no_more_rows_than_asked_for_and_says_whether_there_were() {
+fn a_query_returns_at_most_the_rows_asked_for_and_says_if_there_are_more() {
     let (_scene, database) = Scene::with_table();
     write(&database, &[insert(1), insert(2), insert(3)]).unwrap();
     for (max, given, truncated) in [(0, 0, true), (2, 2, true), (3, 3, false), (4, 3, false)] {
@@ -183,7 +183,7 @@ fn effects_count_rows_and_name_the_last_insert_of_the_transaction() {
 }
 
 #[test]
-fn a_statement_that_fails_ends_its_transaction_and_lets_the_next_one_in() {
+fn a_failed_statement_ends_its_transaction_and_the_next_one_can_begin() {
     let (scene, database) = Scene::with_table();
     let transaction = begin(&database, Mode::Write(None)).unwrap();
     let error = transaction.execute(&[insert(1), insert(1), insert(2)]).unwrap_err();
@@ -204,7 +204,7 @@ fn a_statement_that_fails_ends_its_transaction_and_lets_the_next_one_in() {
 }
 
 #[test]
-fn a_transaction_that_is_not_committed_leaves_nothing_and_lets_the_next_one_in() {
+fn an_uncommitted_transaction_changes_nothing_and_the_next_one_can_begin() {
     let (scene, database) = Scene::with_table();
     let transaction = begin(&database, Mode::Write(None)).unwrap();
     transaction.execute(&[insert(1)]).unwrap();
@@ -219,7 +219,7 @@ fn a_transaction_that_is_not_committed_leaves_nothing_and_lets_the_next_one_in()
 }
 
 #[test]
-fn a_transaction_reads_what_it_wrote_and_others_do_not() {
+fn only_the_transaction_itself_reads_its_changes_before_the_commit() {
     let (scene, database) = Scene::with_table();
     let other = scene.open();
     let transaction = begin(&database, Mode::Write(None)).unwrap();
@@ -244,7 +244,7 @@ fn a_read_transaction_sees_one_view_from_its_begin() {
 }
 
 #[test]
-fn there_is_one_transaction_at_a_time_and_one_commit() {
+fn a_connection_has_one_transaction_at_a_time_which_commits_once() {
     let (_scene, database) = Scene::with_table();
     let nested = |error: Error| assert_eq!(error.code, ErrorCode::Nested, "{error}");
     let transaction = begin(&database, Mode::Read).unwrap();
@@ -260,7 +260,7 @@ fn there_is_one_transaction_at_a_time_and_one_commit() {
 }
 
 #[test]
-fn a_statement_that_runs_for_too_long_is_interrupted_and_takes_its_transaction_along() {
+fn a_statement_that_runs_for_too_long_is_interrupted_and_ends_its_transaction() {
     let options = StorageOptions { statement_time: SHORT, ..StorageOptions::default() };
     let scene = Scene::with(options);
     let database = scene.open();
@@ -288,7 +288,7 @@ fn a_statement_that_runs_for_too_long_is_interrupted_and_takes_its_transaction_a
 }
 
 #[test]
-fn a_statement_that_nobody_waits_for_is_interrupted_and_its_lock_free() {
+fn the_statement_of_a_dropped_call_is_interrupted_and_its_lock_is_free() {
     let (scene, database) = Scene::with_table();
     let transaction = Arc::new(begin(&database, Mode::Write(None)).unwrap());
     let runs = transaction.clone();
@@ -313,7 +313,7 @@ fn a_statement_that_nobody_waits_for_is_interrupted_and_its_lock_free() {
 }
 
 #[test]
-fn what_is_made_is_for_its_owner_alone() {
+fn a_new_database_and_its_directories_are_for_their_owner_alone() {
     let (scene, database) = Scene::with_table();
     let transaction = begin(&database, Mode::Write(None)).unwrap();
     transaction.execute(&[insert(1)]).unwrap();
@@ -336,7 +336,7 @@ fn what_is_made_is_for_its_owner_alone() {
 }
 
 #[test]
-fn the_journal_of_a_database_that_is_there_stays_as_it_is() {
+fn the_journal_mode_of_an_existing_database_is_kept() {
     let scene = Scene::new();
     fs::create_dir_all(scene.at("")).unwrap();
     let path = scene.at("things.db");
@@ -359,7 +359,7 @@ fn the_journal_of_a_database_that_is_there_stays_as_it_is() {
 }
 
 #[test]
-fn a_commit_to_a_database_that_was_moved_away_is_no_commit() {
+fn a_commit_to_a_database_that_was_moved_away_fails() {
     let (scene, database) = Scene::with_table();
     let transaction = begin(&database, Mode::Write(None)).unwrap();
     transaction.execute(&[insert(1)]).unwrap();
@@ -370,7 +370,7 @@ fn a_commit_to_a_database_that_was_moved_away_is_no_commit() {
 }
 
 #[test]
-fn documents_and_the_databases_of_a_place_do_not_meet() {
+fn no_document_has_the_name_of_a_database_or_of_a_lock_file() {
     let (scene, _database) = Scene::with_table();
     let tree = tree(&scene.storage);
     let listed = tree.list(Area::Documents, "").unwrap().unwrap();

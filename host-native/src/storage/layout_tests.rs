@@ -205,11 +205,11 @@ fn run(list: &str, check: fn(&str, &Value) -> Checked) {
 }
 
 #[test]
-fn every_layout_gives_its_lock_or_its_refusal() {
+fn every_git_layout_gives_its_lock_or_its_error() {
     run("layouts", check_layout);
 }
 
 #[test]
-fn nothing_that_stands_in_a_tree_leads_out_of_it() {
+fn nothing_in_a_tree_leads_out_of_it() {
     run("trees", check_tree);
 }

@@ -71,7 +71,7 @@ async fn a_writer_gets_the_lock_within_its_timeout() {
 }
 
 #[tokio::test]
-async fn a_timeout_without_end_counts_as_the_longest() {
+async fn an_infinite_timeout_counts_as_the_longest() {
     let repository = tempfile::tempdir().unwrap();
     let timeout = LockTimeout::new(Duration::MAX);
     assert!(timeout.deadline() <= Instant::now() + MAX_LOCK_WAIT);
@@ -79,7 +79,7 @@ async fn a_timeout_without_end_counts_as_the_longest() {
 }
 
 #[tokio::test]
-async fn whatever_stands_in_place_of_gitignore_does_not_hinder_the_lock() {
+async fn the_lock_is_taken_even_if_its_gitignore_is_no_file() {
     let repository = tempfile::tempdir().unwrap();
     let tree = open(repository.path());
     fs::create_dir(tree.lock_key()).unwrap();
@@ -119,7 +119,7 @@ async fn writers_of_one_storage_are_served_in_the_order_in_which_they_asked() {
 }
 
 #[tokio::test]
-async fn who_gives_up_waiting_is_in_nobodys_way() {
+async fn a_writer_that_gives_up_waiting_leaves_the_queue() {
     let repository = tempfile::tempdir().unwrap();
     let [one, other, third] = [(); 3].map(|()| open(repository.path()));
     let writer = acquire(&one, LONG).await.unwrap();
@@ -134,7 +134,7 @@ async fn who_gives_up_waiting_is_in_nobodys_way() {
 }
 
 #[tokio::test]
-async fn who_takes_the_lock_again_at_once_does_not_overtake_who_waits() {
+async fn a_writer_that_asks_again_at_once_does_not_overtake_a_waiting_one() {
     let repository = tempfile::tempdir().unwrap();
     let (greedy, other) = (open(repository.path()), open(repository.path()));
     for _ in 0..10 {
@@ -198,7 +198,7 @@ fn nothing_is_lost_between_storages_that_share_no_queue() {
 }
 
 #[tokio::test]
-async fn a_commit_goes_on_when_nobody_waits_for_it_and_keeps_the_lock() {
+async fn a_running_commit_keeps_the_lock_after_its_writer_was_dropped() {
     let repository = tempfile::tempdir().unwrap();
     let (one, other) = (open(repository.path()), open(repository.path()));
     let writer = Arc::new(acquire(&one, LONG).await.unwrap());
@@ -217,7 +217,7 @@ async fn a_commit_goes_on_when_nobody_waits_for_it_and_keeps_the_lock() {
 }
 
 #[tokio::test]
-async fn a_repository_that_was_removed_and_made_anew_has_a_lock_again() {
+async fn a_repository_that_was_removed_and_made_anew_can_be_locked() {
     let base = tempfile::tempdir().unwrap();
     let repository = base.path().join("repo");
     fs::create_dir(&repository).unwrap();
@@ -241,7 +241,7 @@ async fn a_repository_that_was_removed_and_made_anew_has_a_lock_again() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_lock_that_is_removed_takes_the_new_one() {
+async fn a_writer_that_waits_for_a_removed_lock_takes_the_new_one() {
     let repository = tempfile::tempdir().unwrap();
     let [one, other, third] = [(); 3].map(|()| open(repository.path()));
     let writer = acquire(&one, LONG).await.unwrap();
@@ -254,7 +254,7 @@ async fn who_waits_for_a_lock_that_is_removed_takes_the_new_one() {
 }
 
 #[tokio::test]
-async fn what_stands_in_place_of_the_locks_files_is_refused() {
+async fn a_lock_file_that_is_no_database_is_refused() {
     for file in ["queue.sqlite", "turn.sqlite"] {
         let repository = tempfile::tempdir().unwrap();
         let tree = open(repository.path());

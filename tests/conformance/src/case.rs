@@ -245,7 +245,7 @@ pub enum Completed {
 }
 
 impl Request {
-    /// Whether it is about follow-ups. A protocol for tools has no such request.
+    /// Whether it is about follow-ups.
     pub fn is_of_follow_ups(&self) -> bool {
         matches!(self, Self::Pending { .. } | Self::Claim { .. } | Self::Answer { .. })
     }
@@ -360,6 +360,12 @@ impl Case {
     /// Whether a step calls a tool.
     pub fn calls(&self, tool: &str) -> bool {
         self.text.steps.iter().any(|step| step.calls(tool))
+    }
+
+    /// Whether it is about follow-ups.
+    pub fn has_follow_ups(&self) -> bool {
+        !self.text.models.is_empty()
+            || self.text.steps.iter().any(|step| step.request.is_of_follow_ups())
     }
 
     /// The name without the format, as rules and pages use it.

@@ -132,9 +132,23 @@ fn follow_ups(outcome: &Outcome) -> Vec<Value> {
 ///
 /// If the list is not JSON.
 pub fn tools() -> Vec<Value> {
+    described().iter().flat_map(|of| of["tools"].as_array().expect("tools").clone()).collect()
+}
+
+/// The toolsets that the core describes.
+fn described() -> Vec<Value> {
     let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
-    let toolsets = described["toolsets"].as_array().expect("toolsets");
-    toolsets.iter().flat_map(|of| of["tools"].as_array().expect("tools").clone()).collect()
+    described["toolsets"].as_array().expect("toolsets").clone()
+}
+
+/// The names of all toolsets, in the order of the core's description.
+///
+/// # Panics
+///
+/// If the description is not JSON.
+pub fn toolsets() -> Vec<String> {
+    let name = |toolset: &Value| toolset["name"].as_str().expect("a name").to_owned();
+    described().iter().map(name).collect()
 }
 
 /// The tools of one toolset.

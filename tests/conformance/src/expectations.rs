@@ -15,6 +15,8 @@ pub struct Expectations {
     pub faults: Option<String>,
     /// Why the runner cannot call the tools for people. `None` if it can.
     pub person: Option<String>,
+    /// Why the runner cannot answer follow-ups. `None` if it can.
+    pub follow_ups: Option<String>,
     /// The cases that fail, by name, with the reasons.
     pub fails: BTreeMap<String, String>,
 }
@@ -31,7 +33,8 @@ impl Expectations {
             fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let expectations: Self = serde_json::from_str(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let skips = expectations.faults.iter().chain(&expectations.person);
+        let Self { faults, person, follow_ups, .. } = &expectations;
+        let skips = faults.iter().chain(person).chain(follow_ups);
         let mut reasons = skips.chain(expectations.fails.values());
         assert!(
             reasons.all(|reason| reason.len() > 10),
@@ -47,6 +50,8 @@ impl Expectations {
         let injects = !case.text.faults.is_empty();
         let calls_one = for_people.iter().any(|tool| case.calls(tool));
         let faults = self.faults.as_deref().filter(|_| injects);
-        faults.or_else(|| self.person.as_deref().filter(|_| calls_one))
+        let person = self.person.as_deref().filter(|_| calls_one);
+        let follow_ups = self.follow_ups.as_deref().filter(|_| case.has_follow_ups());
+        faults.or(person).or(follow_ups)
     }
 }

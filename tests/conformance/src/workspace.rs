@@ -1,5 +1,6 @@
 //! The files of this workspace: its sources and its build outputs.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -35,6 +36,67 @@ pub fn profile_directory() -> PathBuf {
 pub fn source(path: &str) -> String {
     let path = repository_root().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The paths of all hand-written files below a directory, from the top level.
+///
+/// # Panics
+///
+/// If a directory cannot be read.
+pub fn files(directory: &str) -> Vec<String> {
+    fn find(directory: &Path, found: &mut Vec<PathBuf>) {
+        const MADE: [&str; 4] = ["target", "node_modules", "dist", "generated"];
+        let entries = fs::read_dir(directory);
+        for entry in entries.unwrap_or_else(|error| panic!("{}: {error}", directory.display())) {
+            let entry = entry.expect("an entry");
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if !path.is_dir() {
+                found.push(path);
+            } else if !name.starts_with('.') && !MADE.contains(&&*name) {
+                find(&path, found);
+            }
+        }
+    }
+    let (root, mut found) = (repository_root(), Vec::new());
+    find(&root.join(directory), &mut found);
+    found.sort();
+    let name = |path: PathBuf| {
+        let name = path.strip_prefix(&root).expect("below the root").to_str().map(str::to_owned);
+        name.expect("sources have ASCII names")
+    };
+    found.into_iter().map(name).collect()
+}
+
+/// The error codes of tools, as callers see them: the variants of each `enum Code` of the core.
+///
+/// # Panics
+///
+/// If none is found.
+pub fn tool_error_codes() -> BTreeSet<String> {
+    const HEAD: &str = "enum Code {";
+    let mut codes = BTreeSet::new();
+    for file in files("core-component/src") {
+        let text = source(&file);
+        let Some((before, _)) = text.split_once(HEAD) else { continue };
+        let (_, attributes) = before.rsplit_once("\n\n").expect("an enum has a doc comment");
+        let is_screaming = attributes.contains("rename_all = \"SCREAMING_SNAKE_CASE\"");
+        let names = variants(&file, HEAD).into_iter();
+        codes.extend(names.map(|name| if is_screaming { screaming(&name) } else { name }));
+    }
+    for known in ["StorageError", "STORAGE_ERROR"] {
+        assert!(codes.contains(known), "the lists of codes are not found: {codes:?}");
+    }
+    codes
+}
+
+/// `NotFound` as `NOT_FOUND`.
+fn screaming(name: &str) -> String {
+    let letter = |(index, letter): (usize, char)| {
+        let between = if index > 0 && letter.is_uppercase() { "_" } else { "" };
+        format!("{between}{}", letter.to_ascii_uppercase())
+    };
+    name.chars().enumerate().map(letter).collect()
 }
 
 /// The names of the variants of an enum in a source file. `head` is the text at which the enum

@@ -8,7 +8,8 @@ use agent_memory_conformance::core_runner::{CoreSession, tools, tools_of};
 use agent_memory_conformance::faults::table::{self, Row};
 use agent_memory_conformance::json_schema::violations;
 use agent_memory_conformance::runner::{Answer, error_code, error_fields, run};
-use agent_memory_conformance::workspace::{source, variants};
+use agent_memory_conformance::workspace::{source, tool_error_codes};
+use agent_memory_core::storage::ErrorCode;
 use serde_json::{Value, json};
 
 /// With `BLESS=1` it writes the core's message texts into the cases.
@@ -106,28 +107,11 @@ fn every_shared_document_is_used() {
     }
 }
 
-type Spelling = fn(&str) -> String;
-
-/// The source file with each toolset's error codes, and how the JSON spells them.
-const CODES: &[(&str, Spelling)] = &[
-    ("core-component/src/sessions/error.rs", |name| name.to_owned()),
-    ("core-component/src/error.rs", screaming),
-];
-
 /// The codes that no case can cover, with the reasons.
 const EXEMPT_CODES: &[(&str, &str)] = &[
     ("Internal", "a defect of the program itself, which no input is known to reach"),
     ("INTERNAL_ERROR", "a defect of the program itself, which no input is known to reach"),
 ];
-
-/// `NotFound` becomes `NOT_FOUND`.
-fn screaming(name: &str) -> String {
-    let letter = |(index, letter): (usize, char)| {
-        let between = if index > 0 && letter.is_uppercase() { "_" } else { "" };
-        format!("{between}{}", letter.to_ascii_uppercase())
-    };
-    name.chars().enumerate().map(letter).collect()
-}
 
 #[test]
 fn every_tool_error_code_and_storage_error_is_covered_by_a_case_or_the_table() {
@@ -152,12 +136,7 @@ fn every_tool_error_code_and_storage_error_is_covered_by_a_case_or_the_table() {
     let of_table = || table.iter().flat_map(Row::errors);
     let of_cases = steps().filter_map(|step| error_code(step.error.as_ref()?));
     let codes: BTreeSet<&str> = of_cases.chain(of_table().map(|(_, code)| code)).collect();
-    let known = |(file, spelt): &(&str, Spelling)| {
-        let known = variants(file, "enum Code {");
-        assert!(known.contains(&"StorageError".to_owned()), "{file}: no list of codes");
-        known.iter().map(|name| spelt(name)).collect::<Vec<_>>()
-    };
-    for code in CODES.iter().flat_map(known) {
+    for code in tool_error_codes() {
         let is_exempt = EXEMPT_CODES.iter().any(|(exempt, _)| *exempt == code);
         match (codes.contains(code.as_str()), is_exempt) {
             (true, false) | (false, true) => {}
@@ -169,13 +148,8 @@ fn every_tool_error_code_and_storage_error_is_covered_by_a_case_or_the_table() {
     let of_cases =
         cases.iter().flat_map(|case| &case.text.faults).map(|fault| fault.error.as_str());
     let faults: BTreeSet<&str> = of_cases.chain(of_table().map(|(error, _)| error)).collect();
-    let errors = variants("wit/storage/storage.wit", "enum error-code {");
-    assert!(errors.contains(&"busy".to_owned()), "the storage errors are not found");
-    uncovered.extend(
-        errors
-            .into_iter()
-            .filter(|error| !faults.contains(error.as_str()))
-            .map(|error| format!("storage error `{error}`")),
-    );
+    let errors = ErrorCode::ALL.iter().map(|code| code.name());
+    let errors = errors.filter(|error| !faults.contains(error.as_str()));
+    uncovered.extend(errors.map(|error| format!("storage error `{error}`")));
     assert!(uncovered.is_empty(), "neither a case nor the table covers: {}", uncovered.join(", "));
 }

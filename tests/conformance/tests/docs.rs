@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use agent_memory_conformance::case::{Case, load_all};
-use agent_memory_conformance::core_runner::tools_of;
+use agent_memory_conformance::core_runner::{tools_of, toolsets};
 use agent_memory_conformance::faults::table;
 use agent_memory_conformance::runner::error_code;
 use agent_memory_conformance::workspace::{repository_root, source};
 use agent_memory_core::toolbox;
 use serde_json::Value;
-
-const TOOLSETS: [&str; 3] = ["sessions", "records", "layers"];
 
 #[test]
 fn the_page_of_tools_is_up_to_date() {
@@ -33,10 +31,10 @@ fn the_page_of_tools_is_up_to_date() {
 fn page(cases: &[Case]) -> String {
     let mut page = "# Tools\n\nGenerated from the tools' schemas; the examples and the errors are those of the conformance cases.\n"
         .to_owned();
-    for toolset in TOOLSETS {
+    for toolset in toolsets() {
         page += &format!("\n## `{toolset}`\n");
-        for tool in tools_of(toolset) {
-            page += &of_tool(toolset, &tool, cases);
+        for tool in tools_of(&toolset) {
+            page += &of_tool(&toolset, &tool, cases);
         }
     }
     page

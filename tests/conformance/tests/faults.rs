@@ -2,10 +2,11 @@
 //! done, and the call can be repeated.
 
 use agent_memory_conformance::case::load_all;
+use agent_memory_conformance::core_runner::toolsets;
 use agent_memory_conformance::faults::{Call, Finding, State, Sweep, table};
 use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_conformance::runner::Answer;
-use agent_memory_conformance::workspace::variants;
+use agent_memory_conformance::workspace::{source, variants};
 use agent_memory_core::storage::{Area, Change, CommitError, Error, ErrorCode, Place, Storage};
 use serde_json::json;
 
@@ -52,6 +53,15 @@ fn no_storage_fault_damages_the_layers() {
     // differ when the call is repeated.
     let summary = &["summarized", "compost_id", "needs_summary"];
     Sweep::of("layers").besides(summary).sampling(5, topics).run();
+}
+
+#[test]
+fn every_toolset_has_a_sweep() {
+    let this = source("tests/conformance/tests/faults.rs");
+    for toolset in toolsets() {
+        let sweep = format!("    Sweep::of(\"{toolset}\")");
+        assert!(this.contains(&sweep), "add a test here that sweeps the calls of `{toolset}`");
+    }
 }
 
 #[test]

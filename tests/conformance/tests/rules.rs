@@ -2,13 +2,11 @@
 //! by a rule.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::{fs, iter};
+use std::iter;
 
 use agent_memory_conformance::case::load_all;
-use agent_memory_conformance::workspace::{repository_root, source};
-
-const TOOLSETS: [&str; 3] = ["layers", "records", "sessions"];
+use agent_memory_conformance::core_runner::toolsets;
+use agent_memory_conformance::workspace::{files, source};
 
 /// A rule with the names of the cases and tests that check it.
 #[derive(Debug, PartialEq)]
@@ -82,24 +80,14 @@ fn tests() -> BTreeSet<String> {
         "tests/src",
         "tests/tests",
     ];
-    for folder in folders {
-        collect(&repository_root().join(folder), &mut names);
-    }
-    names
-}
-
-fn collect(folder: &Path, names: &mut BTreeSet<String>) {
-    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    for path in entries.map(|entry| entry.expect("an entry").path()) {
-        let is = |extension: &str| path.extension().is_some_and(|known| known == extension);
-        if path.is_dir() {
-            collect(&path, names);
-        } else if is("rs") {
-            names.extend(rust_tests(&fs::read_to_string(&path).expect("a source file")));
-        } else if is("ts") {
-            names.extend(node_tests(&fs::read_to_string(&path).expect("a source file")));
+    for file in folders.into_iter().flat_map(files) {
+        if file.ends_with(".rs") {
+            names.extend(rust_tests(&source(&file)));
+        } else if file.ends_with(".ts") {
+            names.extend(node_tests(&source(&file)));
         }
     }
+    names
 }
 
 fn rust_tests(text: &str) -> Vec<String> {
@@ -131,7 +119,8 @@ fn every_rule_names_a_case_or_test_and_every_case_has_a_rule() {
             case.plain_name().split_once('/').expect("cases are in a toolset's folder");
         cases.entry(toolset.to_owned()).or_default().insert(name.to_owned());
     }
-    assert!(cases.keys().eq(TOOLSETS.iter()), "{:?} have cases", cases.keys());
+    let toolsets: BTreeSet<String> = toolsets().into_iter().collect();
+    assert!(cases.keys().eq(&toolsets), "{:?} have cases, of {toolsets:?}", cases.keys());
     let tests = tests();
     let this = "every_rule_names_a_case_or_test_and_every_case_has_a_rule";
     assert!(tests.contains(this), "{tests:?}");

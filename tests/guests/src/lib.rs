@@ -15,7 +15,7 @@ wit_bindgen::generate!({
 });
 
 use exports::agent_memory::toolbox::toolbox::{
-    Category, Context, Failure, FailureCode, FollowUp, Guest, Outcome, Reference, Refusal,
+    Category, Context, Failure, FailureCode, Guest, Outcome, Reference, Refusal,
 };
 use serde_json::{Value, json};
 
@@ -124,19 +124,25 @@ impl Guest for Component {
         Err(not_found(&uri))
     }
 
-    fn get_prompt(name: String, _: String, _: Context) -> Result<String, Failure> {
+    fn get_prompt(name: String, _: String, _: Context) -> Result<Outcome, Failure> {
         Err(not_found(&name))
     }
 
-    fn complete(_: Reference, _: String, _: String, _: Context) -> Result<Vec<String>, Failure> {
-        Ok(Vec::new())
+    fn complete(
+        _: Reference,
+        argument: String,
+        _: String,
+        _: String,
+        _: Context,
+    ) -> Result<Outcome, Failure> {
+        Err(not_found(&argument))
     }
 
-    fn pending(_: Context) -> Result<Vec<FollowUp>, Failure> {
-        Ok(Vec::new())
+    fn pending(_: Context) -> Result<Outcome, Failure> {
+        Ok(Outcome { answer: Ok("null".into()), changed: Vec::new(), follow_ups: Vec::new() })
     }
 
-    fn claim(id: String, _: u32, _: Context) -> Result<bool, Failure> {
+    fn claim(id: String, _: u32, _: Context) -> Result<Outcome, Failure> {
         Err(not_found(&id))
     }
 

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use agent_memory_conformance::case::{Case, Documents, Places};
+use agent_memory_conformance::case::{Case, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
-use agent_memory_host::{AgentMemory, CallError, Clock, Outcome, Random};
-use serde_json::Value;
+use agent_memory_host::{
+    AgentMemory, CallError, Caller, Clock, Completion, FollowUp, Outcome, Random, Reference,
+};
+use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::scratch::Scratch;
@@ -16,6 +18,7 @@ pub struct ComponentSession {
     scratch: Scratch,
     memory: AgentMemory,
     runtime: Runtime,
+    follow_ups: Vec<Value>,
 }
 
 impl ComponentSession {
@@ -36,22 +39,28 @@ impl ComponentSession {
                 step: Duration::from_millis(clock.step_ms.into()),
             })
             .random(Random::Fixed(case.text.seed))
+            .models_by_hand(case.text.models.clone())
             .build()
             .map_err(|error| error.to_string())?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        Ok(Box::new(Self { scratch, memory, runtime }))
+        Ok(Box::new(Self { scratch, memory, runtime, follow_ups: Vec::new() }))
     }
 }
 
 impl Session for ComponentSession {
-    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
-        answer(self.runtime.block_on(self.memory.call(tool, &arguments.to_string())))
+    fn request(&mut self, request: &Request) -> Result<Answer, String> {
+        let outcome = self.runtime.block_on(send(&self.memory, request));
+        self.follow_ups = outcome.as_ref().map(follow_ups).unwrap_or_default();
+        let answer = answer(outcome)?;
+        match request {
+            Request::Read { read } => resource_answer(read, answer),
+            _ => Ok(answer),
+        }
     }
 
-    fn read(&mut self, uri: &str) -> Result<Answer, String> {
-        let read = self.runtime.block_on(self.memory.read_resource(uri, None));
-        resource_answer(uri, answer(read)?)
+    fn follow_ups(&self) -> Option<&[Value]> {
+        Some(&self.follow_ups)
     }
 
     fn places(&self) -> Places {
@@ -65,6 +74,46 @@ impl Session for ComponentSession {
     fn finish(self: Box<Self>) -> Result<Documents, String> {
         self.scratch.end()
     }
+}
+
+async fn send(memory: &AgentMemory, request: &Request) -> Result<Outcome, CallError> {
+    let caller = Caller::default();
+    match request {
+        Request::Call { call, arguments } => memory.call(call, &arguments.to_string()).await,
+        Request::Read { read } => memory.read_resource(read, caller).await,
+        Request::Prompt { prompt, arguments } => {
+            memory.get_prompt(prompt, &arguments.to_string(), caller).await
+        }
+        Request::Complete { complete, argument, value, others } => {
+            let text =
+                |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.into()));
+            let completion = Completion {
+                reference: match complete.clone() {
+                    Completed::Prompt(name) => Reference::Prompt(name),
+                    Completed::ResourceTemplate(uri) => Reference::ResourceTemplate(uri),
+                },
+                argument: argument.clone(),
+                value: value.clone(),
+                others: others.iter().filter_map(text).collect(),
+            };
+            memory.complete(completion, caller).await
+        }
+        Request::Pending { .. } => memory.pending(caller).await,
+        Request::Claim { claim, lease_seconds } => {
+            memory.claim(claim, Duration::from_secs((*lease_seconds).into())).await
+        }
+        Request::Answer { answer, payload } => {
+            memory.answer(answer, &payload.to_string(), caller).await
+        }
+    }
+}
+
+fn follow_ups(outcome: &Outcome) -> Vec<Value> {
+    let value = |of: &FollowUp| {
+        let payload: Value = serde_json::from_str(&of.payload).expect("a payload is JSON");
+        json!({ "id": of.id, "kind": of.kind, "payload": payload })
+    };
+    outcome.follow_ups.iter().map(value).collect()
 }
 
 fn answer(called: Result<Outcome, CallError>) -> Result<Answer, String> {

@@ -1,7 +1,7 @@
 //! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions.
 //! Each case has a process of its own.
 
-use agent_memory_conformance::case::{Case, Documents, Places};
+use agent_memory_conformance::case::{Case, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::Image;
@@ -53,16 +53,71 @@ fn options(case: &Case, scratch: &Scratch) -> Result<Vec<String>, String> {
 }
 
 impl Session for McpSession {
+    fn request(&mut self, request: &Request) -> Result<Answer, String> {
+        match request {
+            Request::Call { call, arguments } => self.call(call, arguments),
+            Request::Read { read } => self.read(read),
+            Request::Prompt { prompt, arguments } => self.prompt(prompt, arguments),
+            Request::Complete { complete, argument, value, others } => {
+                let reference = match complete {
+                    Completed::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
+                    Completed::ResourceTemplate(uri) => {
+                        json!({ "type": "ref/resource", "uri": uri })
+                    }
+                };
+                self.complete(json!({
+                    "ref": reference,
+                    "argument": { "name": argument, "value": value },
+                    "context": { "arguments": others },
+                }))
+            }
+            _ => Err("MCP has no request for follow-ups".into()),
+        }
+    }
+
+    fn places(&self) -> Places {
+        self.scratch.places()
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        self.scratch.query(sql)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Documents, String> {
+        self.client.end()?;
+        self.scratch.end()
+    }
+}
+
+impl McpSession {
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Answer, String> {
         let answer =
             self.client.ask("tools/call", json!({"name": tool, "arguments": arguments}))?;
-        if let Some(error) = answer.get("error") {
-            return match error["code"].as_i64() {
-                Some(-32602) => Ok(Answer::Refused(&["not-found", "invalid-request"])),
-                _ => Err(format!("the request failed: {error}")),
-            };
+        match refusal(&answer)? {
+            Some(refused) => Ok(refused),
+            None => tool_answer(&answer["result"]),
         }
-        tool_answer(&answer["result"])
+    }
+
+    fn prompt(&mut self, name: &str, arguments: &Value) -> Result<Answer, String> {
+        let params = json!({ "name": name, "arguments": arguments });
+        let answer = self.client.ask("prompts/get", params)?;
+        if let Some(refused) = refusal(&answer)? {
+            return Ok(refused);
+        }
+        let result = &answer["result"];
+        let messages = result["messages"].as_array().ok_or("a prompt has messages")?.iter();
+        let messages: Vec<_> = messages
+            .map(|message| json!({ "role": message["role"], "text": message["content"]["text"] }))
+            .collect();
+        Ok(Answer::Result(json!({ "description": result["description"], "messages": messages })))
+    }
+
+    fn complete(&mut self, params: Value) -> Result<Answer, String> {
+        let answer = self.client.ask("completion/complete", params)?;
+        let refused = refusal(&answer)?;
+        Ok(refused
+            .unwrap_or_else(|| Answer::Result(answer["result"]["completion"]["values"].clone())))
     }
 
     fn read(&mut self, uri: &str) -> Result<Answer, String> {
@@ -78,18 +133,16 @@ impl Session for McpSession {
             _ => Err(format!("the request failed: {error}")),
         }
     }
+}
 
-    fn places(&self) -> Places {
-        self.scratch.places()
-    }
-
-    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
-        self.scratch.query(sql)
-    }
-
-    fn finish(self: Box<Self>) -> Result<Documents, String> {
-        self.client.end()?;
-        self.scratch.end()
+/// The refusal in an answer. MCP has no error results for prompts and completion: the toolset's
+/// error is the data of a JSON-RPC error.
+fn refusal(answer: &Value) -> Result<Option<Answer>, String> {
+    let Some(error) = answer.get("error") else { return Ok(None) };
+    match error["code"].as_i64() {
+        _ if error["data"].is_object() => Ok(Some(Answer::Error(error["data"].clone()))),
+        Some(-32602) => Ok(Some(Answer::Refused(&["not-found", "invalid-request"]))),
+        _ => Err(format!("the request failed: {error}")),
     }
 }
 

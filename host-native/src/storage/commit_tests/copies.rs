@@ -17,7 +17,7 @@ fn text(path: PathBuf) -> String {
 }
 
 #[test]
-fn a_backup_is_what_stood_there_before_the_commit_wherever_in_it_the_copy_stands() {
+fn a_backup_is_the_document_before_the_commit_wherever_in_it_the_copy_is() {
     let keep = || copy("a.json", "kept/a.json", "old");
     let put = || put("a.json", "new", Some("old"));
     let (old, new) = (version("old"), version("new"));
@@ -37,7 +37,7 @@ fn a_backup_is_what_stood_there_before_the_commit_wherever_in_it_the_copy_stands
 }
 
 #[test]
-fn a_backup_replaces_the_one_before_whatever_that_holds() {
+fn a_backup_replaces_the_earlier_one_even_if_that_was_edited() {
     let repository = Repository::new();
     repository.write("a.json", "1");
     for (old, new) in [("1", "2"), ("2", "3"), ("3", "4")] {
@@ -62,7 +62,7 @@ fn a_backup_has_the_permission_bits_of_the_document() {
 }
 
 #[test]
-fn only_the_version_of_the_document_is_expected() {
+fn a_copy_expects_the_version_of_its_document() {
     let repository = Repository::new();
     repository.write("a.json", "saved by an editor");
     let first = put("new/directory/b.md", "b", None);
@@ -74,7 +74,7 @@ fn only_the_version_of_the_document_is_expected() {
 }
 
 #[test]
-fn a_backup_stands_where_a_document_can() {
+fn a_copy_between_paths_that_no_document_can_have_is_refused() {
     let repository = Repository::new();
     repository.write("a.json", "text");
     repository.write("directory/b.json", "");
@@ -97,7 +97,7 @@ fn a_backup_stands_where_a_document_can() {
 }
 
 #[test]
-fn the_path_of_a_backup_is_written_once_and_has_nothing_below() {
+fn no_other_change_is_at_the_path_of_a_backup_or_below() {
     let repository = Repository::new();
     repository.write("a.json", "text");
     for other in [put("b", "", None), put("b/c", "", None), copy("a.json", "b/c", "text")] {
@@ -112,7 +112,7 @@ fn the_path_of_a_backup_is_written_once_and_has_nothing_below() {
 }
 
 #[test]
-fn a_document_that_is_too_large_is_not_kept() {
+fn a_document_that_is_too_large_gets_no_backup() {
     let repository = Repository::new();
     let longest = "x".repeat(MAX_DOCUMENT_BYTES as usize);
     repository.write("a.json", &longest);
@@ -141,7 +141,7 @@ fn a_failure_before_the_first_rename_leaves_no_backup() {
 }
 
 #[test]
-fn the_old_file_becomes_the_backup_where_a_new_one_takes_its_place() {
+fn the_old_file_becomes_the_backup_if_a_new_one_replaces_it() {
     let repository = Repository::new();
     repository.write("a.json", "old");
     let inode = |path: &str| fs::metadata(repository.at(path)).unwrap().ino();
@@ -157,7 +157,7 @@ fn the_old_file_becomes_the_backup_where_a_new_one_takes_its_place() {
 }
 
 #[test]
-fn a_backup_that_is_one_file_with_the_document_since_a_crash_is_parted_from_it() {
+fn a_backup_that_shares_its_file_with_the_document_after_a_crash_gets_its_own() {
     let repository = Repository::new();
     repository.write("a.json", "old");
     fs::hard_link(repository.at("a.json"), repository.at("a.json.backup")).unwrap();

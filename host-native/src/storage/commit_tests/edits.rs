@@ -16,7 +16,7 @@ fn edit(path: &str, before: &str, splices: &[(usize, usize, &str)]) -> Change {
 }
 
 #[test]
-fn an_edit_changes_what_its_splices_say_beside_a_backup_too() {
+fn an_edit_applies_its_splices_also_beside_a_backup() {
     let repository = Repository::new();
     repository.write("a.json", "0123456789");
     let versions = repository.commit(&[

@@ -32,7 +32,7 @@ fn medium() -> PathBuf {
 }
 
 #[test]
-fn a_full_medium_gives_no_space_and_keeps_nothing_of_the_commit() {
+fn a_commit_to_a_full_medium_fails_with_no_space_and_changes_nothing() {
     let mount = "mount -t tmpfs -o size=256k none . && cd . && $PART";
     run("on_a_small_medium", tempfile::tempdir().unwrap().path(), mount);
 }
@@ -54,7 +54,7 @@ fn on_a_small_medium() {
 }
 
 #[test]
-fn a_medium_that_can_only_be_read_is_read_and_refuses_the_lock() {
+fn a_read_only_medium_can_be_read_and_refuses_the_lock() {
     let mount = "mount --bind . . && mount -o remount,ro,bind . && cd \"$PWD\" && $PART";
     for locked_before in [false, true] {
         let repository = Repository::new();
@@ -76,7 +76,7 @@ fn on_a_read_only_medium() {
 }
 
 #[test]
-fn who_may_not_write_gets_read_only_for_the_lock_and_permission_for_a_document() {
+fn without_permission_to_write_the_lock_is_read_only_and_a_document_is_denied() {
     let repository = Repository::new();
     repository.write("a.md", "text");
     drop(writer(&repository.tree));
@@ -105,7 +105,7 @@ fn as_someone_who_may_only_read() {
 }
 
 #[test]
-fn a_git_directory_that_may_not_be_read_is_not_taken_for_a_broken_one() {
+fn an_unreadable_git_directory_is_not_reported_as_broken() {
     for (make, shut) in [
         ("mv away/git .git", ".git"),
         ("echo gitdir: away/git > .git", ".git"),
@@ -132,7 +132,7 @@ fn with_a_git_directory_that_is_shut() {
 }
 
 #[test]
-fn a_rename_that_fails_tells_how_many_changes_stand() {
+fn a_failed_rename_tells_how_many_changes_were_made() {
     let repository = Repository::new();
     for path in ["a.md", "b.md", "c.md"] {
         repository.write(path, "old");

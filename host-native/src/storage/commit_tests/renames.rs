@@ -17,7 +17,7 @@ fn rename(from: &str, to: &str, expects: &str) -> Change {
 }
 
 #[test]
-fn a_rename_moves_the_file_itself_across_directories_of_either_area() {
+fn a_rename_moves_the_file_between_directories_of_its_area() {
     for area in [Area::Documents, Area::Bookkeeping] {
         let repository = Repository::new();
         let root = match area {
@@ -39,7 +39,7 @@ fn a_rename_moves_the_file_itself_across_directories_of_either_area() {
 }
 
 #[test]
-fn a_rename_replaces_nothing() {
+fn a_rename_to_an_existing_path_is_refused() {
     let repository = Repository::new();
     repository.write("a.md", "text");
     repository.write("b.md", "text");
@@ -64,7 +64,7 @@ fn a_rename_expects_the_version_of_its_document() {
 }
 
 #[test]
-fn both_paths_of_a_rename_are_changed_once() {
+fn no_other_change_is_at_a_path_of_a_rename() {
     let repository = Repository::new();
     repository.write("a", "text");
     for other in [
@@ -108,7 +108,7 @@ fn renames_one() {
 }
 
 #[test]
-fn with_relaxed_durability_the_bytes_of_new_documents_alone_are_synced() {
+fn with_relaxed_durability_only_the_bytes_of_new_documents_are_synced() {
     let repository = Repository::new();
     repository.write("old.md", "old");
     repository.write("old.md.backup", "older");

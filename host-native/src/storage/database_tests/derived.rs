@@ -30,7 +30,7 @@ fn places() -> (tempfile::TempDir, [(Tree, PathBuf); 2]) {
 }
 
 #[test]
-fn a_derived_database_stands_beside_the_lock_of_any_place() {
+fn a_derived_database_is_beside_the_lock_of_any_place() {
     let (base, places) = places();
     for (tree, directory) in places {
         assert_eq!(derived(&tree, false).unwrap_err().code, ErrorCode::NotFound);
@@ -48,7 +48,7 @@ fn a_derived_database_stands_beside_the_lock_of_any_place() {
 }
 
 #[test]
-fn two_kinds_of_one_name_are_two_databases() {
+fn a_kept_and_a_derived_database_of_one_name_are_two_databases() {
     let (scene, kept) = Scene::with_table();
     let derived = tree(&scene.storage).open_database(NAME, DatabaseKind::Derived, true).unwrap();
     assert_eq!(code_of(derived.query(&sql("SELECT * FROM t"), 1)), ErrorCode::Io);
@@ -62,7 +62,7 @@ fn code_of(result: Result<impl std::fmt::Debug, Error>) -> ErrorCode {
 }
 
 #[test]
-fn it_is_busy_at_once_while_another_connection_writes() {
+fn a_derived_database_is_busy_at_once_while_another_connection_writes() {
     let (_base, places) = places();
     for (tree, _) in places {
         let (one, other) = (with_table(&tree), derived(&tree, true).unwrap());
@@ -78,7 +78,7 @@ fn it_is_busy_at_once_while_another_connection_writes() {
 }
 
 #[tokio::test]
-async fn it_is_written_while_another_call_has_the_lock_of_the_place() {
+async fn a_derived_database_can_be_written_while_another_call_has_the_lock_of_the_place() {
     let (_base, places) = places();
     for (tree, _) in places {
         let writer = tree.lock(LockTimeout::new(LONG)).await.unwrap();
@@ -94,7 +94,7 @@ async fn it_is_written_while_another_call_has_the_lock_of_the_place() {
 }
 
 #[test]
-fn it_is_made_anew_after_somebody_deleted_it() {
+fn a_derived_database_is_made_anew_after_it_was_deleted() {
     let (_base, places) = places();
     for (tree, directory) in places {
         let database = with_table(&tree);
@@ -110,7 +110,7 @@ fn it_is_made_anew_after_somebody_deleted_it() {
 }
 
 #[test]
-fn its_name_is_one_path_segment() {
+fn the_name_of_a_derived_database_is_one_path_segment() {
     let (_base, [(tree, _), _]) = places();
     let long = "a".repeat(256);
     for name in ["", "..", "a/b", "A", ".a", "-a", "a b", "\u{e4}", "a.", "con", "a\0", &long] {

@@ -26,7 +26,7 @@ fn child(test: &str, base: &Path, first: i64) -> (Child, BufReader<ChildStdout>)
 }
 
 #[test]
-fn what_was_acknowledged_outlives_processes_that_are_killed() {
+fn acknowledged_rows_outlive_killed_processes() {
     let (scene, database) = Scene::with_table();
     let mut acknowledged = BTreeSet::new();
     let mut seen = |line: String| {

@@ -59,7 +59,7 @@ fn no_statement_reaches_beyond_the_database_or_outlives_the_call() {
 }
 
 #[test]
-fn what_the_core_needs_is_granted() {
+fn the_statements_that_the_core_needs_are_allowed() {
     let (_scene, database) = Scene::with_table();
     for text in [
         "PRAGMA user_version",
@@ -101,7 +101,7 @@ fn changes_need_a_write_transaction() {
 }
 
 #[test]
-fn a_statement_is_one_with_as_many_parameters_as_it_takes() {
+fn a_text_is_one_valid_statement_with_all_its_parameters() {
     let (_scene, database) = Scene::with_table();
     let one = Value::Integer(1);
     for (statement, why) in [
@@ -121,7 +121,7 @@ fn a_statement_is_one_with_as_many_parameters_as_it_takes() {
 }
 
 #[test]
-fn what_is_longer_than_16_mib_is_too_large() {
+fn rows_or_parameters_of_more_than_16_mib_are_too_large() {
     let (_scene, database) = Scene::with_table();
     let most = MAX_ROWS_BYTES - 8;
     let zeros = |bytes: usize| with("SELECT zeroblob(?1)", &[Value::Integer(bytes as i64)]);
@@ -145,7 +145,7 @@ fn text_that_is_not_utf_8_is_an_error() {
 }
 
 #[test]
-fn broken_constraints_that_are_not_unique_say_which() {
+fn a_broken_constraint_other_than_unique_is_named() {
     let (_scene, database) = Scene::with_table();
     write(&database, &[sql("CREATE TABLE u (y INTEGER NOT NULL REFERENCES t CHECK (y > 0))")])
         .unwrap();
@@ -158,7 +158,7 @@ fn broken_constraints_that_are_not_unique_say_which() {
 }
 
 #[test]
-fn a_damaged_database_is_said_to_be_damaged() {
+fn a_damaged_database_is_reported_as_damaged() {
     let scene = Scene::new();
     fs::create_dir_all(scene.at("")).unwrap();
     fs::write(scene.at("things.db"), "no database at all".repeat(1000)).unwrap();
@@ -168,7 +168,7 @@ fn a_damaged_database_is_said_to_be_damaged() {
 }
 
 #[test]
-fn what_stands_in_place_of_the_database_is_refused() {
+fn a_database_that_is_a_directory_or_a_link_is_refused() {
     let scene = Scene::new();
     let path = scene.at("things.db");
     fs::create_dir_all(&path).unwrap();
@@ -181,7 +181,7 @@ fn what_stands_in_place_of_the_database_is_refused() {
 }
 
 #[test]
-fn what_stands_in_place_of_what_sqlite_keeps_beside_the_database_is_named() {
+fn a_link_in_place_of_a_file_that_sqlite_keeps_beside_the_database_is_named() {
     for name in ["things.db-wal", "things.db-shm"] {
         let (scene, database) = Scene::with_table();
         let path = scene.at(name);
@@ -196,7 +196,7 @@ fn what_stands_in_place_of_what_sqlite_keeps_beside_the_database_is_named() {
 }
 
 #[test]
-fn only_what_was_granted_is_opened_and_a_label_says_what_is_missing() {
+fn a_place_or_database_that_was_not_granted_is_not_opened_and_the_error_says_what_to_do() {
     let storage = Storage::new(StorageOptions::default());
     let place = Place::named(LABEL);
     let kind = PlaceKind::Named(LABEL.to_owned());
@@ -281,7 +281,7 @@ impl Drop for ReadOnlyView {
 }
 
 #[test]
-fn a_database_on_a_medium_that_can_only_be_read_is_read() {
+fn a_database_on_a_read_only_medium_can_be_read() {
     for journal in ["WAL", "DELETE"] {
         let base = tempfile::tempdir().unwrap();
         let directory = base.path().join("made");
@@ -326,7 +326,7 @@ fn database_in(directory: &Path) -> rusqlite::Connection {
 }
 
 #[test]
-fn what_others_change_while_it_is_read_as_if_they_did_not_is_no_answer() {
+fn a_database_read_as_immutable_is_busy_if_another_program_changes_it() {
     let base = tempfile::tempdir().unwrap();
     let directory = base.path().join("made");
     drop(database_in(&directory));
@@ -353,7 +353,7 @@ fn what_others_change_while_it_is_read_as_if_they_did_not_is_no_answer() {
 }
 
 #[test]
-fn changes_that_were_left_beside_a_database_that_cannot_be_written_are_named() {
+fn a_write_ahead_log_beside_a_read_only_database_is_named() {
     let base = tempfile::tempdir().unwrap();
     let (made, left) = (base.path().join("made"), base.path().join("left"));
     let _open = database_in(&made);

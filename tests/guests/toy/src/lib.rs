@@ -18,7 +18,7 @@ use agent_memory::storage::database::{self, Connection, Kind, Mode, Statement, V
 use agent_memory::storage::documents::{self, Area, Change, Document, Put, Tree};
 use agent_memory::storage::types::{Error, ErrorCode, NamedPlace, Place};
 use exports::agent_memory::toolbox::toolbox::{
-    Category, Context, Failure, FailureCode, FollowUp, Guest, Outcome, Reference, Refusal,
+    Category, Context, Failure, FailureCode, Guest, Outcome, Reference, Refusal,
 };
 use serde_json::{Value, json};
 
@@ -67,19 +67,25 @@ impl Guest for Toy {
         Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new() })
     }
 
-    fn get_prompt(name: String, _: String, _: Context) -> Result<String, Failure> {
+    fn get_prompt(name: String, _: String, _: Context) -> Result<Outcome, Failure> {
         Err(not_found(&name))
     }
 
-    fn complete(_: Reference, _: String, _: String, _: Context) -> Result<Vec<String>, Failure> {
-        Ok(Vec::new())
+    fn complete(
+        _: Reference,
+        argument: String,
+        _: String,
+        _: String,
+        _: Context,
+    ) -> Result<Outcome, Failure> {
+        Err(not_found(&argument))
     }
 
-    fn pending(_: Context) -> Result<Vec<FollowUp>, Failure> {
-        Ok(Vec::new())
+    fn pending(_: Context) -> Result<Outcome, Failure> {
+        Ok(Outcome { answer: Ok("null".into()), changed: Vec::new(), follow_ups: Vec::new() })
     }
 
-    fn claim(id: String, _: u32, _: Context) -> Result<bool, Failure> {
+    fn claim(id: String, _: u32, _: Context) -> Result<Outcome, Failure> {
         Err(not_found(&id))
     }
 

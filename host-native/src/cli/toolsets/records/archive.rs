@@ -1,4 +1,4 @@
-use super::{Target, records};
+use super::target::{Target, records};
 use crate::cli::output::print_note;
 use crate::cli::progress::Progress;
 use crate::cli::{Error, help};

@@ -1,5 +1,5 @@
 use super::destination::Destination;
-use super::{PLACE, Target, records};
+use super::target::{PLACE, Target, records};
 use crate::cli::output::print_note;
 use crate::cli::progress::Progress;
 use crate::cli::{Error, help};

@@ -1,7 +1,8 @@
-use super::{Open, Target, records};
+use super::target::{Open, Target, records};
 use crate::cli::output::print_note;
 use crate::cli::progress::Progress;
 use crate::cli::{Error, help};
+use crate::storage::MAX_DOCUMENT_BYTES;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The limits of a page of JSON Lines, and of a document or one line.
 const PAGE_BYTES: usize = 2 << 20;
 const PAGE_LINES: usize = 5_000;
-const MAX_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = MAX_DOCUMENT_BYTES as usize;
 
 /// Read records from a file or standard input.
 ///

@@ -1,7 +1,8 @@
 use super::findings::{Finding, Findings};
 use crate::cli::output::{print, print_json, print_note};
+use crate::cli::program::{builder, runtime};
 use crate::cli::progress::Progress;
-use crate::cli::{Error, builder, help, runtime};
+use crate::cli::{Error, help};
 use crate::enclosing_repository::{repository_around, top_level};
 use crate::{AgentMemory, CallError};
 use clap::{Args, ValueEnum, ValueHint};

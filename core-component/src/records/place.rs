@@ -1,0 +1,22 @@
+//! The place of the records.
+
+use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind};
+
+/// Its label.
+pub(super) const LABEL: &str = "records";
+
+/// The database in it.
+pub(super) const DATABASE: &str = "memories.db";
+
+/// The place as it is described to hosts.
+pub(super) const DIRECTORY: PlaceDescription = PlaceDescription {
+    label: LABEL,
+    title: "Directory of the records",
+    kind: PlaceKind::Directory,
+    is_private: true,
+    setting: "directory",
+    default: "~/.claude/agents/memories",
+    databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
+    missing: "this host has no directory for records: set one, or mount the toolset `records` \
+              where `HOME` is an absolute path",
+};

@@ -1,0 +1,82 @@
+//! The agent of a command, with its records open, and pages of them.
+
+use crate::cli::Error;
+use crate::cli::options::{Choice, ToolsetOptions, Writing};
+use crate::cli::program::runtime;
+use crate::cli::settings::memory_of;
+use crate::{AgentMemory, CallError};
+use clap::Args;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+// The agent, and where its records are. (A doc comment would become the help of each command.)
+#[derive(Debug, Args)]
+pub(super) struct Target {
+    /// The agent
+    #[arg(long = "agent", value_name = "NAME", default_value = "default")]
+    agent: String,
+
+    #[command(flatten)]
+    settings: ToolsetOptions<RecordsOnly>,
+
+    #[command(flatten)]
+    writing: Writing,
+}
+
+const TOOLSET: &str = "records";
+
+/// The label of the directory of records.
+pub(super) const PLACE: &str = "records";
+
+/// The settings of this toolset only.
+#[derive(Clone, Debug)]
+struct RecordsOnly;
+
+impl Choice for RecordsOnly {
+    fn has(toolset: &str) -> bool {
+        toolset == TOOLSET
+    }
+}
+
+/// The records of one agent, and a runtime to call their tools.
+pub(super) struct Open {
+    pub(super) agent: String,
+    pub(super) memory: AgentMemory,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Target {
+    pub(super) fn open(self) -> Result<Open, Error> {
+        let memory = memory_of(TOOLSET, &self.settings, &self.writing)?;
+        Ok(Open { agent: self.agent, memory, runtime: runtime()? })
+    }
+}
+
+impl Open {
+    /// Calls a tool for one page.
+    pub(super) fn page<T: DeserializeOwned>(
+        &self,
+        tool: &str,
+        mut arguments: Value,
+    ) -> Result<T, Error> {
+        arguments["agent_id"] = json!(self.agent);
+        let arguments = arguments.to_string();
+        let call = self.memory.call(tool, &arguments);
+        let outcome = self.runtime.block_on(call).map_err(|error| match error {
+            CallError::Ended { .. } => Error::storage(error),
+            _ => Error::usage(error),
+        })?;
+        let page = outcome.answer.map_err(Error::of_tool)?;
+        let unreadable =
+            |error| Error::storage(format!("the component's page cannot be read: {error}"));
+        serde_json::from_str(&page).map_err(unreadable)
+    }
+}
+
+/// A number of records in words.
+pub(super) fn records(count: u64) -> String {
+    match count {
+        1 => "1 record".to_owned(),
+        _ => format!("{count} records"),
+    }
+}
