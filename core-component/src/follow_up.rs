@@ -1,9 +1,6 @@
 //! Follow-ups: work that a call leaves to the host, to be done after the answer.
 
 use serde::Deserialize;
-use serde_json::Value;
-
-use crate::tool::{Call, ToolError};
 
 /// Work that waits in storage until it is answered. `wit/toolbox` has the same record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,17 +13,7 @@ pub struct FollowUp {
     pub payload: String,
 }
 
-/// The follow-ups of a toolset. Each has a number in the toolset.
-pub(crate) struct FollowUps {
-    /// Adds those without a current lease to the call's follow-ups.
-    pub pending: fn(&Call<'_>) -> Result<(), Box<dyn ToolError>>,
-    /// Takes a lease of so many seconds. False if another host has one or nothing is left to do.
-    pub claim: fn(&Call<'_>, i64, u32) -> Result<bool, Box<dyn ToolError>>,
-    /// Takes an answer.
-    pub answer: fn(&Call<'_>, i64, Value) -> Result<Value, Box<dyn ToolError>>,
-}
-
-/// The most follow-ups that [`FollowUps::pending`] lists.
+/// The most follow-ups that are listed at once.
 pub(crate) const MAX_PENDING: usize = 100;
 
 /// The answer to a follow-up of the kind `summary`.

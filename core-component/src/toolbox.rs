@@ -5,12 +5,11 @@ use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
 pub use crate::follow_up::FollowUp;
-use crate::follow_up::FollowUps;
 use crate::prompt::Prompt;
 use crate::storage::Storage;
 use crate::tool::{Call, ErasedTool, ToolError, write_integers};
 pub use crate::tool::{Category, Refusal};
-use crate::toolset::{MIME_TYPE, Toolset};
+use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
 use crate::{layers, records, sessions};
 
 const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET];

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::context::Settings;
-use crate::follow_up::FollowUps;
 use crate::prompt::{Arguments, Prompt};
 use crate::tool::{Call, ErasedTool, ToolError};
 
@@ -164,6 +163,16 @@ pub(crate) struct DatabaseDescription {
     pub name: &'static str,
     /// The SQL dialects that the component has statements for.
     pub dialects: &'static [&'static str],
+}
+
+/// The follow-ups of a toolset. Each has a number in the toolset.
+pub(crate) struct FollowUps {
+    /// Adds those without a current lease to the call's follow-ups.
+    pub pending: fn(&Call<'_>) -> Result<(), Box<dyn ToolError>>,
+    /// Takes a lease of so many seconds. False if another host has one or nothing is left to do.
+    pub claim: fn(&Call<'_>, i64, u32) -> Result<bool, Box<dyn ToolError>>,
+    /// Takes an answer.
+    pub answer: fn(&Call<'_>, i64, Value) -> Result<Value, Box<dyn ToolError>>,
 }
 
 /// The resources of a toolset.

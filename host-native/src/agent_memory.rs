@@ -1,6 +1,7 @@
 //! The handle that a program embeds.
 
 use crate::arrival::{Arrival, Arrivals};
+use crate::background::InProgress;
 use crate::call::{Call, Cancellation};
 use crate::caller::Caller;
 use crate::capability::toolbox;
@@ -8,7 +9,6 @@ use crate::changes::{Changes, Notifier};
 use crate::completion::Completion;
 use crate::description::{Audience, Prompt, Resource, ResourceTemplate, Tool};
 use crate::engine::Engine;
-use crate::follow_ups::InProgress;
 use crate::model::Model;
 use crate::outcome::{CallError, Outcome};
 use crate::storage::Storage;

@@ -2,12 +2,12 @@
 
 use crate::agent_memory::{AgentMemory, Mounted};
 use crate::arrival::Arrivals;
+use crate::background::InProgress;
 use crate::capability::toolbox;
 use crate::changes::Notifier;
 use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::engine::{Engine, Image};
-use crate::follow_ups::InProgress;
 use crate::storage::{self, NamedPlace, NamedPlaceKind, Storage, StorageOptions};
 use crate::{Clock, Durability, Limits, Model, Random};
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! Carrying out follow-ups: a model is asked after the call was answered.
 
 use crate::agent_memory::AgentMemory;
+use crate::background::InProgress;
 use crate::caller::Caller;
 use crate::model::{Model, SummaryRequest};
 use crate::outcome::{CallError, FollowUp, Outcome};
@@ -8,21 +9,12 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// How long all models together have for one summary.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The lease of a follow-up, longer than twice [`TIMEOUT`].
 const LEASE: Duration = Duration::from_secs(90);
-
-/// The follow-ups in progress.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct InProgress {
-    tasks: TaskTracker,
-    end: CancellationToken,
-}
 
 impl AgentMemory {
     /// Carries out the follow-ups that earlier processes left, now and again when their leases have

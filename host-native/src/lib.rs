@@ -24,6 +24,7 @@
 
 mod agent_memory;
 mod arrival;
+mod background;
 mod builder;
 mod call;
 mod caller;

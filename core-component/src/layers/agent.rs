@@ -1,10 +1,10 @@
 //! One agent's memories: access to them, reading them, changing them.
 
 use super::error::Error;
+use super::place::{DATABASE, LABEL};
 use super::settings::LayersSettings;
 use super::sqlite::{Reader, Writer};
 use super::uri::summary_uri;
-use super::{DATABASE, PLACE};
 use crate::context::Context;
 use crate::follow_up::FollowUp;
 use crate::names::AgentName;
@@ -98,7 +98,7 @@ fn database<'a>(
     call: &'a Call<'_>,
     create: bool,
 ) -> Result<Box<dyn Connection + 'a>, storage::Error> {
-    call.storage.open_database(&Place::named(PLACE), DATABASE, Kind::Kept, create)
+    call.storage.open_database(&Place::named(LABEL), DATABASE, Kind::Kept, create)
 }
 
 /// The database, or none if it does not exist.

@@ -8,10 +8,11 @@ use super::error::{Code, Error};
 use super::settings::LayersSettings;
 use super::sqlite::{Writer, agent_of, lease, waiting};
 use super::summarize::MAX_SUMMARY;
-use crate::follow_up::{FollowUps, MAX_PENDING, SummaryAnswer};
+use crate::follow_up::{MAX_PENDING, SummaryAnswer};
 use crate::names::AgentName;
 use crate::storage::database::Mode;
 use crate::tool::{Call, ToolError};
+use crate::toolset::FollowUps;
 
 pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
     pending: |call| pending(call).map_err(boxed),

@@ -32,6 +32,7 @@ mod import_layers;
 mod input;
 mod line;
 mod memory;
+mod place;
 mod resources;
 mod resume_session;
 mod search_episodic_memories;
@@ -42,7 +43,7 @@ mod summarize;
 mod uri;
 
 use crate::tool::ErasedTool;
-use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind, Toolset};
+use crate::toolset::Toolset;
 
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "layers",
@@ -52,17 +53,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::LayersSettings>("layers").map(drop),
-    places: &[PlaceDescription {
-        label: PLACE,
-        title: "Database of the layers",
-        kind: PlaceKind::File,
-        is_private: true,
-        setting: "file",
-        default: "data:agent_memory.db",
-        databases: &[DatabaseDescription { name: DATABASE, dialects: &["sqlite"] }],
-        missing: "this host has no database for layers: set one, or mount the toolset `layers` \
-                  where there is a data directory",
-    }],
+    places: &[place::FILE],
     tools: &[
         ErasedTool::of::<get_memory_summary::GetMemorySummary>(),
         ErasedTool::of::<add_core_memory::AddCoreMemory>(),
@@ -85,9 +76,3 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     complete: agents::complete,
     follow_ups: Some(&follow_ups::FOLLOW_UPS),
 };
-
-/// The label of the file.
-const PLACE: &str = "layers";
-
-/// The database that the file is.
-const DATABASE: &str = "agent_memory.db";

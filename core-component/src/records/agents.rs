@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::error::Error;
+use super::place::{DATABASE, LABEL};
 use super::sqlite::agent_names;
-use super::{DATABASE, PLACE};
 use crate::names::name_error;
 use crate::prompt::Arguments;
 use crate::storage::database::Kind;
@@ -22,7 +22,7 @@ pub(super) fn complete(
 }
 
 fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
-    let place = Place::named(PLACE);
+    let place = Place::named(LABEL);
     let mut names = with_files(&*call.storage.open(&place)?)?;
     match call.storage.open_database(&place, DATABASE, Kind::Kept, false) {
         Ok(database) => names.extend(agent_names(&*database)?),
