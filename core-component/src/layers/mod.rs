@@ -23,7 +23,7 @@ mod delete_core_memory;
 mod error;
 mod export_layers;
 mod follow_ups;
-mod forget;
+mod forget_text;
 mod get_core_memories;
 mod get_current_task;
 mod get_memory_summary;
@@ -69,7 +69,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<copy_core_memories::CopyCoreMemories>(),
         ErasedTool::of::<export_layers::ExportLayers>(),
         ErasedTool::of::<import_layers::ImportLayers>(),
-        ErasedTool::of::<forget::Forget>(),
+        ErasedTool::of::<forget_text::ForgetText>(),
     ],
     resources: Some(&resources::RESOURCES),
     prompts: resume_session::PROMPTS,

@@ -10,6 +10,7 @@ mod options;
 mod output;
 mod program;
 mod progress;
+mod prompt;
 mod serve;
 mod setting;
 mod settings;
@@ -26,7 +27,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use program::NAME;
 use std::io::Write;
 use std::process::ExitCode;
-use toolsets::{records, sessions};
+use toolsets::{layers, records, sessions};
 
 /// Memory for AI agents: tools that keep what an agent learns in files of its repository.
 ///
@@ -55,8 +56,10 @@ pub enum Command {
     Serve(serve::Serve),
     Call(call::Call),
     Tools(tools::Tools),
+    Prompt(prompt::Prompt),
     Validate(sessions::validate::Validate),
     Records(records::Records),
+    Layers(layers::Layers),
     Demo(sessions::demo::Demo),
     Completions(completions::Completions),
     Man(man::Man),
@@ -74,7 +77,9 @@ impl Command {
             Command::Call(call) => call.run(),
             Command::Tools(tools) => tools.run(),
             Command::Validate(validate) => validate.run(),
+            Command::Prompt(prompt) => prompt.run(),
             Command::Records(records) => records.run(),
+            Command::Layers(layers) => layers.run(),
             Command::Demo(demo) => demo.run(),
             Command::Completions(completions) => completions.run(command()),
             Command::Man(man) => man.run(command()),

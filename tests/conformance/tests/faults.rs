@@ -47,7 +47,7 @@ fn no_storage_fault_damages_the_layers() {
         "task",
         "foreign",
         "import",
-        "forget",
+        "forget_text",
     ];
     // If a fault stops an add from summarising, the next add or clear does it. So these fields may
     // differ when the call is repeated.

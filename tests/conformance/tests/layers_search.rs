@@ -167,7 +167,7 @@ fn the_index_of_a_text_that_was_forgotten_does_not_hold_it() {
                    WHERE instr(block, CAST('hunter22' AS BLOB)) > 0";
     assert!(memory.number(indexed) > 0);
     assert_eq!(memory.found("ada", "hunter").len(), 15);
-    let forgotten = memory.call("forget", json!({"agent_id": "ada", "text": "hunter22"}));
+    let forgotten = memory.call("forget_text", json!({"agent_id": "ada", "text": "hunter22"}));
     assert_eq!(forgotten, json!({"changed": 15, "is_done": true}));
     assert_eq!(memory.number(indexed), 0);
     assert_eq!(memory.found("ada", "hunter"), [0; 0]);

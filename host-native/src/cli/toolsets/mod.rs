@@ -1,4 +1,5 @@
 //! Commands that do more than call one tool, in a folder for each toolset.
 
+pub(super) mod layers;
 pub(super) mod records;
 pub(super) mod sessions;

@@ -9,7 +9,7 @@ use crate::tool::{Audience, Call, Hints, Tool};
 /// The most rows of each layer that one call changes.
 const MAX_ROWS: u32 = 2_000;
 
-pub(super) struct Forget;
+pub(super) struct ForgetText;
 
 /// Removes a text, such as a password, from all layers of an agent and from the index: `[removed]`
 /// stands in its place. The file may hold it in freed pages until somebody runs `VACUUM` on it.
@@ -33,8 +33,8 @@ pub(super) struct Output {
     is_done: bool,
 }
 
-impl Tool for Forget {
-    const NAME: &'static str = "forget";
+impl Tool for ForgetText {
+    const NAME: &'static str = "forget_text";
     const HINTS: Hints = Hints::OVERWRITES;
     const AUDIENCE: Audience = Audience::Person;
     type Input = Input;

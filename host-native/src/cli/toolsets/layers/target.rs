@@ -1,0 +1,46 @@
+//! The layers, open, and calls of their tools.
+
+use crate::cli::Error;
+use crate::cli::program::{builder, runtime};
+use crate::cli::settings::Reach;
+use crate::{AgentMemory, CallError, Caller, Completion, Outcome, Reference};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The toolset `layers`, and a runtime to call its tools.
+pub(super) struct Open {
+    memory: AgentMemory,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Open {
+    pub(super) fn with(reach: &Reach) -> Result<Open, Error> {
+        Ok(Open { memory: reach.memory(builder().toolsets(["layers"]))?, runtime: runtime()? })
+    }
+
+    /// Calls a tool.
+    pub(super) fn call<T: DeserializeOwned>(&self, tool: &str, given: Value) -> Result<T, Error> {
+        read(self.runtime.block_on(self.memory.call(tool, &given.to_string())))
+    }
+
+    /// The names of the agents, at most 100.
+    pub(super) fn agents(&self) -> Result<Vec<String>, Error> {
+        let completion = Completion {
+            reference: Reference::Prompt("resume_session".to_owned()),
+            argument: "agent_id".to_owned(),
+            value: String::new(),
+            others: Default::default(),
+        };
+        read(self.runtime.block_on(self.memory.complete(completion, Caller::default())))
+    }
+}
+
+fn read<T: DeserializeOwned>(outcome: Result<Outcome, CallError>) -> Result<T, Error> {
+    let outcome = outcome.map_err(|error| match error {
+        CallError::Ended { .. } => Error::storage(error),
+        _ => Error::usage(error),
+    })?;
+    let answer = outcome.answer.map_err(Error::of_tool)?;
+    serde_json::from_str(&answer)
+        .map_err(|error| Error::storage(format!("the component's answer cannot be read: {error}")))
+}
