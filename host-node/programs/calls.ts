@@ -1,11 +1,12 @@
 // Reads requests as lines of JSON from standard input, and answers each with a line:
 //     {"open": MemoryOptions}         {} or {"failure"}; closes the memory that is open before
+//     {"open", "summarises": true}    the same; a summary is the memories, joined by blanks
 //     {"call": TOOL, "arguments"}     {"result"}, {"error"} or {"failure"}
 //     {"all": [{"call", ...}, ...]}   makes the calls concurrently; a list of their answers
 import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
 
 type Call = { call: string; arguments: object }
-type Request = { open: MemoryOptions } | { all: Call[] } | Call
+type Request = { open: MemoryOptions; summarises?: boolean } | { all: Call[] } | Call
 
 let memory: AgentMemory | undefined
 
@@ -13,7 +14,8 @@ async function answer(request: Request): Promise<object> {
   try {
     if ('open' in request) {
       await memory?.close()
-      memory = await openMemory(request.open)
+      const summarise: MemoryOptions['summarize'] = ({ memories }) => memories.join(' ')
+      memory = await openMemory({ ...request.open, ...(request.summarises && { summarize: summarise }) })
       return {}
     }
     if ('all' in request) return await Promise.all(request.all.map(answer))

@@ -19,6 +19,22 @@ export interface Step {
   arguments?: unknown
   /** The URI of a resource, instead of a call. */
   read?: string
+  /** The name of a prompt, which gets the arguments. */
+  prompt?: string
+  /** The prompt or the resource template that has an argument to complete. */
+  complete?: { prompt: string } | { resource_template: string }
+  argument?: string
+  value?: string
+  others?: Record<string, string>
+  pending?: true
+  /** The id of a follow-up. */
+  claim?: string
+  lease_seconds?: number
+  /** The id of a follow-up. */
+  answer?: string
+  payload?: unknown
+  /** Parts of the follow-ups that the request leaves. */
+  leaves?: object[]
   result?: unknown
   /** Values that the result has to contain. */
   has?: unknown
@@ -44,6 +60,8 @@ export interface Case {
   caps: { max_bytes?: number; max_memories?: number }
   /** Settings of the toolset, by name. */
   settings: object
+  /** The models that the host names and that the case plays. */
+  models: string[]
   clock: { now: string; step_ms: number; utc_offset_minutes: number }
   seed: number
   toolsets: string[]
@@ -98,6 +116,7 @@ export function readCases(directory: string): Case[] {
       format,
       caps: text.caps ?? {},
       settings: text.settings ?? {},
+      models: text.models ?? [],
       clock: { ...defaultClock, ...text.clock },
       seed: text.seed ?? 1,
       toolsets: text.toolsets ?? [toolset],

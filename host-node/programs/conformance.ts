@@ -5,7 +5,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect, isDeepStrictEqual } from 'node:util'
-import { type AgentMemory, MemoryCallError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import {
+  type AgentMemory,
+  MemoryCallError,
+  type MemoryOptions,
+  openMemory,
+  type Outcome,
+  type ResourceContents,
+  type SummaryAnswer,
+} from 'agent-memory-host'
 import {
   type Case,
   type Documents,
@@ -56,6 +64,7 @@ async function run(each: Case): Promise<CaseReport> {
     await using memory = await openMemory({
       ...grantsOf(each, scratch),
       toolsets: each.toolsets,
+      models: each.models,
       clock: { now: each.clock.now, step: each.clock.step_ms },
       utcOffset: each.clock.utc_offset_minutes,
       random: { seed: each.seed },
@@ -99,10 +108,20 @@ async function runStep(
   places: Places,
   ids: (string | undefined)[],
 ): Promise<string | undefined> {
-  const got = await answer(memory, fill(step, places, ids) as Step)
+  const { followUps = [], ...got } = await answer(memory, fill(step, places, ids) as Step)
   const { id } = (got.result ?? {}) as { id?: unknown }
   ids.push(typeof id === 'string' && uuid4.test(id) ? id : undefined)
-  const { result, has, error, failure, says = [] } = fill(step, places, ids) as Step
+  const expected = fill(step, places, ids) as Step
+  const { leaves = [] } = expected
+  const difference = compareAnswer(got, expected)
+  if (difference !== undefined || contains(followUps, leaves)) return difference
+  return `expected the follow-ups ${short(leaves)}, got ${short(followUps)}`
+}
+
+function compareAnswer(got: Answer, step: Step): string | undefined {
+  const { has, error, failure, says = [] } = step
+  // The answer to `pending` is in its follow-ups.
+  const result = step.pending ? null : step.result
   if (has !== undefined) {
     return contains(got.result, has) ? undefined : `expected what has ${short(has)}, got ${short(got)}`
   }
@@ -120,11 +139,12 @@ async function runStep(
 
 type Answer = Pick<Step, 'result' | 'error' | 'failure'>
 
-async function answer(memory: AgentMemory, { call, arguments: input, read }: Step): Promise<Answer> {
+async function answer(memory: AgentMemory, step: Step): Promise<Answer & { followUps?: Outcome['followUps'] }> {
   try {
-    if (read !== undefined) return await readAnswer(memory, read)
-    const outcome = await memory.call(call!, input as object)
-    return outcome.isError ? { error: outcome.result as ToolError } : { result: outcome.result }
+    const outcome = await ask(memory, step)
+    const { isError, result, followUps } = outcome
+    if (isError) return { error: result as ToolError, followUps }
+    return { result: step.read === undefined ? result : textOf(step.read, outcome), followUps }
   } catch (error) {
     if (error instanceof MemoryCallError && (error.code === 'not-found' || error.code === 'invalid-request'))
       return { failure: error.code }
@@ -132,15 +152,28 @@ async function answer(memory: AgentMemory, { call, arguments: input, read }: Ste
   }
 }
 
-/** Reads a resource, which has to be one JSON text. */
-async function readAnswer(memory: AgentMemory, uri: string): Promise<Answer> {
-  const outcome = await memory.readResource(uri)
-  if (outcome.isError) return { error: outcome.result as ToolError }
-  const [content, ...more] = outcome.result
-  if (content?.uri !== uri || content.mimeType !== 'application/json' || more.length > 0) {
-    throw new Error(`not one JSON text of \`${uri}\`: ${short(outcome.result)}`)
+function ask(memory: AgentMemory, step: Step): Promise<Outcome> {
+  const { call, read, prompt, complete, pending, claim, answer } = step
+  if (read !== undefined) return memory.readResource(read)
+  if (prompt !== undefined) return memory.getPrompt(prompt, step.arguments as Record<string, string>)
+  if (complete !== undefined) {
+    const reference = 'prompt' in complete ? complete : { resourceTemplate: complete.resource_template }
+    const { argument, value, others = {} } = step
+    return memory.complete({ reference, argument: argument!, value: value!, others })
   }
-  return { result: JSON.parse(content.text) }
+  if (pending) return memory.pending()
+  if (claim !== undefined) return memory.claim(claim, step.lease_seconds!)
+  if (answer !== undefined) return memory.answer(answer, step.payload as SummaryAnswer)
+  return memory.call(call!, step.arguments as object)
+}
+
+/** The contents of a resource, which has to be one JSON text. */
+function textOf(uri: string, { result }: Outcome): unknown {
+  const [content, ...more] = result as ResourceContents[]
+  if (content?.uri !== uri || content.mimeType !== 'application/json' || more.length > 0) {
+    throw new Error(`not one JSON text of \`${uri}\`: ${short(result)}`)
+  }
+  return JSON.parse(content.text)
 }
 
 /** The fields of an error. In `records` they are one level below, in `error`. */

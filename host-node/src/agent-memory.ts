@@ -3,6 +3,7 @@ import {
   type Description,
   type Lists,
   listsOf,
+  type Prompt,
   readOnlyToolNames,
   type Resource,
   type ResourceTemplate,
@@ -10,12 +11,14 @@ import {
   personToolNames,
 } from './description.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
-import type { Category, Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
+import { FollowUps } from './follow-ups.ts'
 import type { Tools, ToolsetSettings } from './generated/toolsets.ts'
-import type { Request } from './messages.ts'
+import type { Asked } from './messages.ts'
 import { type ComponentOptions, type MemoryOptions, resolveOptions, type ResolvedOptions } from './options.ts'
-import { type Ticket, WaitQueue } from './wait-queue.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
 import { type Answer, WorkerPool } from './pool.ts'
+import type { SummaryAnswer } from './summaries.ts'
+import { type Ticket, WaitQueue } from './wait-queue.ts'
 import { compileModules } from './worker/component.ts'
 
 export type { Tools, ToolsetSettings }
@@ -33,26 +36,6 @@ export type Input<Name extends string> = Name extends ToolName
 /** The result of a tool. For a name that is known only at run time, `unknown`. */
 export type Output<Name extends string> = Name extends ToolName ? Tools[Name]['output'] : unknown
 
-/** The answer of a tool. A tool's error is an outcome too: a model can read it and correct its call. */
-export type Outcome<Result = unknown> = (
-  { isError: false; result: Result } | { isError: true; result: unknown; error: ToolError }
-) & {
-  /** The URIs of the resources that the call changed. */
-  changed: string[]
-  /** Work that is left to be done later. No tool of this version asks for any. */
-  followUps: { id: string; kind: string; payload: unknown }[]
-}
-
-/** A tool's error. Give a model the outcome's `result` instead, which is the toolset's own JSON. */
-export interface ToolError {
-  /** The kind of error, the same for every toolset. It tells what a caller can do. */
-  readonly category: Category
-  /** The toolset's own error code. */
-  readonly code: string
-  /** For people and models: what was wrong, where, and what to do. */
-  readonly message: string
-}
-
 /** The contents of a resource. */
 export interface ResourceContents {
   readonly uri: string
@@ -60,8 +43,26 @@ export interface ResourceContents {
   readonly text: string
 }
 
+/** A prompt with its text. */
+export interface PromptMessages {
+  readonly description: string
+  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[]
+}
+
+/** An argument to complete. */
+export interface Completion {
+  /** The prompt by its name, or the resource template by its URI template, that has the argument. */
+  readonly reference: { readonly prompt: string } | { readonly resourceTemplate: string }
+  /** The name of the argument. */
+  readonly argument: string
+  /** The beginning of its value. */
+  readonly value: string
+  /** The arguments that are known already, by name. Default: none. */
+  readonly others?: Readonly<Record<string, string>>
+}
+
 /**
- * An open memory: its tools and resources. Close it with `close()` or `await using`.
+ * An open memory: its tools, resources and prompts. Close it with `close()` or `await using`.
  */
 export interface AgentMemory extends AsyncDisposable {
   /** The tools of the mounted toolsets, in the order in which users should see them. */
@@ -70,6 +71,8 @@ export interface AgentMemory extends AsyncDisposable {
   readonly resources: readonly Resource[]
   /** Patterns of further resources that can be read with `readResource`. */
   readonly resourceTemplates: readonly ResourceTemplate[]
+  /** The prompts that `getPrompt` returns. */
+  readonly prompts: readonly Prompt[]
   /**
    * Calls a tool. Calls that may change the same place run one after another, in the order in which they were made.
    *
@@ -82,7 +85,43 @@ export interface AgentMemory extends AsyncDisposable {
    * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no resource has the URI.
    */
   readResource(uri: string): Promise<Outcome<ResourceContents[]>>
-  /** Waits for the calls that were made, then ends the worker threads. Later calls reject with the code `closed`. */
+  /**
+   * Returns a prompt: messages for a model.
+   *
+   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no prompt has the name, and
+   * `invalid-request` if an argument is missing or unknown.
+   */
+  getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<Outcome<PromptMessages>>
+  /**
+   * Completes an argument: at most 100 values that begin like the given one.
+   *
+   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if there is no such prompt, resource
+   * template or argument.
+   */
+  complete(completion: Completion): Promise<Outcome<string[]>>
+  /**
+   * Lists at most 100 follow-ups that are neither answered nor claimed, as the `followUps` of the outcome: none without a
+   * model. Only for a program that asks its models by hand, like `claim` and `answer`.
+   */
+  pending(): Promise<Outcome<null>>
+  /**
+   * Claims a follow-up with a lease of whole seconds. The result is `false` if another program has a lease or nothing is
+   * left to do.
+   *
+   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no follow-up has an id of this
+   * form.
+   */
+  claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>>
+  /**
+   * Answers a follow-up of the kind `summary`. `applied` is false if nothing was left to do, as after an earlier answer.
+   *
+   * Rejects like `claim`.
+   */
+  answer(id: string, payload: SummaryAnswer): Promise<Outcome<{ applied: boolean }>>
+  /**
+   * Waits for the calls that were made, and at most 5 s for summaries, then ends the worker threads. Later calls reject
+   * with the code `closed`.
+   */
   close(): Promise<void>
 }
 
@@ -128,85 +167,163 @@ class OpenAgentMemory implements AgentMemory {
   readonly tools: readonly Tool[]
   readonly resources: readonly Resource[]
   readonly resourceTemplates: readonly ResourceTemplate[]
+  readonly prompts: readonly Prompt[]
   readonly #options: ResolvedOptions
   readonly #pool: WorkerPool
   readonly #waitQueue: WaitQueue
   readonly #readOnlyTools: ReadonlySet<string>
   readonly #personTools: ReadonlySet<string>
-  readonly #pending = new Set<Promise<unknown>>()
+  readonly #followUps: FollowUps | undefined
+  readonly #running = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
   constructor(options: ResolvedOptions, pool: WorkerPool) {
-    const { tools, resources, resourceTemplates }: Lists = listsOf(options.mounted)
+    const { tools, resources, resourceTemplates, prompts }: Lists = listsOf(options.mounted)
     this.tools = tools
     this.resources = resources
     this.resourceTemplates = resourceTemplates
+    this.prompts = prompts
     this.#options = options
     this.#pool = pool
     this.#waitQueue = new WaitQueue(options.lockTimeout.total)
     this.#readOnlyTools = readOnlyToolNames(options.mounted)
     this.#personTools = personToolNames(options.mounted)
+    if (options.summarize === undefined) return
+    // These go on while the memory is being closed.
+    const stored = {
+      pending: () => this.#listPending(),
+      claim: (id: string, leaseSeconds: number) => this.#claim(id, leaseSeconds),
+      answer: (id: string, payload: SummaryAnswer) => this.#answer(id, payload),
+    }
+    this.#followUps = new FollowUps(stored, options.summarize)
+    this.#followUps.resume()
   }
 
   async call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>> {
-    const outcome = await this.#receive(() => {
-      const request = {
-        kind: 'call-tool' as const,
+    return this.#receive(async () => {
+      const asked: Asked = {
+        kind: 'call-tool',
         name: requireString(name, 'name of a tool'),
         arguments: toJson(input),
       }
       const { guestTime, guestTimeForPeople } = this.#options
-      return this.#run((context, waitingSince) => ({ ...request, context, waitingSince }), {
+      const outcome = await this.#ask<Output<Name>>(asked, {
         guestTime: this.#personTools.has(name) ? guestTimeForPeople : guestTime,
         isReadOnly: this.#readOnlyTools.has(name),
       })
+      this.#followUps?.carryOut(outcome.followUps)
+      return outcome
     })
-    return outcome as Outcome<Output<Name>>
   }
 
-  async readResource(uri: string): Promise<Outcome<ResourceContents[]>> {
-    const request = { kind: 'read-resource' as const, uri: requireString(uri, 'URI of a resource') }
-    const { guestTime } = this.#options
-    const read = () => this.#run((context) => ({ ...request, context }), { guestTime, isReadOnly: true })
-    const outcome = await this.#receive(read)
-    return outcome as Outcome<ResourceContents[]>
+  readResource(uri: string): Promise<Outcome<ResourceContents[]>> {
+    return this.#receive(async () => {
+      return this.#ask({ kind: 'read-resource', uri: requireString(uri, 'URI of a resource') }, { isReadOnly: true })
+    })
+  }
+
+  getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<Outcome<PromptMessages>> {
+    return this.#receive(async () => {
+      const asked: Asked = {
+        kind: 'get-prompt',
+        name: requireString(name, 'name of a prompt'),
+        arguments: toJson(args),
+      }
+      return this.#ask(asked, { isReadOnly: true })
+    })
+  }
+
+  async complete({ reference, argument, value, others = {} }: Completion): Promise<Outcome<string[]>> {
+    return this.#receive(async () => {
+      const asked: Asked = {
+        kind: 'complete',
+        reference:
+          'prompt' in reference
+            ? { tag: 'prompt', val: requireString(reference.prompt, 'name of a prompt') }
+            : { tag: 'resource-template', val: requireString(reference.resourceTemplate, 'resource template') },
+        argument: requireString(argument, 'name of an argument'),
+        value: requireString(value, 'value of an argument'),
+        others: toJson(others),
+      }
+      return this.#ask(asked, { isReadOnly: true })
+    })
+  }
+
+  pending(): Promise<Outcome<null>> {
+    return this.#receive(() => this.#listPending())
+  }
+
+  claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>> {
+    return this.#receive(() => this.#claim(id, leaseSeconds))
+  }
+
+  answer(id: string, payload: SummaryAnswer): Promise<Outcome<{ applied: boolean }>> {
+    return this.#receive(() => this.#answer(id, payload))
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= Promise.allSettled(this.#pending).then(() => this.#pool.close()))
+    return (this.#closing ??= this.#close())
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
 
-  async #receive(run: () => Promise<Answer>): Promise<Outcome> {
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#running)
+    await this.#followUps?.close()
+    await this.#pool.close()
+  }
+
+  #listPending(): Promise<Outcome<null>> {
+    return this.#ask({ kind: 'pending' }, { isReadOnly: true })
+  }
+
+  async #claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>> {
+    if (!Number.isInteger(leaseSeconds) || leaseSeconds < 0 || leaseSeconds >= 2 ** 32) {
+      throw new MemoryCallError('invalid-request', 'the lease is not a whole number of seconds below 2^32')
+    }
+    return this.#ask({ kind: 'claim', id: requireString(id, 'id of a follow-up'), leaseSeconds })
+  }
+
+  async #answer(id: string, payload: SummaryAnswer): Promise<Outcome<{ applied: boolean }>> {
+    return this.#ask({ kind: 'answer', id: requireString(id, 'id of a follow-up'), payload: toJson(payload) })
+  }
+
+  /** Runs a request of the program. Everything before its first `await` happens when the request is made. */
+  async #receive<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closing) throw new MemoryCallError('closed', 'the memory is closed; open another')
     const running = run()
-    this.#pending.add(running)
+    this.#running.add(running)
     try {
-      return outcomeOf(await running)
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  async #ask<Result>(
+    asked: Asked,
+    { guestTime = this.#options.guestTime, isReadOnly = false }: { guestTime?: number; isReadOnly?: boolean } = {},
+  ): Promise<Outcome<Result>> {
+    try {
+      return outcomeOf(await this.#run(asked, guestTime, isReadOnly)) as Outcome<Result>
     } catch (error) {
       // An error of this library: tell the person who runs the program, even if the program drops the error.
       if (error instanceof MemoryCallError && error.code === 'trap') console.error(`agent-memory: ${error.message}`)
       throw error
-    } finally {
-      this.#pending.delete(running)
     }
   }
 
   /** Everything before the first `await` runs when the call is made: its number, time and ticket follow that order. */
-  async #run(
-    requestWith: (context: Context, waitingSince?: number) => Request,
-    { guestTime, isReadOnly }: { guestTime: number; isReadOnly: boolean },
-  ): Promise<Answer> {
+  async #run(asked: Asked, guestTime: number, isReadOnly: boolean): Promise<Answer> {
     const context = this.#options.nextContext()
     let ticket: Ticket | undefined = isReadOnly ? undefined : this.#waitQueue.enter()
     // A tool that is described as read-only gets a ticket only if it wants a lock all the same.
     const onLockWanted = (lock: string) => this.#waitQueue.request((ticket ??= this.#waitQueue.enter()), lock)
     try {
       for (let isUrgent = false; ; isUrgent = true) {
-        const request = requestWith(context, ticket?.waitingSince)
+        const request = { ...asked, context, waitingSince: ticket?.waitingSince }
         const answer = await this.#pool.run({ request, guestTime, onLockWanted, isUrgent })
         if (answer.kind !== 'retry') return answer
         await this.#waitQueue.wait(ticket!)
@@ -228,34 +345,5 @@ function toJson(input: unknown): string {
     return JSON.stringify(input) ?? ''
   } catch (error) {
     throw new MemoryCallError('invalid-request', `the arguments cannot be written as JSON: ${(error as Error).message}`)
-  }
-}
-
-function outcomeOf(answer: Answer): Outcome {
-  switch (answer.kind) {
-    case 'outcome': {
-      const { answer: answered, changed, followUps } = answer.outcome
-      const rest = {
-        changed,
-        followUps: followUps.map(({ id, kind, payload }) => ({ id, kind, payload: parseJson(payload) })),
-      }
-      if (answered.tag === 'ok') return { isError: false, result: parseJson(answered.val), ...rest }
-      const { json, ...error } = answered.val
-      return { isError: true, result: parseJson(json), error, ...rest }
-    }
-    case 'failure':
-      throw new MemoryCallError(answer.code, answer.message)
-    case 'ended':
-      throw new MemoryCallError(answer.reason, `the component ended: ${answer.message}`)
-    case 'retry':
-      throw new MemoryCallError('trap', 'a call that waits for its lock was answered')
-  }
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    throw new MemoryCallError('trap', 'the component answered with text that is not JSON')
   }
 }

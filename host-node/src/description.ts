@@ -15,6 +15,7 @@ export interface Toolset {
   readonly tools: readonly DescribedTool[]
   readonly resources: readonly Resource[]
   readonly resource_templates: readonly ResourceTemplate[]
+  readonly prompts: readonly Prompt[]
 }
 
 export interface Setting {
@@ -92,11 +93,28 @@ export interface ResourceTemplate extends Omit<Resource, 'uri'> {
   readonly uriTemplate: string
 }
 
+/** A prompt as the component describes it. */
+export interface Prompt {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  /** Its arguments, which are texts. */
+  readonly arguments: readonly PromptArgument[]
+}
+
+/** An argument of a prompt. */
+export interface PromptArgument {
+  readonly name: string
+  readonly description: string
+  readonly required: boolean
+}
+
 /** The lists of the mounted toolsets, in the order in which users should see them. */
 export interface Lists {
   readonly tools: readonly Tool[]
   readonly resources: readonly Resource[]
   readonly resourceTemplates: readonly ResourceTemplate[]
+  readonly prompts: readonly Prompt[]
 }
 
 /**
@@ -123,6 +141,7 @@ export function listsOf(mounted: readonly Toolset[]): Lists {
     tools: mounted.flatMap(({ tools }) => tools.map(listed)),
     resources: mounted.flatMap(({ resources }) => resources),
     resourceTemplates: mounted.flatMap(({ resource_templates }) => resource_templates),
+    prompts: mounted.flatMap(({ prompts }) => prompts),
   }
 }
 

@@ -1,8 +1,8 @@
 /** The reason why a call has no outcome. */
 export type MemoryCallErrorCode =
-  /** No mounted tool has the name, or no resource has the URI. */
+  /** No mounted toolset has this tool, resource, prompt, argument to complete, or follow-up. */
   | 'not-found'
-  /** The arguments are not a JSON object. */
+  /** The arguments are not a JSON object, or not those of the prompt. */
   | 'invalid-request'
   /** The component or a statement on a database ran for longer than its limit. */
   | 'deadline'

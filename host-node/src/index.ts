@@ -1,16 +1,18 @@
 export { MemoryCallError, type MemoryCallErrorCode, MemoryOpenError } from './errors.ts'
-export type { Resource, ResourceTemplate, Tool } from './description.ts'
+export type { Prompt, PromptArgument, Resource, ResourceTemplate, Tool } from './description.ts'
 export type { Category } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 export {
   type Input,
   type AgentMemory,
+  type Completion,
   openMemory,
-  type Outcome,
   type Output,
+  type PromptMessages,
   type ResourceContents,
-  type ToolError,
   type ToolName,
   type Tools,
   type ToolsetSettings,
 } from './agent-memory.ts'
 export type { MemoryOptions } from './options.ts'
+export type { FollowUp, Outcome, ToolError } from './outcome.ts'
+export type { Summarize, SummaryAnswer, SummaryPayload, SummaryRequest } from './summaries.ts'

@@ -1,4 +1,9 @@
-import type { Context, Failure, Outcome } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
+import type {
+  Context,
+  Failure,
+  Outcome,
+  Reference,
+} from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { Durability } from './storage/directory.ts'
 import type { LockTimeout } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named-place.ts'
@@ -19,17 +24,28 @@ export interface WorkerSettings {
   readonly storageCalls: number
 }
 
-/** A request of the main thread. A worker serves one at a time. */
-export type Request =
-  | { readonly kind: 'read-resource'; readonly uri: string; readonly context: Context }
+/** A request without its context: a function of the toolbox and its arguments. */
+export type Asked =
+  | { readonly kind: 'call-tool'; readonly name: string; readonly arguments: string }
+  | { readonly kind: 'read-resource'; readonly uri: string }
+  | { readonly kind: 'get-prompt'; readonly name: string; readonly arguments: string }
   | {
-      readonly kind: 'call-tool'
-      readonly name: string
-      readonly arguments: string
-      readonly context: Context
-      /** When the call first wanted a lock, on the clock `monotonic`; undefined before that. */
-      readonly waitingSince?: number | undefined
+      readonly kind: 'complete'
+      readonly reference: Reference
+      readonly argument: string
+      readonly value: string
+      readonly others: string
     }
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'claim'; readonly id: string; readonly leaseSeconds: number }
+  | { readonly kind: 'answer'; readonly id: string; readonly payload: string }
+
+/** A request of the main thread. A worker serves one at a time. */
+export type Request = Asked & {
+  readonly context: Context
+  /** When the call first wanted a lock, on the clock `monotonic`; undefined before that. */
+  readonly waitingSince?: number | undefined
+}
 
 /**
  * A message of a worker. The main thread replies to `wants-lock` through the `SharedState`. `waits-for-lock` needs no

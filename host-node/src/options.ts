@@ -10,6 +10,7 @@ import type { LockTimeout } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named-place.ts'
 import { resolveToolsetSettings } from './toolset-settings.ts'
 import type { Durability } from './storage/directory.ts'
+import { functionName, type Summarize } from './summaries.ts'
 import { absolutePath, defaultDataDirectory } from './user-paths.ts'
 
 /** The options of `openMemory`. Only `allow` is required. */
@@ -38,6 +39,17 @@ export interface ComponentOptions {
    * `~/.local/share` on Linux, `~/Library/Application Support` on macOS and `%LOCALAPPDATA%` on Windows.
    */
   dataDir?: string
+  /**
+   * Asks a model for a summary of memories, after the call that left the request was answered. It has 30 s. If it
+   * rejects, or answers nothing or too much, the built-in summary is used. Its name among the models is `function`.
+   * Without it, and without `models`, summaries are the built-in ones, within the call.
+   */
+  summarize?: Summarize
+  /**
+   * The names of models that the program asks by itself, after `function`, the preferred one first: it claims the
+   * follow-ups of outcomes with `claim` and answers them with `answer`. Default: none.
+   */
+  models?: readonly string[]
   /**
    * The time zone in which a day begins, in minutes east of UTC: less than 1,440 either way. Default: the zone of this
    * machine at the time of each call.
@@ -93,6 +105,7 @@ export interface ResolvedOptions {
   readonly guestTimeForPeople: number
   readonly storageCalls: number
   readonly statementTime: number
+  readonly summarize: Summarize | undefined
   /** Makes the context of the next call. */
   readonly nextContext: () => Context
 }
@@ -107,6 +120,8 @@ const knownOptions: Record<keyof ComponentOptions, true> = {
   toolsets: true,
   settings: true,
   dataDir: true,
+  summarize: true,
+  models: true,
   utcOffset: true,
   durability: true,
   lockWait: true,
@@ -129,9 +144,13 @@ export function resolveOptions(description: Description, options: ComponentOptio
   checkNames(options, knownOptions, '')
   checkNames(options.limits ?? {}, knownLimits, 'limits.')
   const { allow, lockWait = defaultLockWait, durability = 'full', workers = 4, limits = {} } = options
+  const { summarize, models = [] } = options
   if (!Array.isArray(allow)) throw invalidOption('allow', 'is not an array of directories')
   if (durability !== 'full' && durability !== 'relaxed')
     throw invalidOption('durability', 'is neither `full` nor `relaxed`')
+  if (summarize !== undefined && typeof summarize !== 'function') throw invalidOption('summarize', 'is not a function')
+  if (!Array.isArray(models) || models.some((name) => typeof name !== 'string' || name === ''))
+    throw invalidOption('models', 'is not an array of names')
   const atHead = integerOption('lockWait', lockWait, 0)
   if (atHead > maxLockWait) throw invalidOption('lockWait', `is more than ${maxLockWait} (an hour)`)
   const mounted = mountedToolsets(description, options.toolsets)
@@ -149,7 +168,12 @@ export function resolveOptions(description: Description, options: ComponentOptio
     guestTimeForPeople: integerOption('limits.guestTimeForPeople', limits.guestTimeForPeople ?? 60_000, 1),
     storageCalls: integerOption('limits.storageCalls', limits.storageCalls ?? 100_000, 1),
     statementTime: integerOption('limits.statementTime', limits.statementTime ?? 30_000, 1),
-    nextContext: contextMaker({ toolsets: mounted.map(({ name }) => name), ofToolsets: values }, options),
+    summarize,
+    nextContext: contextMaker(
+      { toolsets: mounted.map(({ name }) => name), ofToolsets: values },
+      summarize === undefined ? models : [functionName, ...models],
+      options,
+    ),
   }
 }
 
@@ -161,6 +185,7 @@ function checkNames(options: object, known: object, prefix: string): void {
 /** Numbers the calls, and makes the context of each when it is made. */
 function contextMaker(
   settings: Context['settings'],
+  models: readonly string[],
   { clock = 'system', random = 'system', utcOffset }: ComponentOptions,
 ): () => Context {
   const start = clock === 'system' ? 0 : new Date(clock.now).getTime()
@@ -180,6 +205,7 @@ function contextMaker(
       now: BigInt(now.getTime()),
       utcOffsetMinutes: utcOffset ?? -now.getTimezoneOffset(),
       seed: random === 'system' ? randomBytes(8).readBigUInt64BE() : BigInt.asUintN(64, seed + BigInt(k)),
+      models: [...models],
     }
   }
 }

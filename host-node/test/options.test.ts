@@ -29,6 +29,11 @@ test('the defaults are those of the README', () => {
   assert.match(readme, /`workers` .*four times as many.*\| 4 \|/)
 })
 
+test('the function of the program is the first of the models', () => {
+  assert.deepEqual(settled().nextContext().models, [])
+  assert.deepEqual(settled({ models: ['mine'], summarize: () => '' }).nextContext().models, ['function', 'mine'])
+})
+
 test('the error of an invalid option names it', async () => {
   const file = join(emptyDirectory(), 'file')
   writeFileSync(file, '')
@@ -50,6 +55,9 @@ test('the error of an invalid option names it', async () => {
     ['nope', { allow: [], toolsets: ['nope'] }],
     ['settings.nope', { allow: [], settings: { nope: {} } }],
     ['memoryDir', { allow: [], memoryDir: '/a' }],
+    ['summarize', { allow: [], summarize: 'model' }],
+    ['models', { allow: [], models: 'mine' }],
+    ['models', { allow: [], models: [''] }],
     ['dataDir', { allow: [], dataDir: 'relative' }],
     ['dataDir', { allow: [], dataDir: 5 }],
   ]

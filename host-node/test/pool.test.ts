@@ -168,17 +168,17 @@ test('a trap gives its cause in the error and once on standard error', async (co
   await memory.close()
 })
 
-test('the context of a call has its time, time zone, settings and a seed of its own', async () => {
+test('the context of a call has its time, time zone, settings, models and a seed of its own', async () => {
   const context = (_: unknown, { context }: HostImports) => ({
     ...context,
     types: [typeof context.now, typeof context.seed],
   })
   const fixed = await guest(
     { context },
-    { clock: { now: '2025-01-20T10:00:00Z', step: 5 }, random: { seed: -1 }, utcOffset: -90 },
+    { clock: { now: '2025-01-20T10:00:00Z', step: 5 }, random: { seed: -1 }, utcOffset: -90, models: ['mine'] },
   )
   const settings = { toolsets: ['guest'], ofToolsets: [] }
-  const common = { settings, utcOffsetMinutes: -90, types: ['bigint', 'bigint'] }
+  const common = { settings, utcOffsetMinutes: -90, models: ['mine'], types: ['bigint', 'bigint'] }
   const now = Date.parse('2025-01-20T10:00:00Z')
   assert.deepEqual(await fixed.call('context'), { ...common, now: `${now}`, seed: `${2n ** 64n - 1n}` })
   assert.deepEqual(await fixed.call('context'), { ...common, now: `${now + 5}`, seed: '0' })

@@ -21,6 +21,9 @@ use crate::runners::node::left_out;
 /// The file name of the Node program, below `dist`.
 pub const NODE_PROGRAM: &str = "calls.js";
 
+/// The setting of processes on a database of layers, small for many summaries.
+pub const RECENT_CAPACITY: u32 = 5;
+
 /// The host that a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
@@ -54,6 +57,8 @@ enum Granted<'a> {
     Repository(&'a Path),
     /// A directory of records, with the toolset `records`; new agents get this format.
     Records(&'a Path, Format),
+    /// A database of layers, with the toolset `layers`. The Node program summarises by itself.
+    Layers(&'a Path),
 }
 
 impl Granted<'_> {
@@ -66,7 +71,18 @@ impl Granted<'_> {
                 format!("--memory-dir={}", directory.display()),
                 format!("--records-format={}", format.name()),
             ],
+            Self::Layers(database) => vec![
+                "--toolset=layers".into(),
+                format!("--layers-db={}", database.display()),
+                format!("--recent-capacity={RECENT_CAPACITY}"),
+            ],
         }
+    }
+
+    /// The request to the Node program that opens a memory.
+    fn opening(self) -> Value {
+        let summarises = matches!(self, Self::Layers(_));
+        json!({"open": self.options(), "summarises": summarises})
     }
 
     /// The options of the Node host.
@@ -78,6 +94,10 @@ impl Granted<'_> {
             Self::Records(directory, format) => json!({
                 "allow": [], "toolsets": ["records"], "limits": limits, "lockWait": wait,
                 "settings": {"records": {"directory": directory, "format": format.name()}},
+            }),
+            Self::Layers(database) => json!({
+                "allow": [], "toolsets": ["layers"], "limits": limits, "lockWait": wait,
+                "settings": {"layers": {"file": database, "recent_capacity": RECENT_CAPACITY}},
             }),
         }
     }
@@ -136,6 +156,16 @@ impl Process {
         Self::start_with(launcher, host, Granted::Records(directory, format))
     }
 
+    /// Like `start`, with a database of layers instead of a repository. The native host uses its
+    /// built-in summariser; a summary of the Node program is the memories, joined by blanks.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start.
+    pub fn start_on_layers(host: Host, database: &Path) -> Self {
+        Self::start_with(&[], host, Granted::Layers(database))
+    }
+
     fn start_with(launcher: &[&str], host: Host, granted: Granted<'_>) -> Self {
         let mut line: Vec<_> = launcher.iter().map(Into::into).collect();
         match host {
@@ -164,7 +194,7 @@ impl Process {
         });
         let mut process = Self { host, child, input, lines, unanswered: VecDeque::new() };
         if host == Host::Node {
-            process.write(&json!({"open": granted.options()}));
+            process.write(&granted.opening());
             let opened = process.lines.recv_timeout(TIMEOUT);
             assert_eq!(opened.as_deref(), Ok("{}"), "the Node program does not start");
         }

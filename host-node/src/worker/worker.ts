@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type * as Toolbox from '../generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import { SharedState } from '../shared-state.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
 import { Databases } from '../storage/database/database.ts'
@@ -25,8 +26,7 @@ port.on('message', (request: Request) => send(serve(request)))
 
 /** Runs one request in a fresh instance. Closes everything that the call has open before the report is sent. */
 function serve(request: Request): Report {
-  const waitingSince = request.kind === 'call-tool' ? request.waitingSince : undefined
-  const storage = new CallStorage(settings, sharedState, send, databases, waitingSince)
+  const storage = new CallStorage(settings, sharedState, send, databases, request.waitingSince)
   const wasi = inertWasi()
   sharedState.beginCall()
   sharedState.enterGuest()
@@ -36,12 +36,7 @@ function serve(request: Request): Report {
       'agent-memory:storage/database': database(storage),
       ...wasi.imports,
     })
-    switch (request.kind) {
-      case 'read-resource':
-        return { kind: 'outcome', outcome: toolbox.readResource(request.uri, request.context) }
-      case 'call-tool':
-        return { kind: 'outcome', outcome: toolbox.callTool(request.name, request.arguments, request.context) }
-    }
+    return { kind: 'outcome', outcome: ask(toolbox, request) }
   } catch (error) {
     if (error instanceof EndOfRun) return error.report
     if (isFailure(error)) return { kind: 'failure', code: error.code, message: error.message }
@@ -49,6 +44,28 @@ function serve(request: Request): Report {
   } finally {
     sharedState.leaveGuest()
     storage.close()
+  }
+}
+
+function ask(toolbox: typeof Toolbox, request: Request): Toolbox.Outcome {
+  const { context } = request
+  switch (request.kind) {
+    case 'call-tool':
+      return toolbox.callTool(request.name, request.arguments, context)
+    case 'read-resource':
+      return toolbox.readResource(request.uri, context)
+    case 'get-prompt':
+      return toolbox.getPrompt(request.name, request.arguments, context)
+    case 'complete': {
+      const { reference, argument, value, others } = request
+      return toolbox.complete(reference, argument, value, others, context)
+    }
+    case 'pending':
+      return toolbox.pending(context)
+    case 'claim':
+      return toolbox.claim(request.id, request.leaseSeconds, context)
+    case 'answer':
+      return toolbox.answer(request.id, request.payload, context)
   }
 }
 

@@ -1,0 +1,130 @@
+import type { FollowUp, Outcome } from './outcome.ts'
+import { askForSummary, functionName, type Summarize, type SummaryAnswer, type SummaryPayload } from './summaries.ts'
+
+/** The follow-ups in storage. */
+export interface StoredFollowUps {
+  pending(): Promise<Outcome<null>>
+  claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>>
+  answer(id: string, payload: SummaryAnswer): Promise<Outcome>
+}
+
+/** In milliseconds. */
+export interface FollowUpTimes {
+  /** How long the function has for one summary. */
+  readonly summary: number
+  /** The lease of a follow-up, longer than twice the time of a summary. */
+  readonly lease: number
+  /** How long `close` waits. */
+  readonly close: number
+}
+
+const defaultTimes: FollowUpTimes = { summary: 30_000, lease: 90_000, close: 5_000 }
+
+/**
+ * Carries out follow-ups after their calls were answered: asks the program's function for the summaries.
+ *
+ * Its timers do not keep the process alive. What it leaves is in storage, for the next process.
+ */
+export class FollowUps {
+  readonly #stored: StoredFollowUps
+  readonly #summarize: Summarize
+  readonly #times: FollowUpTimes
+  readonly #inProgress = new Set<Promise<void>>()
+  /** Those of the summaries that the function is asked for. */
+  readonly #controllers = new Set<AbortController>()
+  #again: NodeJS.Timeout | undefined
+  #hasEnded = false
+
+  constructor(stored: StoredFollowUps, summarize: Summarize, times = defaultTimes) {
+    this.#stored = stored
+    this.#summarize = summarize
+    this.#times = times
+  }
+
+  /** Carries out the follow-ups that earlier processes left, now and again when their leases have ended. */
+  resume(): void {
+    this.#track(this.#carryOutPending())
+    this.#again = setTimeout(() => this.#track(this.#carryOutPending()), this.#times.lease).unref()
+  }
+
+  /** Begins to carry out the follow-ups of a call. Those for other models are left to the program. */
+  carryOut(followUps: readonly FollowUp[]): void {
+    if (followUps.some(isForFunction)) this.#track(this.#carryOut(followUps))
+  }
+
+  /** Waits for what is in progress, but not for long. The rest is left for the next process. */
+  async close(): Promise<void> {
+    clearTimeout(this.#again)
+    const { promise: timedOut, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, this.#times.close)
+    await Promise.race([timedOut, this.#allEnded()])
+    clearTimeout(timer)
+    this.#hasEnded = true
+    for (const controller of this.#controllers) controller.abort(new Error('the memory was closed'))
+  }
+
+  async #allEnded(): Promise<void> {
+    while (this.#inProgress.size > 0) await Promise.all(this.#inProgress)
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#inProgress.delete(tracked))
+    this.#inProgress.add(tracked)
+  }
+
+  async #carryOutPending(): Promise<void> {
+    try {
+      const { followUps } = await this.#stored.pending()
+      await this.#carryOut(followUps)
+    } catch (error) {
+      this.#warn(`earlier follow-ups cannot be listed: ${(error as Error).message}`)
+    }
+  }
+
+  async #carryOut(followUps: readonly FollowUp[]): Promise<void> {
+    const waiting = followUps.filter(isForFunction)
+    for (let next = waiting.shift(); next !== undefined && !this.#hasEnded; next = waiting.shift()) {
+      try {
+        waiting.push(...(await this.#carryOutOne(next)).filter(isForFunction))
+      } catch (error) {
+        this.#warn(`the follow-up \`${next.id}\` is left for later: ${(error as Error).message}`)
+      }
+    }
+  }
+
+  /** Returns the follow-ups that the answer leaves. */
+  async #carryOutOne({ id, payload }: FollowUp): Promise<readonly FollowUp[]> {
+    const claimed = await this.#stored.claim(id, this.#times.lease / 1000)
+    if (claimed.isError) throw new Error(claimed.error.message)
+    if (!claimed.result || this.#hasEnded) return []
+    const answer = await this.#ask(payload as SummaryPayload)
+    if (this.#hasEnded) return []
+    if ('error' in answer) this.#warn(`the built-in summary is used for \`${id}\`: ${answer.error}`)
+    const answered = await this.#stored.answer(id, answer)
+    if (answered.isError) throw new Error(answered.error.message)
+    return answered.followUps
+  }
+
+  async #ask(payload: SummaryPayload): Promise<SummaryAnswer> {
+    const controller = new AbortController()
+    const { summary } = this.#times
+    const late = () => controller.abort(new Error(`no summary within ${summary} ms`))
+    const timer = setTimeout(late, summary).unref()
+    this.#controllers.add(controller)
+    try {
+      return await askForSummary(this.#summarize, payload, controller.signal)
+    } finally {
+      clearTimeout(timer)
+      this.#controllers.delete(controller)
+    }
+  }
+
+  /** Tells the person who runs the program, since nobody awaits this work. After the end nothing is unexpected. */
+  #warn(message: string): void {
+    if (!this.#hasEnded) console.error(`agent-memory: ${message}`)
+  }
+}
+
+function isForFunction({ kind, payload }: FollowUp): boolean {
+  return kind === 'summary' && (payload as SummaryPayload).models.includes(functionName)
+}
