@@ -44,6 +44,9 @@ pub struct Context {
     /// The agents that the caller may use, or all if it is none.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
+    /// The stores that the caller may use, or all if it is none.
+    #[serde(default)]
+    pub stores: Option<Vec<String>>,
     /// The random seed, a new one for each call. All randomness of the call comes from it.
     pub seed: u64,
 }
@@ -52,6 +55,11 @@ impl Context {
     /// Whether the caller may use an agent.
     pub(crate) fn reaches(&self, agent: &str) -> bool {
         self.agents.as_ref().is_none_or(|agents| agents.iter().any(|one| one == agent))
+    }
+
+    /// Whether the caller may use a store.
+    pub(crate) fn reaches_store(&self, store: &str) -> bool {
+        self.stores.as_ref().is_none_or(|stores| stores.iter().any(|one| one == store))
     }
 
     /// The date of the call in the local time zone.

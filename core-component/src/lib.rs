@@ -31,11 +31,13 @@ mod names;
 mod records;
 mod sessions;
 mod sql;
+mod stores;
 mod text;
 pub mod time;
 mod tool;
 pub mod toolbox;
 mod toolset;
 mod words;
+mod yaml;
 
 pub use agent_memory_storage as storage;

@@ -5,12 +5,14 @@ use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
 use crate::storage::Storage;
+use crate::stores::registry;
 use crate::tool::{Call, ErasedTool, write_integers};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{MIME_TYPE, Toolset};
-use crate::{layers, records, sessions};
+use crate::{layers, records, sessions, stores};
 
-const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET];
+const TOOLSETS: &[&Toolset] =
+    &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET, &stores::TOOLSET];
 
 /// The kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +110,29 @@ pub fn read_resource(
         json!([{ "uri": uri, "mimeType": MIME_TYPE, "text": value.to_string() }]).to_string()
     });
     Ok(Outcome { answer, changed: Vec::new() })
+}
+
+/// Parses the text of a registry of stores. The answer is a JSON object from names to `{"path",
+/// "description"?, "warnings"?}`.
+///
+/// # Errors
+///
+/// `InvalidRequest` if the text is invalid; the message has the line.
+pub fn parse_registry(text: &str) -> Result<String, Failure> {
+    registry::parse(text).map(|stores| stores.to_string()).map_err(Failure::invalid)
+}
+
+/// Makes one change to the text of a registry of stores: `{"add": {"name", "path", "description"?}}`
+/// or `{"remove": {"name"}}`. The rest of the text stays as it is.
+///
+/// # Errors
+///
+/// `InvalidRequest` if the text or the change is invalid, if a store to add is registered already, or
+/// if one to remove is not.
+pub fn edit_registry(text: &str, change: &str) -> Result<String, Failure> {
+    let change = serde_json::from_str(change)
+        .map_err(|error| Failure::invalid(format!("the change cannot be read: {error}")))?;
+    registry::edit(text, &change).map_err(Failure::invalid)
 }
 
 /// The mounted toolsets.

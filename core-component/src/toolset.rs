@@ -130,7 +130,8 @@ pub(crate) struct PlaceDescription {
     pub is_private: bool,
     /// The name of the setting that gives its path.
     pub setting: &'static str,
-    /// Its path if that setting is not set. `~/` is the home directory, `data:` the data directory.
+    /// Its path if that setting is not set. `~/` is the home directory, `data:` the data directory,
+    /// `config:` the data directory if one is given, else the configuration directory.
     pub default: &'static str,
     pub databases: &'static [DatabaseDescription],
     /// The message for a person if the host grants no such place.
@@ -144,6 +145,8 @@ pub(crate) enum PlaceKind {
     Directory,
     /// A single file, with its lock directory beside it.
     File,
+    /// Named directories that a registry lists. The setting and the default are the registry's path.
+    Family,
 }
 
 /// A database that a place may contain.

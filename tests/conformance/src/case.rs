@@ -167,6 +167,8 @@ pub struct Fault {
 #[allow(missing_docs, reason = "the names are those of `wit/storage`")]
 pub enum Operation {
     Open,
+    ListPlaces,
+    CreatePlace,
     Stat,
     Read,
     List,

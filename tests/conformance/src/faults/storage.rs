@@ -100,6 +100,16 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
     }
 
+    fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
+        self.check(Operation::ListPlaces)?;
+        self.memory.list_places(label)
+    }
+
+    fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        self.check(Operation::CreatePlace)?;
+        Ok(Box::new(FaultyTree { tree: self.memory.create_place(place)?, storage: self }))
+    }
+
     fn open_database(
         &self,
         place: &Place,
@@ -138,6 +148,10 @@ impl<P: Plan> Documents for FaultyTree<'_, P> {
 }
 
 impl<P: Plan> Tree for FaultyTree<'_, P> {
+    fn location(&self) -> String {
+        self.tree.location()
+    }
+
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         self.storage.check(Operation::Lock)?;
         Ok(Box::new(FaultyWriter { writer: self.tree.lock(scope)?, plan: &self.storage.plan }))
