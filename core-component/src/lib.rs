@@ -25,6 +25,7 @@
 mod component;
 pub mod context;
 mod error;
+mod front_matter;
 mod layers;
 mod markdown;
 mod names;

@@ -128,7 +128,11 @@ impl Scratch {
     /// The values of a case's placeholders.
     pub fn places(&self) -> Places {
         let text = |path: PathBuf| path.to_str().expect("scratch paths are UTF-8").to_owned();
-        Places { repo: text(self.repo()), elsewhere: text(self.elsewhere()) }
+        Places {
+            repo: text(self.repo()),
+            elsewhere: text(self.elsewhere()),
+            stores: text(self.repo().with_file_name("stores")),
+        }
     }
 
     /// All documents.

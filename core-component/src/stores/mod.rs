@@ -9,9 +9,31 @@
 //! The files are those of spec 003's program. A person or Git may change them at any time, so the
 //! memories are the truth and the indexes follow them.
 
+mod add_memory;
+mod cortex_get_recent_memories;
+mod error;
+mod get_memory;
+mod index;
+mod input;
+mod intent;
+mod list_memories;
+mod memory;
+mod move_memory;
+mod operations;
+mod path;
+mod plan;
+mod prune_memories;
 pub(crate) mod registry;
+mod reindex_store;
+mod remove_memory;
+mod resources;
 mod settings;
+mod store;
+mod update_memory;
+mod uri;
+mod walk;
 
+use crate::tool::ErasedTool;
 use crate::toolset::{PlaceDescription, PlaceKind, Toolset};
 
 pub(crate) const TOOLSET: Toolset = Toolset {
@@ -32,9 +54,22 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         missing: "this host has no registry of stores: set one, or mount the toolset `stores` where \
                   there is a configuration directory",
     }],
-    tools: &[],
-    resources: None,
+    tools: &[
+        ErasedTool::of::<cortex_get_recent_memories::GetRecentMemories>(),
+        ErasedTool::of::<list_memories::ListMemories>(),
+        ErasedTool::of::<get_memory::GetMemory>(),
+        ErasedTool::of::<add_memory::AddMemory>(),
+        ErasedTool::of::<update_memory::UpdateMemory>(),
+        ErasedTool::of::<move_memory::MoveMemory>(),
+        ErasedTool::of::<remove_memory::RemoveMemory>(),
+        ErasedTool::of::<prune_memories::PruneMemories>(),
+        ErasedTool::of::<reindex_store::ReindexStore>(),
+    ],
+    resources: Some(&resources::RESOURCES),
 };
 
 /// The label of the family of stores.
 const PLACE: &str = "stores";
+
+/// The source of memories that a model adds.
+const SOURCE: &str = "mcp";

@@ -51,8 +51,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, String> {
         if let Some(what) = name_error(name) {
             return Err(problem(what));
         }
-        let field =
-            |of: &Node<'_>, key: &str| of.get(key).map(|value| value.text().map(str::to_owned));
+        let field = |of: &Node, key: &str| of.get(key).map(|value| value.text().map(str::to_owned));
         match field(store, "kind") {
             Some(Some(kind)) if kind == "filesystem" => {}
             Some(Some(_)) => continue,
@@ -116,15 +115,15 @@ pub(crate) fn edit(text: &str, change: &Change) -> Result<String, String> {
 }
 
 /// Whether an edited registry has the changed store, or has it no more, and all others as before.
-fn keeps_others(before: &[(&str, &Node<'_>)], edited: &str, change: &Change) -> bool {
+fn keeps_others(before: &[(&str, &Node)], edited: &str, change: &Change) -> bool {
     let Ok(registered) = root(edited) else { return false };
     let Ok(after) = stores(edited, registered.as_ref()) else { return false };
     let (name, is_added) = match change {
         Change::Add(store) => (&store.name, true),
         Change::Remove { name } => (name, false),
     };
-    let others = |of: &[(&str, &Node<'_>)]| of.iter().filter(|(other, _)| other != name).count();
-    let is_kept = |(other, store): &(&str, &Node<'_>)| {
+    let others = |of: &[(&str, &Node)]| of.iter().filter(|(other, _)| other != name).count();
+    let is_kept = |(other, store): &(&str, &Node)| {
         other == name || after.iter().any(|(name, kept)| name == other && kept.is_same(store))
     };
     after.iter().any(|(other, _)| other == name) == is_added
@@ -132,7 +131,7 @@ fn keeps_others(before: &[(&str, &Node<'_>)], edited: &str, change: &Change) -> 
         && before.iter().all(is_kept)
 }
 
-fn add(text: &str, root: Option<&Node<'_>>, store: &Registered) -> Option<String> {
+fn add(text: &str, root: Option<&Node>, store: &Registered) -> Option<String> {
     let mut fields = vec![("kind", New::plain("filesystem"))];
     fields.extend(store.description.as_ref().map(|text| ("description", New::text(text))));
     fields.push(("properties", New::Mapping(vec![("path", New::text(&store.path))])));
@@ -153,17 +152,14 @@ fn add(text: &str, root: Option<&Node<'_>>, store: &Registered) -> Option<String
     editor.finish()
 }
 
-fn root(text: &str) -> Result<Option<Node<'_>>, String> {
+fn root(text: &str) -> Result<Option<Node>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     yaml::parse(text, MAX_NODES)
         .map_err(|error| format!("line {} of the registry: {}", error.line, error.message))
 }
 
 /// The stores by name.
-fn stores<'a>(
-    text: &str,
-    root: Option<&'a Node<'a>>,
-) -> Result<Vec<(&'a str, &'a Node<'a>)>, String> {
+fn stores<'a>(text: &str, root: Option<&'a Node>) -> Result<Vec<(&'a str, &'a Node)>, String> {
     let Some(root) = root.filter(|root| !root.is_null()) else { return Ok(Vec::new()) };
     if root.entries().is_none() {
         return Err(invalid(text, root, "a registry is a mapping with the key `stores`"));
@@ -175,7 +171,7 @@ fn stores<'a>(
     Ok(named.collect())
 }
 
-fn invalid(text: &str, at: &Node<'_>, message: &str) -> String {
+fn invalid(text: &str, at: &Node, message: &str) -> String {
     format!("line {} of the registry: {message}", crate::text::line_of(text, at.span.start))
 }
 

@@ -37,7 +37,7 @@ impl<'a> Editor<'a> {
     }
 
     /// Gives a key of a mapping a value. A new key becomes the last one.
-    pub fn set(&mut self, mapping: &Node<'_>, key: &str, new: &New) {
+    pub fn set(&mut self, mapping: &Node, key: &str, new: &New) {
         match mapping.entry(key) {
             Some(entry) => self.replace(mapping, entry, new),
             None => self.append(mapping, key, new),
@@ -45,12 +45,15 @@ impl<'a> Editor<'a> {
     }
 
     /// Removes a key of a mapping, if it is there.
-    pub fn remove(&mut self, mapping: &Node<'_>, key: &str) {
+    pub fn remove(&mut self, mapping: &Node, key: &str) {
         let Value::Mapping { entries, is_flow } = &mapping.value else { return };
-        let is_it = |entry: &Entry<'_>| entry.key.text() == Some(key);
+        let is_it = |entry: &Entry| entry.key.text() == Some(key);
         let Some(at) = entries.iter().position(is_it) else { return };
         match is_flow {
-            false if entries.len() == 1 => self.splice(mapping.span.clone(), "{}".into()),
+            // A block mapping cannot be empty. A new key may follow it.
+            false if entries.len() == 1 && !self.has_changes() => {
+                self.splice(mapping.span.clone(), "{}".into());
+            }
             false => {
                 let range = self.lines(entries[at].key.span.start, self.end_of(&entries[at]));
                 // An entry that shares its line with the dash of an item goes without the dash.
@@ -73,7 +76,7 @@ impl<'a> Editor<'a> {
     /// missing sequence becomes the last key of its parent.
     pub fn change_items(
         &mut self,
-        parent: &Node<'_>,
+        parent: &Node,
         key: &str,
         removed: &[usize],
         inserted: &[(usize, New)],
@@ -132,7 +135,7 @@ impl<'a> Editor<'a> {
         }
     }
 
-    fn replace(&mut self, mapping: &Node<'_>, entry: &Entry<'_>, new: &New) {
+    fn replace(&mut self, mapping: &Node, entry: &Entry, new: &New) {
         let is_flow = is_flow(mapping) || self::is_flow(&entry.value);
         let text = match (is_flow, &entry.value.value) {
             (true, _) => format!(" {}", new.flow()),
@@ -148,7 +151,7 @@ impl<'a> Editor<'a> {
     }
 
     /// Adds an entry after the last one.
-    fn append(&mut self, mapping: &Node<'_>, key: &str, new: &New) {
+    fn append(&mut self, mapping: &Node, key: &str, new: &New) {
         let entries = mapping.entries().unwrap_or_default();
         match (is_flow(mapping), entries.last()) {
             (true, last) => {
@@ -182,18 +185,18 @@ impl<'a> Editor<'a> {
     }
 
     /// The range from the colon of an entry to the end of its value.
-    fn value_range(&self, entry: &Entry<'_>) -> Range<usize> {
+    fn value_range(&self, entry: &Entry) -> Range<usize> {
         let colon = self.colon(entry);
         colon + 1..self.end_of(entry)
     }
 
-    fn colon(&self, entry: &Entry<'_>) -> usize {
+    fn colon(&self, entry: &Entry) -> usize {
         let end = entry.key.span.end;
         end + self.text[end..].find(':').unwrap_or(0)
     }
 
     /// The end of an entry, without the white space after it.
-    fn end_of(&self, entry: &Entry<'_>) -> usize {
+    fn end_of(&self, entry: &Entry) -> usize {
         self.trimmed(entry.value.span.end).max(self.colon(entry) + 1)
     }
 
@@ -202,7 +205,7 @@ impl<'a> Editor<'a> {
     }
 
     /// The dash of an item of a block sequence.
-    fn dash(&self, item: &Node<'_>) -> usize {
+    fn dash(&self, item: &Node) -> usize {
         let before = &self.text[..item.span.start];
         before.rfind('-').unwrap_or(0)
     }
@@ -225,7 +228,7 @@ impl<'a> Editor<'a> {
     }
 
     /// The column of a block mapping.
-    fn column(&self, mapping: &Node<'_>) -> usize {
+    fn column(&self, mapping: &Node) -> usize {
         let first = mapping.entries().and_then(<[_]>::first);
         first.map_or(0, |entry| self.column_at(entry.key.span.start))
     }
@@ -245,7 +248,7 @@ impl<'a> Editor<'a> {
     }
 }
 
-fn is_flow(node: &Node<'_>) -> bool {
+fn is_flow(node: &Node) -> bool {
     matches!(
         node.value,
         Value::Sequence { is_flow: true, .. } | Value::Mapping { is_flow: true, .. }
@@ -266,7 +269,7 @@ mod tests {
     use super::super::parse;
     use super::*;
 
-    fn edited(text: &str, edit: impl FnOnce(&mut Editor<'_>, &Node<'_>)) -> String {
+    fn edited(text: &str, edit: impl FnOnce(&mut Editor<'_>, &Node)) -> String {
         let root = parse(text, 1_000).expect("YAML").expect("a value");
         let mut editor = Editor::new(text);
         edit(&mut editor, &root);

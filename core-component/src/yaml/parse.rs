@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 32;
 ///
 /// The first reason why the text cannot be used: it is no YAML, is too deep or has too many values,
 /// has an anchor, an alias or a tag, more than one document, or a key twice.
-pub(crate) fn parse(text: &str, max_nodes: usize) -> Result<Option<Node<'_>>, YamlError> {
+pub(crate) fn parse(text: &str, max_nodes: usize) -> Result<Option<Node>, YamlError> {
     let mut builder = Builder::new(text, max_nodes);
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| YamlError {
@@ -30,25 +30,25 @@ pub(crate) fn parse(text: &str, max_nodes: usize) -> Result<Option<Node<'_>>, Ya
 }
 
 /// A collection that has not ended.
-struct Open<'a> {
+struct Open {
     start: usize,
     is_flow: bool,
-    contents: Contents<'a>,
+    contents: Contents,
 }
 
-enum Contents<'a> {
-    Sequence(Vec<Node<'a>>),
-    Mapping { entries: Vec<Entry<'a>>, keys: BTreeSet<String>, key: Option<Node<'a>> },
+enum Contents {
+    Sequence(Vec<Node>),
+    Mapping { entries: Vec<Entry>, keys: BTreeSet<String>, key: Option<Node> },
 }
 
 struct Builder<'a> {
     text: &'a str,
     /// The byte offset of each character. Empty if the two are the same.
     offsets: Vec<u32>,
-    open: Vec<Open<'a>>,
+    open: Vec<Open>,
     nodes_left: usize,
     documents: usize,
-    root: Option<Node<'a>>,
+    root: Option<Node>,
 }
 
 impl<'a> Builder<'a> {
@@ -60,7 +60,7 @@ impl<'a> Builder<'a> {
         Self { text, offsets, open: Vec::new(), nodes_left: max_nodes, documents: 0, root: None }
     }
 
-    fn take(&mut self, event: Event<'a>, span: Span) -> Result<(), YamlError> {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), YamlError> {
         let range = self.bytes(span);
         match event {
             Event::DocumentStart(_) => {
@@ -80,7 +80,10 @@ impl<'a> Builder<'a> {
             }
             Event::Scalar(text, style, ..) => {
                 let is_plain = style == ScalarStyle::Plain;
-                self.add(Node { span: range, value: Value::Scalar { text, is_plain } })?;
+                self.add(Node {
+                    span: range,
+                    value: Value::Scalar { text: text.into_owned(), is_plain },
+                })?;
             }
             Event::SequenceStart(..) => self.begin(&range, Contents::Sequence(Vec::new()))?,
             Event::MappingStart(..) => self.begin(
@@ -93,7 +96,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn begin(&mut self, range: &Range<usize>, contents: Contents<'a>) -> Result<(), YamlError> {
+    fn begin(&mut self, range: &Range<usize>, contents: Contents) -> Result<(), YamlError> {
         if self.open.len() == MAX_DEPTH {
             let message = format!("collections are nested more than {MAX_DEPTH} deep");
             return Err(self.error(range.start, &message));
@@ -118,7 +121,7 @@ impl<'a> Builder<'a> {
         self.add(Node { span: start..end, value })
     }
 
-    fn add(&mut self, node: Node<'a>) -> Result<(), YamlError> {
+    fn add(&mut self, node: Node) -> Result<(), YamlError> {
         if self.nodes_left == 0 {
             return Err(self.error(node.span.start, "there are too many values"));
         }
@@ -133,7 +136,7 @@ impl<'a> Builder<'a> {
                     let Value::Scalar { text: name, .. } = &node.value else {
                         return Err(error(text, node.span.start, "a key is a text"));
                     };
-                    if !keys.insert(name.clone().into_owned()) {
+                    if !keys.insert(name.clone()) {
                         let message = format!("the key `{}` is there twice", name.escape_debug());
                         return Err(error(text, node.span.start, &message));
                     }

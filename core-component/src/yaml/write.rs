@@ -1,6 +1,8 @@
 //! Values that are written. A text is plain where every YAML parser reads it back as that text, and
 //! otherwise in double quotes, as JSON has it.
 
+use super::Node;
+
 /// A new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum New {
@@ -25,6 +27,24 @@ impl New {
 
     pub fn texts(texts: &[String]) -> Self {
         Self::Items(texts.iter().map(Self::text).collect())
+    }
+
+    /// Whether a node has this value.
+    pub fn is_in(&self, node: &Node) -> bool {
+        match self {
+            Self::Text(text) | Self::Plain(text) => node.text() == Some(text),
+            Self::Items(items) => node.items().is_some_and(|nodes| {
+                nodes.len() == items.len()
+                    && items.iter().zip(nodes).all(|(item, node)| item.is_in(node))
+            }),
+            Self::Mapping(entries) => node.entries().is_some_and(|nodes| {
+                let is_in = |(key, value): &(&str, Self)| {
+                    node.get(key).is_some_and(|node| value.is_in(node))
+                };
+                nodes.len() == entries.len() && entries.iter().all(is_in)
+            }),
+            Self::Named(name, value) => node.get(name).is_some_and(|node| value.is_in(node)),
+        }
     }
 
     /// The value in flow style, on one line.

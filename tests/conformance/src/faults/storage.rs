@@ -96,7 +96,9 @@ fn injected(code: ErrorCode) -> Error {
 
 impl<P: Plan> Storage for FaultyStorage<P> {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        self.check(Operation::Open)?;
+        // In a family, `not-found` is a normal answer: there is no place of this name.
+        let is_family = matches!(place, Place::Named { name, .. } if !name.is_empty());
+        self.check_with(Operation::Open, is_family.then_some(ErrorCode::NotFound))?;
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
     }
 
@@ -106,7 +108,7 @@ impl<P: Plan> Storage for FaultyStorage<P> {
     }
 
     fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        self.check(Operation::CreatePlace)?;
+        self.check_with(Operation::CreatePlace, Some(ErrorCode::AlreadyExists))?;
         Ok(Box::new(FaultyTree { tree: self.memory.create_place(place)?, storage: self }))
     }
 
