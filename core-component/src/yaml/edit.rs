@@ -136,11 +136,13 @@ impl<'a> Editor<'a> {
     }
 
     fn replace(&mut self, mapping: &Node, entry: &Entry, new: &New) {
-        let is_flow = is_flow(mapping) || self::is_flow(&entry.value);
+        // An empty list has no style of its own.
+        let is_empty = entry.value.items().is_some_and(<[_]>::is_empty);
+        let is_flow = is_flow(mapping) || !is_empty && self::is_flow(&entry.value);
         let text = match (is_flow, &entry.value.value) {
             (true, _) => format!(" {}", new.flow()),
-            (false, Value::Sequence { items, .. }) => {
-                let column = items.first().map_or(0, |item| self.column_at(self.dash(item)));
+            (false, Value::Sequence { items, .. }) if !items.is_empty() => {
+                let column = self.column_at(self.dash(&items[0]));
                 new.after_colon(column, self.line_end())
             }
             (false, _) => {
@@ -286,6 +288,7 @@ mod tests {
             ("k:\n- a\n- b\n# c\nz: 1", "k: new\n# c\nz: 1", "k:\n- x\n- \"1\"\n# c\nz: 1"),
             ("k:\n    - a # c\n", "k: new # c\n", "k:\n    - x\n    - \"1\" # c\n"),
             ("k: [a, b] # c\n", "k: new # c\n", "k: [x, \"1\"] # c\n"),
+            ("k: [] # c\n", "k: new # c\n", "k:\n  - x\n  - \"1\" # c\n"),
             ("k: |\n  a\n  b\n\nz: 1\n", "k: new\n\nz: 1\n", "k:\n  - x\n  - \"1\"\n\nz: 1\n"),
             ("k:\nz: 1\n", "k: new\nz: 1\n", "k:\n  - x\n  - \"1\"\nz: 1\n"),
             ("k:\r\nz: 1\r\n", "k: new\r\nz: 1\r\n", "k:\r\n  - x\r\n  - \"1\"\r\nz: 1\r\n"),
