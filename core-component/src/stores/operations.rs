@@ -1,11 +1,11 @@
 //! The operations of the domain, one for each tool (spec 003). A tool parses its input, opens its
 //! store, calls one of these and shapes the answer.
 
-use super::error::{Code, Error};
+use super::error::Error;
 use super::memory::{Memory, Metadata, Update, new_text, updated};
 use super::path::{CategoryPath, MemoryPath};
 use super::plan::{Order, indexed};
-use super::store::{Store, Text};
+use super::store::{ReadError, Store, Text};
 use super::walk::{Contents, Found, Item, all_contents, contents, items, metadata};
 use crate::storage::Splice;
 use crate::time::Timestamp;
@@ -202,20 +202,18 @@ pub(super) fn recent_memories(
         if recent.len() == limit {
             break;
         }
-        let read = get_memory(store, &found.path, include_expired, |memory| {
-            (memory.content.to_owned(), memory.metadata.tags)
+        let read = store.read(&found.path, |memory, _| {
+            let is_wanted = include_expired || !memory.metadata.is_expired(now(store));
+            is_wanted.then(|| (memory.content.to_owned(), memory.metadata.tags))
         });
-        let (content, tags) = match read {
-            Ok(read) => read,
-            Err(error) if error.code == Code::CorruptedData => {
+        let read = match read {
+            Err(ReadError::Damaged(error)) => {
                 warnings.push(error.message().to_owned());
                 continue;
             }
-            Err(error) if matches!(error.code, Code::MemoryNotFound | Code::MemoryExpired) => {
-                continue;
-            }
-            Err(error) => return Err(error),
+            read => read?.flatten(),
         };
+        let Some((content, tags)) = read else { continue };
         bytes += content.len();
         if bytes > MAX_CONTENT && !recent.is_empty() {
             warnings.push("the contents are long: read the others with `get_memory`".to_owned());
@@ -281,20 +279,18 @@ fn expired(
     let mut expired = Vec::new();
     for item in next {
         let path = item.category.memory(item.slug.as_deref().unwrap_or_default());
-        let read = store.memory(&path).and_then(|text| {
-            let Some(text) = text else { return Ok(None) };
-            let metadata = Memory::read(&path, &text.text)?.metadata;
-            Ok(metadata.expires_at.map(|expires_at| (expires_at, metadata, text.version)))
+        let read = store.read(&path, |memory, text| {
+            let expires_at = memory.metadata.expires_at;
+            let expired = expires_at.filter(|_| memory.metadata.is_expired(now(store)));
+            expired.map(|expires_at| (expires_at, text.version.clone()))
         });
         match read {
-            Ok(Some((expires_at, metadata, version))) if metadata.is_expired(now(store)) => {
-                expired.push((Pruned { path, expires_at }, version));
+            Err(ReadError::Damaged(error)) => page.warnings.push(error.message().to_owned()),
+            read => {
+                if let Some((expires_at, version)) = read?.flatten() {
+                    expired.push((Pruned { path, expires_at }, version));
+                }
             }
-            Ok(_) => {}
-            Err(error) if error.code == Code::CorruptedData => {
-                page.warnings.push(error.message().to_owned());
-            }
-            Err(error) => return Err(error),
         }
     }
     page.warnings = shortened(page.warnings);
@@ -319,16 +315,9 @@ pub(super) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()
                 continue;
             };
             let path = item.category.memory(slug);
-            let read = store.memory(&path).and_then(|text| {
-                let Some(text) = text else { return Ok(None) };
-                Memory::read(&path, &text.text).map(|memory| Some(indexed(&memory)))
-            });
-            match read {
-                Ok(indexed) => indexed.into_iter().for_each(|indexed| plan.index(&path, indexed)),
-                Err(error) if error.code == Code::CorruptedData => {
-                    page.warnings.push(error.message().to_owned());
-                }
-                Err(error) => return Err(error),
+            match store.read(&path, |memory, _| indexed(&memory)) {
+                Err(ReadError::Damaged(error)) => page.warnings.push(error.message().to_owned()),
+                read => read?.into_iter().for_each(|indexed| plan.index(&path, indexed)),
             }
         }
         Ok(Ok(page))

@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::error::{Code, Error};
+use super::error::Error;
 use super::index::{Index, IndexedMemory, Wanted, new_text};
 use super::intent::Step;
 use super::memory::{Memory, token_estimate};
 use super::path::{CategoryPath, MemoryPath};
-use super::store::{Directory, Store, Text};
+use super::store::{Directory, ReadError, Store, Text};
 use crate::storage::Splice;
 
 /// The maximum number of files that a change reads because an index lacks them.
@@ -134,7 +134,7 @@ impl<'s> Plan<'s> {
             let work = self.categories.remove(&category).unwrap_or_default();
             let planned = self.plan_index(&category, &work);
             let (step, count) = match planned {
-                Err(error) if self.is_rebuild && error.code == Code::CorruptedData => {
+                Err(ReadError::Damaged(error)) if self.is_rebuild => {
                     self.warnings.push(error.message().to_owned());
                     continue;
                 }
@@ -157,7 +157,7 @@ impl<'s> Plan<'s> {
         &mut self,
         category: &CategoryPath,
         work: &Work,
-    ) -> Result<(Option<Step>, Option<u64>), Error> {
+    ) -> Result<(Option<Step>, Option<u64>), ReadError> {
         let index = self.store.index(category)?;
         let mut wanted = Wanted::default();
         let mut count = None;
@@ -204,7 +204,7 @@ impl<'s> Plan<'s> {
             Some((index, Text { text, version })) => {
                 let splices = index
                     .change(category, &text, &wanted)
-                    .map_err(|error| Error::damaged_index(&path, &error))?;
+                    .map_err(|error| ReadError::Damaged(Error::damaged_index(&path, &error)))?;
                 (!splices.is_empty()).then(|| Step::edit(path, &text, &version, splices))
             }
         };
@@ -218,7 +218,7 @@ impl<'s> Plan<'s> {
         index: Option<&Index>,
         slugs: &BTreeSet<String>,
         touched: &BTreeMap<String, Touch>,
-    ) -> Result<BTreeMap<String, Option<IndexedMemory>>, Error> {
+    ) -> Result<BTreeMap<String, Option<IndexedMemory>>, ReadError> {
         let mut memories = BTreeMap::new();
         let (mut read, mut left) = (0, 0);
         for slug in slugs {
@@ -248,13 +248,9 @@ impl<'s> Plan<'s> {
     }
 
     /// What an index says of a memory, from its file. `None` with a warning if it cannot be read.
-    fn indexed(&mut self, path: &MemoryPath) -> Result<Option<IndexedMemory>, Error> {
-        let read = self.store.memory(path).and_then(|text| {
-            text.map(|text| Memory::read(path, &text.text).map(|memory| indexed(&memory)))
-                .transpose()
-        });
-        match read {
-            Err(error) if error.code == Code::CorruptedData => {
+    fn indexed(&mut self, path: &MemoryPath) -> Result<Option<IndexedMemory>, ReadError> {
+        match self.store.read(path, |memory, _| indexed(&memory)) {
+            Err(ReadError::Damaged(error)) => {
                 self.warnings.push(format!("{}; it is not in the index", error.message()));
                 Ok(None)
             }
@@ -262,7 +258,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    fn count(&self, category: &CategoryPath) -> Result<u64, Error> {
+    fn count(&self, category: &CategoryPath) -> Result<u64, ReadError> {
         let directory = self.store.directory(category)?;
         Ok(directory.map_or(0, |directory| directory.memories.len() as u64))
     }

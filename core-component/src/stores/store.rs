@@ -6,11 +6,12 @@ use super::PLACE;
 use super::error::{Code, Error};
 use super::index::Index;
 use super::intent;
+use super::memory::Memory;
 use super::path::{CategoryPath, MemoryPath, is_segment, slug_of_file};
 use super::plan::{Order, Plan};
 use super::uri::changed_by;
 use crate::names::StoreName;
-use crate::storage::{Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, Writer};
+use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, Writer};
 use crate::tool::Call;
 
 /// How often a change is attempted while programs that take no lock change the same files.
@@ -92,37 +93,41 @@ impl<'a> Store<'a> {
     }
 
     /// The text of a file. `None` if there is none.
-    ///
-    /// # Errors
-    ///
-    /// `CORRUPTED_DATA` if it is not UTF-8.
-    pub fn text(&self, path: &str) -> Result<Option<Text>, Error> {
+    pub fn text(&self, path: &str) -> Result<Option<Text>, ReadError> {
         let Some(document) = self.tree.read(Area::Documents, path, MAX_DOCUMENT_BYTES)? else {
             return Ok(None);
         };
-        let text = String::from_utf8(document.contents).map_err(|_| Error::not_utf8(path))?;
+        let text = String::from_utf8(document.contents)
+            .map_err(|_| ReadError::Damaged(Error::not_utf8(path)))?;
         Ok(Some(Text { text, version: document.version }))
     }
 
     /// The text of a memory's file.
-    pub fn memory(&self, path: &MemoryPath) -> Result<Option<Text>, Error> {
+    pub fn memory(&self, path: &MemoryPath) -> Result<Option<Text>, ReadError> {
         self.text(&path.file())
     }
 
+    /// Reads a memory and calls `read` with it. `None` if there is none.
+    pub fn read<T>(
+        &self,
+        path: &MemoryPath,
+        read: impl FnOnce(Memory<'_>, &Text) -> T,
+    ) -> Result<Option<T>, ReadError> {
+        let Some(text) = self.memory(path)? else { return Ok(None) };
+        let memory = Memory::read(path, &text.text).map_err(ReadError::Damaged)?;
+        Ok(Some(read(memory, &text)))
+    }
+
     /// The index of a category, with its text. `None` if there is none.
-    ///
-    /// # Errors
-    ///
-    /// `CORRUPTED_DATA` with the line, if it cannot be read.
-    pub fn index(&self, category: &CategoryPath) -> Result<Option<(Index, Text)>, Error> {
+    pub fn index(&self, category: &CategoryPath) -> Result<Option<(Index, Text)>, ReadError> {
         let Some(text) = self.text(&category.index())? else { return Ok(None) };
         let index = Index::read(category, &text.text)
-            .map_err(|error| Error::damaged_index(&category.index(), &error))?;
+            .map_err(|error| ReadError::Damaged(Error::damaged_index(&category.index(), &error)))?;
         Ok(Some((index, text)))
     }
 
     /// The names in a category's directory. `None` if there is no such directory.
-    pub fn directory(&self, category: &CategoryPath) -> Result<Option<Directory>, Error> {
+    pub fn directory(&self, category: &CategoryPath) -> Result<Option<Directory>, storage::Error> {
         let Some(entries) = self.tree.list(Area::Documents, category.as_str())? else {
             return Ok(None);
         };
@@ -198,6 +203,27 @@ impl<'a> Store<'a> {
     }
 }
 
+/// Why a file was not read.
+pub(super) enum ReadError {
+    /// Its text is no memory or no index. The bytes stay as they are until a person mends them.
+    Damaged(Error),
+    Other(Error),
+}
+
+impl From<storage::Error> for ReadError {
+    fn from(error: storage::Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Damaged(error) | ReadError::Other(error) => error,
+        }
+    }
+}
+
 /// Why a plan was not committed.
 pub(super) enum CommitError {
     /// Another program changed a file between reading and writing, and nothing was changed.
@@ -206,7 +232,7 @@ pub(super) enum CommitError {
 }
 
 impl CommitError {
-    pub fn of(failed: crate::storage::CommitError) -> Self {
+    pub fn of(failed: storage::CommitError) -> Self {
         match failed.error.code {
             ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
             _ => Self::Other(failed.into()),

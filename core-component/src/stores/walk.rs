@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{Code, Error};
+use super::error::Error;
 use super::index::{IndexedCategory, IndexedMemory};
-use super::memory::{Memory, Metadata};
+use super::memory::Metadata;
 use super::path::{CategoryPath, MemoryPath};
 use super::plan::indexed;
-use super::store::Store;
+use super::store::{ReadError, Store};
 
 /// The maximum depth of a category that can hold a memory.
 const MAX_CATEGORY_DEPTH: usize = 9;
@@ -78,11 +78,10 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
         if of_index.is_none() {
             for slug in &directory.memories {
                 let path = category.memory(slug);
-                let indexed = match read(store, &path) {
-                    Ok(memory) => memory.unwrap_or_default(),
+                let indexed = match store.read(&path, |memory, _| indexed(&memory)) {
                     // It is listed, so that somebody sees it.
-                    Err(error) if error.code == Code::CorruptedData => IndexedMemory::default(),
-                    Err(error) => return Err(error),
+                    Err(ReadError::Damaged(_)) => IndexedMemory::default(),
+                    read => read?.unwrap_or_default(),
                 };
                 contents.memories.push(found(slug, indexed));
             }
@@ -103,11 +102,6 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
         contents.subcategories.push(FoundCategory { path: category.child(segment), indexed });
     }
     Ok(contents)
-}
-
-fn read(store: &Store<'_>, path: &MemoryPath) -> Result<Option<IndexedMemory>, Error> {
-    let Some(text) = store.memory(path)? else { return Ok(None) };
-    Memory::read(path, &text.text).map(|memory| Some(indexed(&memory)))
 }
 
 /// The contents of a category and of all categories below it.
@@ -154,11 +148,8 @@ pub(super) fn items(
 /// The metadata of a memory. `None` if its file is gone. Front matter that cannot be read says
 /// nothing.
 pub(super) fn metadata(store: &Store<'_>, path: &MemoryPath) -> Result<Option<Metadata>, Error> {
-    let read = store.memory(path).and_then(|text| {
-        text.map(|text| Memory::read(path, &text.text).map(|memory| memory.metadata)).transpose()
-    });
-    match read {
-        Err(error) if error.code == Code::CorruptedData => Ok(Some(Metadata::default())),
-        read => read,
+    match store.read(path, |memory, _| memory.metadata) {
+        Err(ReadError::Damaged(_)) => Ok(Some(Metadata::default())),
+        read => Ok(read?),
     }
 }
