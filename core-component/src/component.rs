@@ -95,12 +95,12 @@ impl exported::Guest for Component {
         toolbox::answer(&HostStorage, &id, &payload, &context).map(outcome).map_err(failure)
     }
 
-    fn parse_registry(_text: String) -> Result<String, exported::Failure> {
-        Err(not_mounted("toolset", "stores"))
+    fn parse_registry(text: String) -> Result<String, exported::Failure> {
+        toolbox::parse_registry(&text).map_err(failure)
     }
 
-    fn edit_registry(_text: String, _change: String) -> Result<String, exported::Failure> {
-        Err(not_mounted("toolset", "stores"))
+    fn edit_registry(text: String, change: String) -> Result<String, exported::Failure> {
+        toolbox::edit_registry(&text, &change).map_err(failure)
     }
 }
 
@@ -121,6 +121,7 @@ fn context(given: exported::Context) -> Result<Context, exported::Failure> {
         })?,
         utc_offset_minutes: given.utc_offset_minutes,
         agents: given.agents,
+        stores: given.stores,
         models: given.models,
         seed: given.seed,
     })
@@ -175,6 +176,16 @@ struct HostStorage;
 impl Storage for HostStorage {
     fn open(&self, place: &storage::Place) -> Result<Box<dyn Tree + '_>, storage::Error> {
         documents::open(self::place(place))
+            .map(|tree| Box::new(tree) as Box<dyn Tree>)
+            .map_err(error)
+    }
+
+    fn list_places(&self, label: &str) -> Result<Vec<String>, storage::Error> {
+        documents::list_places(types::PlaceKind::Named(label)).map_err(error)
+    }
+
+    fn create_place(&self, place: &storage::Place) -> Result<Box<dyn Tree + '_>, storage::Error> {
+        documents::create_place(self::place(place))
             .map(|tree| Box::new(tree) as Box<dyn Tree>)
             .map_err(error)
     }
@@ -303,6 +314,10 @@ impl Documents for documents::Tree {
 }
 
 impl Tree for documents::Tree {
+    fn location(&self) -> String {
+        Self::location(self)
+    }
+
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
         Self::lock(self, scope).map(|writer| Box::new(writer) as Box<dyn Writer>).map_err(error)
     }

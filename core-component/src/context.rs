@@ -44,6 +44,9 @@ pub struct Context {
     /// The agents that the caller may use, or all if it is none.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
+    /// The stores that the caller may use, or all if it is none.
+    #[serde(default)]
+    pub stores: Option<Vec<String>>,
     /// The models that the host asks for this caller's follow-ups, the preferred one first.
     #[serde(default)]
     pub models: Vec<String>,
@@ -55,6 +58,11 @@ impl Context {
     /// Whether the caller may use an agent.
     pub(crate) fn reaches(&self, agent: &str) -> bool {
         self.agents.as_ref().is_none_or(|agents| agents.iter().any(|one| one == agent))
+    }
+
+    /// Whether the caller may use a store.
+    pub(crate) fn reaches_store(&self, store: &str) -> bool {
+        self.stores.as_ref().is_none_or(|stores| stores.iter().any(|one| one == store))
     }
 
     /// The date of the call in the local time zone.

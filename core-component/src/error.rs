@@ -1,5 +1,5 @@
-//! Errors in the shape and with the codes of spec 004, which `records` and `layers` share. Each
-//! toolset adds its own messages in its `error.rs`.
+//! Errors in the shape of spec 004, which `records`, `layers` and `stores` share, with its codes and
+//! those of `stores`. Each toolset adds its own messages in its `error.rs`.
 
 use serde::Serialize;
 use serde_json::json;
@@ -20,13 +20,27 @@ pub(crate) enum Code {
     LimitExceeded,
     InternalError,
     Busy,
+    InvalidPath,
+    StoreNotFound,
+    CategoryNotFound,
+    MemoryNotFound,
+    MemoryExpired,
+    MemoryExists,
+    DestinationExists,
 }
 
 impl Code {
     fn category(self) -> Category {
         match self {
-            Self::InvalidInput => Category::Invalid,
-            Self::NotFound => Category::NotFound,
+            Self::InvalidInput
+            | Self::InvalidPath
+            | Self::MemoryExists
+            | Self::DestinationExists => Category::Invalid,
+            Self::NotFound
+            | Self::StoreNotFound
+            | Self::CategoryNotFound
+            | Self::MemoryNotFound
+            | Self::MemoryExpired => Category::NotFound,
             Self::StorageError => Category::Storage,
             Self::PermissionError => Category::Denied,
             Self::CorruptedData => Category::Damaged,

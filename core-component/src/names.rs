@@ -1,4 +1,4 @@
-//! The rule for names of agents, the same in every toolset. Names become file names, so they have
+//! The rule for names of agents and stores, the same in every toolset. Names become file names, so they have
 //! to be valid on every file system.
 
 use schemars::JsonSchema;
@@ -12,6 +12,9 @@ use crate::tool::is_name;
 pub(crate) struct AgentName(
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))] String,
 );
+
+/// The name of a store follows the same rules.
+pub(crate) use AgentName as StoreName;
 
 /// The rules for a name beyond its pattern, in words.
 pub(crate) const NAME_ACCEPTED: &str =

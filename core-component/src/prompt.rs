@@ -25,6 +25,15 @@ pub(crate) struct Argument {
 /// Values of arguments by their names.
 pub(crate) type Arguments = BTreeMap<String, String>;
 
+/// An argument that is being typed.
+pub(crate) struct Partial<'a> {
+    pub argument: &'a str,
+    /// The beginning of its value.
+    pub value: &'a str,
+    /// The arguments that are known already.
+    pub others: &'a Arguments,
+}
+
 impl Prompt {
     /// Its part of `describe` in `wit/toolbox`.
     pub fn describe(&self) -> Value {

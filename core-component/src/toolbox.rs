@@ -5,14 +5,16 @@ use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
 pub use crate::follow_up::FollowUp;
-use crate::prompt::Prompt;
+use crate::prompt::{Partial, Prompt};
 use crate::storage::Storage;
+use crate::stores::registry;
 use crate::tool::{Call, ErasedTool, ToolError, write_integers};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
-use crate::{layers, records, sessions};
+use crate::{layers, records, sessions, stores};
 
-const TOOLSETS: &[&Toolset] = &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET];
+const TOOLSETS: &[&Toolset] =
+    &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET, &stores::TOOLSET];
 
 /// The kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,7 +209,8 @@ pub fn complete(
         Failure::invalid(format!("the other arguments cannot be read: {error}"))
     })?;
     let call = Call::new(storage, context);
-    let values = (toolset.complete)(&call, argument, &others).map(|mut values| {
+    let partial = Partial { argument, value, others: &others };
+    let values = (toolset.complete)(&call, &partial).map(|mut values| {
         values.retain(|one| one.starts_with(value));
         values.truncate(MAX_COMPLETIONS);
         json!(values)
@@ -275,6 +278,29 @@ fn find_follow_up(id: &str, context: &Context) -> Result<(&'static FollowUps, i6
     };
     let found = toolsets.iter().find_map(of);
     found.ok_or_else(|| Failure::not_found(format!("no follow-up `{id}` is mounted")))
+}
+
+/// Parses the text of a registry of stores. The answer is a JSON object from names to `{"path",
+/// "description"?, "warnings"?}`.
+///
+/// # Errors
+///
+/// `InvalidRequest` if the text is invalid; the message has the line.
+pub fn parse_registry(text: &str) -> Result<String, Failure> {
+    registry::parse(text).map(|stores| stores.to_string()).map_err(Failure::invalid)
+}
+
+/// Makes one change to the text of a registry of stores: `{"add": {"name", "path", "description"?}}`
+/// or `{"remove": {"name"}}`. The rest of the text stays as it is.
+///
+/// # Errors
+///
+/// `InvalidRequest` if the text or the change is invalid, if a store to add is registered already, or
+/// if one to remove is not.
+pub fn edit_registry(text: &str, change: &str) -> Result<String, Failure> {
+    let change = serde_json::from_str(change)
+        .map_err(|error| Failure::invalid(format!("the change cannot be read: {error}")))?;
+    registry::edit(text, &change).map_err(Failure::invalid)
 }
 
 /// The mounted toolsets.

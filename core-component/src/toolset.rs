@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::context::Settings;
-use crate::prompt::{Arguments, Prompt};
+use crate::prompt::{Partial, Prompt};
 use crate::tool::{Call, ErasedTool, ToolError};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
@@ -23,9 +23,9 @@ pub(crate) struct Toolset {
     pub tools: &'static [ErasedTool],
     pub resources: Option<&'static Resources>,
     pub prompts: &'static [Prompt],
-    /// All values that an argument of its prompts and resource templates can have now, in byte
-    /// order. The other arguments that are known already may narrow them.
-    pub complete: fn(&Call<'_>, &str, &Arguments) -> Result<Vec<String>, Box<dyn ToolError>>,
+    /// The values that an argument of its prompts and resource templates can have now, in byte
+    /// order. Those that do not begin with the typed value may be among them.
+    pub complete: fn(&Call<'_>, &Partial<'_>) -> Result<Vec<String>, Box<dyn ToolError>>,
     pub follow_ups: Option<&'static FollowUps>,
 }
 
@@ -145,7 +145,8 @@ pub(crate) struct PlaceDescription {
     pub is_private: bool,
     /// The name of the setting that gives its path.
     pub setting: &'static str,
-    /// Its path if that setting is not set. `~/` is the home directory, `data:` the data directory.
+    /// Its path if that setting is not set. `~/` is the home directory, `data:` the data directory,
+    /// `config:` the data directory if one is given, else the configuration directory.
     pub default: &'static str,
     pub databases: &'static [DatabaseDescription],
     /// The message for a person if the host grants no such place.
@@ -159,6 +160,8 @@ pub(crate) enum PlaceKind {
     Directory,
     /// A single file, with its lock directory beside it.
     File,
+    /// Named directories that a registry lists. The setting and the default are the registry's path.
+    Family,
 }
 
 /// A database that a place may contain.

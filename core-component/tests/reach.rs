@@ -138,7 +138,78 @@ fn a_name_that_two_mounted_toolsets_share_is_refused_with_both_qualified_names()
         shared.collect::<Vec<_>>(),
         [
             (json!("records_add_core_memory"), json!(["layers"])),
+            (json!("records_update_memory"), json!(["stores"])),
             (json!("layers_add_core_memory"), json!(["records"])),
+            (json!("stores_update_memory"), json!(["records"])),
         ]
     );
+}
+
+/// Descriptions are the same whichever toolsets are mounted, so they cannot know the listed name.
+#[test]
+fn no_description_names_a_tool_that_two_toolsets_share() {
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    let toolsets = described["toolsets"].as_array().expect("toolsets").iter();
+    let tools: Vec<&Value> =
+        toolsets.flat_map(|toolset| toolset["tools"].as_array().expect("tools")).collect();
+    let is_shared = |tool: &&&Value| tool["shared_with"] != json!([]);
+    let shared: Vec<String> =
+        tools.iter().filter(is_shared).map(|tool| format!("`{}`", text(&tool["name"]))).collect();
+    assert!(!shared.is_empty());
+    for tool in &tools {
+        let schemas = tool["inputSchema"].to_string() + &tool["outputSchema"].to_string();
+        let texts = text(&tool["description"]).to_owned() + &schemas;
+        let named = shared.iter().find(|name| texts.contains(*name));
+        assert_eq!(named, None, "in the description of {}", tool["qualified_name"]);
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+#[test]
+fn a_caller_of_one_store_reaches_no_other() {
+    let storage = MemoryStorage::new();
+    storage.grant_family("stores");
+    for name in ["team", "own"] {
+        storage.grant(Place::of_family("stores", name));
+    }
+    let context = json!({
+        "settings": {"toolsets": ["stores"]}, "now": "2025-01-20T10:00:00.000Z",
+        "utc_offset_minutes": 0, "seed": 1, "stores": ["own"],
+    });
+    let context: Context = serde_json::from_value(context).expect("a context");
+    let answer = |tool: &str, arguments: &Value| -> Value {
+        let outcome = toolbox::call_tool(&storage, tool, &arguments.to_string(), &context);
+        serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON")
+    };
+    let calls = [
+        ("cortex_get_recent_memories", json!({})),
+        ("list_memories", json!({})),
+        ("get_memory", json!({"path": "a"})),
+        ("add_memory", json!({"path": "a", "content": "x"})),
+        ("update_memory", json!({"path": "a", "content": "x"})),
+        ("move_memory", json!({"from_path": "a", "to_path": "b"})),
+        ("remove_memory", json!({"path": "a"})),
+        ("prune_memories", json!({})),
+        ("reindex_store", json!({})),
+    ];
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    let tools = described["toolsets"][3]["tools"].as_array().expect("the tools of `stores`");
+    let of_models = tools.iter().filter(|tool| tool["audience"] == "model");
+    assert!(of_models.map(|tool| &tool["name"]).eq(calls.iter().map(|(name, _)| name)));
+    for (tool, mut arguments) in calls {
+        for store in ["team", "other"] {
+            arguments["store"] = json!(store);
+            assert_eq!(answer(tool, &arguments)["error"]["code"], "PERMISSION_ERROR", "{tool}");
+        }
+    }
+    for uri in ["stores://team/", "stores://team/a"] {
+        let outcome = toolbox::read_resource(&storage, uri, &context);
+        assert!(outcome.expect("an outcome").answer.is_err(), "{uri}");
+    }
+    let missing = answer("get_memory", &json!({"store": "own", "path": "a"}));
+    assert_eq!(missing["error"]["code"], "MEMORY_NOT_FOUND");
+    assert!(storage.documents(&Place::of_family("stores", "team"), Area::Documents).is_empty());
 }

@@ -29,6 +29,14 @@ impl Storage for CountingStorage {
         Ok(Box::new(CountingTree(self.memory.open(place)?, Rc::clone(&self.changes))))
     }
 
+    fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
+        self.memory.list_places(label)
+    }
+
+    fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        Ok(Box::new(CountingTree(self.memory.create_place(place)?, Rc::clone(&self.changes))))
+    }
+
     fn open_database(
         &self,
         place: &Place,
@@ -55,6 +63,10 @@ impl Documents for CountingTree<'_> {
 }
 
 impl Tree for CountingTree<'_> {
+    fn location(&self) -> String {
+        self.0.location()
+    }
+
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         Ok(Box::new(CountingWriter(self.0.lock(scope)?, Rc::clone(&self.1))))
     }

@@ -63,6 +63,7 @@ async function run(each: Case): Promise<CaseReport> {
   try {
     await using memory = await openMemory({
       ...grantsOf(each, scratch),
+      dataDir: scratch.dataDir,
       toolsets: each.toolsets,
       models: each.models,
       clock: { now: each.clock.now, step: each.clock.step_ms },
@@ -98,6 +99,7 @@ function grantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch): 
     return { allow: [], settings: { records: { directory: scratch.memoryDir, format, ...caps } } }
   }
   if (toolset === 'layers') return { allow: [], settings: { layers: { file: scratch.database, ...settings } } }
+  if (toolset === 'stores') return { allow: [] }
   return { allow: [scratch.places.repo] }
 }
 

@@ -59,6 +59,8 @@ enum Granted<'a> {
     Records(&'a Path, Format),
     /// A database of layers, with the toolset `layers`. The Node program summarises by itself.
     Layers(&'a Path),
+    /// A data directory, with the toolset `stores`.
+    Stores(&'a Path),
 }
 
 impl Granted<'_> {
@@ -76,6 +78,9 @@ impl Granted<'_> {
                 format!("--layers-db={}", database.display()),
                 format!("--recent-capacity={RECENT_CAPACITY}"),
             ],
+            Self::Stores(data) => {
+                vec!["--toolset=stores".into(), format!("--data-dir={}", data.display())]
+            }
         }
     }
 
@@ -98,6 +103,10 @@ impl Granted<'_> {
             Self::Layers(database) => json!({
                 "allow": [], "toolsets": ["layers"], "limits": limits, "lockWait": wait,
                 "settings": {"layers": {"file": database, "recent_capacity": RECENT_CAPACITY}},
+            }),
+            Self::Stores(data) => json!({
+                "allow": [], "toolsets": ["stores"], "dataDir": data, "limits": limits,
+                "lockWait": wait,
             }),
         }
     }
@@ -140,6 +149,15 @@ impl Process {
     /// If it does not start.
     pub fn start_on_records(host: Host, directory: &Path, format: Format) -> Self {
         Self::start_on_records_by(&[], host, directory, format)
+    }
+
+    /// Like `start`, with a data directory for stores instead of a repository.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start.
+    pub fn start_on_stores(host: Host, data: &Path) -> Self {
+        Self::start_with(&[], host, Granted::Stores(data))
     }
 
     /// Like `start_on_records`, with a launcher.

@@ -3,15 +3,14 @@
 use super::agent::existing_database;
 use super::error::Error;
 use super::sqlite::agent_names;
-use crate::prompt::Arguments;
+use crate::prompt::Partial;
 use crate::storage::database::Mode;
 use crate::tool::{Call, ToolError};
 
 /// The agents that the caller may use. All prompts and resource templates have this one argument.
 pub(super) fn complete(
     call: &Call<'_>,
-    _argument: &str,
-    _others: &Arguments,
+    _partial: &Partial<'_>,
 ) -> Result<Vec<String>, Box<dyn ToolError>> {
     names(call).map_err(|error| Box::new(error) as Box<dyn ToolError>)
 }

@@ -6,7 +6,7 @@ use super::error::Error;
 use super::place::{DATABASE, LABEL};
 use super::sqlite::agent_names;
 use crate::names::name_error;
-use crate::prompt::Arguments;
+use crate::prompt::Partial;
 use crate::storage::database::Kind;
 use crate::storage::{Area, ErrorCode, Place, Tree};
 use crate::tool::{Call, ToolError};
@@ -14,8 +14,7 @@ use crate::tool::{Call, ToolError};
 /// The agents that the caller may use. All resource templates have this one argument.
 pub(super) fn complete(
     call: &Call<'_>,
-    _argument: &str,
-    _others: &Arguments,
+    _partial: &Partial<'_>,
 ) -> Result<Vec<String>, Box<dyn ToolError>> {
     let names = names(call).map_err(|error| Box::new(error) as Box<dyn ToolError>)?;
     Ok(names.into_iter().filter(|name| call.context.reaches(name)).collect())

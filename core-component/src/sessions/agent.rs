@@ -304,6 +304,10 @@ mod tests {
     }
 
     impl Tree for RacingTree {
+        fn location(&self) -> String {
+            unreachable!("it only reads")
+        }
+
         fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, storage::Error> {
             unreachable!("it only reads")
         }

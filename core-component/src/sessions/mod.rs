@@ -45,6 +45,6 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     ],
     resources: None,
     prompts: &[],
-    complete: |_, _, _| Ok(Vec::new()),
+    complete: |_, _| Ok(Vec::new()),
     follow_ups: None,
 };

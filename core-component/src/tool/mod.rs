@@ -13,6 +13,8 @@ use serde_json::{Map, Value, json};
 use crate::context::Context;
 use crate::follow_up::FollowUp;
 use crate::storage::Storage;
+use crate::toolbox::mounted;
+use crate::toolset::Toolset;
 
 pub(crate) use check::{Violation, write_integers};
 pub(crate) use schema::is_name;
@@ -47,6 +49,13 @@ pub(crate) struct Call<'a> {
 impl<'a> Call<'a> {
     pub fn new(storage: &'a dyn Storage, context: &'a Context) -> Self {
         Self { storage, context, changed: RefCell::default(), follow_ups: RefCell::default() }
+    }
+
+    /// The name under which a tool of a mounted toolset is listed, for messages.
+    pub fn listed(&self, toolset: &Toolset, tool: &str) -> String {
+        let mounted = mounted(&self.context.settings).unwrap_or_default();
+        let is_shared = mounted.iter().any(|of| of.name != toolset.name && of.has(tool));
+        if is_shared { toolset.qualified(tool) } else { tool.to_owned() }
     }
 }
 

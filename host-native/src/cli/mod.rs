@@ -28,7 +28,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use program::NAME;
 use std::io::Write;
 use std::process::ExitCode;
-use toolsets::{layers, records, sessions};
+use toolsets::{layers, records, sessions, stores};
 
 /// Memory for AI agents: tools that keep what an agent learns in files of its repository.
 ///
@@ -61,6 +61,7 @@ pub enum Command {
     Validate(sessions::validate::Validate),
     Records(records::Records),
     Layers(layers::Layers),
+    Store(stores::Store),
     Demo(sessions::demo::Demo),
     Completions(completions::Completions),
     Man(man::Man),
@@ -81,6 +82,7 @@ impl Command {
             Command::Prompt(prompt) => prompt.run(),
             Command::Records(records) => records.run(),
             Command::Layers(layers) => layers.run(),
+            Command::Store(store) => store.run(),
             Command::Demo(demo) => demo.run(),
             Command::Completions(completions) => completions.run(command()),
             Command::Man(man) => man.run(command()),

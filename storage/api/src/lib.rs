@@ -24,6 +24,12 @@ pub trait Storage {
     /// Opens a place that the host grants.
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
 
+    /// The names of all places of a family, in byte order.
+    fn list_places(&self, label: &str) -> Result<Vec<String>, Error>;
+
+    /// Creates a place of a family below the host's data directory, and registers its name.
+    fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
+
     /// Opens a SQL database of a place that the host grants. If the database is missing and
     /// `create` is set, creates it.
     fn open_database(

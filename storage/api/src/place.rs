@@ -24,4 +24,9 @@ impl Place {
     pub fn named(label: impl Into<String>) -> Self {
         Self::Named { label: label.into(), name: String::new() }
     }
+
+    /// One place of a family.
+    pub fn of_family(label: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::Named { label: label.into(), name: name.into() }
+    }
 }

@@ -6,6 +6,9 @@ use super::error::Error;
 
 /// The documents of a place, with its lock. The host decides how long a call waits for the lock.
 pub trait Tree: Documents {
+    /// The location of the tree in the form that its user knows, for messages only.
+    fn location(&self) -> String;
+
     /// Waits for the lock of the place.
     ///
     /// With a scope, for example one agent, the call reads and changes only data of that scope. A

@@ -29,6 +29,8 @@ pub struct MemoryStorage {
 #[derive(Debug, Default)]
 struct Shared {
     places: Mutex<BTreeMap<Place, Contents>>,
+    /// The labels of families.
+    families: Mutex<BTreeSet<String>>,
     locks: Mutex<Vec<(Place, Option<String>)>>,
     unlocked: Condvar,
 }
@@ -77,6 +79,11 @@ impl MemoryStorage {
     /// Grants a place. A new place is empty.
     pub fn grant(&self, place: Place) {
         locked(&self.shared.places).entry(place).or_default();
+    }
+
+    /// Grants a family of places, with those that exist and those that calls create.
+    pub fn grant_family(&self, label: impl Into<String>) {
+        locked(&self.shared.families).insert(label.into());
     }
 
     /// Puts a document without any check, like a person with an editor. Grants the place too.
@@ -167,11 +174,39 @@ fn check_place(call: &Call, place: &Place) -> Result<(), Error> {
 
 impl Storage for MemoryStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        if !locked(&self.shared.places).contains_key(place) {
-            let (Place::Repository(name) | Place::Named { label: name, .. }) = place;
-            return Err(Error::new(ErrorCode::NotGranted, format!("`{name}` is not granted")));
+        if locked(&self.shared.places).contains_key(place) {
+            return Ok(Box::new(MemoryTree { storage: self, place: place.clone() }));
         }
-        Ok(Box::new(MemoryTree { storage: self, place: place.clone() }))
+        Err(match place {
+            Place::Named { label, name } if locked(&self.shared.families).contains(label) => {
+                Error::new(ErrorCode::NotFound, format!("there is no place `{name}`"))
+            }
+            Place::Repository(name) | Place::Named { label: name, .. } => not_granted(name),
+        })
+    }
+
+    fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
+        if !locked(&self.shared.families).contains(label) {
+            return Err(not_granted(label));
+        }
+        let places = locked(&self.shared.places);
+        let name = |place: &Place| match place {
+            Place::Named { label: of, name } if of == label => Some(name.clone()),
+            _ => None,
+        };
+        Ok(places.keys().filter_map(name).collect())
+    }
+
+    fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        let Place::Named { label, name } = place else {
+            return Err(not_granted("a repository"));
+        };
+        if self.list_places(label)?.contains(name) {
+            let message = format!("the place `{name}` is registered already");
+            return Err(Error::new(ErrorCode::AlreadyExists, message));
+        }
+        self.grant(place.clone());
+        self.open(place)
     }
 
     fn open_database(
@@ -184,6 +219,10 @@ impl Storage for MemoryStorage {
         let message = format!("the database `{name}` is not granted: this storage keeps none");
         Err(Error::new(ErrorCode::NotGranted, message))
     }
+}
+
+fn not_granted(name: &str) -> Error {
+    Error::new(ErrorCode::NotGranted, format!("`{name}` is not granted"))
 }
 
 struct MemoryTree<'a> {
@@ -250,6 +289,14 @@ impl Documents for MemoryTree<'_> {
 }
 
 impl Tree for MemoryTree<'_> {
+    fn location(&self) -> String {
+        match &self.place {
+            Place::Repository(top_level) => format!("{top_level}/.github/agent-memory"),
+            Place::Named { label, name } if name.is_empty() => format!("/{label}"),
+            Place::Named { label, name } => format!("/{label}/{name}"),
+        }
+    }
+
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         let lock = self.storage.lock_for_writer(&self.place, scope)?;
         Ok(Box::new(MemoryWriter { tree: self, _lock: lock }))

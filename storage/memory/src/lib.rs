@@ -47,6 +47,11 @@ impl InMemoryStorage {
         self.documents.grant(place);
     }
 
+    /// See [`MemoryStorage::grant_family`].
+    pub fn grant_family(&self, label: impl Into<String>) {
+        self.documents.grant_family(label);
+    }
+
     /// See [`MemoryStorage::put`].
     pub fn put(&self, place: &Place, area: Area, path: &str, contents: impl Into<Vec<u8>>) {
         self.documents.put(place, area, path, contents);
@@ -91,6 +96,14 @@ impl InMemoryStorage {
 impl Storage for InMemoryStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
         self.documents.open(place)
+    }
+
+    fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
+        self.documents.list_places(label)
+    }
+
+    fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        self.documents.create_place(place)
     }
 
     fn open_database(

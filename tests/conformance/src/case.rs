@@ -12,8 +12,9 @@ use crate::places::Repeated;
 pub use crate::places::{Ids, Places};
 use crate::workspace::repository_root;
 
-/// The bytes of documents by path: the path below `.github/agent-memory/`, or the file name in the
-/// directory of records. The database of layers is no document.
+/// The bytes of documents by path: the path below `.github/agent-memory/`, the file name in the
+/// directory of records, or the name of a store and the path in it. The database of layers is no
+/// document.
 pub type Documents = BTreeMap<String, Vec<u8>>;
 
 /// A case: one file below `tests/conformance/cases`, in one format of records.
@@ -112,14 +113,15 @@ impl Default for CaseClock {
     }
 }
 
-/// The contents of storage: documents of a repository, files of the directory of records, or the
-/// database of layers.
+/// The contents of storage: documents of a repository, files of the directory of records, the
+/// database of layers, or files of stores.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum StorageText {
     Repo(BTreeMap<String, ContentsText>),
     Records(BTreeMap<String, ContentsText>),
     Layers(DatabaseText),
+    Stores(BTreeMap<String, BTreeMap<String, ContentsText>>),
 }
 
 /// A database: the statements that make it, or what queries answer.
@@ -169,6 +171,8 @@ pub struct Fault {
 #[allow(missing_docs, reason = "the names are those of `wit/storage`")]
 pub enum Operation {
     Open,
+    ListPlaces,
+    CreatePlace,
     Stat,
     Read,
     List,
@@ -410,6 +414,20 @@ impl Case {
         self.text.given.as_ref().map(|given| given.documents(self)).unwrap_or_default()
     }
 
+    /// The names of the stores that are registered before the first step.
+    pub fn given_stores(&self) -> Vec<&str> {
+        match &self.text.given {
+            Some(StorageText::Stores(stores)) => stores.keys().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The store that a case of `stores` is about: the given one, or the one of its first step.
+    pub fn store(&self) -> &str {
+        let named = self.text.steps.iter().find_map(|step| step.arguments["store"].as_str());
+        self.given_stores().first().copied().or(named).unwrap_or("memory")
+    }
+
     /// The statements that make the database of layers before the first step. Empty if there is no
     /// database.
     pub fn given_sql(&self) -> &[String] {
@@ -442,6 +460,16 @@ impl Case {
 impl StorageText {
     fn documents(&self, case: &Case) -> Documents {
         let (documents, is_records) = match self {
+            Self::Stores(stores) => {
+                assert_eq!(case.toolset(), "stores", "{}: stores of another", case.name);
+                let files = |(name, files): (&String, &BTreeMap<String, ContentsText>)| {
+                    let file = |(path, text): (&String, &ContentsText)| {
+                        (format!("{name}/{path}"), text.bytes())
+                    };
+                    files.iter().map(file).collect::<Vec<_>>()
+                };
+                return stores.iter().flat_map(files).collect();
+            }
             Self::Repo(documents) => (documents, false),
             Self::Records(documents) => (documents, true),
             Self::Layers(_) => {

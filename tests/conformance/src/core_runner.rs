@@ -19,6 +19,7 @@ pub struct CoreSession {
     storage: FaultyStorage<CaseFaults>,
     contexts: CallContexts,
     place: Place,
+    is_of_stores: bool,
     calls: u32,
     follow_ups: Vec<Value>,
 }
@@ -34,6 +35,7 @@ impl CoreSession {
             storage: FaultyStorage::new(storage_of(case), faults),
             contexts: CallContexts::of(case),
             place: place_of(case),
+            is_of_stores: case.toolset() == "stores",
             calls: 0,
             follow_ups: Vec::new(),
         })
@@ -77,7 +79,17 @@ impl Session for CoreSession {
         if let Some(fault) = self.storage.plan().unused() {
             return Err(format!("this fault never happened: {fault:?}"));
         }
-        Ok(self.storage.memory().documents(&self.place, Area::Documents))
+        let memory = self.storage.memory();
+        if !self.is_of_stores {
+            return Ok(memory.documents(&self.place, Area::Documents));
+        }
+        let names = memory.list_places("stores").map_err(|error| error.message)?;
+        let of_store = |name: String| {
+            let place = Place::of_family("stores", &name);
+            let documents = memory.documents(&place, Area::Documents).into_iter();
+            documents.map(move |(path, contents)| (format!("{name}/{path}"), contents))
+        };
+        Ok(names.into_iter().flat_map(of_store).collect())
     }
 }
 
@@ -193,6 +205,7 @@ pub fn context_of(json: &Value) -> Context {
 pub fn place_of(case: &Case) -> Place {
     match case.toolset() {
         "sessions" => Place::repository(REPOSITORY),
+        "stores" => Place::of_family("stores", case.store()),
         toolset => Place::named(toolset),
     }
 }
@@ -201,6 +214,17 @@ pub fn place_of(case: &Case) -> Place {
 pub fn storage_of(case: &Case) -> InMemoryStorage {
     let memory = InMemoryStorage::new();
     let place = place_of(case);
+    if case.toolset() == "stores" {
+        memory.grant_family("stores");
+        for name in case.given_stores() {
+            memory.grant(Place::of_family("stores", name));
+        }
+        for (path, contents) in case.given() {
+            let (name, path) = path.split_once('/').expect("a store and a path");
+            memory.put(&Place::of_family("stores", name), Area::Documents, path, contents);
+        }
+        return memory;
+    }
     memory.grant(place.clone());
     for (path, contents) in case.given() {
         memory.put(&place, Area::Documents, &path, contents);
@@ -256,7 +280,11 @@ impl CallContexts {
 
     /// The values of a case's placeholders.
     pub fn places(&self) -> Places {
-        Places { repo: REPOSITORY.into(), elsewhere: "/scratch/elsewhere".into() }
+        Places {
+            repo: REPOSITORY.into(),
+            elsewhere: "/scratch/elsewhere".into(),
+            stores: "/stores".into(),
+        }
     }
 }
 

@@ -10,6 +10,8 @@ pub struct Places {
     pub repo: String,
     /// A directory that is not granted.
     pub elsewhere: String,
+    /// The directory with the given stores.
+    pub stores: String,
 }
 
 /// The `id` in the result of each step, if it is a UUID v4.
@@ -42,12 +44,16 @@ impl Places {
 
     /// The text with every placeholder replaced.
     pub fn fill_text(&self, text: &str) -> String {
-        text.replace("${repo}", &self.repo).replace("${elsewhere}", &self.elsewhere)
+        text.replace("${repo}", &self.repo)
+            .replace("${elsewhere}", &self.elsewhere)
+            .replace("${stores}", &self.stores)
     }
 
     /// The text with the paths of this runner replaced by placeholders.
     pub fn hide(&self, text: &str) -> String {
-        text.replace(&self.repo, "${repo}").replace(&self.elsewhere, "${elsewhere}")
+        text.replace(&self.repo, "${repo}")
+            .replace(&self.elsewhere, "${elsewhere}")
+            .replace(&format!("{}/", self.stores), "${stores}/")
     }
 }
 
@@ -119,7 +125,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_replaced_in_every_text_of_a_value() {
-        let places = Places { repo: "/r".into(), elsewhere: "/e".into() };
+        let places = Places { repo: "/r".into(), elsewhere: "/e".into(), stores: "/s".into() };
         let value = json!({"a": ["${repo}/x", {"repeat": "ab", "times": 2}], "b": 1});
         assert_eq!(places.fill(&value), json!({"a": ["/r/x", "abab"], "b": 1}));
     }

@@ -56,6 +56,12 @@ fn no_storage_fault_damages_the_layers() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
+fn no_storage_fault_damages_the_stores() {
+    Sweep::of("stores").run();
+}
+
+#[test]
 fn every_toolset_has_a_sweep() {
     let this = source("tests/conformance/tests/faults.rs");
     for toolset in toolsets() {

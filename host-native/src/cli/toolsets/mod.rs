@@ -3,3 +3,4 @@
 pub(super) mod layers;
 pub(super) mod records;
 pub(super) mod sessions;
+pub(super) mod stores;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_memory_core::storage::{Area, Change, Place, Splice};
+use agent_memory_core::storage::{Area, Change, Place, Splice, Storage};
 
 use crate::case::Documents;
 use crate::in_memory::{Image, InMemoryStorage};
@@ -17,12 +17,23 @@ pub enum StateChange {
 }
 
 /// The documents of one place, and the database.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct State {
+    /// Whether the place exists. It does not count when states are compared: an empty store may be
+    /// left behind by a call that failed.
+    exists: bool,
     documents: BTreeMap<(Area, String), Vec<u8>>,
     /// `None` if the database does not exist or has no table.
     database: Option<Image>,
 }
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        self.documents == other.documents && self.database == other.database
+    }
+}
+
+impl Eq for State {}
 
 impl State {
     /// The contents of storage.
@@ -33,20 +44,34 @@ impl State {
             documents.map(move |(path, contents)| ((area, path), contents))
         };
         let database = memory.image().filter(|image| !image.is_empty());
-        Self { documents: areas.into_iter().flat_map(of_area).collect(), database }
+        let exists = match place {
+            Place::Named { label, name } if !name.is_empty() => {
+                memory.list_places(label).is_ok_and(|names| names.contains(name))
+            }
+            _ => true,
+        };
+        Self { exists, documents: areas.into_iter().flat_map(of_area).collect(), database }
     }
 
     /// Documents in the area that users see, and nothing else.
     pub fn given(documents: Documents) -> Self {
         let documents = documents.into_iter();
         let documents = documents.map(|(path, text)| ((Area::Documents, path), text)).collect();
-        Self { documents, database: None }
+        Self { exists: true, documents, database: None }
     }
 
     /// New storage with these contents, as a process that starts now finds it.
     pub fn reopened(&self, place: &Place) -> InMemoryStorage {
         let memory = InMemoryStorage::new();
-        memory.grant(place.clone());
+        match place {
+            Place::Named { label, name } if !name.is_empty() => {
+                memory.grant_family(label);
+                if self.exists {
+                    memory.grant(place.clone());
+                }
+            }
+            _ => memory.grant(place.clone()),
+        }
         for ((area, path), contents) in &self.documents {
             memory.put(place, *area, path, contents.clone());
         }

@@ -96,8 +96,20 @@ fn injected(code: ErrorCode) -> Error {
 
 impl<P: Plan> Storage for FaultyStorage<P> {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
-        self.check(Operation::Open)?;
+        // In a family, `not-found` is a normal answer: there is no place of this name.
+        let is_family = matches!(place, Place::Named { name, .. } if !name.is_empty());
+        self.check_with(Operation::Open, is_family.then_some(ErrorCode::NotFound))?;
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
+    }
+
+    fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
+        self.check(Operation::ListPlaces)?;
+        self.memory.list_places(label)
+    }
+
+    fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        self.check_with(Operation::CreatePlace, Some(ErrorCode::AlreadyExists))?;
+        Ok(Box::new(FaultyTree { tree: self.memory.create_place(place)?, storage: self }))
     }
 
     fn open_database(
@@ -138,6 +150,10 @@ impl<P: Plan> Documents for FaultyTree<'_, P> {
 }
 
 impl<P: Plan> Tree for FaultyTree<'_, P> {
+    fn location(&self) -> String {
+        self.tree.location()
+    }
+
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
         self.storage.check(Operation::Lock)?;
         Ok(Box::new(FaultyWriter { writer: self.tree.lock(scope)?, plan: &self.storage.plan }))

@@ -189,17 +189,19 @@ impl Sweep {
         }
     }
 
-    /// Finds tools that could read before the call but not after some of its changes.
+    /// Finds tools that can read before the call and after it, but not after some of its changes.
     fn broken_readers(&self, call: &Call<'_>, arguments: &Value, context: &Value) -> Vec<Finding> {
         let mut found = Vec::new();
-        for state in call.states().into_iter().skip(1) {
+        let states = call.states();
+        let Some(end) = states.last() else { return found };
+        for state in states.iter().skip(1) {
             for tool in self.tools.iter().filter(|tool| !is_writer(tool)) {
                 let Some(arguments) = arguments_of(tool, arguments) else { continue };
                 let name = tool["name"].as_str().expect("a tool has a name");
-                let [earlier, now] = [&call.before, &state]
+                let [earlier, now, later] = [&call.before, state, end]
                     .map(|state| call_tool(&state.reopened(call.place), name, &arguments, context));
                 let is_result = |answer: &Answer| matches!(answer, Answer::Result(_));
-                if is_result(&earlier) && !is_result(&now) {
+                if is_result(&earlier) && is_result(&later) && !is_result(&now) {
                     let message = format!("after some of the changes `{name}` answers {now:?}");
                     found.push(Finding { point: None, message });
                 }

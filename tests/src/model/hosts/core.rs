@@ -58,7 +58,11 @@ impl Host for Core {
     }
 
     fn places(&self) -> Places {
-        Places { repo: REPOSITORY.into(), elsewhere: "/scratch/elsewhere".into() }
+        Places {
+            repo: REPOSITORY.into(),
+            elsewhere: "/scratch/elsewhere".into(),
+            stores: "/stores".into(),
+        }
     }
 
     fn end(self: Box<Self>) -> Result<(), String> {

@@ -1,0 +1,245 @@
+//! YAML front matter: the lines between two `---` at the beginning of a Markdown document.
+
+use std::ops::Range;
+
+use crate::storage::Splice;
+use crate::text::lines;
+use crate::yaml::{self, Editor, New, Node, YamlError};
+
+/// The maximum length of front matter in bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// The maximum number of keys and values in front matter.
+const MAX_NODES: usize = 10_000;
+
+const FENCE: &str = "---";
+
+/// A document with its front matter, if it has any.
+pub(crate) struct FrontMatter<'a> {
+    text: &'a str,
+    /// The lines between the fences. `None` if the document has no front matter.
+    yaml: Option<Range<usize>>,
+    /// Where the body begins.
+    body: usize,
+    /// The mapping. `None` if there is nothing but comments.
+    root: Option<Node>,
+}
+
+/// A change of a key: its new value, or `None` to remove it.
+pub(crate) type KeyChange = (&'static str, Option<New>);
+
+impl<'a> FrontMatter<'a> {
+    /// Reads a document. It has front matter if its first line is `---`.
+    ///
+    /// # Errors
+    ///
+    /// The line and the reason why the front matter cannot be read.
+    pub fn read(text: &'a str) -> Result<Self, YamlError> {
+        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let mut lines = lines(&text[start..]).map(|(at, line)| (start + at, line.trim_end()));
+        if lines.next().is_none_or(|(_, line)| line != FENCE) {
+            return Ok(Self { text, yaml: None, body: start, root: None });
+        }
+        let at_line = |line, message: &str| YamlError { line, message: message.to_owned() };
+        let within = |(at, _): &(usize, &str)| *at <= start + MAX_BYTES;
+        let mut lines = lines.take_while(within).peekable();
+        let Some(&(first, _)) = lines.peek() else {
+            return Err(at_line(1, "the front matter has no end: close it with a line `---`"));
+        };
+        let Some((end, fence)) = lines.find(|(_, line)| *line == FENCE) else {
+            return Err(at_line(
+                1,
+                "the front matter has no end within 1 MiB: close it with a line `---`",
+            ));
+        };
+        let rest = &text[end + fence.len()..];
+        let line_end = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        let root = yaml::parse(&text[first..end], MAX_NODES)
+            .map_err(|error| YamlError { line: error.line + 1, ..error })?
+            .filter(|root| !root.is_null());
+        if root.as_ref().is_some_and(|root| root.entries().is_none()) {
+            return Err(at_line(2, "the front matter is no mapping of keys to values"));
+        }
+        let body = end + fence.len() + line_end;
+        Ok(Self { text, yaml: Some(first..end), body, root })
+    }
+
+    /// What follows the front matter.
+    pub fn body(&self) -> &'a str {
+        &self.text[self.body..]
+    }
+
+    /// The value of a key, if there is one that is not null.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.root.as_ref()?.get(key)
+    }
+
+    /// Whether the document has front matter.
+    pub fn is_there(&self) -> bool {
+        self.yaml.is_some()
+    }
+
+    /// Whether there is a key, perhaps without a value.
+    pub fn has(&self, key: &str) -> bool {
+        self.root.as_ref().is_some_and(|root| root.entry(key).is_some())
+    }
+
+    /// The line of a value in the document, counted from 1.
+    pub fn line_of(&self, node: &Node) -> usize {
+        let start = self.yaml.as_ref().map_or(0, |yaml| yaml.start);
+        crate::text::line_of(self.text, start + node.span.start)
+    }
+
+    /// The splices that change keys and perhaps the body, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// The front matter has a form that cannot be changed in this way.
+    pub fn change(&self, keys: &[KeyChange], body: Option<&str>) -> Result<Vec<Splice>, YamlError> {
+        let mut splices = match (&self.yaml, &self.root) {
+            (Some(yaml), Some(root)) => self.change_keys(yaml, root, keys)?,
+            (Some(yaml), None) => vec![splice(yaml.end..yaml.end, block(keys))],
+            (None, _) => vec![splice(self.body..self.body, fenced(keys))],
+        };
+        if let Some(body) = body {
+            let end = self.text.len();
+            let needs_line = self.body > 0 && !self.text[..self.body].ends_with('\n');
+            let line = if needs_line && self.yaml.is_some() { "\n" } else { "" };
+            splices.push(splice(self.body..end, format!("{line}{body}")));
+        }
+        Ok(splices)
+    }
+
+    fn change_keys(
+        &self,
+        yaml: &Range<usize>,
+        root: &Node,
+        keys: &[KeyChange],
+    ) -> Result<Vec<Splice>, YamlError> {
+        let text = &self.text[yaml.clone()];
+        let edit = || {
+            let mut editor = Editor::new(text);
+            for (key, value) in keys {
+                value.iter().for_each(|value| editor.set(root, key, value));
+            }
+            let removed = keys.iter().filter(|(_, value)| value.is_none());
+            removed.for_each(|(key, _)| editor.remove(root, key));
+            editor
+        };
+        let is_right = edit().finish().is_some_and(|edited| has_changed(root, &edited, keys));
+        if !is_right {
+            let message =
+                "the front matter has a form that cannot be changed here: edit it by hand";
+            return Err(YamlError { line: 2, message: message.to_owned() });
+        }
+        let moved = |splice: Splice| Splice {
+            range: splice.range.start + yaml.start..splice.range.end + yaml.start,
+            ..splice
+        };
+        Ok(edit().splices().into_iter().map(moved).collect())
+    }
+}
+
+/// A document with new front matter.
+pub(crate) fn document(keys: &[KeyChange], body: &str) -> String {
+    fenced(keys) + body
+}
+
+fn fenced(keys: &[KeyChange]) -> String {
+    format!("{FENCE}\n{}{FENCE}\n", block(keys))
+}
+
+fn block(keys: &[KeyChange]) -> String {
+    let line = |(key, value): &KeyChange| {
+        value.as_ref().map(|value| format!("{key}:{}\n", value.after_colon(2, "\n")))
+    };
+    keys.iter().filter_map(line).collect()
+}
+
+fn splice(range: Range<usize>, text: String) -> Splice {
+    Splice { range, inserts: text.into_bytes() }
+}
+
+/// Whether an edited mapping has the new values, and all others as before.
+fn has_changed(before: &Node, edited: &str, keys: &[KeyChange]) -> bool {
+    let Ok(Some(after)) = yaml::parse(edited, MAX_NODES) else { return false };
+    let Some(entries) = after.entries() else { return false };
+    let change = |key: &str| keys.iter().find(|(changed, _)| *changed == key);
+    let others = |of: &Node| {
+        let entries = of.entries().unwrap_or_default().iter();
+        let others = entries.filter(|of| of.key.text().is_none_or(|key| change(key).is_none()));
+        others.cloned().collect::<Vec<_>>()
+    };
+    let (kept, now) = (others(before), others(&after));
+    kept.len() == now.len()
+        && kept.iter().zip(&now).all(|(a, b)| a.key.is_same(&b.key) && a.value.is_same(&b.value))
+        && keys.iter().all(|(key, value)| match value {
+            Some(value) => after.entry(key).is_some_and(|entry| value.is_in(&entry.value)),
+            None => after.entry(key).is_none(),
+        })
+        && entries.len() == kept.len() + keys.iter().filter(|(_, value)| value.is_some()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(text: &str, keys: &[KeyChange], body: Option<&str>) -> String {
+        let splices = FrontMatter::read(text).expect(text).change(keys, body).expect(text);
+        let spliced = Splice::all(&splices, text.as_bytes().to_vec()).expect("they fit");
+        String::from_utf8(spliced).expect("UTF-8")
+    }
+
+    #[test]
+    fn a_document_is_split_at_its_second_fence() {
+        for (text, body, tags) in [
+            ("---\ntags: [a]\n---\n\nBody\n", "\nBody\n", Some("[a]")),
+            ("\u{feff}---\r\ntags: [a]\r\n---\r\nBody\r\n", "Body\r\n", Some("[a]")),
+            ("---\n# nothing\n---\nBody", "Body", None),
+            ("---\n---\nBody", "Body", None),
+            ("---\ntags: [a]\n---", "", Some("[a]")),
+            ("Body\n---\na: 1\n---\n", "Body\n---\na: 1\n---\n", None),
+            ("\u{feff}Body", "Body", None),
+            ("----\na\n----\n", "----\na\n----\n", None),
+            ("", "", None),
+        ] {
+            let read = FrontMatter::read(text).expect(text);
+            assert_eq!(read.body(), body, "{text:?}");
+            assert_eq!(read.get("tags").is_some(), tags.is_some(), "{text:?}");
+        }
+        for (text, line) in
+            [("---", 1), ("---\na: 1\n", 1), ("---\nText\n---\n", 2), ("---\na: [\n---\n", 3)]
+        {
+            assert_eq!(FrontMatter::read(text).err().expect(text).line, line, "{text:?}");
+        }
+        let many: String = (0..1_000_000).map(|key| format!("k{key}: 1\n")).collect();
+        assert!(FrontMatter::read(&format!("---\n{many}---\n")).is_err());
+        let many: String = (0..20_000).map(|key| format!("k{key}: 1\n")).collect();
+        let error = FrontMatter::read(&format!("---\n{many}---\n")).err().expect("an error");
+        assert!(error.message.contains("too many"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_change_touches_its_keys_and_nothing_else() {
+        let keys = [("at", Some(New::plain("2025-01-20"))), ("gone", None)];
+        for (text, after) in [
+            (
+                "---\n# c\nat: 1 # d\nother:   'x'\ngone:\n  - a\n---\nBody\n",
+                "---\n# c\nat: 2025-01-20 # d\nother:   'x'\n---\nBody\n",
+            ),
+            ("---\n{ other: x, gone: 1 }\n---\nB", "---\n{ other: x, at: 2025-01-20 }\n---\nB"),
+            ("---\ngone: 1 # c\n---\nBody", "---\nat: 2025-01-20\n---\nBody"),
+            ("---\n# c\n---\nBody", "---\n# c\nat: 2025-01-20\n---\nBody"),
+            ("Body", "---\nat: 2025-01-20\n---\nBody"),
+            ("---\r\nother: x\r\n---\r\nB", "---\r\nother: x\r\nat: 2025-01-20\r\n---\r\nB"),
+        ] {
+            assert_eq!(changed(text, &keys, None), after, "{text:?}");
+        }
+        assert_eq!(changed("---\nat: 1\n---\nOld\n", &[], Some("New")), "---\nat: 1\n---\nNew");
+        assert_eq!(changed("---\nat: 1\n---", &[], Some("New")), "---\nat: 1\n---\nNew");
+        assert_eq!(
+            changed("Old", &[("a", Some(New::plain(1)))], Some("New")),
+            "---\na: 1\n---\nNew"
+        );
+    }
+}

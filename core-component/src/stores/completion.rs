@@ -1,0 +1,36 @@
+//! Completing the arguments of the resource template: stores, and the paths in one.
+
+use super::error::Error;
+use super::path::CategoryPath;
+use super::store::{Store, names};
+use super::walk::contents;
+use crate::names::StoreName;
+use crate::prompt::Partial;
+use crate::tool::{Call, ToolError};
+
+pub(super) fn complete(
+    call: &Call<'_>,
+    partial: &Partial<'_>,
+) -> Result<Vec<String>, Box<dyn ToolError>> {
+    let values = match partial.argument {
+        "store" => names(call),
+        _ => paths(call, partial),
+    };
+    values.map_err(|error| Box::new(error) as Box<dyn ToolError>)
+}
+
+/// The memories and subcategories of the category in which the value is. Categories end in a slash.
+fn paths(call: &Call<'_>, partial: &Partial<'_>) -> Result<Vec<String>, Error> {
+    let store = partial.others.get("store").and_then(|name| StoreName::parse(name));
+    let Some(store) = store else { return Ok(Vec::new()) };
+    let category = match partial.value.rsplit_once('/') {
+        Some((category, _)) => CategoryPath::parse(category, "path")?,
+        None => CategoryPath::ROOT,
+    };
+    let contents = contents(&Store::open(call, &store)?, &category)?;
+    let memories = contents.memories.iter().map(|found| found.path.to_string());
+    let categories = contents.subcategories.iter().map(|found| format!("{}/", found.path));
+    let mut paths: Vec<String> = memories.chain(categories).collect();
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,116 @@
+//! The messages of this toolset's errors.
+
+use super::path::{CategoryPath, MemoryPath};
+pub(super) use crate::error::{Code, Error};
+use crate::names::NAME_ACCEPTED;
+use crate::storage;
+use crate::time::Timestamp;
+use crate::yaml::YamlError;
+
+/// How many names of stores a message lists.
+const MAX_NAMES: usize = 20;
+
+impl Error {
+    /// Nothing can have this name.
+    pub(super) fn invalid_store(name: &str, reason: &str) -> Self {
+        let message = format!("`store` `{name}` {reason}: choose another name");
+        Self::at(Code::InvalidInput, message, "store", NAME_ACCEPTED.into())
+    }
+
+    /// The name of the store differs only in case from an existing one.
+    pub(super) fn store_twin(name: &str, twin: &str) -> Self {
+        let message = format!(
+            "store `{name}` differs from the existing store `{twin}` only in case: use that name"
+        );
+        Self::at(Code::InvalidInput, message, "store", format!("`{twin}`"))
+    }
+
+    /// The caller may not use the store.
+    pub(super) fn store_not_granted(name: &str) -> Self {
+        let message = format!("store `{name}` is not granted to this caller: ask for a grant");
+        Self::new(Code::PermissionError, message)
+    }
+
+    /// No store has the name. `names` are those that the caller may use.
+    pub(super) fn no_store(name: &str, names: &[String]) -> Self {
+        let shown: Vec<_> = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+        let more = names.len().saturating_sub(MAX_NAMES);
+        let there_are = match (shown.is_empty(), more) {
+            (true, _) => "there is none yet".to_owned(),
+            (_, 0) => format!("there are {}", shown.join(", ")),
+            _ => format!("there are {} and {more} more", shown.join(", ")),
+        };
+        let message =
+            format!("no store `{name}` is registered; {there_are}; `add_memory` creates one");
+        Self::new(Code::StoreNotFound, message)
+    }
+
+    /// The store is registered, and its directory is missing.
+    pub(super) fn store_missing(name: &str, error: &storage::Error) -> Self {
+        let message =
+            format!("store `{name}` is registered, but its directory cannot be opened: {error}");
+        Self::new(Code::StoreNotFound, message)
+    }
+
+    /// The text is no path of a memory or a category.
+    pub(super) fn invalid_path(path: &str, field: &str, nearest: &str) -> Self {
+        let rule = "lower-case letters and digits in words joined by `-`, at most 10 segments joined \
+                    by `/`";
+        let shown: String = path.chars().take(200).collect();
+        let shown = shown.escape_debug();
+        let (message, accepted) = match nearest {
+            "" => (format!("`{field}` `{shown}` is no path: use {rule}"), rule.to_owned()),
+            near => (format!("`{field}` `{shown}` is no path: use `{near}`"), format!("`{near}`")),
+        };
+        Self::at(Code::InvalidPath, message, field, accepted)
+    }
+
+    pub(super) fn no_memory_at(path: &MemoryPath) -> Self {
+        let message = format!("there is no memory `{path}`: find its path with `list_memories`");
+        Self::new(Code::MemoryNotFound, message)
+    }
+
+    pub(super) fn expired(path: &MemoryPath, expires_at: Timestamp) -> Self {
+        let message =
+            format!("the memory `{path}` expired at {expires_at}: read it with `include_expired`");
+        Self::new(Code::MemoryExpired, message)
+    }
+
+    /// `update` is the name of the tool that changes memories.
+    pub(super) fn memory_exists(path: &MemoryPath, update: &str) -> Self {
+        let message = format!(
+            "there is a memory `{path}` already: change it with `{update}`, or choose another path"
+        );
+        Self::new(Code::MemoryExists, message)
+    }
+
+    pub(super) fn destination_exists(path: &MemoryPath) -> Self {
+        let message = format!("there is a memory `{path}` already: choose another `to_path`");
+        Self::new(Code::DestinationExists, message)
+    }
+
+    pub(super) fn no_category(path: &CategoryPath) -> Self {
+        let message = format!(
+            "there is no category `{path}`: `list_memories` without a category shows those that \
+             there are"
+        );
+        Self::new(Code::CategoryNotFound, message)
+    }
+
+    /// A file of the store cannot be read. Its bytes stay as they are.
+    pub(super) fn damaged(file: &str, error: &YamlError) -> Self {
+        let message = format!("line {} of `{file}`: {}", error.line, error.message);
+        Self::new(Code::CorruptedData, message)
+    }
+
+    /// The index of a category cannot be read.
+    pub(super) fn damaged_index(file: &str, error: &YamlError) -> Self {
+        Self::damaged(file, error)
+            .with_suffix("; mend the file, or delete it and call `reindex_store`")
+    }
+
+    pub(super) fn not_utf8(file: &str) -> Self {
+        let message = format!("`{file}` is not UTF-8: save it as UTF-8");
+        Self::new(Code::CorruptedData, message)
+    }
+}

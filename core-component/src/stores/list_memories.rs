@@ -1,0 +1,108 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::Error;
+use super::input::{category, category_name};
+use super::operations::{List, list_memories};
+use super::path::CategoryPath;
+use super::store::Store;
+use crate::names::StoreName;
+use crate::time::Timestamp;
+use crate::tool::{Call, Hints, Tool};
+
+/// How many memories a list has where no limit is given.
+pub(super) const DEFAULT_LIMIT: u32 = 200;
+
+pub(super) struct ListMemories;
+
+/// Lists the memories and subcategories of a category, without their content.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "List memories")]
+pub(super) struct Input {
+    /// Name of the store.
+    store: StoreName,
+    /// Left out: the root.
+    #[schemars(length(max = 2100))]
+    category: Option<String>,
+    /// List all categories below it, too.
+    #[serde(default)]
+    recursive: bool,
+    /// List expired ones, too.
+    #[serde(default)]
+    include_expired: bool,
+    /// How many at most.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    DEFAULT_LIMIT
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// `all` for the root.
+    category: String,
+    count: usize,
+    memories: Vec<Listed>,
+    subcategories: Vec<Subcategory>,
+    has_more: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    path: String,
+    token_estimate: Option<u64>,
+    updated_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Subcategory {
+    path: String,
+    memory_count: Option<u64>,
+    description: Option<String>,
+}
+
+impl Tool for ListMemories {
+    const NAME: &'static str = "list_memories";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let category = category(input.category.as_deref())?;
+        let store = Store::open(call, &input.store)?;
+        let limit = input.limit as usize;
+        let list = list_memories(&store, &category, input.recursive, input.include_expired, limit)?;
+        Ok(output(&category, list))
+    }
+}
+
+/// A list as this tool and the resource return it.
+pub(super) fn output(category: &CategoryPath, list: List) -> Output {
+    let listed = |(found, metadata): (super::walk::Found, super::memory::Metadata)| Listed {
+        path: found.path.to_string(),
+        token_estimate: found.indexed.token_estimate,
+        updated_at: found.indexed.updated_at,
+        expires_at: metadata.expires_at,
+    };
+    let subcategory = |found: super::walk::FoundCategory| Subcategory {
+        path: found.path.to_string(),
+        memory_count: found.indexed.memory_count,
+        description: found.indexed.description,
+    };
+    Output {
+        category: category_name(category),
+        count: list.memories.len(),
+        memories: list.memories.into_iter().map(listed).collect(),
+        subcategories: list.contents.subcategories.into_iter().map(subcategory).collect(),
+        has_more: list.has_more,
+    }
+}

@@ -1,0 +1,197 @@
+//! A memory: the text of its file, read and changed.
+
+use super::error::Error;
+use super::path::MemoryPath;
+use crate::front_matter::{FrontMatter, KeyChange, document};
+use crate::storage::Splice;
+use crate::time::{Date, Timestamp};
+use crate::yaml::{New, Node, YamlError};
+
+/// What the front matter of a memory says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Metadata {
+    pub created_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
+    pub tags: Vec<String>,
+    pub source: Option<String>,
+    pub expires_at: Option<Timestamp>,
+    pub citations: Vec<String>,
+}
+
+impl Metadata {
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|expires_at| expires_at <= now)
+    }
+}
+
+/// A memory as its file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Memory<'a> {
+    /// The Markdown below the front matter, byte for byte.
+    pub content: &'a str,
+    pub metadata: Metadata,
+}
+
+/// The changes of an update. What is `None` stays as it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Update {
+    pub content: Option<String>,
+    pub tags: Option<Vec<String>>,
+    pub citations: Option<Vec<String>>,
+    /// `Some(None)` removes the expiry.
+    pub expires_at: Option<Option<Timestamp>>,
+}
+
+impl Update {
+    pub fn is_empty(&self) -> bool {
+        let Self { content, tags, citations, expires_at } = self;
+        content.is_none() && tags.is_none() && citations.is_none() && expires_at.is_none()
+    }
+
+    /// Whether a memory has these values already.
+    fn is_in(&self, memory: &Memory<'_>) -> bool {
+        let Memory { content, metadata } = memory;
+        self.content.as_ref().is_none_or(|new| new == content)
+            && self.tags.as_ref().is_none_or(|new| *new == metadata.tags)
+            && self.citations.as_ref().is_none_or(|new| *new == metadata.citations)
+            && self.expires_at.is_none_or(|new| new == metadata.expires_at)
+    }
+}
+
+impl<'a> Memory<'a> {
+    /// Reads the text of a memory's file.
+    ///
+    /// # Errors
+    ///
+    /// `CORRUPTED_DATA` with the line, if the front matter cannot be read or a key that every memory
+    /// has has a value of another kind.
+    pub fn read(path: &MemoryPath, text: &'a str) -> Result<Self, Error> {
+        let damaged = |error: YamlError| Error::damaged(&path.file(), &error);
+        let front = FrontMatter::read(text).map_err(damaged)?;
+        let metadata = Metadata {
+            created_at: moment(&front, "created_at", start_of_day).map_err(damaged)?,
+            updated_at: moment(&front, "updated_at", start_of_day).map_err(damaged)?,
+            tags: texts(&front, "tags").map_err(damaged)?,
+            source: front.get("source").and_then(Node::text).map(str::to_owned),
+            expires_at: moment(&front, "expires_at", end_of_day).map_err(damaged)?,
+            citations: texts(&front, "citations").map_err(damaged)?,
+        };
+        Ok(Self { content: front.body(), metadata })
+    }
+}
+
+/// The text of a new memory's file.
+pub(super) fn new_text(content: &str, metadata: &Metadata) -> String {
+    document(&keys(metadata), content)
+}
+
+/// All keys of a memory, in the order of spec 003's program.
+fn keys(metadata: &Metadata) -> Vec<KeyChange> {
+    let moment = |at: Option<Timestamp>| at.map(New::plain);
+    let citations = (!metadata.citations.is_empty()).then(|| New::texts(&metadata.citations));
+    vec![
+        ("created_at", moment(metadata.created_at)),
+        ("updated_at", moment(metadata.updated_at)),
+        ("tags", Some(New::texts(&metadata.tags))),
+        ("source", metadata.source.as_ref().map(New::text)),
+        ("expires_at", moment(metadata.expires_at)),
+        ("citations", citations),
+    ]
+}
+
+/// The splices of an update. `None` if the memory has all of these values already.
+///
+/// # Errors
+///
+/// `CORRUPTED_DATA` as for [`Memory::read`].
+pub(super) fn updated(
+    path: &MemoryPath,
+    text: &str,
+    update: &Update,
+    now: Timestamp,
+    source: &str,
+) -> Result<Option<Vec<Splice>>, Error> {
+    let memory = Memory::read(path, text)?;
+    if update.is_in(&memory) {
+        return Ok(None);
+    }
+    let damaged = |error: YamlError| Error::damaged(&path.file(), &error);
+    let front = FrontMatter::read(text).map_err(damaged)?;
+    let updated_at = memory.metadata.created_at.map_or(now, |created_at| now.max(created_at));
+    let mut changes = match front.is_there() {
+        true => vec![("updated_at", Some(New::plain(updated_at)))],
+        // Another program's file gets all keys that a memory has.
+        false => keys(&Metadata {
+            created_at: Some(now),
+            updated_at: Some(now),
+            source: Some(source.to_owned()),
+            ..Metadata::default()
+        }),
+    };
+    changes.retain(|(_, value)| value.is_some());
+    let mut set = |key, value: Option<New>| {
+        changes.retain(|(other, _)| *other != key);
+        if value.is_some() || front.has(key) {
+            changes.push((key, value));
+        }
+    };
+    if let Some(tags) = &update.tags {
+        set("tags", Some(New::texts(tags)));
+    }
+    if let Some(expires_at) = update.expires_at {
+        set("expires_at", expires_at.map(New::plain));
+    }
+    if let Some(citations) = &update.citations {
+        set("citations", (!citations.is_empty()).then(|| New::texts(citations)));
+    }
+    front.change(&changes, update.content.as_deref()).map(Some).map_err(damaged)
+}
+
+/// The estimate of spec 003: a quarter of the characters, at least 1 for content that is not blank.
+pub(super) fn token_estimate(content: &str) -> u64 {
+    (content.trim().chars().count() as u64).div_ceil(4)
+}
+
+/// A moment of a call or a file: RFC 3339, or a date, which `of_date` turns into a moment.
+pub(super) fn parse_moment(
+    text: &str,
+    of_date: fn(Date) -> Option<Timestamp>,
+) -> Option<Timestamp> {
+    Timestamp::parse_stored(text).or_else(|| Date::parse(text).and_then(of_date))
+}
+
+fn start_of_day(date: Date) -> Option<Timestamp> {
+    Timestamp::parse_stored(&format!("{date}T00:00:00Z"))
+}
+
+/// The last millisecond of a day.
+pub(super) fn end_of_day(date: Date) -> Option<Timestamp> {
+    Timestamp::parse_stored(&format!("{date}T23:59:59.999Z"))
+}
+
+fn moment(
+    front: &FrontMatter<'_>,
+    key: &str,
+    of_date: fn(Date) -> Option<Timestamp>,
+) -> Result<Option<Timestamp>, YamlError> {
+    let Some(node) = front.get(key) else { return Ok(None) };
+    let moment = node.text().and_then(|text| parse_moment(text, of_date));
+    let wrong = || YamlError {
+        line: front.line_of(node),
+        message: format!("`{key}` is no timestamp: write one, such as `2025-01-20T10:00:00.000Z`"),
+    };
+    moment.map(Some).ok_or_else(wrong)
+}
+
+/// A list of texts. One text alone is a list, too.
+fn texts(front: &FrontMatter<'_>, key: &str) -> Result<Vec<String>, YamlError> {
+    let Some(node) = front.get(key) else { return Ok(Vec::new()) };
+    let items = node.items().unwrap_or(std::slice::from_ref(node));
+    let text = |item: &Node| {
+        item.text().map(str::to_owned).ok_or_else(|| YamlError {
+            line: front.line_of(item),
+            message: format!("`{key}` is no list of texts"),
+        })
+    };
+    items.iter().map(text).collect()
+}

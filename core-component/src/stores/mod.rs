@@ -1,0 +1,79 @@
+//! The `stores` toolset: named stores of Markdown memories in categories (spec 003).
+//!
+//! ```text
+//! STORE/index.yaml                 the subcategories of the root
+//! STORE/<category>/index.yaml      the memories and subcategories of a category
+//! STORE/<category>/<slug>.md       a memory: YAML front matter, then Markdown
+//! ```
+//!
+//! The files are those of spec 003's program. A person or Git may change them at any time, so the
+//! memories are the truth and the indexes follow them.
+
+mod add_memory;
+mod completion;
+mod cortex_get_recent_memories;
+mod error;
+mod get_memory;
+mod index;
+mod input;
+mod intent;
+mod list_memories;
+mod memory;
+mod move_memory;
+mod operations;
+mod path;
+mod plan;
+mod prune_memories;
+pub(crate) mod registry;
+mod reindex_store;
+mod remove_memory;
+mod resources;
+mod settings;
+mod store;
+mod update_memory;
+mod uri;
+mod walk;
+
+use crate::tool::ErasedTool;
+use crate::toolset::{PlaceDescription, PlaceKind, Toolset};
+
+pub(crate) const TOOLSET: Toolset = Toolset {
+    name: "stores",
+    title: "Categorised Markdown",
+    description: "Named stores of Markdown memories in categories, with tags, citations and expiry",
+    is_default: false,
+    settings: settings::SETTINGS,
+    check: |settings| settings.of::<settings::StoresSettings>("stores").map(drop),
+    places: &[PlaceDescription {
+        label: PLACE,
+        title: "Stores",
+        kind: PlaceKind::Family,
+        is_private: false,
+        setting: "registry",
+        default: "config:stores.yaml",
+        databases: &[],
+        missing: "this host has no registry of stores: set one, or mount the toolset `stores` where \
+                  there is a configuration directory",
+    }],
+    tools: &[
+        ErasedTool::of::<cortex_get_recent_memories::GetRecentMemories>(),
+        ErasedTool::of::<list_memories::ListMemories>(),
+        ErasedTool::of::<get_memory::GetMemory>(),
+        ErasedTool::of::<add_memory::AddMemory>(),
+        ErasedTool::of::<update_memory::UpdateMemory>(),
+        ErasedTool::of::<move_memory::MoveMemory>(),
+        ErasedTool::of::<remove_memory::RemoveMemory>(),
+        ErasedTool::of::<prune_memories::PruneMemories>(),
+        ErasedTool::of::<reindex_store::ReindexStore>(),
+    ],
+    resources: Some(&resources::RESOURCES),
+    prompts: &[],
+    complete: completion::complete,
+    follow_ups: None,
+};
+
+/// The label of the family of stores.
+const PLACE: &str = "stores";
+
+/// The source of memories that a model adds.
+const SOURCE: &str = "mcp";

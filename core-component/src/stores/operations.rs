@@ -1,0 +1,385 @@
+//! The operations of the domain, one for each tool (spec 003). A tool parses its input, opens its
+//! store, calls one of these and shapes the answer.
+
+use super::error::Error;
+use super::memory::{Memory, Metadata, Update, new_text, updated};
+use super::path::{CategoryPath, MemoryPath};
+use super::plan::{Order, indexed};
+use super::store::{ReadError, Store, Text};
+use super::walk::{Contents, Found, Item, all_contents, contents, items, metadata};
+use crate::storage::Splice;
+use crate::time::Timestamp;
+
+/// How many files one call of `prune_memories` or `reindex_store` takes.
+const MAX_FILES: usize = 500;
+
+/// How many warnings about single files an answer has.
+const MAX_WARNINGS: usize = 50;
+
+/// How much content one call of `cortex_get_recent_memories` returns, in bytes.
+const MAX_CONTENT: usize = 8 << 20;
+
+/// The warnings of a change.
+pub(super) type Warnings = Vec<String>;
+
+/// Creates a memory, with its category.
+///
+/// # Errors
+///
+/// `MEMORY_EXISTS`.
+pub(super) fn create_memory(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    content: &str,
+    metadata: &Metadata,
+    update_tool: &str,
+) -> Result<Warnings, Error> {
+    let ((), warnings) = store.change(Order::MemoryFirst, |plan| {
+        if store.memory(path)?.is_some() {
+            plan.mend(&path.category());
+            return Ok(Err(Error::memory_exists(path, update_tool)));
+        }
+        let memory = Memory { content, metadata: metadata.clone() };
+        plan.create(path, new_text(content, metadata), indexed(&memory));
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Reads a memory and calls `read` with it.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`; `MEMORY_EXPIRED` if expired ones are not included.
+pub(super) fn get_memory<T>(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    include_expired: bool,
+    read: impl FnOnce(Memory<'_>) -> T,
+) -> Result<T, Error> {
+    let text = store.memory(path)?.ok_or_else(|| Error::no_memory_at(path))?;
+    let memory = Memory::read(path, &text.text)?;
+    match memory.metadata.expires_at {
+        Some(at) if !include_expired && memory.metadata.is_expired(now(store)) => {
+            Err(Error::expired(path, at))
+        }
+        _ => Ok(read(memory)),
+    }
+}
+
+/// Changes a memory. What the update does not name stays byte for byte.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`.
+pub(super) fn update_memory(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    update: &Update,
+    source: &str,
+) -> Result<Warnings, Error> {
+    let ((), warnings) = store.change(Order::MemoryFirst, |plan| {
+        let Some(before) = store.memory(path)? else {
+            plan.mend(&path.category());
+            return Ok(Err(Error::no_memory_at(path)));
+        };
+        match updated(path, &before.text, update, now(store), source)? {
+            Some(splices) => {
+                let text = spliced(&before, &splices);
+                plan.edit(path, &before, splices, indexed(&Memory::read(path, &text)?));
+            }
+            None => plan.index(path, indexed(&Memory::read(path, &before.text)?)),
+        }
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Deletes a memory. Its category stays.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`.
+pub(super) fn remove_memory(store: &Store<'_>, path: &MemoryPath) -> Result<Warnings, Error> {
+    let ((), warnings) = store.change(Order::MemoryFirst, |plan| {
+        let Some(before) = store.memory(path)? else {
+            plan.mend(&path.category());
+            return Ok(Err(Error::no_memory_at(path)));
+        };
+        plan.delete(path, before.version);
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Moves a memory to another path, expired or not. Its file keeps every byte.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`, `DESTINATION_EXISTS`.
+pub(super) fn move_memory(
+    store: &Store<'_>,
+    from: &MemoryPath,
+    to: &MemoryPath,
+) -> Result<Warnings, Error> {
+    let ((), warnings) = store.change(Order::Intent("move_memory"), |plan| {
+        let Some(before) = store.memory(from)? else {
+            return Ok(Err(Error::no_memory_at(from)));
+        };
+        if from == to || store.memory(to)?.is_some() {
+            return Ok(Err(Error::destination_exists(to)));
+        }
+        let memory = Memory::read(from, &before.text)?;
+        plan.rename(from, to, before.version, indexed(&memory));
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// One page of a list.
+pub(super) struct List {
+    pub memories: Vec<(Found, Metadata)>,
+    pub contents: Contents,
+    pub has_more: bool,
+}
+
+/// Lists a category, or everything below it.
+///
+/// # Errors
+///
+/// `CATEGORY_NOT_FOUND`.
+pub(super) fn list_memories(
+    store: &Store<'_>,
+    category: &CategoryPath,
+    recursive: bool,
+    include_expired: bool,
+    limit: usize,
+) -> Result<List, Error> {
+    let mut contents = existing_contents(store, category, recursive)?;
+    let mut list = List { memories: Vec::new(), contents: Contents::default(), has_more: false };
+    for found in std::mem::take(&mut contents.memories) {
+        // The file may be gone since the index was written.
+        let Some(metadata) = metadata(store, &found.path)? else { continue };
+        if !include_expired && metadata.is_expired(now(store)) {
+            continue;
+        }
+        if list.memories.len() == limit {
+            list.has_more = true;
+            break;
+        }
+        list.memories.push((found, metadata));
+    }
+    list.contents = contents;
+    Ok(list)
+}
+
+/// A memory with its content.
+pub(super) struct Recent {
+    pub found: Found,
+    pub content: String,
+    pub tags: Vec<String>,
+}
+
+/// The memories below a category that were updated last, the newest first. Those without a date come
+/// last, and memories of the same date in the order of their paths.
+///
+/// # Errors
+///
+/// `CATEGORY_NOT_FOUND`.
+pub(super) fn recent_memories(
+    store: &Store<'_>,
+    category: &CategoryPath,
+    include_expired: bool,
+    limit: usize,
+) -> Result<(Vec<Recent>, Warnings), Error> {
+    let mut found = existing_contents(store, category, true)?.memories;
+    found.sort_by(|a, b| {
+        b.indexed.updated_at.cmp(&a.indexed.updated_at).then_with(|| a.path.cmp(&b.path))
+    });
+    let (mut recent, mut warnings) = (Vec::new(), Warnings::new());
+    let mut bytes = 0;
+    for found in found {
+        if recent.len() == limit {
+            break;
+        }
+        let read = store.read(&found.path, |memory, _| {
+            let is_wanted = include_expired || !memory.metadata.is_expired(now(store));
+            is_wanted.then(|| (memory.content.to_owned(), memory.metadata.tags))
+        });
+        let read = match read {
+            Err(ReadError::Damaged(error)) => {
+                warnings.push(error.message().to_owned());
+                continue;
+            }
+            read => read?.flatten(),
+        };
+        let Some((content, tags)) = read else { continue };
+        bytes += content.len();
+        if bytes > MAX_CONTENT && !recent.is_empty() {
+            warnings.push("the contents are long: read the others with `get_memory`".to_owned());
+            break;
+        }
+        recent.push(Recent { found, content, tags });
+    }
+    Ok((recent, shortened(warnings)))
+}
+
+/// What one call of a long work did.
+pub(super) struct Page<T> {
+    pub done: T,
+    pub warnings: Warnings,
+    /// How many files are left.
+    pub remaining: usize,
+    /// Where the next call goes on; none after the last one.
+    pub cursor: Option<String>,
+}
+
+/// An expired memory.
+pub(super) struct Pruned {
+    pub path: MemoryPath,
+    pub expires_at: Timestamp,
+}
+
+/// Deletes the expired memories among the next files.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` for a cursor that no earlier call gave.
+pub(super) fn prune_memories(
+    store: &Store<'_>,
+    cursor: Option<&str>,
+    dry_run: bool,
+) -> Result<Page<Vec<Pruned>>, Error> {
+    if dry_run {
+        let (page, expired) = expired(store, cursor)?;
+        return Ok(page.with(expired.into_iter().map(|(pruned, _)| pruned).collect(), Vec::new()));
+    }
+    let (page, warnings) = store.change(Order::Intent("prune_memories"), |plan| {
+        let (page, expired) = expired(store, cursor)?;
+        let pruned = expired.into_iter().map(|(pruned, version)| {
+            plan.delete(&pruned.path, version);
+            pruned
+        });
+        let pruned = pruned.collect();
+        Ok(Ok(page.with(pruned, Vec::new())))
+    })?;
+    let Page { done, warnings: of_page, remaining, cursor } = page;
+    let warnings = shortened(warnings.into_iter().chain(of_page).collect());
+    Ok(Page { done, warnings, remaining, cursor })
+}
+
+/// The expired memories among the next files, with the versions of their files.
+fn expired(
+    store: &Store<'_>,
+    cursor: Option<&str>,
+) -> Result<(Page<()>, Vec<(Pruned, String)>), Error> {
+    let (items, _) = items(store)?;
+    let memories = items.into_iter().filter(|item| item.slug.is_some()).collect();
+    let (next, mut page) = page(memories, cursor)?;
+    let mut expired = Vec::new();
+    for item in next {
+        let path = item.category.memory(item.slug.as_deref().unwrap_or_default());
+        let read = store.read(&path, |memory, text| {
+            let expires_at = memory.metadata.expires_at;
+            let expired = expires_at.filter(|_| memory.metadata.is_expired(now(store)));
+            expired.map(|expires_at| (expires_at, text.version.clone()))
+        });
+        match read {
+            Err(ReadError::Damaged(error)) => page.warnings.push(error.message().to_owned()),
+            read => {
+                if let Some((expires_at, version)) = read?.flatten() {
+                    expired.push((Pruned { path, expires_at }, version));
+                }
+            }
+        }
+    }
+    page.warnings = shortened(page.warnings);
+    Ok((page, expired))
+}
+
+/// Rebuilds the indexes from the next files. Descriptions and empty categories stay.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` for a cursor that no earlier call gave.
+pub(super) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()>, Error> {
+    let (page, warnings) = store.change(Order::Intent("reindex_store"), |plan| {
+        plan.rebuild();
+        let (items, others) = items(store)?;
+        let (next, mut page) = self::page(items, cursor)?;
+        for item in next {
+            plan.mend(&item.category);
+            let Some(slug) = &item.slug else {
+                let names = others.get(&item.category).into_iter().flatten();
+                page.warnings.extend(names.map(|name| not_a_memory(&item.category, name)));
+                continue;
+            };
+            let path = item.category.memory(slug);
+            match store.read(&path, |memory, _| indexed(&memory)) {
+                Err(ReadError::Damaged(error)) => page.warnings.push(error.message().to_owned()),
+                read => read?.into_iter().for_each(|indexed| plan.index(&path, indexed)),
+            }
+        }
+        Ok(Ok(page))
+    })?;
+    let Page { warnings: of_page, remaining, cursor, .. } = page;
+    let warnings = shortened(warnings.into_iter().chain(of_page).collect());
+    Ok(Page { done: (), warnings, remaining, cursor })
+}
+
+impl Page<()> {
+    fn with<T>(self, done: T, warnings: Warnings) -> Page<T> {
+        let warnings = warnings.into_iter().chain(self.warnings).collect();
+        Page { done, warnings, remaining: self.remaining, cursor: self.cursor }
+    }
+}
+
+/// The items of one call, from the cursor on.
+fn page(items: Vec<Item>, cursor: Option<&str>) -> Result<(Vec<Item>, Page<()>), Error> {
+    let after = match cursor {
+        Some(cursor) => Some(Item::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))?),
+        None => None,
+    };
+    let mut items: Vec<_> = items.into_iter().filter(|item| Some(item) > after.as_ref()).collect();
+    let later = items.split_off(items.len().min(MAX_FILES));
+    let remaining = later.iter().filter(|item| item.slug.is_some()).count();
+    let cursor = items.last().filter(|_| !later.is_empty()).map(Item::cursor);
+    Ok((items, Page { done: (), warnings: Vec::new(), remaining, cursor }))
+}
+
+fn existing_contents(
+    store: &Store<'_>,
+    category: &CategoryPath,
+    recursive: bool,
+) -> Result<Contents, Error> {
+    if !store.has_category(category)? {
+        return Err(Error::no_category(category));
+    }
+    if recursive { all_contents(store, category) } else { contents(store, category) }
+}
+
+fn not_a_memory(category: &CategoryPath, name: &str) -> String {
+    let slash = if category.is_root() { "" } else { "/" };
+    let shown = name.escape_debug();
+    format!(
+        "`{category}{slash}{shown}` is no memory: a name is lower-case words joined by `-`, and `.md`"
+    )
+}
+
+fn shortened(mut warnings: Warnings) -> Warnings {
+    let more = warnings.len().saturating_sub(MAX_WARNINGS);
+    if more > 0 {
+        warnings.truncate(MAX_WARNINGS);
+        warnings.push(format!("and {more} more"));
+    }
+    warnings
+}
+
+fn spliced(before: &Text, splices: &[Splice]) -> String {
+    let bytes = Splice::all(splices, before.text.clone().into_bytes()).unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn now(store: &Store<'_>) -> Timestamp {
+    store.call.context.now
+}

@@ -1,0 +1,219 @@
+//! Paths of memories and categories: `segment/segment/...`, relative to the root of a store.
+
+use std::fmt;
+
+use super::error::Error;
+
+/// The maximum number of segments, with the slug of a memory.
+const MAX_DEPTH: usize = 10;
+
+/// The maximum length of a segment. A file system holds 255 bytes, with `.md`.
+const MAX_SEGMENT: usize = 200;
+
+const EXTENSION: &str = ".md";
+
+/// The name of the index of a category.
+pub(super) const INDEX: &str = "index.yaml";
+
+/// The path of a category. The root's is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CategoryPath(String);
+
+/// The path of a memory: its category and its slug.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MemoryPath(String);
+
+impl CategoryPath {
+    pub const ROOT: Self = Self(String::new());
+
+    /// # Errors
+    ///
+    /// `INVALID_PATH` with the nearest valid spelling.
+    pub fn parse(text: &str, field: &str) -> Result<Self, Error> {
+        checked(text, field).map(Self)
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The path of its index in the store.
+    pub fn index(&self) -> String {
+        join(&self.0, INDEX)
+    }
+
+    /// The category around it; none for the root.
+    pub fn parent(&self) -> Option<Self> {
+        (!self.is_root()).then(|| Self(parent(&self.0).to_owned()))
+    }
+
+    /// The number of its segments.
+    pub fn depth(&self) -> usize {
+        if self.is_root() { 0 } else { 1 + self.0.matches('/').count() }
+    }
+
+    /// A category directly in it.
+    pub fn child(&self, segment: &str) -> Self {
+        Self(join(&self.0, segment))
+    }
+
+    /// Its last segment. The root has none.
+    pub fn segment(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// A memory directly in it.
+    pub fn memory(&self, slug: &str) -> MemoryPath {
+        MemoryPath(join(&self.0, slug))
+    }
+
+    /// The last segment of a path that is directly in this category and valid.
+    pub fn segment_of<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let rest = match self.is_root() {
+            true => path,
+            false => path.strip_prefix(&self.0)?.strip_prefix('/')?,
+        };
+        is_segment(rest).then_some(rest)
+    }
+}
+
+impl MemoryPath {
+    /// # Errors
+    ///
+    /// `INVALID_PATH` with the nearest valid spelling.
+    pub fn parse(text: &str, field: &str) -> Result<Self, Error> {
+        checked(text, field).map(Self)
+    }
+
+    pub fn category(&self) -> CategoryPath {
+        CategoryPath(parent(&self.0).to_owned())
+    }
+
+    pub fn slug(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The path of its file in the store.
+    pub fn file(&self) -> String {
+        format!("{}{EXTENSION}", self.0)
+    }
+}
+
+impl fmt::Display for CategoryPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for MemoryPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The slug of a memory by the name of its file. `None` if the file is no memory.
+pub(super) fn slug_of_file(name: &str) -> Option<&str> {
+    name.strip_suffix(EXTENSION).filter(|slug| is_segment(slug))
+}
+
+/// Whether a text is a segment: lower-case letters and digits, in words joined by hyphens.
+pub(super) fn is_segment(text: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    text.len() <= MAX_SEGMENT && text.split('-').all(is_word) && !is_device(text)
+}
+
+/// Windows cannot have a file of this name, with any extension.
+fn is_device(segment: &str) -> bool {
+    (3..=4).contains(&segment.len()) && crate::names::name_error(segment).is_some()
+}
+
+fn join(category: &str, name: &str) -> String {
+    if category.is_empty() { name.to_owned() } else { format!("{category}/{name}") }
+}
+
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+fn checked(text: &str, field: &str) -> Result<String, Error> {
+    let is_valid = text.split('/').count() <= MAX_DEPTH && text.split('/').all(is_segment);
+    if is_valid {
+        return Ok(text.to_owned());
+    }
+    Err(Error::invalid_path(text, field, &nearest(text)))
+}
+
+/// The valid path that is most like a text. Empty if there is none.
+fn nearest(text: &str) -> String {
+    let text = text.trim();
+    let text = text.strip_suffix(EXTENSION).unwrap_or(text).replace('\\', "/");
+    let segments = text.split('/').filter_map(|segment| {
+        let lower = segment.to_lowercase();
+        let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
+        let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+        let segment: String = words.join("-").chars().take(MAX_SEGMENT).collect();
+        let segment = segment.trim_end_matches('-');
+        let segment = if is_device(segment) { format!("{segment}-1") } else { segment.to_owned() };
+        (!segment.is_empty()).then_some(segment)
+    });
+    segments.take(MAX_DEPTH).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_lower_case_words_joined_by_hyphens() {
+        let nine = "a/".repeat(9);
+        for good in ["a", "a/b-c/2025", &format!("{nine}b"), &"a".repeat(200)] {
+            assert!(MemoryPath::parse(good, "path").is_ok(), "{good}");
+        }
+        for (bad, near) in [
+            ("", ""),
+            ("/", ""),
+            ("..", ""),
+            ("a/../b", "a/b"),
+            ("/etc/passwd", "etc/passwd"),
+            ("A/My File.md", "a/my-file"),
+            ("a\\b", "a/b"),
+            ("a//b/", "a/b"),
+            ("a--b_c-", "a-b-c"),
+            ("é", ""),
+            ("café/x", "caf/x"),
+            ("a\u{0}b", "a-b"),
+            ("aux/nul", "aux-1/nul-1"),
+            (&format!("{nine}a/b"), &format!("{nine}a")),
+            (&"a".repeat(201), &"a".repeat(200)),
+        ] {
+            assert!(MemoryPath::parse(bad, "path").is_err(), "{bad}");
+            assert_eq!(nearest(bad), near, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_path_knows_its_category_and_its_files() {
+        let path = MemoryPath::parse("a/b/c", "path").expect("a path");
+        let category = path.category();
+        assert_eq!((path.slug(), path.file().as_str()), ("c", "a/b/c.md"));
+        assert_eq!((category.as_str(), category.depth()), ("a/b", 2));
+        assert_eq!(category.index(), "a/b/index.yaml");
+        assert_eq!(category.segment_of("a/b/c"), Some("c"));
+        for other in ["a/b", "a/bc", "a/b/c/d", "b/c", "a/b/C"] {
+            assert_eq!(category.segment_of(other), None, "{other}");
+        }
+        assert_eq!(CategoryPath::ROOT.index(), "index.yaml");
+        assert_eq!(CategoryPath::ROOT.segment_of("a"), Some("a"));
+        assert_eq!(
+            (slug_of_file("a.md"), slug_of_file("A.md"), slug_of_file("a")),
+            (Some("a"), None, None)
+        );
+    }
+}

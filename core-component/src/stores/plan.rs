@@ -1,0 +1,285 @@
+//! A change of a store that is being planned: memories, and the indexes that follow from them.
+//!
+//! The memories come first, then the index of each category from the deepest to the root. So a crash
+//! leaves at most an index behind its directory, and the next plan that touches the category mends it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::Error;
+use super::index::{Index, IndexedMemory, Wanted, new_text};
+use super::intent::Step;
+use super::memory::{Memory, token_estimate};
+use super::path::{CategoryPath, MemoryPath};
+use super::store::{Directory, ReadError, Store, Text};
+use crate::storage::Splice;
+
+/// The maximum number of files that a change reads because an index lacks them.
+const MAX_MENDED: usize = 100;
+
+/// How the changes of a plan are committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// In one commit. The plan changes one memory, so that every prefix is sound.
+    MemoryFirst,
+    /// After an intent, for the tool of this name.
+    Intent(&'static str),
+}
+
+pub(super) struct Plan<'s> {
+    store: &'s Store<'s>,
+    memories: Vec<Step>,
+    categories: BTreeMap<CategoryPath, Work>,
+    /// Rebuilds indexes: leaves out what it cannot read, with a warning.
+    is_rebuild: bool,
+    pub warnings: Vec<String>,
+}
+
+/// What a plan changes in a category.
+#[derive(Default)]
+struct Work {
+    /// Its memories, if its index is compared with its directory.
+    memories: Option<BTreeMap<String, Touch>>,
+    /// Subcategories, with their number of memories if it is known.
+    subcategories: BTreeMap<String, Option<u64>>,
+}
+
+/// The state of a memory after the plan.
+#[derive(Clone, Copy)]
+enum Touch {
+    Present(IndexedMemory),
+    Gone,
+}
+
+/// A plan with all of its changes.
+pub(super) struct Finished {
+    pub changes: Vec<Step>,
+    pub warnings: Vec<String>,
+}
+
+impl<'s> Plan<'s> {
+    pub fn new(store: &'s Store<'s>, warnings: Vec<String>) -> Self {
+        Self {
+            store,
+            memories: Vec::new(),
+            categories: BTreeMap::new(),
+            is_rebuild: false,
+            warnings,
+        }
+    }
+
+    /// Makes this plan a rebuild of indexes.
+    pub fn rebuild(&mut self) {
+        self.is_rebuild = true;
+    }
+
+    pub fn create(&mut self, path: &MemoryPath, text: String, indexed: IndexedMemory) {
+        self.touch(path, Touch::Present(indexed));
+        self.memories.push(Step::create(path.file(), text));
+    }
+
+    pub fn edit(
+        &mut self,
+        path: &MemoryPath,
+        before: &Text,
+        splices: Vec<Splice>,
+        indexed: IndexedMemory,
+    ) {
+        self.touch(path, Touch::Present(indexed));
+        self.memories.push(Step::edit(path.file(), &before.text, &before.version, splices));
+    }
+
+    pub fn delete(&mut self, path: &MemoryPath, version: String) {
+        self.touch(path, Touch::Gone);
+        self.memories.push(Step::Delete { path: path.file(), before: version });
+    }
+
+    pub fn rename(
+        &mut self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        version: String,
+        indexed: IndexedMemory,
+    ) {
+        self.touch(from, Touch::Gone);
+        self.touch(to, Touch::Present(indexed));
+        self.memories.push(Step::Rename { from: from.file(), to: to.file(), version });
+    }
+
+    /// Has the index say this of a memory.
+    pub fn index(&mut self, path: &MemoryPath, indexed: IndexedMemory) {
+        self.touch(path, Touch::Present(indexed));
+    }
+
+    /// Compares the index of a category with its directory.
+    pub fn mend(&mut self, category: &CategoryPath) {
+        self.work(category);
+    }
+
+    fn touch(&mut self, path: &MemoryPath, touch: Touch) {
+        self.work(&path.category()).insert(path.slug().to_owned(), touch);
+    }
+
+    fn work(&mut self, category: &CategoryPath) -> &mut BTreeMap<String, Touch> {
+        self.categories.entry(category.clone()).or_default().memories.get_or_insert_default()
+    }
+
+    /// Adds the changes of indexes.
+    ///
+    /// # Errors
+    ///
+    /// `CORRUPTED_DATA` if an index cannot be read or changed.
+    pub fn finish(mut self) -> Result<Finished, Error> {
+        let mut indexes = Vec::new();
+        while let Some(category) = self.categories.keys().max_by_key(|path| path.depth()).cloned() {
+            let work = self.categories.remove(&category).unwrap_or_default();
+            let planned = self.plan_index(&category, &work);
+            let (step, count) = match planned {
+                Err(ReadError::Damaged(error)) if self.is_rebuild => {
+                    self.warnings.push(error.message().to_owned());
+                    continue;
+                }
+                planned => planned?,
+            };
+            indexes.extend(step);
+            let is_there = count.is_some() || work.memories.is_none();
+            if let Some(parent) = category.parent().filter(|_| is_there) {
+                let segment = category.segment().to_owned();
+                let above = self.categories.entry(parent).or_default();
+                above.subcategories.insert(segment, count);
+            }
+        }
+        self.memories.extend(indexes);
+        Ok(Finished { changes: self.memories, warnings: self.warnings })
+    }
+
+    /// The change of one index, and the number of memories of its category, if they were counted.
+    fn plan_index(
+        &mut self,
+        category: &CategoryPath,
+        work: &Work,
+    ) -> Result<(Option<Step>, Option<u64>), ReadError> {
+        let index = self.store.index(category)?;
+        let mut wanted = Wanted::default();
+        let mut count = None;
+        if work.memories.is_some() || index.is_none() {
+            let none = BTreeMap::new();
+            let touched = work.memories.as_ref().unwrap_or(&none);
+            let is_new = touched.values().any(|touch| matches!(touch, Touch::Present(_)))
+                || !work.subcategories.is_empty();
+            let Some(directory) =
+                self.store.directory(category)?.or_else(|| is_new.then(Directory::default))
+            else {
+                return Ok((None, None));
+            };
+            let of_index = index.as_ref().map(|(index, _)| index);
+            let slugs = slugs(&directory, touched);
+            count = Some(slugs.len() as u64);
+            // Spec 003's program cannot read a memory of the root: the root's index has none.
+            if !category.is_root() {
+                wanted.memories = Some(self.memories_of(category, of_index, &slugs, touched)?);
+            }
+            let known = |segment: &str| {
+                work.subcategories.contains_key(segment)
+                    || of_index.is_some_and(|index| index.has_subcategory(segment))
+            };
+            for segment in directory.subcategories.iter().filter(|segment| !known(segment)) {
+                wanted.counts.insert(segment.clone(), self.count(&category.child(segment))?);
+            }
+            let all = directory.subcategories.into_iter().chain(work.subcategories.keys().cloned());
+            wanted.subcategories = Some(all.collect());
+        }
+        for (segment, count) in &work.subcategories {
+            let is_known = index.as_ref().is_some_and(|(index, _)| index.has_subcategory(segment));
+            match count {
+                Some(count) => drop(wanted.counts.insert(segment.clone(), *count)),
+                None if is_known => {}
+                None => {
+                    wanted.counts.insert(segment.clone(), self.count(&category.child(segment))?);
+                }
+            }
+        }
+        let path = category.index();
+        let step = match index {
+            None => Some(Step::create(path, new_text(category, &wanted))),
+            Some((index, Text { text, version })) => {
+                let splices = index
+                    .change(category, &text, &wanted)
+                    .map_err(|error| ReadError::Damaged(Error::damaged_index(&path, &error)))?;
+                (!splices.is_empty()).then(|| Step::edit(path, &text, &version, splices))
+            }
+        };
+        Ok((step, count))
+    }
+
+    /// What an index has to say of its memories. Files that it lacks are read.
+    fn memories_of(
+        &mut self,
+        category: &CategoryPath,
+        index: Option<&Index>,
+        slugs: &BTreeSet<String>,
+        touched: &BTreeMap<String, Touch>,
+    ) -> Result<BTreeMap<String, Option<IndexedMemory>>, ReadError> {
+        let mut memories = BTreeMap::new();
+        let (mut read, mut left) = (0, 0);
+        for slug in slugs {
+            let values = match touched.get(slug) {
+                Some(Touch::Present(values)) => Some(*values),
+                _ if index.is_some_and(|index| index.has_memory(slug)) => None,
+                _ if self.is_rebuild || read == MAX_MENDED => {
+                    left += 1;
+                    continue;
+                }
+                _ => {
+                    read += 1;
+                    match self.indexed(&category.memory(slug))? {
+                        None => continue,
+                        found => found,
+                    }
+                }
+            };
+            memories.insert(slug.clone(), values);
+        }
+        if left > 0 && !self.is_rebuild {
+            self.warnings.push(format!(
+                "{left} more files in `{category}` are not in its index: call `reindex_store`"
+            ));
+        }
+        Ok(memories)
+    }
+
+    /// What an index says of a memory, from its file. `None` with a warning if it cannot be read.
+    fn indexed(&mut self, path: &MemoryPath) -> Result<Option<IndexedMemory>, ReadError> {
+        match self.store.read(path, |memory, _| indexed(&memory)) {
+            Err(ReadError::Damaged(error)) => {
+                self.warnings.push(format!("{}; it is not in the index", error.message()));
+                Ok(None)
+            }
+            read => read,
+        }
+    }
+
+    fn count(&self, category: &CategoryPath) -> Result<u64, ReadError> {
+        let directory = self.store.directory(category)?;
+        Ok(directory.map_or(0, |directory| directory.memories.len() as u64))
+    }
+}
+
+/// What an index says of a memory.
+pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
+    IndexedMemory {
+        token_estimate: Some(token_estimate(memory.content)),
+        updated_at: memory.metadata.updated_at,
+    }
+}
+
+/// The slugs of a category's memories after the plan.
+fn slugs(directory: &Directory, touched: &BTreeMap<String, Touch>) -> BTreeSet<String> {
+    let mut slugs = directory.memories.clone();
+    for (slug, touch) in touched {
+        match touch {
+            Touch::Present(_) => slugs.insert(slug.clone()),
+            Touch::Gone => slugs.remove(slug),
+        };
+    }
+    slugs
+}

@@ -1,0 +1,265 @@
+//! The registry of stores: a YAML file with the names of stores and their directories, as the program
+//! of spec 003 has it. The host reads and writes the file; these functions only work on its text.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::names::name_error;
+use crate::yaml::{self, Editor, New, Node};
+
+/// A registry with more values and keys than this is refused: about 10,000 stores.
+const MAX_NODES: usize = 100_000;
+
+/// One change of a registry.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum Change {
+    Add(Registered),
+    Remove { name: String },
+}
+
+/// A store to register.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Registered {
+    pub name: String,
+    pub path: String,
+    pub description: Option<String>,
+}
+
+/// One store of a registry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Listed {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+/// The stores of a registry by name, as a JSON object. Stores of another kind than `filesystem` are
+/// left out.
+///
+/// # Errors
+///
+/// The reason why the text is no registry, with its line.
+pub(crate) fn parse(text: &str) -> Result<Value, String> {
+    let root = root(text)?;
+    let mut listed = Map::new();
+    for (name, store) in stores(text, root.as_ref())? {
+        let problem = |what: &str| invalid(text, store, &format!("the store `{name}` {what}"));
+        if let Some(what) = name_error(name) {
+            return Err(problem(what));
+        }
+        let field = |of: &Node, key: &str| of.get(key).map(|value| value.text().map(str::to_owned));
+        match field(store, "kind") {
+            Some(Some(kind)) if kind == "filesystem" => {}
+            Some(Some(_)) => continue,
+            _ => return Err(problem("has no `kind`: write `kind: filesystem`")),
+        }
+        let path = store.get("properties").and_then(|properties| field(properties, "path"));
+        let Some(path) = path.flatten().filter(|path| !path.is_empty()) else {
+            return Err(problem("has no `path` in its `properties`"));
+        };
+        let mode = store.get("categoryMode").and_then(Node::text);
+        let ignored = mode.map(|mode| {
+            format!(
+                "`categoryMode: {mode}` of the store `{name}` is ignored: every category is allowed"
+            )
+        });
+        let twin = listed.keys().find(|other| other.eq_ignore_ascii_case(name));
+        if let Some(twin) = twin {
+            return Err(problem(&format!("differs from `{twin}` only in case: rename one")));
+        }
+        let description = field(store, "description").flatten();
+        let warnings = ignored.into_iter().collect();
+        listed.insert(name.to_owned(), json!(Listed { path, description, warnings }));
+    }
+    Ok(Value::Object(listed))
+}
+
+/// The text of a registry with one change. Everything else stays as it is.
+///
+/// # Errors
+///
+/// The reason why the text is no registry or the change is not possible.
+pub(crate) fn edit(text: &str, change: &Change) -> Result<String, String> {
+    let registered = root(text)?;
+    let before = stores(text, registered.as_ref())?;
+    let edited = match change {
+        Change::Add(store) => {
+            if let Some(what) = name_error(&store.name) {
+                return Err(format!("the name `{}` {what}: choose another", store.name));
+            }
+            let is_twin = |(name, _): &&(&str, _)| name.eq_ignore_ascii_case(&store.name);
+            if let Some((twin, _)) = before.iter().find(is_twin) {
+                return Err(format!(
+                    "the store `{twin}` is registered already: choose another name"
+                ));
+            }
+            add(text, registered.as_ref(), store)
+        }
+        Change::Remove { name } => {
+            if !before.iter().any(|(other, _)| other == name) {
+                return Err(format!("no store `{name}` is registered"));
+            }
+            let mut editor = Editor::new(text);
+            let stores = registered.as_ref().and_then(|root| root.get("stores"));
+            editor.remove(stores.expect("it has the name"), name);
+            editor.finish()
+        }
+    };
+    edited.filter(|edited| keeps_others(&before, edited, change)).ok_or_else(|| {
+        "the registry has a form that cannot be changed here: edit the file by hand".to_owned()
+    })
+}
+
+/// Whether an edited registry has the changed store, or has it no more, and all others as before.
+fn keeps_others(before: &[(&str, &Node)], edited: &str, change: &Change) -> bool {
+    let Ok(registered) = root(edited) else { return false };
+    let Ok(after) = stores(edited, registered.as_ref()) else { return false };
+    let (name, is_added) = match change {
+        Change::Add(store) => (&store.name, true),
+        Change::Remove { name } => (name, false),
+    };
+    let others = |of: &[(&str, &Node)]| of.iter().filter(|(other, _)| other != name).count();
+    let is_kept = |(other, store): &(&str, &Node)| {
+        other == name || after.iter().any(|(name, kept)| name == other && kept.is_same(store))
+    };
+    after.iter().any(|(other, _)| other == name) == is_added
+        && others(before) == others(&after)
+        && before.iter().all(is_kept)
+}
+
+fn add(text: &str, root: Option<&Node>, store: &Registered) -> Option<String> {
+    let mut fields = vec![("kind", New::plain("filesystem"))];
+    fields.extend(store.description.as_ref().map(|text| ("description", New::text(text))));
+    fields.push(("properties", New::Mapping(vec![("path", New::text(&store.path))])));
+    let fields = New::Mapping(fields);
+    let mut editor = Editor::new(text);
+    match root {
+        // The names of stores are keys, and a name can look like a number.
+        Some(root) => match root.get("stores") {
+            Some(stores) => editor.set(stores, &store.name, &fields),
+            None => editor.set(root, "stores", &New::Named(store.name.clone(), Box::new(fields))),
+        },
+        None => {
+            let new = New::Named(store.name.clone(), Box::new(fields));
+            let comments = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            return Some(format!("{text}{comments}stores:{}\n", new.after_colon(2, "\n")));
+        }
+    }
+    editor.finish()
+}
+
+fn root(text: &str) -> Result<Option<Node>, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    yaml::parse(text, MAX_NODES)
+        .map_err(|error| format!("line {} of the registry: {}", error.line, error.message))
+}
+
+/// The stores by name.
+fn stores<'a>(text: &str, root: Option<&'a Node>) -> Result<Vec<(&'a str, &'a Node)>, String> {
+    let Some(root) = root.filter(|root| !root.is_null()) else { return Ok(Vec::new()) };
+    if root.entries().is_none() {
+        return Err(invalid(text, root, "a registry is a mapping with the key `stores`"));
+    }
+    let Some(stores) = root.get("stores") else { return Ok(Vec::new()) };
+    let entries =
+        stores.entries().ok_or_else(|| invalid(text, stores, "`stores` maps names to stores"))?;
+    let named = entries.iter().map(|entry| (entry.key.text().unwrap_or_default(), &entry.value));
+    Ok(named.collect())
+}
+
+fn invalid(text: &str, at: &Node, message: &str) -> String {
+    format!("line {} of the registry: {message}", crate::text::line_of(text, at.span.start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REGISTRY: &str = "# Our stores\nversion: 2\nstores:\n  team: # shared\n    kind: filesystem\n    \
+        categoryMode: free\n    categories: {}\n    description: Ours\n    properties:\n      path: \
+        ~/team/memory\n  remote:\n    kind: s3\n    properties: {bucket: x}\n\n  'own':\n    kind: \
+        filesystem\n    properties: { path: \"/data/own\" }\n# end\n";
+
+    #[test]
+    fn a_registry_names_its_stores_and_their_directories() {
+        let expected = json!({
+            "team": {
+                "path": "~/team/memory",
+                "description": "Ours",
+                "warnings": ["`categoryMode: free` of the store `team` is ignored: every category is allowed"],
+            },
+            "own": {"path": "/data/own"},
+        });
+        assert_eq!(parse(REGISTRY), Ok(expected));
+        for empty in ["", "# nothing\n", "stores:\n", "stores: {}\n", "other: 1\n"] {
+            assert_eq!(parse(empty), Ok(json!({})), "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn a_registry_that_cannot_be_used_is_refused_with_the_line() {
+        let store =
+            |name: &str| format!("  {name}:\n    kind: filesystem\n    properties: {{path: /x}}\n");
+        let stores = |names: &[&str]| {
+            format!("stores:\n{}", names.iter().map(|name| store(name)).collect::<String>())
+        };
+        for (text, says) in [
+            ("stores: [a]\n".to_owned(), "line 1 of the registry: `stores` maps names"),
+            ("- a\n".to_owned(), "line 1 of the registry: a registry is a mapping"),
+            ("stores:\n  a:\n    properties: {path: /x}\n".to_owned(), "has no `kind`"),
+            ("stores:\n  a:\n    kind: filesystem\n".to_owned(), "has no `path`"),
+            ("stores:\n  a: &x\n    kind: filesystem\n".to_owned(), "anchors"),
+            (stores(&["a/b"]), "line 3 of the registry: the store `a/b` is not 1 to 64"),
+            (stores(&["a", "A"]), "differs from `a` only in case"),
+            (stores(&["a", "a"]), "line 5 of the registry: the key `a` is there twice"),
+        ] {
+            let error = parse(&text).expect_err(&text);
+            assert!(error.contains(says), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_change_leaves_every_other_byte_as_it_is() {
+        let add = |text: &str, name: &str, description: Option<&str>| {
+            let store = Registered {
+                name: name.into(),
+                path: "/data/new one".into(),
+                description: description.map(str::to_owned),
+            };
+            edit(text, &Change::Add(store))
+        };
+        let remove = |text: &str, name: &str| edit(text, &Change::Remove { name: name.into() });
+        let added = add(REGISTRY, "new", Some("New: one")).expect("it is added");
+        let lines = "  new:\n    kind: filesystem\n    description: \"New: one\"\n    properties:\n      path: \
+                     /data/new one\n";
+        let (before, after) = REGISTRY.split_once("# end").expect("it has an end");
+        assert_eq!(added, format!("{before}{lines}# end{after}"));
+        assert_eq!(remove(&added, "new").as_deref(), Ok(REGISTRY));
+        let without = remove(REGISTRY, "team").expect("it is removed");
+        assert!(without.starts_with("# Our stores\nversion: 2\nstores:\n  remote:\n"), "{without}");
+
+        let whole =
+            "stores:\n  \"1\":\n    kind: filesystem\n    properties:\n      path: /data/new one\n";
+        for (empty, begins) in
+            [("", ""), ("# c\n", "# c\n"), ("# c", "# c\n"), ("v: 1\n", "v: 1\n")]
+        {
+            assert_eq!(add(empty, "1", None), Ok(format!("{begins}{whole}")), "{empty:?}");
+        }
+        for empty in ["stores:\n", "stores: {}\n"] {
+            let added = add(empty, "1", None).expect("it is added");
+            assert_eq!(parse(&added), Ok(json!({"1": {"path": "/data/new one"}})), "{added}");
+            let again = remove(&added, "1").expect("it is removed");
+            assert_eq!(parse(&again), Ok(json!({})), "{again}");
+        }
+        for (text, name) in
+            [(REGISTRY, "team"), (REGISTRY, "TEAM"), (REGISTRY, "remote"), ("", "..")]
+        {
+            assert!(add(text, name, None).is_err(), "{name}");
+        }
+        assert!(remove(REGISTRY, "nothing").is_err());
+    }
+}

@@ -1,0 +1,47 @@
+//! The resources: a memory, as `get_memory` gives it, and a category, as `list_memories` does.
+
+use serde_json::{Value, json};
+
+use super::error::Error;
+use super::list_memories::DEFAULT_LIMIT;
+use super::operations::list_memories;
+use super::path::{CategoryPath, MemoryPath};
+use super::store::Store;
+use super::uri::SCHEME;
+use super::{get_memory, list_memories as listing};
+use crate::names::StoreName;
+use crate::tool::{Call, ToolError};
+use crate::toolset::{ReadResult, Resource, Resources};
+
+pub(crate) const RESOURCES: Resources = Resources {
+    list: &[],
+    templates: &[Resource {
+        uri: "stores://{store}/{+path}",
+        name: "memory_of_store",
+        title: "Memory or category of a store",
+        description: "A memory with its metadata or, if the path is empty or ends in a slash, the list \
+                      of a category, as JSON.",
+    }],
+    read,
+};
+
+/// Reads a resource. Returns `None` for a URI that this toolset does not have.
+fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
+    let (store, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    let store = StoreName::parse(store)?;
+    Some(contents(call, &store, path).map_err(|error| Box::new(error) as Box<dyn ToolError>))
+}
+
+fn contents(call: &Call<'_>, store: &StoreName, path: &str) -> Result<Value, Error> {
+    let category = match path {
+        "" => Some(CategoryPath::ROOT),
+        path => path.strip_suffix('/').map(|path| CategoryPath::parse(path, "path")).transpose()?,
+    };
+    let Some(category) = category else {
+        let path = MemoryPath::parse(path, "path")?;
+        return Ok(json!(get_memory::output(&Store::open(call, store)?, &path, false)?));
+    };
+    let store = Store::open(call, store)?;
+    let list = list_memories(&store, &category, false, false, DEFAULT_LIMIT as usize)?;
+    Ok(json!(listing::output(&category, list)))
+}

@@ -1,0 +1,255 @@
+//! A store: opening it, reading its files, and changing them under its lock.
+
+use std::collections::BTreeSet;
+
+use super::PLACE;
+use super::error::{Code, Error};
+use super::index::Index;
+use super::intent;
+use super::memory::Memory;
+use super::path::{CategoryPath, MemoryPath, is_segment, slug_of_file};
+use super::plan::{Order, Plan};
+use super::uri::changed_by;
+use crate::names::StoreName;
+use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, Writer};
+use crate::tool::Call;
+
+/// How often a change is attempted while programs that take no lock change the same files.
+const ATTEMPTS: usize = 4;
+
+/// An open store.
+pub(super) struct Store<'a> {
+    pub name: &'a str,
+    pub call: &'a Call<'a>,
+    tree: Box<dyn Tree + 'a>,
+}
+
+/// The text of a file, with its version.
+pub(super) struct Text {
+    pub text: String,
+    pub version: String,
+}
+
+/// The names in the directory of a category.
+#[derive(Default)]
+pub(super) struct Directory {
+    /// The slugs of the memories.
+    pub memories: BTreeSet<String>,
+    /// The segments of the subcategories.
+    pub subcategories: BTreeSet<String>,
+    /// Markdown files whose names are no slugs.
+    pub others: Vec<String>,
+}
+
+impl<'a> Store<'a> {
+    /// Opens a store.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for a name that no store can have, `PERMISSION_ERROR`, `STORE_NOT_FOUND`.
+    pub fn open(call: &'a Call<'a>, name: &'a StoreName) -> Result<Self, Error> {
+        let name = checked(call, name)?;
+        match call.storage.open(&Place::of_family(PLACE, name)) {
+            Ok(tree) => Ok(Self { name, call, tree }),
+            Err(error) if error.code == ErrorCode::NotFound => {
+                let names = names(call)?;
+                Err(match names.iter().any(|other| other == name) {
+                    true => Error::store_missing(name, &error),
+                    false => Error::no_store(name, &names),
+                })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens a store, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::open`]; `INVALID_INPUT` if a new name differs from an existing one only in
+    /// case.
+    pub fn open_or_create(call: &'a Call<'a>, name: &'a StoreName) -> Result<Self, Error> {
+        match Self::open(call, name) {
+            Err(error) if error.code == Code::StoreNotFound => {}
+            opened => return opened,
+        }
+        let checked = checked(call, name)?;
+        let all = call.storage.list_places(PLACE)?;
+        let is_twin = |other: &&String| *other != checked && other.eq_ignore_ascii_case(checked);
+        if let Some(twin) = all.iter().find(is_twin) {
+            return Err(Error::store_twin(checked, twin));
+        }
+        match call.storage.create_place(&Place::of_family(PLACE, checked)) {
+            Ok(tree) => Ok(Self { name: checked, call, tree }),
+            // Another process created it just now, or its directory is gone.
+            Err(error) if error.code == ErrorCode::AlreadyExists => Self::open(call, name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Its directory, as its user knows it.
+    pub fn location(&self) -> String {
+        self.tree.location()
+    }
+
+    /// The text of a file. `None` if there is none.
+    pub fn text(&self, path: &str) -> Result<Option<Text>, ReadError> {
+        let Some(document) = self.tree.read(Area::Documents, path, MAX_DOCUMENT_BYTES)? else {
+            return Ok(None);
+        };
+        let text = String::from_utf8(document.contents)
+            .map_err(|_| ReadError::Damaged(Error::not_utf8(path)))?;
+        Ok(Some(Text { text, version: document.version }))
+    }
+
+    /// The text of a memory's file.
+    pub fn memory(&self, path: &MemoryPath) -> Result<Option<Text>, ReadError> {
+        self.text(&path.file())
+    }
+
+    /// Reads a memory and calls `read` with it. `None` if there is none.
+    pub fn read<T>(
+        &self,
+        path: &MemoryPath,
+        read: impl FnOnce(Memory<'_>, &Text) -> T,
+    ) -> Result<Option<T>, ReadError> {
+        let Some(text) = self.memory(path)? else { return Ok(None) };
+        let memory = Memory::read(path, &text.text).map_err(ReadError::Damaged)?;
+        Ok(Some(read(memory, &text)))
+    }
+
+    /// The index of a category, with its text. `None` if there is none.
+    pub fn index(&self, category: &CategoryPath) -> Result<Option<(Index, Text)>, ReadError> {
+        let Some(text) = self.text(&category.index())? else { return Ok(None) };
+        let index = Index::read(category, &text.text)
+            .map_err(|error| ReadError::Damaged(Error::damaged_index(&category.index(), &error)))?;
+        Ok(Some((index, text)))
+    }
+
+    /// The names in a category's directory. `None` if there is no such directory.
+    pub fn directory(&self, category: &CategoryPath) -> Result<Option<Directory>, storage::Error> {
+        let Some(entries) = self.tree.list(Area::Documents, category.as_str())? else {
+            return Ok(None);
+        };
+        let mut directory = Directory::default();
+        for entry in entries {
+            match (entry.status.kind, slug_of_file(&entry.name)) {
+                (EntryKind::File, Some(slug)) => {
+                    directory.memories.insert(slug.to_owned());
+                }
+                (EntryKind::File, None) if entry.name.ends_with(".md") => {
+                    directory.others.push(entry.name);
+                }
+                (EntryKind::Directory, _) if is_segment(&entry.name) => {
+                    directory.subcategories.insert(entry.name);
+                }
+                _ => {}
+            }
+        }
+        Ok(Some(directory))
+    }
+
+    /// Whether a category exists. The root always does.
+    pub fn has_category(&self, category: &CategoryPath) -> Result<bool, Error> {
+        if category.is_root() {
+            return Ok(true);
+        }
+        let status = self.tree.stat(Area::Documents, category.as_str())?;
+        Ok(status.is_some_and(|status| status.kind == EntryKind::Directory))
+    }
+
+    /// Plans a change under the lock and commits it. Returns the plan's answer and the warnings.
+    /// `plan` may run several times; the last run counts. If its answer is an error, what it has
+    /// planned besides is committed all the same: indexes that had fallen behind.
+    pub fn change<T>(
+        &self,
+        order: Order,
+        plan: impl Fn(&mut Plan<'_>) -> Result<Result<T, Error>, Error>,
+    ) -> Result<(T, Vec<String>), Error> {
+        let writer = self.tree.lock(None)?;
+        let warnings = intent::recover(&*self.tree, &*writer)?;
+        let mut attempt = 1;
+        loop {
+            let mut planned = Plan::new(self, warnings.clone());
+            let answer = plan(&mut planned)?;
+            let finished = planned.finish()?;
+            match self.commit(&*writer, order, &finished.changes) {
+                Err(CommitError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(CommitError::Conflict(error) | CommitError::Other(error)) => return Err(error),
+                Ok(()) => {
+                    let changed = finished.changes.iter().flat_map(|step| step.paths());
+                    let uris = changed.flat_map(|path| changed_by(self.name, path));
+                    self.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
+                    return answer.map(|answer| (answer, finished.warnings));
+                }
+            }
+        }
+    }
+
+    fn commit(
+        &self,
+        writer: &dyn Writer,
+        order: Order,
+        steps: &[intent::Step],
+    ) -> Result<(), CommitError> {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        if let Order::Intent(tool) = order {
+            return intent::commit(writer, tool, steps);
+        }
+        let changes: Vec<_> = steps.iter().map(intent::Step::change).collect();
+        writer.commit(&changes).map(drop).map_err(CommitError::of)
+    }
+}
+
+/// Why a file was not read.
+pub(super) enum ReadError {
+    /// Its text is no memory or no index. The bytes stay as they are until a person mends them.
+    Damaged(Error),
+    Other(Error),
+}
+
+impl From<storage::Error> for ReadError {
+    fn from(error: storage::Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Damaged(error) | ReadError::Other(error) => error,
+        }
+    }
+}
+
+/// Why a plan was not committed.
+pub(super) enum CommitError {
+    /// Another program changed a file between reading and writing, and nothing was changed.
+    Conflict(Error),
+    Other(Error),
+}
+
+impl CommitError {
+    pub fn of(failed: storage::CommitError) -> Self {
+        match failed.error.code {
+            ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
+            _ => Self::Other(failed.into()),
+        }
+    }
+}
+
+/// The names of the stores that the caller may use.
+pub(super) fn names(call: &Call<'_>) -> Result<Vec<String>, Error> {
+    let names = call.storage.list_places(PLACE)?;
+    Ok(names.into_iter().filter(|name| call.context.reaches_store(name)).collect())
+}
+
+fn checked<'a>(call: &Call<'_>, name: &'a StoreName) -> Result<&'a str, Error> {
+    let name = name.checked().map_err(|(name, reason)| Error::invalid_store(name, reason))?;
+    match call.context.reaches_store(name) {
+        true => Ok(name),
+        false => Err(Error::store_not_granted(name)),
+    }
+}

@@ -1,0 +1,88 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::SOURCE;
+use super::error::{Code, Error};
+use super::input::{self, Citation, Tag};
+use super::memory::Update;
+use super::operations::update_memory;
+use super::path::MemoryPath;
+use super::store::Store;
+use crate::names::StoreName;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct UpdateMemory;
+
+/// Changes a memory. What is left out stays.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Update a memory")]
+pub(super) struct Input {
+    /// Name of the store.
+    store: StoreName,
+    /// `category/slug`.
+    #[schemars(length(max = 2100))]
+    path: String,
+    /// The new Markdown.
+    #[schemars(length(max = 1_000_000), regex(pattern = r"\S"))]
+    content: Option<String>,
+    /// All tags.
+    #[schemars(length(max = 32))]
+    tags: Option<Vec<Tag>>,
+    /// As in `add_memory`.
+    #[schemars(length(max = 64))]
+    expires_at: Option<String>,
+    /// Remove the expiry.
+    #[serde(default)]
+    clear_expiry: bool,
+    /// All citations.
+    #[schemars(length(max = 64))]
+    citations: Option<Vec<Citation>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    store: String,
+    path: String,
+    warnings: Vec<String>,
+}
+
+impl Tool for UpdateMemory {
+    const NAME: &'static str = "update_memory";
+    const HINTS: Hints = Hints::OVERWRITES;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let path = MemoryPath::parse(&input.path, "path")?;
+        let expires_at = input.expires_at.as_deref().map(input::expires_at).transpose()?;
+        let update = Update {
+            content: input.content.as_deref().map(input::content).transpose()?,
+            tags: input.tags.map(input::tags).transpose()?,
+            citations: input.citations.map(input::citations).transpose()?,
+            expires_at: match (expires_at, input.clear_expiry) {
+                (Some(_), true) => return Err(contradiction()),
+                (None, true) => Some(None),
+                (expires_at, false) => expires_at.map(Some),
+            },
+        };
+        if update.is_empty() {
+            let message = "nothing to update: give `content`, `tags`, `expires_at`, `clear_expiry` or \
+                           `citations`";
+            return Err(Error::new(Code::InvalidInput, message));
+        }
+        let store = Store::open(call, &input.store)?;
+        let mut warnings = update_memory(&store, &path, &update, SOURCE)?;
+        if expires_at.is_some_and(|expires_at| expires_at <= call.context.now) {
+            warnings.push("the memory has expired already".to_owned());
+        }
+        Ok(Output { store: store.name.to_owned(), path: path.to_string(), warnings })
+    }
+}
+
+fn contradiction() -> Error {
+    let message = "`expires_at` and `clear_expiry` contradict each other: give one of them";
+    Error::at(Code::InvalidInput, message, "clear_expiry", "false beside `expires_at`".into())
+}

@@ -1,0 +1,16 @@
+//! The URIs of the resources.
+
+use super::path::{INDEX, slug_of_file};
+
+pub(super) const SCHEME: &str = "stores://";
+
+/// The URI of the resource that changes with a file of a store: a memory or a category.
+pub(super) fn changed_by(store: &str, file: &str) -> Option<String> {
+    let (category, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let slash = if category.is_empty() { "" } else { "/" };
+    match (name, slug_of_file(name)) {
+        (INDEX, _) => Some(format!("{SCHEME}{store}/{category}{slash}")),
+        (_, Some(slug)) => Some(format!("{SCHEME}{store}/{category}{slash}{slug}")),
+        _ => None,
+    }
+}

@@ -1,0 +1,155 @@
+//! Finding memories: by the indexes, as lists do, and by the directories, as maintenance does.
+
+use std::collections::BTreeMap;
+
+use super::error::Error;
+use super::index::{IndexedCategory, IndexedMemory};
+use super::memory::Metadata;
+use super::path::{CategoryPath, MemoryPath};
+use super::plan::indexed;
+use super::store::{ReadError, Store};
+
+/// The maximum depth of a category that can hold a memory.
+const MAX_CATEGORY_DEPTH: usize = 9;
+
+/// A memory that is to be listed.
+pub(super) struct Found {
+    pub path: MemoryPath,
+    pub indexed: IndexedMemory,
+}
+
+/// A subcategory that is to be listed.
+pub(super) struct FoundCategory {
+    pub path: CategoryPath,
+    pub indexed: IndexedCategory,
+}
+
+/// The memories and subcategories of a category.
+#[derive(Default)]
+pub(super) struct Contents {
+    /// By path.
+    pub memories: Vec<Found>,
+    /// By path.
+    pub subcategories: Vec<FoundCategory>,
+}
+
+/// A category or a memory that maintenance looks at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Item {
+    pub category: CategoryPath,
+    /// `None` for the category itself, which comes before its memories.
+    pub slug: Option<String>,
+}
+
+impl Item {
+    /// The item as a cursor: the path of a memory, or that of a category with a slash.
+    pub fn cursor(&self) -> String {
+        match &self.slug {
+            Some(slug) => self.category.memory(slug).to_string(),
+            None => format!("{}/", self.category),
+        }
+    }
+
+    pub fn parse(cursor: &str) -> Option<Self> {
+        if cursor == "/" {
+            return Some(Self { category: CategoryPath::ROOT, slug: None });
+        }
+        if let Some(category) = cursor.strip_suffix('/') {
+            let category = CategoryPath::parse(category, "cursor").ok()?;
+            return Some(Self { category, slug: None });
+        }
+        let path = MemoryPath::parse(cursor, "cursor").ok()?;
+        Some(Self { category: path.category(), slug: Some(path.slug().to_owned()) })
+    }
+}
+
+/// What a category's index says of its contents. Without an index, and at the root, the files say it.
+///
+/// # Errors
+///
+/// `CORRUPTED_DATA` if the index cannot be read.
+pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Contents, Error> {
+    let index = store.index(category)?.map(|(index, _)| index);
+    let mut contents = Contents::default();
+    let found = |slug: &str, indexed| Found { path: category.memory(slug), indexed };
+    let of_index = index.as_ref().filter(|_| !category.is_root());
+    if of_index.is_none() || index.is_none() {
+        let directory = store.directory(category)?.unwrap_or_default();
+        if of_index.is_none() {
+            for slug in &directory.memories {
+                let path = category.memory(slug);
+                let indexed = match store.read(&path, |memory, _| indexed(&memory)) {
+                    // It is listed, so that somebody sees it.
+                    Err(ReadError::Damaged(_)) => IndexedMemory::default(),
+                    read => read?.unwrap_or_default(),
+                };
+                contents.memories.push(found(slug, indexed));
+            }
+        }
+        if index.is_none() {
+            for segment in &directory.subcategories {
+                let path = category.child(segment);
+                let memories = store.directory(&path)?.unwrap_or_default().memories.len() as u64;
+                let indexed = IndexedCategory { memory_count: Some(memories), description: None };
+                contents.subcategories.push(FoundCategory { path, indexed });
+            }
+        }
+    }
+    for (slug, indexed) in of_index.iter().flat_map(|index| index.memories()) {
+        contents.memories.push(found(slug, indexed));
+    }
+    for (segment, indexed) in index.iter().flat_map(|index| index.subcategories()) {
+        contents.subcategories.push(FoundCategory { path: category.child(segment), indexed });
+    }
+    Ok(contents)
+}
+
+/// The contents of a category and of all categories below it.
+pub(super) fn all_contents(store: &Store<'_>, category: &CategoryPath) -> Result<Contents, Error> {
+    let mut all = contents(store, category)?;
+    let mut next = 0;
+    while let Some(found) = all.subcategories.get(next) {
+        next += 1;
+        if found.path.depth() > MAX_CATEGORY_DEPTH {
+            continue;
+        }
+        let below = contents(store, &found.path)?;
+        all.memories.extend(below.memories);
+        all.subcategories.extend(below.subcategories);
+    }
+    all.memories.sort_by(|a, b| a.path.cmp(&b.path));
+    all.subcategories.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(all)
+}
+
+/// All categories and memories that the directories of a store have, in order, and the Markdown files
+/// of each category that are no memories.
+pub(super) fn items(
+    store: &Store<'_>,
+) -> Result<(Vec<Item>, BTreeMap<CategoryPath, Vec<String>>), Error> {
+    let (mut items, mut others) = (Vec::new(), BTreeMap::new());
+    let mut open = vec![CategoryPath::ROOT];
+    while let Some(category) = open.pop() {
+        let directory = store.directory(&category)?.unwrap_or_default();
+        items.push(Item { category: category.clone(), slug: None });
+        let memories = directory.memories.into_iter();
+        items.extend(memories.map(|slug| Item { category: category.clone(), slug: Some(slug) }));
+        if category.depth() < MAX_CATEGORY_DEPTH {
+            open.extend(directory.subcategories.iter().map(|segment| category.child(segment)));
+        }
+        if !directory.others.is_empty() {
+            others.insert(category, directory.others);
+        }
+    }
+    items.sort();
+    Ok((items, others))
+}
+
+/// The metadata of a memory. `None` if its file is gone. Front matter that cannot be read says
+/// nothing.
+pub(super) fn metadata(store: &Store<'_>, path: &MemoryPath) -> Result<Option<Metadata>, Error> {
+    match store.read(path, |memory, _| memory.metadata) {
+        Err(ReadError::Damaged(_)) => Ok(Some(Metadata::default())),
+        read => Ok(read?),
+    }
+}

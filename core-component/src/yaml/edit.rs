@@ -1,0 +1,344 @@
+//! Changes to a text of YAML, as splices. Each change concerns one entry or item and leaves every
+//! other byte as it is.
+
+use std::ops::Range;
+
+use super::write::scalar;
+use super::{Entry, New, Node, Value};
+use crate::storage::Splice;
+
+/// Collects changes to one text.
+pub(crate) struct Editor<'a> {
+    text: &'a str,
+    splices: Vec<(Range<usize>, String)>,
+}
+
+impl<'a> Editor<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self { text, splices: Vec::new() }
+    }
+
+    pub fn has_changes(&self) -> bool {
+        !self.splices.is_empty()
+    }
+
+    /// The changes, in order.
+    pub fn splices(mut self) -> Vec<Splice> {
+        self.splices.sort_by_key(|(range, _)| (range.start, range.end));
+        let splice = |(range, text): (_, String)| Splice { range, inserts: text.into_bytes() };
+        self.splices.into_iter().map(splice).collect()
+    }
+
+    /// The text with all changes. `None` if two of them overlap.
+    pub fn finish(self) -> Option<String> {
+        let text = self.text;
+        let spliced = Splice::all(&self.splices(), text.as_bytes().to_vec())?;
+        String::from_utf8(spliced).ok()
+    }
+
+    /// Gives a key of a mapping a value. A new key becomes the last one.
+    pub fn set(&mut self, mapping: &Node, key: &str, new: &New) {
+        match mapping.entry(key) {
+            Some(entry) => self.replace(mapping, entry, new),
+            None => self.append(mapping, key, new),
+        }
+    }
+
+    /// Removes a key of a mapping, if it is there.
+    pub fn remove(&mut self, mapping: &Node, key: &str) {
+        let Value::Mapping { entries, is_flow } = &mapping.value else { return };
+        let is_it = |entry: &Entry| entry.key.text() == Some(key);
+        let Some(at) = entries.iter().position(is_it) else { return };
+        match is_flow {
+            // A block mapping cannot be empty. A new key may follow it.
+            false if entries.len() == 1 && !self.has_changes() => {
+                self.splice(mapping.span.clone(), "{}".into());
+            }
+            false => {
+                let range = self.lines(entries[at].key.span.start, self.end_of(&entries[at]));
+                // An entry that shares its line with the dash of an item goes without the dash.
+                let range = match self.begins_line(entries[at].key.span.start) {
+                    true => range,
+                    false => entries[at].key.span.start..entries[at + 1].key.span.start,
+                };
+                self.splice(range, String::new());
+            }
+            true => {
+                let spans: Vec<_> =
+                    entries.iter().map(|of| of.key.span.start..self.end_of(of)).collect();
+                self.splice(without(&spans, at), String::new());
+            }
+        }
+    }
+
+    /// Removes the items of a sequence with these numbers, and inserts new ones, each before the
+    /// item that now has its number, or after the last one. Both lists are in ascending order. A
+    /// missing sequence becomes the last key of its parent.
+    pub fn change_items(
+        &mut self,
+        parent: &Node,
+        key: &str,
+        removed: &[usize],
+        inserted: &[(usize, New)],
+    ) {
+        if removed.is_empty() && inserted.is_empty() {
+            return;
+        }
+        let Some(entry) = parent.entry(key) else {
+            let new = New::Items(inserted.iter().map(|(_, new)| new.clone()).collect());
+            return self.append(parent, key, &new);
+        };
+        match &entry.value.value {
+            Value::Sequence { items, is_flow: false } if removed.len() < items.len() => {
+                for at in removed {
+                    let item = &items[*at];
+                    let lines = self.lines(self.dash(item), item.span.end);
+                    self.splice(lines, String::new());
+                }
+                let column = self.column_at(self.dash(&items[0]));
+                for (at, new) in inserted {
+                    let lines = New::Items(vec![new.clone()]).after_colon(column, self.line_end());
+                    let item =
+                        format!("{}{}", lines.trim_start_matches(['\n', '\r']), self.line_end());
+                    match items.get(*at) {
+                        Some(before) => {
+                            let at = self.line_start(self.dash(before));
+                            self.splice(at..at, item);
+                        }
+                        None => self.insert_lines_after(entry.value.span.end, &item),
+                    }
+                }
+            }
+            // A list in flow style is written anew from the texts of its items.
+            Value::Sequence { items, is_flow: true } if removed.len() < items.len() => {
+                let mut texts = Vec::new();
+                for at in 0..=items.len() {
+                    let new =
+                        inserted.iter().filter(|(before, _)| (*before).min(items.len()) == at);
+                    texts.extend(new.map(|(_, new)| new.flow()));
+                    if let Some(item) = items.get(at).filter(|_| !removed.contains(&at)) {
+                        texts.push(self.text[item.span.clone()].to_owned());
+                    }
+                }
+                self.splice(self.value_range(entry), format!(" [{}]", texts.join(", ")));
+            }
+            // The list is empty now or was so before.
+            _ => {
+                let new = New::Items(inserted.iter().map(|(_, new)| new.clone()).collect());
+                let column = self.column_at(entry.key.span.start) + 2;
+                let text = match is_flow(parent) {
+                    true => format!(" {}", new.flow()),
+                    false => new.after_colon(column, self.line_end()),
+                };
+                self.splice(self.value_range(entry), text);
+            }
+        }
+    }
+
+    fn replace(&mut self, mapping: &Node, entry: &Entry, new: &New) {
+        // An empty list has no style of its own.
+        let is_empty = entry.value.items().is_some_and(<[_]>::is_empty);
+        let is_flow = is_flow(mapping) || !is_empty && self::is_flow(&entry.value);
+        let text = match (is_flow, &entry.value.value) {
+            (true, _) => format!(" {}", new.flow()),
+            (false, Value::Sequence { items, .. }) if !items.is_empty() => {
+                let column = self.column_at(self.dash(&items[0]));
+                new.after_colon(column, self.line_end())
+            }
+            (false, _) => {
+                new.after_colon(self.column_at(entry.key.span.start) + 2, self.line_end())
+            }
+        };
+        self.splice(self.value_range(entry), text);
+    }
+
+    /// Adds an entry after the last one.
+    fn append(&mut self, mapping: &Node, key: &str, new: &New) {
+        let entries = mapping.entries().unwrap_or_default();
+        match (is_flow(mapping), entries.last()) {
+            (true, last) => {
+                let at = last.map_or(mapping.span.start + 1, |last| self.end_of(last));
+                let comma = if last.is_some() { ", " } else { "" };
+                self.splice(at..at, format!("{comma}{}: {}", scalar(key), new.flow()));
+            }
+            (false, _) => {
+                let column = self.column(mapping);
+                let (margin, line_end) = (" ".repeat(column), self.line_end());
+                let value = new.after_colon(column + 2, line_end);
+                self.insert_lines_after(
+                    mapping.span.end,
+                    &format!("{margin}{}:{value}{line_end}", scalar(key)),
+                );
+            }
+        }
+    }
+
+    /// Inserts whole lines below the line that `end` is on.
+    fn insert_lines_after(&mut self, end: usize, lines: &str) {
+        let at = self.line_after(self.trimmed(end));
+        let is_unended = at > 0 && !self.text[..at].ends_with('\n');
+        let text = match is_unended {
+            true => {
+                format!("{}{}", self.line_end(), lines.trim_end_matches(['\n', '\r']))
+            }
+            false => lines.to_owned(),
+        };
+        self.splice(at..at, text);
+    }
+
+    /// The range from the colon of an entry to the end of its value.
+    fn value_range(&self, entry: &Entry) -> Range<usize> {
+        let colon = self.colon(entry);
+        colon + 1..self.end_of(entry)
+    }
+
+    fn colon(&self, entry: &Entry) -> usize {
+        let end = entry.key.span.end;
+        end + self.text[end..].find(':').unwrap_or(0)
+    }
+
+    /// The end of an entry, without the white space after it.
+    fn end_of(&self, entry: &Entry) -> usize {
+        self.trimmed(entry.value.span.end).max(self.colon(entry) + 1)
+    }
+
+    fn trimmed(&self, end: usize) -> usize {
+        self.text[..end].trim_end().len()
+    }
+
+    /// The dash of an item of a block sequence.
+    fn dash(&self, item: &Node) -> usize {
+        let before = &self.text[..item.span.start];
+        before.rfind('-').unwrap_or(0)
+    }
+
+    /// The lines from `start` to `end`, whole.
+    fn lines(&self, start: usize, end: usize) -> Range<usize> {
+        self.line_start(start)..self.line_after(self.trimmed(end))
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        self.text[..at].rfind('\n').map_or(0, |end| end + 1)
+    }
+
+    fn line_after(&self, at: usize) -> usize {
+        self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
+    }
+
+    fn begins_line(&self, at: usize) -> bool {
+        self.text[self.line_start(at)..at].trim().is_empty()
+    }
+
+    /// The column of a block mapping.
+    fn column(&self, mapping: &Node) -> usize {
+        let first = mapping.entries().and_then(<[_]>::first);
+        first.map_or(0, |entry| self.column_at(entry.key.span.start))
+    }
+
+    fn column_at(&self, at: usize) -> usize {
+        self.text[self.line_start(at)..at].chars().count()
+    }
+
+    /// The line end of the text: that of its first line.
+    fn line_end(&self) -> &'static str {
+        let first = self.text.find('\n');
+        if first.is_some_and(|at| self.text[..at].ends_with('\r')) { "\r\n" } else { "\n" }
+    }
+
+    fn splice(&mut self, range: Range<usize>, text: String) {
+        self.splices.push((range, text));
+    }
+}
+
+fn is_flow(node: &Node) -> bool {
+    matches!(
+        node.value,
+        Value::Sequence { is_flow: true, .. } | Value::Mapping { is_flow: true, .. }
+    )
+}
+
+/// The range that removes one of these items with one comma.
+fn without(spans: &[Range<usize>], at: usize) -> Range<usize> {
+    match (at, spans.get(at + 1)) {
+        (0, Some(next)) => spans[0].start..next.start,
+        (0, None) => spans[0].clone(),
+        _ => spans[at - 1].end..spans[at].end,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    fn edited(text: &str, edit: impl FnOnce(&mut Editor<'_>, &Node)) -> String {
+        let root = parse(text, 1_000).expect("YAML").expect("a value");
+        let mut editor = Editor::new(text);
+        edit(&mut editor, &root);
+        editor.finish().expect("changes that fit")
+    }
+
+    #[test]
+    fn a_value_is_replaced_and_everything_around_it_stays() {
+        let set = |text: &str, new: New| edited(text, |editor, root| editor.set(root, "k", &new));
+        let one = || New::text("new");
+        let two = || New::texts(&["x".into(), "1".into()]);
+        for (text, with_one, with_two) in [
+            ("k: a # c\nz: 1\n", "k: new # c\nz: 1\n", "k:\n  - x\n  - \"1\" # c\nz: 1\n"),
+            ("k:\n- a\n- b\n# c\nz: 1", "k: new\n# c\nz: 1", "k:\n- x\n- \"1\"\n# c\nz: 1"),
+            ("k:\n    - a # c\n", "k: new # c\n", "k:\n    - x\n    - \"1\" # c\n"),
+            ("k: [a, b] # c\n", "k: new # c\n", "k: [x, \"1\"] # c\n"),
+            ("k: [] # c\n", "k: new # c\n", "k:\n  - x\n  - \"1\" # c\n"),
+            ("k: |\n  a\n  b\n\nz: 1\n", "k: new\n\nz: 1\n", "k:\n  - x\n  - \"1\"\n\nz: 1\n"),
+            ("k:\nz: 1\n", "k: new\nz: 1\n", "k:\n  - x\n  - \"1\"\nz: 1\n"),
+            ("k:\r\nz: 1\r\n", "k: new\r\nz: 1\r\n", "k:\r\n  - x\r\n  - \"1\"\r\nz: 1\r\n"),
+            ("{é: 1, k: 2}", "{é: 1, k: new}", "{é: 1, k: [x, \"1\"]}"),
+            ("z: 1 # c\n# d\n", "z: 1 # c\nk: new\n# d\n", "z: 1 # c\nk:\n  - x\n  - \"1\"\n# d\n"),
+            ("z: 1", "z: 1\nk: new", "z: 1\nk:\n  - x\n  - \"1\""),
+            ("{z: 1 }", "{z: 1, k: new }", "{z: 1, k: [x, \"1\"] }"),
+            ("{}", "{k: new}", "{k: [x, \"1\"]}"),
+        ] {
+            assert_eq!(set(text, one()), with_one, "{text:?}");
+            assert_eq!(set(text, two()), with_two, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_removed_with_its_lines() {
+        for (text, without) in [
+            ("a: 1\nk:\n  - x # c\nz: 1\n", "a: 1\nz: 1\n"),
+            ("a: 1\nk: 2", "a: 1\n"),
+            ("# c\nk: 2\n", "# c\n{}\n"),
+            ("{a: 1, k: [x], z: 2}", "{a: 1, z: 2}"),
+            ("{k: 1, z: 2}", "{z: 2}"),
+            ("{k: 1}", "{}"),
+            ("z: 1\n", "z: 1\n"),
+        ] {
+            assert_eq!(edited(text, |editor, root| editor.remove(root, "k")), without, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn items_are_removed_and_inserted_where_they_belong() {
+        let item = |path: &str| New::Mapping(vec![("p", New::text(path)), ("n", New::plain(1))]);
+        let changed = |text: &str, removed: &[usize], inserted: &[(usize, New)]| {
+            edited(text, |editor, root| editor.change_items(root, "l", removed, inserted))
+        };
+        let text = "l: \n  - p: a\n    n: 1\n  # of c\n  - p: c\n\n  -\n    p: e\nz: 1\n";
+        assert_eq!(
+            changed(text, &[1], &[(1, item("b")), (3, item("f"))]),
+            "l: \n  - p: a\n    n: 1\n  # of c\n  - p: b\n    n: 1\n\n  -\n    p: e\n  - p: f\n    n: 1\nz: 1\n"
+        );
+        assert_eq!(changed(text, &[0, 1, 2], &[]), "l: []\nz: 1\n");
+        assert_eq!(changed(text, &[0, 1, 2], &[(0, item("x"))]), "l:\n  - p: x\n    n: 1\nz: 1\n");
+        assert_eq!(changed("l: []\nz: 1", &[], &[(0, item("x"))]), "l:\n  - p: x\n    n: 1\nz: 1");
+        assert_eq!(changed("l:\nz: 1", &[], &[(0, item("x"))]), "l:\n  - p: x\n    n: 1\nz: 1");
+        assert_eq!(changed("z: 1", &[], &[(0, item("x"))]), "z: 1\nl:\n  - p: x\n    n: 1");
+        assert_eq!(
+            changed("l: [{p: a}, {p: c}]", &[0], &[(1, item("b"))]),
+            "l: [{p: b, n: 1}, {p: c}]"
+        );
+        assert_eq!(changed("l:\n- p: a", &[], &[(1, item("b"))]), "l:\n- p: a\n- p: b\n  n: 1");
+        assert_eq!(changed("{l: []}", &[], &[(0, item("b"))]), "{l: [{p: b, n: 1}]}");
+    }
+}

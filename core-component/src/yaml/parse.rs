@@ -1,0 +1,170 @@
+//! From text to nodes. The parser is not recursive, and neither is this, so depth costs no stack.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+
+use super::{Entry, Node, Value, YamlError};
+use crate::text::line_of;
+
+/// The maximum depth of collections.
+const MAX_DEPTH: usize = 32;
+
+/// Parses a text with at most this many values and keys. `None` if there is none, only comments.
+///
+/// # Errors
+///
+/// The first reason why the text cannot be used: it is no YAML, is too deep or has too many values,
+/// has an anchor, an alias or a tag, more than one document, or a key twice.
+pub(crate) fn parse(text: &str, max_nodes: usize) -> Result<Option<Node>, YamlError> {
+    let mut builder = Builder::new(text, max_nodes);
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| YamlError {
+            line: error.marker().line(),
+            message: error.info().to_owned(),
+        })?;
+        builder.take(event, span)?;
+    }
+    Ok(builder.root)
+}
+
+/// A collection that has not ended.
+struct Open {
+    start: usize,
+    is_flow: bool,
+    contents: Contents,
+}
+
+enum Contents {
+    Sequence(Vec<Node>),
+    Mapping { entries: Vec<Entry>, keys: BTreeSet<String>, key: Option<Node> },
+}
+
+struct Builder<'a> {
+    text: &'a str,
+    /// The byte offset of each character. Empty if the two are the same.
+    offsets: Vec<u32>,
+    open: Vec<Open>,
+    nodes_left: usize,
+    documents: usize,
+    root: Option<Node>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(text: &'a str, max_nodes: usize) -> Self {
+        let offsets = match text.is_ascii() {
+            true => Vec::new(),
+            false => text.char_indices().map(|(at, _)| at as u32).collect(),
+        };
+        Self { text, offsets, open: Vec::new(), nodes_left: max_nodes, documents: 0, root: None }
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), YamlError> {
+        let range = self.bytes(span);
+        match event {
+            Event::DocumentStart(_) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err(self.error(range.start, "a second document begins here"));
+                }
+            }
+            Event::Alias(_) => return Err(self.unsupported(range.start)),
+            Event::Scalar(_, _, anchor, tag) if anchor > 0 || tag.is_some() => {
+                return Err(self.unsupported(range.start));
+            }
+            Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag)
+                if anchor > 0 || tag.is_some() =>
+            {
+                return Err(self.unsupported(range.start));
+            }
+            Event::Scalar(text, style, ..) => {
+                let is_plain = style == ScalarStyle::Plain;
+                self.add(Node {
+                    span: range,
+                    value: Value::Scalar { text: text.into_owned(), is_plain },
+                })?;
+            }
+            Event::SequenceStart(..) => self.begin(&range, Contents::Sequence(Vec::new()))?,
+            Event::MappingStart(..) => self.begin(
+                &range,
+                Contents::Mapping { entries: Vec::new(), keys: BTreeSet::new(), key: None },
+            )?,
+            Event::SequenceEnd | Event::MappingEnd => self.end(range.start)?,
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, range: &Range<usize>, contents: Contents) -> Result<(), YamlError> {
+        if self.open.len() == MAX_DEPTH {
+            let message = format!("collections are nested more than {MAX_DEPTH} deep");
+            return Err(self.error(range.start, &message));
+        }
+        // A block collection begins with its first item: it has no character of its own.
+        self.open.push(Open { start: range.start, is_flow: !range.is_empty(), contents });
+        Ok(())
+    }
+
+    fn end(&mut self, at: usize) -> Result<(), YamlError> {
+        let Open { start, is_flow, contents } = self.open.pop().expect("it has begun");
+        let last = match &contents {
+            Contents::Sequence(items) => items.last(),
+            Contents::Mapping { entries, .. } => entries.last().map(|entry| &entry.value),
+        };
+        // A flow collection ends with its bracket, a block collection with its last value.
+        let end = if is_flow { at + 1 } else { last.map_or(start, |last| last.span.end) };
+        let value = match contents {
+            Contents::Sequence(items) => Value::Sequence { items, is_flow },
+            Contents::Mapping { entries, .. } => Value::Mapping { entries, is_flow },
+        };
+        self.add(Node { span: start..end, value })
+    }
+
+    fn add(&mut self, node: Node) -> Result<(), YamlError> {
+        if self.nodes_left == 0 {
+            return Err(self.error(node.span.start, "there are too many values"));
+        }
+        self.nodes_left -= 1;
+        let text = self.text;
+        match self.open.last_mut().map(|open| &mut open.contents) {
+            None => self.root = Some(node),
+            Some(Contents::Sequence(items)) => items.push(node),
+            Some(Contents::Mapping { entries, keys, key }) => match key.take() {
+                Some(key) => entries.push(Entry { key, value: node }),
+                None => {
+                    let Value::Scalar { text: name, .. } = &node.value else {
+                        return Err(error(text, node.span.start, "a key is a text"));
+                    };
+                    if !keys.insert(name.clone()) {
+                        let message = format!("the key `{}` is there twice", name.escape_debug());
+                        return Err(error(text, node.span.start, &message));
+                    }
+                    *key = Some(node);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, span: Span) -> Range<usize> {
+        let byte = |index: usize| match self.offsets.is_empty() {
+            true => index.min(self.text.len()),
+            false => self.offsets.get(index).map_or(self.text.len(), |at| *at as usize),
+        };
+        let start = byte(span.start.index());
+        start..byte(span.end.index()).max(start)
+    }
+
+    fn unsupported(&self, at: usize) -> YamlError {
+        self.error(at, "anchors, aliases and tags are not supported: write the value itself")
+    }
+
+    fn error(&self, at: usize, message: &str) -> YamlError {
+        error(self.text, at, message)
+    }
+}
+
+fn error(text: &str, at: usize, message: &str) -> YamlError {
+    YamlError { line: line_of(text, at), message: message.to_owned() }
+}

@@ -1,0 +1,170 @@
+//! Values that are written. A text is plain where every YAML parser reads it back as that text, and
+//! otherwise in double quotes, as JSON has it.
+
+use super::Node;
+
+/// A new value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum New {
+    Text(String),
+    /// A text that is written as it is, such as a timestamp or a number.
+    Plain(String),
+    /// A sequence.
+    Items(Vec<New>),
+    Mapping(Vec<(&'static str, New)>),
+    /// A mapping with one key.
+    Named(String, Box<New>),
+}
+
+impl New {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub fn plain(value: impl ToString) -> Self {
+        Self::Plain(value.to_string())
+    }
+
+    pub fn texts(texts: &[String]) -> Self {
+        Self::Items(texts.iter().map(Self::text).collect())
+    }
+
+    /// Whether a node has this value.
+    pub fn is_in(&self, node: &Node) -> bool {
+        match self {
+            Self::Text(text) | Self::Plain(text) => node.text() == Some(text),
+            Self::Items(items) => node.items().is_some_and(|nodes| {
+                nodes.len() == items.len()
+                    && items.iter().zip(nodes).all(|(item, node)| item.is_in(node))
+            }),
+            Self::Mapping(entries) => node.entries().is_some_and(|nodes| {
+                let is_in = |(key, value): &(&str, Self)| {
+                    node.get(key).is_some_and(|node| value.is_in(node))
+                };
+                nodes.len() == entries.len() && entries.iter().all(is_in)
+            }),
+            Self::Named(name, value) => node.get(name).is_some_and(|node| value.is_in(node)),
+        }
+    }
+
+    /// The value in flow style, on one line.
+    pub fn flow(&self) -> String {
+        match self {
+            Self::Text(text) => scalar(text),
+            Self::Plain(text) => text.clone(),
+            Self::Items(items) => {
+                let items: Vec<_> = items.iter().map(Self::flow).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Mapping(entries) => {
+                let entry = |(key, value): &(&str, Self)| format!("{key}: {}", value.flow());
+                let entries: Vec<_> = entries.iter().map(entry).collect();
+                format!("{{{}}}", entries.join(", "))
+            }
+            Self::Named(name, value) => format!("{{{}: {}}}", scalar(name), value.flow()),
+        }
+    }
+
+    /// What follows the colon of a key, in block style. `column` is that of the lines below it.
+    pub fn after_colon(&self, column: usize, line_end: &str) -> String {
+        let margin = format!("{line_end}{}", " ".repeat(column));
+        match self {
+            Self::Text(_) | Self::Plain(_) => format!(" {}", self.flow()),
+            Self::Items(items) if items.is_empty() => " []".into(),
+            Self::Items(items) => {
+                let item = |item: &Self| {
+                    let lines = item.after_colon(column + 2, line_end);
+                    // The first line of an item begins with its dash.
+                    format!("{margin}- {}", lines.trim_start_matches(['\n', '\r', ' ']))
+                };
+                items.iter().map(item).collect()
+            }
+            Self::Mapping(entries) => {
+                let entry = |(key, value): &(&str, Self)| {
+                    format!("{margin}{key}:{}", value.after_colon(column + 2, line_end))
+                };
+                entries.iter().map(entry).collect()
+            }
+            Self::Named(name, value) => {
+                let value = value.after_colon(column + 2, line_end);
+                format!("{margin}{}:{value}", scalar(name))
+            }
+        }
+    }
+}
+
+/// A text as a scalar.
+pub(super) fn scalar(text: &str) -> String {
+    match is_safe(text) {
+        true => text.to_owned(),
+        false => serde_json::to_string(text).unwrap_or_default(),
+    }
+}
+
+/// Whether a text can be plain: it begins with an ASCII letter or `/`, and nothing in it can mean
+/// anything else to YAML 1.1 or 1.2, in block or flow style.
+fn is_safe(text: &str) -> bool {
+    let is_word = matches!(
+        text.to_ascii_lowercase().as_str(),
+        "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
+    );
+    let first = text.bytes().next();
+    let begins = first.is_some_and(|first| first.is_ascii_alphabetic() || first == b'/');
+    let may_stand = |(at, byte): (usize, u8)| match byte {
+        b':' => text
+            .as_bytes()
+            .get(at + 1)
+            .is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'/'),
+        b' ' => text.as_bytes().get(at + 1).is_some_and(|next| !matches!(next, b' ' | b'#')),
+        byte => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-'),
+    };
+    begins && !is_word && text.len() <= 120 && text.bytes().enumerate().all(may_stand)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_plain_only_where_every_parser_reads_it_as_a_text() {
+        for plain in
+            ["a", "feature", "src/core/types.ts:17", "https://docs.example.com", "two words"]
+        {
+            assert_eq!(scalar(plain), plain);
+        }
+        for quoted in [
+            "",
+            "1",
+            "2025",
+            "2025-01-20",
+            "1e3",
+            "0x1f",
+            "true",
+            "No",
+            "null",
+            "~",
+            "- a",
+            "a: b",
+            "a:",
+            "a #b",
+            " a",
+            "a ",
+            "[a]",
+            "{a}",
+            "a, b",
+            "#a",
+            "é",
+            "*a",
+            "&a",
+            "!a",
+            "|",
+            "%a",
+            "@a",
+            "a\nb",
+            "a\"b",
+            "12:30:00",
+        ] {
+            assert_eq!(scalar(quoted), serde_json::to_string(quoted).expect("JSON"));
+        }
+    }
+}
