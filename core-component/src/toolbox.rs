@@ -1,6 +1,8 @@
 //! The exports of `wit/toolbox` as plain functions: each depends only on its arguments and on the
 //! storage.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
@@ -84,7 +86,7 @@ pub fn call_tool(
             .map_err(|error| Failure::invalid(format!("the arguments cannot be read: {error}")))?,
     };
     write_integers(&mut arguments);
-    let call = Call::new(storage, context);
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let answer = (tool.run)(&call, &arguments);
     Ok(Outcome { answer, changed: call.changed.into_inner() })
 }
@@ -101,7 +103,7 @@ pub fn read_resource(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
-    let call = Call::new(storage, context);
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let mut resources = toolsets.iter().filter_map(|toolset| toolset.resources);
     let Some(contents) = resources.find_map(|resources| (resources.read)(&call, uri)) else {
         return Err(Failure::not_found(format!("no resource `{uri}` is mounted")));
@@ -160,6 +162,12 @@ pub(crate) fn mounted(settings: &Settings) -> Result<Vec<&'static Toolset>, Fail
     Ok(mounted)
 }
 
+/// The names that tools of several toolsets have.
+fn shared_names(toolsets: &[&'static Toolset]) -> BTreeSet<&'static str> {
+    let names = toolsets.iter().flat_map(|toolset| toolset.tools.iter().map(|tool| tool.name));
+    names.filter(|name| toolsets.iter().filter(|of| of.has(name)).count() > 1).collect()
+}
+
 /// Finds a mounted tool by its name or its qualified name.
 ///
 /// # Errors
@@ -184,12 +192,12 @@ fn find(toolsets: &[&'static Toolset], name: &str) -> Result<&'static ErasedTool
     }
 }
 
-fn not_mounted(toolsets: &[&Toolset], name: &str) -> Failure {
+fn not_mounted(toolsets: &[&'static Toolset], name: &str) -> Failure {
+    let shared = shared_names(toolsets);
     let names = toolsets.iter().flat_map(|toolset| {
-        toolset.tools.iter().map(|tool| {
-            let is_shared = toolsets.iter().filter(|other| other.has(tool.name)).count() > 1;
-            let name = if is_shared { toolset.qualified(tool.name) } else { tool.name.to_owned() };
-            format!("`{name}`")
+        toolset.tools.iter().map(|tool| match shared.contains(tool.name) {
+            true => format!("`{}`", toolset.qualified(tool.name)),
+            false => format!("`{}`", tool.name),
         })
     });
     let names: Vec<_> = names.collect();

@@ -1,6 +1,6 @@
 //! The messages of this toolset's errors.
 
-use super::path::{CategoryPath, MemoryPath};
+use super::path::{CategoryPath, MemoryPath, Nearest};
 pub(super) use crate::error::{Code, Error};
 use crate::names::NAME_ACCEPTED;
 use crate::storage;
@@ -53,12 +53,12 @@ impl Error {
     }
 
     /// The text is no path of a memory or a category.
-    pub(super) fn invalid_path(path: &str, field: &str, nearest: &str) -> Self {
+    pub(super) fn invalid_path(path: &str, field: &str, Nearest(nearest): &Nearest) -> Self {
         let rule = "lower-case letters and digits in words joined by `-`, at most 10 segments joined \
                     by `/`";
         let shown: String = path.chars().take(200).collect();
         let shown = shown.escape_debug();
-        let (message, accepted) = match nearest {
+        let (message, accepted) = match nearest.as_str() {
             "" => (format!("`{field}` `{shown}` is no path: use {rule}"), rule.to_owned()),
             near => (format!("`{field}` `{shown}` is no path: use `{near}`"), format!("`{near}`")),
         };

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::memory::{Memory, token_estimate};
 use super::path::CategoryPath;
 use crate::storage::Splice;
 use crate::time::Timestamp;
@@ -243,6 +244,14 @@ impl Items {
     }
 }
 
+/// What an index says of a memory.
+pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
+    IndexedMemory {
+        token_estimate: Some(token_estimate(memory.content)),
+        updated_at: memory.metadata.updated_at,
+    }
+}
+
 /// The text of a new index.
 pub(super) fn new_text(category: &CategoryPath, wanted: &Wanted) -> String {
     let memories = wanted.memories.iter().flatten();
@@ -320,7 +329,7 @@ mod tests {
     use super::*;
 
     fn changed(text: &str, wanted: &Wanted) -> String {
-        let category = CategoryPath::parse("a", "category").expect("a path");
+        let category = CategoryPath::parse("a").expect("a path");
         let index = Index::read(&category, text).expect(text);
         let splices = index.change(&category, text, wanted).expect(text);
         let changed = Splice::all(&splices, text.as_bytes().to_vec()).expect("they fit");

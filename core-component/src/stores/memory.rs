@@ -7,6 +7,9 @@ use crate::storage::Splice;
 use crate::time::{Date, Timestamp};
 use crate::yaml::{New, Node, YamlError};
 
+/// The source of memories that a model adds, on every host.
+pub(super) const OF_MODELS: &str = "mcp";
+
 /// What the front matter of a memory says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Metadata {

@@ -10,6 +10,7 @@
 //! memories are the truth and the indexes follow them.
 
 mod add_memory;
+mod change;
 mod cortex_get_recent_memories;
 mod error;
 mod get_memory;
@@ -21,6 +22,7 @@ mod memory;
 mod move_memory;
 mod operations;
 mod path;
+mod place;
 mod plan;
 mod prune_memories;
 pub(crate) mod registry;
@@ -34,7 +36,7 @@ mod uri;
 mod walk;
 
 use crate::tool::ErasedTool;
-use crate::toolset::{PlaceDescription, PlaceKind, Toolset};
+use crate::toolset::Toolset;
 
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "stores",
@@ -43,17 +45,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::StoresSettings>("stores").map(drop),
-    places: &[PlaceDescription {
-        label: PLACE,
-        title: "Stores",
-        kind: PlaceKind::Family,
-        is_private: false,
-        setting: "registry",
-        default: "config:stores.yaml",
-        databases: &[],
-        missing: "this host has no registry of stores: set one, or mount the toolset `stores` where \
-                  there is a configuration directory",
-    }],
+    places: &[place::STORES],
     tools: &[
         ErasedTool::of::<cortex_get_recent_memories::GetRecentMemories>(),
         ErasedTool::of::<list_memories::ListMemories>(),
@@ -67,9 +59,3 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     ],
     resources: Some(&resources::RESOURCES),
 };
-
-/// The label of the family of stores.
-const PLACE: &str = "stores";
-
-/// The source of memories that a model adds.
-const SOURCE: &str = "mcp";

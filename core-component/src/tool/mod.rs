@@ -5,6 +5,7 @@ mod check;
 mod schema;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,6 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::storage::Storage;
-use crate::toolbox::mounted;
-use crate::toolset::Toolset;
 
 pub(crate) use check::{Violation, write_integers};
 pub(crate) use schema::is_name;
@@ -39,20 +38,27 @@ pub(crate) trait Tool {
 pub(crate) struct Call<'a> {
     pub storage: &'a dyn Storage,
     pub context: &'a Context,
+    /// The names that tools of several mounted toolsets have.
+    shared_names: BTreeSet<&'static str>,
     /// The URIs of the resources that the call has changed.
     pub changed: RefCell<Vec<String>>,
 }
 
 impl<'a> Call<'a> {
-    pub fn new(storage: &'a dyn Storage, context: &'a Context) -> Self {
-        Self { storage, context, changed: RefCell::default() }
+    pub fn new(
+        storage: &'a dyn Storage,
+        context: &'a Context,
+        shared_names: BTreeSet<&'static str>,
+    ) -> Self {
+        Self { storage, context, shared_names, changed: RefCell::default() }
     }
 
     /// The name under which a tool of a mounted toolset is listed, for messages.
-    pub fn listed(&self, toolset: &Toolset, tool: &str) -> String {
-        let mounted = mounted(&self.context.settings).unwrap_or_default();
-        let is_shared = mounted.iter().any(|of| of.name != toolset.name && of.has(tool));
-        if is_shared { toolset.qualified(tool) } else { tool.to_owned() }
+    pub fn listed(&self, toolset: &str, tool: &str) -> String {
+        match self.shared_names.contains(tool) {
+            true => format!("{toolset}_{tool}"),
+            false => tool.to_owned(),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::write::scalar;
-use super::{Entry, New, Node, Value};
+use super::node::{Entry, Node, Value};
+use super::write::{New, scalar};
 use crate::storage::Splice;
 
 /// Collects changes to one text.
@@ -268,7 +268,7 @@ fn without(spans: &[Range<usize>], at: usize) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse;
+    use super::super::parse::parse;
     use super::*;
 
     fn edited(text: &str, edit: impl FnOnce(&mut Editor<'_>, &Node)) -> String {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::{Entry, Node, Value, YamlError};
+use super::node::{Entry, Node, Value, YamlError};
 use crate::text::line_of;
 
 /// The maximum depth of collections.
@@ -167,4 +167,44 @@ impl<'a> Builder<'a> {
 
 fn error(text: &str, at: usize, message: &str) -> YamlError {
     YamlError { line: line_of(text, at), message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_these_formats_have_no_use_for_is_refused_with_its_line() {
+        let error = |text: &str, max: usize| parse(text, max).expect_err(text);
+        for (text, line) in [
+            ("a: &x 1\n", 1),
+            ("a: 1\nb: *x\n", 2),
+            ("a: !!str 1\n", 1),
+            ("a: &x [1]\n", 1),
+            ("a: 1\na: 2\n", 2),
+            ("? [a]\n: 1\n", 1),
+            ("a: 1\n---\nb: 1\n", 2),
+            ("a: [1\n", 2),
+            ("a: 'b\n", 1),
+            ("a: b: c\n", 1),
+        ] {
+            assert_eq!(error(text, 100).line, line, "{text:?}: {:?}", error(text, 100));
+        }
+        assert!(error(&"[".repeat(100), 1_000).message.contains("more than 32 deep"));
+        let deep: String = (0..100).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        assert!(error(&deep, 1_000).message.contains("more than 32 deep"));
+        let many: String = (0..1_000_000).map(|key| format!("k{key}: 1\n")).collect();
+        assert!(error(&many, 1_000).message.contains("too many"));
+    }
+
+    #[test]
+    fn values_have_their_places_in_bytes() {
+        let text = "é: [à, b] # c\nk: |\n  lit\n\nn:\n";
+        let root = parse(text, 100).expect("YAML").expect("a value");
+        let of = |key: &str| &root.entry(key).expect("it is there").value;
+        assert_eq!(&text[of("é").span.clone()], "[à, b]");
+        assert_eq!(of("k").text(), Some("lit\n"));
+        assert!(of("n").is_null() && root.get("n").is_none());
+        assert!(parse("# c\n", 100).expect("YAML").is_none());
+    }
 }
