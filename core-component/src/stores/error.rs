@@ -84,6 +84,17 @@ impl Error {
         Self::new(Code::MemoryExists, message)
     }
 
+    pub(super) fn file_exists(path: &MemoryPath) -> Self {
+        let message =
+            format!("there is a memory `{path}` already: edit it, or choose another path");
+        Self::new(Code::MemoryExists, message)
+    }
+
+    pub(super) fn changed_since(path: &MemoryPath) -> Self {
+        let message = format!("the memory `{path}` has changed since it was read: read it again");
+        Self::at(Code::InvalidInput, message, "version", "that of `get_memory_file`".into())
+    }
+
     pub(super) fn destination_exists(path: &MemoryPath) -> Self {
         let message = format!("there is a memory `{path}` already: choose another `to_path`");
         Self::new(Code::DestinationExists, message)

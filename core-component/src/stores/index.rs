@@ -153,7 +153,11 @@ impl Index {
         self.set_values(&mut editor, wanted);
         self.change_lists(&mut editor, root, category, wanted);
         let splices = editor.splices();
-        if says(category, text, &splices, wanted) {
+        // Lines of lists in block style can be changed without a look at the result.
+        let is_block = |list| root.get(list).is_none_or(|list| list.is_list_of_blocks(text));
+        if is_block(MEMORIES) && is_block(SUBCATEGORIES) && !root.is_flow()
+            || says(category, text, &splices, wanted)
+        {
             return Ok(splices);
         }
         // In a list in flow style, new items and new values overlap: they are made one after the other.

@@ -14,6 +14,7 @@ mod change;
 mod cortex_get_recent_memories;
 mod error;
 mod get_memory;
+mod get_memory_file;
 mod index;
 mod input;
 mod intent;
@@ -25,6 +26,7 @@ mod path;
 mod place;
 mod plan;
 mod prune_memories;
+mod put_memory_file;
 pub(crate) mod registry;
 mod reindex_store;
 mod remove_memory;
@@ -56,6 +58,8 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<remove_memory::RemoveMemory>(),
         ErasedTool::of::<prune_memories::PruneMemories>(),
         ErasedTool::of::<reindex_store::ReindexStore>(),
+        ErasedTool::of::<get_memory_file::GetMemoryFile>(),
+        ErasedTool::of::<put_memory_file::PutMemoryFile>(),
     ],
     resources: Some(&resources::RESOURCES),
 };

@@ -4,7 +4,7 @@
 use super::change::{Order, change};
 use super::error::Error;
 use super::index::indexed;
-use super::memory::{Memory, Metadata, Update, new_text, updated};
+use super::memory::{Memory, Metadata, Update, edited_text, new_text, text_of_person, updated};
 use super::path::{CategoryPath, MemoryPath};
 use super::store::{ReadError, Store, Text};
 use super::walk::{Contents, Found, Item, Items, all_contents, contents, items, metadata};
@@ -90,6 +90,63 @@ pub(super) fn update_memory(
                 plan.edit(path, &before, splices, indexed(&Memory::read(path, &text)?));
             }
             None => plan.index(path, indexed(&Memory::read(path, &before.text)?)),
+        }
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Creates a memory from the text of a file that a person wrote.
+///
+/// # Errors
+///
+/// `MEMORY_EXISTS`; `CORRUPTED_DATA` if the text has front matter that cannot be read.
+pub(super) fn create_file(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    text: &str,
+) -> Result<Warnings, Error> {
+    let text = text_of_person(path, text, now(store))?;
+    let indexed = indexed(&Memory::read(path, &text)?);
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+        if store.memory(path)?.is_some() {
+            plan.mend(&path.category());
+            return Ok(Err(Error::file_exists(path)));
+        }
+        plan.create(path, text.clone(), indexed);
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Replaces the file of a memory by a text that a person edited.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`; `INVALID_INPUT` if the memory has another version now; `CORRUPTED_DATA` if the
+/// text has front matter that cannot be read.
+pub(super) fn replace_file(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    text: &str,
+    version: &str,
+) -> Result<Warnings, Error> {
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+        let Some(before) = store.memory(path)? else {
+            plan.mend(&path.category());
+            return Ok(Err(Error::no_memory_at(path)));
+        };
+        if before.version != version {
+            plan.mend(&path.category());
+            return Ok(Err(Error::changed_since(path)));
+        }
+        let text = edited_text(path, &before.text, text, now(store))?;
+        let indexed = indexed(&Memory::read(path, &text)?);
+        if text == before.text {
+            plan.index(path, indexed);
+        } else {
+            let splice = Splice { range: 0..before.text.len(), inserts: text.into_bytes() };
+            plan.edit(path, &before, vec![splice], indexed);
         }
         Ok(Ok(()))
     })?;

@@ -49,6 +49,27 @@ impl Node {
         }
     }
 
+    /// Whether it is a collection in flow style.
+    pub fn is_flow(&self) -> bool {
+        matches!(
+            self.value,
+            Value::Sequence { is_flow: true, .. } | Value::Mapping { is_flow: true, .. }
+        )
+    }
+
+    /// Whether it is a list of mappings in block style, each with a key on the line of its dash.
+    pub fn is_list_of_blocks(&self, text: &str) -> bool {
+        let is_block = |item: &Node| {
+            let before = text[..item.span.start].rsplit('\n').next().unwrap_or_default();
+            matches!(item.value, Value::Mapping { is_flow: false, .. })
+                && before.trim_start() == "- "
+        };
+        match &self.value {
+            Value::Sequence { items, is_flow: false } => items.iter().all(is_block),
+            _ => false,
+        }
+    }
+
     /// The entries of a mapping; none if it is something else.
     pub fn entries(&self) -> Option<&[Entry]> {
         match &self.value {

@@ -1,6 +1,5 @@
 //! From text to nodes. The parser is not recursive, and neither is this, so depth costs no stack.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
@@ -38,7 +37,7 @@ struct Open {
 
 enum Contents {
     Sequence(Vec<Node>),
-    Mapping { entries: Vec<Entry>, keys: BTreeSet<String>, key: Option<Node> },
+    Mapping { entries: Vec<Entry>, key: Option<Node> },
 }
 
 struct Builder<'a> {
@@ -86,10 +85,9 @@ impl<'a> Builder<'a> {
                 })?;
             }
             Event::SequenceStart(..) => self.begin(&range, Contents::Sequence(Vec::new()))?,
-            Event::MappingStart(..) => self.begin(
-                &range,
-                Contents::Mapping { entries: Vec::new(), keys: BTreeSet::new(), key: None },
-            )?,
+            Event::MappingStart(..) => {
+                self.begin(&range, Contents::Mapping { entries: Vec::new(), key: None })?
+            }
             Event::SequenceEnd | Event::MappingEnd => self.end(range.start)?,
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
         }
@@ -112,6 +110,12 @@ impl<'a> Builder<'a> {
             Contents::Sequence(items) => items.last(),
             Contents::Mapping { entries, .. } => entries.last().map(|entry| &entry.value),
         };
+        if let Contents::Mapping { entries, .. } = &contents
+            && let Some(twin) = twin(entries)
+        {
+            let name = twin.text().unwrap_or_default().escape_debug();
+            return Err(self.error(twin.span.start, &format!("the key `{name}` is there twice")));
+        }
         // A flow collection ends with its bracket, a block collection with its last value.
         let end = if is_flow { at + 1 } else { last.map_or(start, |last| last.span.end) };
         let value = match contents {
@@ -130,18 +134,10 @@ impl<'a> Builder<'a> {
         match self.open.last_mut().map(|open| &mut open.contents) {
             None => self.root = Some(node),
             Some(Contents::Sequence(items)) => items.push(node),
-            Some(Contents::Mapping { entries, keys, key }) => match key.take() {
+            Some(Contents::Mapping { entries, key }) => match key.take() {
                 Some(key) => entries.push(Entry { key, value: node }),
-                None => {
-                    let Value::Scalar { text: name, .. } = &node.value else {
-                        return Err(error(text, node.span.start, "a key is a text"));
-                    };
-                    if !keys.insert(name.clone()) {
-                        let message = format!("the key `{}` is there twice", name.escape_debug());
-                        return Err(error(text, node.span.start, &message));
-                    }
-                    *key = Some(node);
-                }
+                None if matches!(node.value, Value::Scalar { .. }) => *key = Some(node),
+                None => return Err(error(text, node.span.start, "a key is a text")),
             },
         }
         Ok(())
@@ -163,6 +159,14 @@ impl<'a> Builder<'a> {
     fn error(&self, at: usize, message: &str) -> YamlError {
         error(self.text, at, message)
     }
+}
+
+/// A key that is there before, too.
+fn twin(entries: &[Entry]) -> Option<&Node> {
+    let mut keys: Vec<&Node> = entries.iter().map(|entry| &entry.key).collect();
+    keys.sort_by_key(|key| (key.text(), key.span.start));
+    let twins = keys.windows(2).find(|pair| pair[0].text() == pair[1].text());
+    twins.map(|pair| pair[1])
 }
 
 fn error(text: &str, at: usize, message: &str) -> YamlError {
