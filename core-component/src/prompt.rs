@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::tool::{Call, ToolError};
+use crate::tool::{Call, Checked};
 
 /// A prompt of a toolset, which is one message of the user.
 pub(crate) struct Prompt {
@@ -13,7 +13,7 @@ pub(crate) struct Prompt {
     pub description: &'static str,
     pub arguments: &'static [Argument],
     /// The text of the message.
-    pub get: fn(&Call<'_>, &Arguments) -> Result<String, Box<dyn ToolError>>,
+    pub get: fn(&Call<'_>, &Arguments) -> Checked<String>,
 }
 
 /// An argument of a prompt. It is a text, and required.

@@ -1,6 +1,8 @@
 //! The exports of `wit/toolbox` as plain functions: each depends only on its arguments and on the
 //! storage.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
@@ -8,7 +10,7 @@ pub use crate::follow_up::FollowUp;
 use crate::prompt::{Partial, Prompt};
 use crate::storage::Storage;
 use crate::stores::registry;
-use crate::tool::{Call, ErasedTool, ToolError, write_integers};
+use crate::tool::{Call, Checked, ErasedTool, write_integers};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
 use crate::{layers, records, sessions, stores};
@@ -61,7 +63,7 @@ impl Outcome {
         Self { answer, changed, follow_ups }
     }
 
-    fn of_value(call: Call<'_>, answer: Result<Value, Box<dyn ToolError>>) -> Self {
+    fn of_value(call: Call<'_>, answer: Checked<Value>) -> Self {
         let answer = answer.map(|value| value.to_string()).map_err(|error| error.refusal());
         Self::of(call, answer)
     }
@@ -94,7 +96,7 @@ pub fn call_tool(
     let tool = find(&toolsets, name)?;
     let mut arguments = object(arguments)?;
     write_integers(&mut arguments);
-    let call = Call::new(storage, context);
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let answer = (tool.run)(&call, &arguments);
     Ok(Outcome::of(call, answer))
 }
@@ -120,7 +122,7 @@ pub fn read_resource(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
-    let call = Call::new(storage, context);
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let mut resources = toolsets.iter().filter_map(|toolset| toolset.resources);
     let Some(contents) = resources.find_map(|resources| (resources.read)(&call, uri)) else {
         return Err(Failure::not_found(format!("no resource `{uri}` is mounted")));
@@ -145,7 +147,7 @@ pub fn get_prompt(
     let toolsets = mounted(&context.settings)?;
     let prompt = find_prompt(&toolsets, name)?.1;
     let arguments = prompt.arguments_of(object(arguments)?).map_err(Failure::invalid)?;
-    let call = Call::new(storage, context);
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let text = (prompt.get)(&call, &arguments);
     Ok(Outcome::of_value(call, text.map(|text| prompt.message(&text))))
 }
@@ -208,7 +210,7 @@ pub fn complete(
     let others = serde_json::from_value(Value::Object(object(others)?)).map_err(|error| {
         Failure::invalid(format!("the other arguments cannot be read: {error}"))
     })?;
-    let call = Call::new(storage, context);
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let partial = Partial { argument, value, others: &others };
     let values = (toolset.complete)(&call, &partial).map(|mut values| {
         values.retain(|one| one.starts_with(value));
@@ -225,7 +227,7 @@ pub fn complete(
 /// `InvalidRequest` if a toolset does not accept the settings.
 pub fn pending(storage: &dyn Storage, context: &Context) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
-    let call = Call::new(storage, context);
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let mut having = toolsets.iter().filter_map(|toolset| toolset.follow_ups);
     let listed = having.try_for_each(|follow_ups| (follow_ups.pending)(&call));
     Ok(Outcome::of_value(call, listed.map(|()| Value::Null)))
@@ -243,8 +245,9 @@ pub fn claim(
     lease_seconds: u32,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let (follow_ups, number) = find_follow_up(id, context)?;
-    let call = Call::new(storage, context);
+    let toolsets = mounted(&context.settings)?;
+    let (follow_ups, number) = find_follow_up(&toolsets, id)?;
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let claimed = (follow_ups.claim)(&call, number, lease_seconds);
     Ok(Outcome::of_value(call, claimed.map(Value::Bool)))
 }
@@ -261,17 +264,20 @@ pub fn answer(
     payload: &str,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let (follow_ups, number) = find_follow_up(id, context)?;
+    let toolsets = mounted(&context.settings)?;
+    let (follow_ups, number) = find_follow_up(&toolsets, id)?;
     let payload = serde_json::from_str(payload)
         .map_err(|error| Failure::invalid(format!("the answer cannot be read: {error}")))?;
-    let call = Call::new(storage, context);
+    let call = Call::new(storage, context, shared_names(&toolsets));
     let answered = (follow_ups.answer)(&call, number, payload);
     Ok(Outcome::of_value(call, answered))
 }
 
 /// The toolset and the number in the id of a follow-up.
-fn find_follow_up(id: &str, context: &Context) -> Result<(&'static FollowUps, i64), Failure> {
-    let toolsets = mounted(&context.settings)?;
+fn find_follow_up(
+    toolsets: &[&'static Toolset],
+    id: &str,
+) -> Result<(&'static FollowUps, i64), Failure> {
     let of = |toolset: &&'static Toolset| {
         let number = id.strip_prefix(toolset.name)?.strip_prefix('/')?.parse().ok()?;
         Some((toolset.follow_ups?, number))
@@ -328,6 +334,12 @@ pub(crate) fn mounted(settings: &Settings) -> Result<Vec<&'static Toolset>, Fail
     Ok(mounted)
 }
 
+/// The names that tools of several toolsets have.
+fn shared_names(toolsets: &[&'static Toolset]) -> BTreeSet<&'static str> {
+    let names = toolsets.iter().flat_map(|toolset| toolset.tools.iter().map(|tool| tool.name));
+    names.filter(|name| toolsets.iter().filter(|of| of.has(name)).count() > 1).collect()
+}
+
 /// Finds a mounted tool by its name or its qualified name.
 ///
 /// # Errors
@@ -352,12 +364,12 @@ fn find(toolsets: &[&'static Toolset], name: &str) -> Result<&'static ErasedTool
     }
 }
 
-fn not_mounted(toolsets: &[&Toolset], name: &str) -> Failure {
+fn not_mounted(toolsets: &[&'static Toolset], name: &str) -> Failure {
+    let shared = shared_names(toolsets);
     let names = toolsets.iter().flat_map(|toolset| {
-        toolset.tools.iter().map(|tool| {
-            let is_shared = toolsets.iter().filter(|other| other.has(tool.name)).count() > 1;
-            let name = if is_shared { toolset.qualified(tool.name) } else { tool.name.to_owned() };
-            format!("`{name}`")
+        toolset.tools.iter().map(|tool| match shared.contains(tool.name) {
+            true => format!("`{}`", toolset.qualified(tool.name)),
+            false => format!("`{}`", tool.name),
         })
     });
     let names: Vec<_> = names.collect();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::context::Settings;
 use crate::prompt::{Partial, Prompt};
-use crate::tool::{Call, ErasedTool, ToolError};
+use crate::tool::{Call, Checked, ErasedTool};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
 pub(crate) struct Toolset {
@@ -25,7 +25,7 @@ pub(crate) struct Toolset {
     pub prompts: &'static [Prompt],
     /// The values that an argument of its prompts and resource templates can have now, in byte
     /// order. Those that do not begin with the typed value may be among them.
-    pub complete: fn(&Call<'_>, &Partial<'_>) -> Result<Vec<String>, Box<dyn ToolError>>,
+    pub complete: fn(&Call<'_>, &Partial<'_>) -> Checked<Vec<String>>,
     pub follow_ups: Option<&'static FollowUps>,
 }
 
@@ -177,11 +177,11 @@ pub(crate) struct FollowUps {
     /// The name of the setting whose value may be the name of the only model that is asked.
     pub model_setting: &'static str,
     /// Adds those without a current lease to the call's follow-ups.
-    pub pending: fn(&Call<'_>) -> Result<(), Box<dyn ToolError>>,
+    pub pending: fn(&Call<'_>) -> Checked<()>,
     /// Takes a lease of so many seconds. False if another host has one or nothing is left to do.
-    pub claim: fn(&Call<'_>, i64, u32) -> Result<bool, Box<dyn ToolError>>,
+    pub claim: fn(&Call<'_>, i64, u32) -> Checked<bool>,
     /// Takes an answer.
-    pub answer: fn(&Call<'_>, i64, Value) -> Result<Value, Box<dyn ToolError>>,
+    pub answer: fn(&Call<'_>, i64, Value) -> Checked<Value>,
 }
 
 /// The resources of a toolset.
@@ -193,7 +193,7 @@ pub(crate) struct Resources {
     pub read: fn(&Call<'_>, uri: &str) -> Option<ReadResult>,
 }
 
-pub(crate) type ReadResult = Result<Value, Box<dyn ToolError>>;
+pub(crate) type ReadResult = Checked<Value>;
 
 /// A resource or a resource template. All contents are JSON.
 pub(crate) struct Resource {

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use agent_memory_host::{AgentMemory, Category};
+use agent_memory_host::{Caller, AgentMemory, Category};
 use agent_memory_tests::images::toy;
 use agent_memory_tests::runners::mcp_client::{Client, ProtocolVersion};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ async fn a_toolset_that_the_host_does_not_know_runs_in_the_library() {
 
     let refusal = memory.call("keep_note", "{}").await.expect("an outcome").answer.unwrap_err();
     assert_eq!((refusal.category, refusal.code.as_str()), (Category::Invalid, "NO_TEXT"));
-    let read = memory.read_resource("notes://all", None).await.expect("an outcome");
+    let read = memory.read_resource("notes://all", Caller::default()).await.expect("an outcome");
     assert_eq!(parsed(read.json())[0]["text"], "* one\n* two\n");
 
     for (wrong, says) in [

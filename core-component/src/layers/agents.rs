@@ -5,13 +5,13 @@ use super::error::Error;
 use super::sqlite::agent_names;
 use crate::prompt::Partial;
 use crate::storage::database::Mode;
-use crate::tool::{Call, ToolError};
+use crate::tool::{Call, Checked, ToolError};
 
 /// The agents that the caller may use. All prompts and resource templates have this one argument.
 pub(super) fn complete(
     call: &Call<'_>,
     _partial: &Partial<'_>,
-) -> Result<Vec<String>, Box<dyn ToolError>> {
+) -> Checked<Vec<String>> {
     names(call).map_err(|error| Box::new(error) as Box<dyn ToolError>)
 }
 

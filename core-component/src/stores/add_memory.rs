@@ -3,11 +3,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::input::{self, Citation, Tag};
-use super::memory::Metadata;
+use super::memory::{Metadata, OF_MODELS};
 use super::operations::create_memory;
-use super::path::MemoryPath;
 use super::store::Store;
-use super::{SOURCE, TOOLSET};
 use crate::names::StoreName;
 use crate::tool::{Call, Hints, Tool};
 
@@ -56,18 +54,18 @@ impl Tool for AddMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let path = MemoryPath::parse(&input.path, "path")?;
+        let path = input::path(&input.path, "path")?;
         let content = input::content(&input.content)?;
         let metadata = Metadata {
             created_at: Some(call.context.now),
             updated_at: Some(call.context.now),
             tags: input::tags(input.tags)?,
-            source: Some(SOURCE.to_owned()),
+            source: Some(OF_MODELS.to_owned()),
             expires_at: input.expires_at.as_deref().map(input::expires_at).transpose()?,
             citations: input::citations(input.citations)?,
         };
         let store = Store::open_or_create(call, &input.store)?;
-        let update = call.listed(&TOOLSET, "update_memory");
+        let update = call.listed("stores", "update_memory");
         let mut warnings = create_memory(&store, &path, &content, &metadata, &update)?;
         if metadata.is_expired(call.context.now) {
             warnings.push("the memory has expired already".to_owned());

@@ -6,12 +6,12 @@ use super::store::{Store, names};
 use super::walk::contents;
 use crate::names::StoreName;
 use crate::prompt::Partial;
-use crate::tool::{Call, ToolError};
+use crate::tool::{Call, Checked, ToolError};
 
 pub(super) fn complete(
     call: &Call<'_>,
     partial: &Partial<'_>,
-) -> Result<Vec<String>, Box<dyn ToolError>> {
+) -> Checked<Vec<String>> {
     let values = match partial.argument {
         "store" => names(call),
         _ => paths(call, partial),
@@ -24,9 +24,10 @@ fn paths(call: &Call<'_>, partial: &Partial<'_>) -> Result<Vec<String>, Error> {
     let store = partial.others.get("store").and_then(|name| StoreName::parse(name));
     let Some(store) = store else { return Ok(Vec::new()) };
     let category = match partial.value.rsplit_once('/') {
-        Some((category, _)) => CategoryPath::parse(category, "path")?,
-        None => CategoryPath::ROOT,
+        Some((category, _)) => CategoryPath::parse(category).ok(),
+        None => Some(CategoryPath::ROOT),
     };
+    let Some(category) = category else { return Ok(Vec::new()) };
     let contents = contents(&Store::open(call, &store)?, &category)?;
     let memories = contents.memories.iter().map(|found| found.path.to_string());
     let categories = contents.subcategories.iter().map(|found| format!("{}/", found.path));

@@ -1,6 +1,6 @@
 //! The messages of this toolset's errors.
 
-use super::path::{CategoryPath, MemoryPath};
+use super::path::{CategoryPath, MemoryPath, Nearest};
 pub(super) use crate::error::{Code, Error};
 use crate::names::NAME_ACCEPTED;
 use crate::storage;
@@ -53,12 +53,12 @@ impl Error {
     }
 
     /// The text is no path of a memory or a category.
-    pub(super) fn invalid_path(path: &str, field: &str, nearest: &str) -> Self {
+    pub(super) fn invalid_path(path: &str, field: &str, Nearest(nearest): &Nearest) -> Self {
         let rule = "lower-case letters and digits in words joined by `-`, at most 10 segments joined \
                     by `/`";
         let shown: String = path.chars().take(200).collect();
         let shown = shown.escape_debug();
-        let (message, accepted) = match nearest {
+        let (message, accepted) = match nearest.as_str() {
             "" => (format!("`{field}` `{shown}` is no path: use {rule}"), rule.to_owned()),
             near => (format!("`{field}` `{shown}` is no path: use `{near}`"), format!("`{near}`")),
         };
@@ -82,6 +82,17 @@ impl Error {
             "there is a memory `{path}` already: change it with `{update}`, or choose another path"
         );
         Self::new(Code::MemoryExists, message)
+    }
+
+    pub(super) fn file_exists(path: &MemoryPath) -> Self {
+        let message =
+            format!("there is a memory `{path}` already: edit it, or choose another path");
+        Self::new(Code::MemoryExists, message)
+    }
+
+    pub(super) fn changed_since(path: &MemoryPath) -> Self {
+        let message = format!("the memory `{path}` has changed since it was read: read it again");
+        Self::at(Code::InvalidInput, message, "version", "that of `get_memory_file`".into())
     }
 
     pub(super) fn destination_exists(path: &MemoryPath) -> Self {

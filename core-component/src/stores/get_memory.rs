@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
+use super::input;
 use super::operations::get_memory;
 use super::path::MemoryPath;
 use super::store::Store;
@@ -53,7 +54,7 @@ impl Tool for GetMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let path = MemoryPath::parse(&input.path, "path")?;
+        let path = input::path(&input.path, "path")?;
         output(&Store::open(call, &input.store)?, &path, input.include_expired)
     }
 }

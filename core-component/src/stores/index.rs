@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::memory::{Memory, token_estimate};
 use super::path::CategoryPath;
 use crate::storage::Splice;
 use crate::time::Timestamp;
@@ -152,7 +153,11 @@ impl Index {
         self.set_values(&mut editor, wanted);
         self.change_lists(&mut editor, root, category, wanted);
         let splices = editor.splices();
-        if says(category, text, &splices, wanted) {
+        // Lines of lists in block style can be changed without a look at the result.
+        let is_block = |list| root.get(list).is_none_or(|list| list.is_list_of_blocks(text));
+        if is_block(MEMORIES) && is_block(SUBCATEGORIES) && !root.is_flow()
+            || says(category, text, &splices, wanted)
+        {
             return Ok(splices);
         }
         // In a list in flow style, new items and new values overlap: they are made one after the other.
@@ -243,6 +248,14 @@ impl Items {
     }
 }
 
+/// What an index says of a memory.
+pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
+    IndexedMemory {
+        token_estimate: Some(token_estimate(memory.content)),
+        updated_at: memory.metadata.updated_at,
+    }
+}
+
 /// The text of a new index.
 pub(super) fn new_text(category: &CategoryPath, wanted: &Wanted) -> String {
     let memories = wanted.memories.iter().flatten();
@@ -320,7 +333,7 @@ mod tests {
     use super::*;
 
     fn changed(text: &str, wanted: &Wanted) -> String {
-        let category = CategoryPath::parse("a", "category").expect("a path");
+        let category = CategoryPath::parse("a").expect("a path");
         let index = Index::read(&category, text).expect(text);
         let splices = index.change(&category, text, wanted).expect(text);
         let changed = Splice::all(&splices, text.as_bytes().to_vec()).expect("they fit");

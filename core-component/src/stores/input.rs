@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::error::{Code, Error};
 use super::memory::{end_of_day, parse_moment};
-use super::path::CategoryPath;
+use super::path::{CategoryPath, MemoryPath};
 use crate::text::normalise;
 use crate::time::Timestamp;
 
@@ -75,13 +75,23 @@ pub(super) fn expires_at(text: &str) -> Result<Timestamp, Error> {
     })
 }
 
+/// The path of a memory.
+///
+/// # Errors
+///
+/// `INVALID_PATH` with the nearest valid spelling.
+pub(super) fn path(text: &str, field: &str) -> Result<MemoryPath, Error> {
+    MemoryPath::parse(text).map_err(|nearest| Error::invalid_path(text, field, &nearest))
+}
+
 /// The category of a call; the root if there is none.
 ///
 /// # Errors
 ///
-/// `INVALID_PATH`.
+/// `INVALID_PATH` with the nearest valid spelling.
 pub(super) fn category(text: Option<&str>) -> Result<CategoryPath, Error> {
-    text.map_or(Ok(CategoryPath::ROOT), |text| CategoryPath::parse(text, "category"))
+    let Some(text) = text else { return Ok(CategoryPath::ROOT) };
+    CategoryPath::parse(text).map_err(|nearest| Error::invalid_path(text, "category", &nearest))
 }
 
 /// The name of a category in an answer.

@@ -8,10 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
-use super::store::CommitError;
 use crate::storage::{
-    self, Area, Change, Documents, MAX_CHANGES, MAX_DOCUMENT_BYTES, Splice, Tree, Writer,
-    version_of,
+    self, Area, Change, Documents, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, Splice, Tree,
+    Writer, version_of,
 };
 
 const PATH: &str = "intent.json";
@@ -57,6 +56,22 @@ pub(super) struct TextSplice {
 struct Intent {
     tool: String,
     steps: Vec<Step>,
+}
+
+/// Why changes were not committed.
+pub(super) enum CommitError {
+    /// Another program changed a file between reading and writing, and nothing was changed.
+    Conflict(Error),
+    Other(Error),
+}
+
+impl CommitError {
+    pub fn of(failed: storage::CommitError) -> Self {
+        match failed.error.code {
+            ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
+            _ => Self::Other(failed.into()),
+        }
+    }
 }
 
 /// How far a step of an interrupted call has come.

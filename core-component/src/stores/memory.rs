@@ -7,6 +7,12 @@ use crate::storage::Splice;
 use crate::time::{Date, Timestamp};
 use crate::yaml::{New, Node, YamlError};
 
+/// The source of memories that a model adds, on every host.
+pub(super) const OF_MODELS: &str = "mcp";
+
+/// The source of memories that a person writes.
+const OF_PEOPLE: &str = "user";
+
 /// What the front matter of a memory says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Metadata {
@@ -83,6 +89,57 @@ impl<'a> Memory<'a> {
 /// The text of a new memory's file.
 pub(super) fn new_text(content: &str, metadata: &Metadata) -> String {
     document(&keys(metadata), content)
+}
+
+/// The text of a file that a person wrote. It gets front matter if it has none.
+///
+/// # Errors
+///
+/// `CORRUPTED_DATA` as for [`Memory::read`].
+pub(super) fn text_of_person(
+    path: &MemoryPath,
+    text: &str,
+    now: Timestamp,
+) -> Result<String, Error> {
+    let memory = Memory::read(path, text)?;
+    let front = FrontMatter::read(text).map_err(|error| Error::damaged(&path.file(), &error))?;
+    if front.is_there() {
+        return Ok(text.to_owned());
+    }
+    let metadata = Metadata {
+        created_at: Some(now),
+        updated_at: Some(now),
+        source: Some(OF_PEOPLE.to_owned()),
+        ..Metadata::default()
+    };
+    Ok(new_text(memory.content, &metadata))
+}
+
+/// The text of a file that a person edited, with a new date of change unless the person set one.
+///
+/// # Errors
+///
+/// `CORRUPTED_DATA` as for [`Memory::read`].
+pub(super) fn edited_text(
+    path: &MemoryPath,
+    before: &str,
+    text: &str,
+    now: Timestamp,
+) -> Result<String, Error> {
+    let text = text_of_person(path, text, now)?;
+    let metadata = Memory::read(path, &text)?.metadata;
+    // A person may edit a file to mend it.
+    let earlier = Memory::read(path, before).ok().and_then(|memory| memory.metadata.updated_at);
+    if text == before || metadata.updated_at != earlier {
+        return Ok(text);
+    }
+    let updated_at = metadata.created_at.map_or(now, |created_at| now.max(created_at));
+    let damaged = |error: YamlError| Error::damaged(&path.file(), &error);
+    let front = FrontMatter::read(&text).map_err(damaged)?;
+    let change = [("updated_at", Some(New::plain(updated_at)))];
+    let splices = front.change(&change, None).map_err(damaged)?;
+    let changed = Splice::all(&splices, text.clone().into_bytes());
+    Ok(changed.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or(text))
 }
 
 /// All keys of a memory, in the order of spec 003's program.

@@ -10,10 +10,12 @@
 //! memories are the truth and the indexes follow them.
 
 mod add_memory;
+mod change;
 mod completion;
 mod cortex_get_recent_memories;
 mod error;
 mod get_memory;
+mod get_memory_file;
 mod index;
 mod input;
 mod intent;
@@ -22,8 +24,10 @@ mod memory;
 mod move_memory;
 mod operations;
 mod path;
+mod place;
 mod plan;
 mod prune_memories;
+mod put_memory_file;
 pub(crate) mod registry;
 mod reindex_store;
 mod remove_memory;
@@ -35,7 +39,7 @@ mod uri;
 mod walk;
 
 use crate::tool::ErasedTool;
-use crate::toolset::{PlaceDescription, PlaceKind, Toolset};
+use crate::toolset::Toolset;
 
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "stores",
@@ -44,17 +48,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::StoresSettings>("stores").map(drop),
-    places: &[PlaceDescription {
-        label: PLACE,
-        title: "Stores",
-        kind: PlaceKind::Family,
-        is_private: false,
-        setting: "registry",
-        default: "config:stores.yaml",
-        databases: &[],
-        missing: "this host has no registry of stores: set one, or mount the toolset `stores` where \
-                  there is a configuration directory",
-    }],
+    places: &[place::STORES],
     tools: &[
         ErasedTool::of::<cortex_get_recent_memories::GetRecentMemories>(),
         ErasedTool::of::<list_memories::ListMemories>(),
@@ -65,15 +59,11 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<remove_memory::RemoveMemory>(),
         ErasedTool::of::<prune_memories::PruneMemories>(),
         ErasedTool::of::<reindex_store::ReindexStore>(),
+        ErasedTool::of::<get_memory_file::GetMemoryFile>(),
+        ErasedTool::of::<put_memory_file::PutMemoryFile>(),
     ],
     resources: Some(&resources::RESOURCES),
     prompts: &[],
     complete: completion::complete,
     follow_ups: None,
 };
-
-/// The label of the family of stores.
-const PLACE: &str = "stores";
-
-/// The source of memories that a model adds.
-const SOURCE: &str = "mcp";

@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
+use super::input::path;
 use super::operations::move_memory;
-use super::path::MemoryPath;
 use super::store::Store;
 use crate::names::StoreName;
 use crate::tool::{Call, Hints, Tool};
@@ -42,8 +42,8 @@ impl Tool for MoveMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let from = MemoryPath::parse(&input.from_path, "from_path")?;
-        let to = MemoryPath::parse(&input.to_path, "to_path")?;
+        let from = path(&input.from_path, "from_path")?;
+        let to = path(&input.to_path, "to_path")?;
         let store = Store::open(call, &input.store)?;
         let warnings = move_memory(&store, &from, &to)?;
         Ok(Output { store: store.name.to_owned(), path: to.to_string(), warnings })

@@ -1,12 +1,13 @@
 //! The operations of the domain, one for each tool (spec 003). A tool parses its input, opens its
 //! store, calls one of these and shapes the answer.
 
+use super::change::{Order, change};
 use super::error::Error;
-use super::memory::{Memory, Metadata, Update, new_text, updated};
+use super::index::indexed;
+use super::memory::{Memory, Metadata, Update, edited_text, new_text, text_of_person, updated};
 use super::path::{CategoryPath, MemoryPath};
-use super::plan::{Order, indexed};
 use super::store::{ReadError, Store, Text};
-use super::walk::{Contents, Found, Item, all_contents, contents, items, metadata};
+use super::walk::{Contents, Found, Item, Items, all_contents, contents, items, metadata};
 use crate::storage::Splice;
 use crate::time::Timestamp;
 
@@ -34,7 +35,7 @@ pub(super) fn create_memory(
     metadata: &Metadata,
     update_tool: &str,
 ) -> Result<Warnings, Error> {
-    let ((), warnings) = store.change(Order::MemoryFirst, |plan| {
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
         if store.memory(path)?.is_some() {
             plan.mend(&path.category());
             return Ok(Err(Error::memory_exists(path, update_tool)));
@@ -78,7 +79,7 @@ pub(super) fn update_memory(
     update: &Update,
     source: &str,
 ) -> Result<Warnings, Error> {
-    let ((), warnings) = store.change(Order::MemoryFirst, |plan| {
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
             return Ok(Err(Error::no_memory_at(path)));
@@ -95,13 +96,70 @@ pub(super) fn update_memory(
     Ok(warnings)
 }
 
+/// Creates a memory from the text of a file that a person wrote.
+///
+/// # Errors
+///
+/// `MEMORY_EXISTS`; `CORRUPTED_DATA` if the text has front matter that cannot be read.
+pub(super) fn create_file(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    text: &str,
+) -> Result<Warnings, Error> {
+    let text = text_of_person(path, text, now(store))?;
+    let indexed = indexed(&Memory::read(path, &text)?);
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+        if store.memory(path)?.is_some() {
+            plan.mend(&path.category());
+            return Ok(Err(Error::file_exists(path)));
+        }
+        plan.create(path, text.clone(), indexed);
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
+/// Replaces the file of a memory by a text that a person edited.
+///
+/// # Errors
+///
+/// `MEMORY_NOT_FOUND`; `INVALID_INPUT` if the memory has another version now; `CORRUPTED_DATA` if the
+/// text has front matter that cannot be read.
+pub(super) fn replace_file(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    text: &str,
+    version: &str,
+) -> Result<Warnings, Error> {
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+        let Some(before) = store.memory(path)? else {
+            plan.mend(&path.category());
+            return Ok(Err(Error::no_memory_at(path)));
+        };
+        if before.version != version {
+            plan.mend(&path.category());
+            return Ok(Err(Error::changed_since(path)));
+        }
+        let text = edited_text(path, &before.text, text, now(store))?;
+        let indexed = indexed(&Memory::read(path, &text)?);
+        if text == before.text {
+            plan.index(path, indexed);
+        } else {
+            let splice = Splice { range: 0..before.text.len(), inserts: text.into_bytes() };
+            plan.edit(path, &before, vec![splice], indexed);
+        }
+        Ok(Ok(()))
+    })?;
+    Ok(warnings)
+}
+
 /// Deletes a memory. Its category stays.
 ///
 /// # Errors
 ///
 /// `MEMORY_NOT_FOUND`.
 pub(super) fn remove_memory(store: &Store<'_>, path: &MemoryPath) -> Result<Warnings, Error> {
-    let ((), warnings) = store.change(Order::MemoryFirst, |plan| {
+    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
             return Ok(Err(Error::no_memory_at(path)));
@@ -122,7 +180,7 @@ pub(super) fn move_memory(
     from: &MemoryPath,
     to: &MemoryPath,
 ) -> Result<Warnings, Error> {
-    let ((), warnings) = store.change(Order::Intent("move_memory"), |plan| {
+    let ((), warnings) = change(store, Order::Intent("move_memory"), |plan| {
         let Some(before) = store.memory(from)? else {
             return Ok(Err(Error::no_memory_at(from)));
         };
@@ -238,6 +296,8 @@ pub(super) struct Page<T> {
 pub(super) struct Pruned {
     pub path: MemoryPath,
     pub expires_at: Timestamp,
+    /// The version of its file.
+    version: String,
 }
 
 /// Deletes the expired memories among the next files.
@@ -251,33 +311,24 @@ pub(super) fn prune_memories(
     dry_run: bool,
 ) -> Result<Page<Vec<Pruned>>, Error> {
     if dry_run {
-        let (page, expired) = expired(store, cursor)?;
-        return Ok(page.with(expired.into_iter().map(|(pruned, _)| pruned).collect(), Vec::new()));
+        return expired(store, cursor);
     }
-    let (page, warnings) = store.change(Order::Intent("prune_memories"), |plan| {
-        let (page, expired) = expired(store, cursor)?;
-        let pruned = expired.into_iter().map(|(pruned, version)| {
-            plan.delete(&pruned.path, version);
-            pruned
-        });
-        let pruned = pruned.collect();
-        Ok(Ok(page.with(pruned, Vec::new())))
+    let (page, warnings) = change(store, Order::Intent("prune_memories"), |plan| {
+        let page = expired(store, cursor)?;
+        for pruned in &page.done {
+            plan.delete(&pruned.path, pruned.version.clone());
+        }
+        Ok(Ok(page))
     })?;
-    let Page { done, warnings: of_page, remaining, cursor } = page;
-    let warnings = shortened(warnings.into_iter().chain(of_page).collect());
-    Ok(Page { done, warnings, remaining, cursor })
+    Ok(page.after(warnings))
 }
 
-/// The expired memories among the next files, with the versions of their files.
-fn expired(
-    store: &Store<'_>,
-    cursor: Option<&str>,
-) -> Result<(Page<()>, Vec<(Pruned, String)>), Error> {
-    let (items, _) = items(store)?;
-    let memories = items.into_iter().filter(|item| item.slug.is_some()).collect();
-    let (next, mut page) = page(memories, cursor)?;
-    let mut expired = Vec::new();
-    for item in next {
+/// The expired memories among the next files.
+fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>, Error> {
+    let memories = items(store)?.items.into_iter().filter(|item| item.slug.is_some()).collect();
+    let mut page = page(memories, cursor)?;
+    let (mut expired, mut warnings) = (Vec::new(), Vec::new());
+    for item in std::mem::take(&mut page.done) {
         let path = item.category.memory(item.slug.as_deref().unwrap_or_default());
         let read = store.read(&path, |memory, text| {
             let expires_at = memory.metadata.expires_at;
@@ -285,16 +336,15 @@ fn expired(
             expired.map(|expires_at| (expires_at, text.version.clone()))
         });
         match read {
-            Err(ReadError::Damaged(error)) => page.warnings.push(error.message().to_owned()),
+            Err(ReadError::Damaged(error)) => warnings.push(error.message().to_owned()),
             read => {
                 if let Some((expires_at, version)) = read?.flatten() {
-                    expired.push((Pruned { path, expires_at }, version));
+                    expired.push(Pruned { path, expires_at, version });
                 }
             }
         }
     }
-    page.warnings = shortened(page.warnings);
-    Ok((page, expired))
+    Ok(page.with(expired).after(warnings))
 }
 
 /// Rebuilds the indexes from the next files. Descriptions and empty categories stay.
@@ -303,11 +353,11 @@ fn expired(
 ///
 /// `INVALID_INPUT` for a cursor that no earlier call gave.
 pub(super) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()>, Error> {
-    let (page, warnings) = store.change(Order::Intent("reindex_store"), |plan| {
+    let (page, warnings) = change(store, Order::Intent("reindex_store"), |plan| {
         plan.rebuild();
-        let (items, others) = items(store)?;
-        let (next, mut page) = self::page(items, cursor)?;
-        for item in next {
+        let Items { items, others } = items(store)?;
+        let mut page = self::page(items, cursor)?;
+        for item in std::mem::take(&mut page.done) {
             plan.mend(&item.category);
             let Some(slug) = &item.slug else {
                 let names = others.get(&item.category).into_iter().flatten();
@@ -322,20 +372,24 @@ pub(super) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()
         }
         Ok(Ok(page))
     })?;
-    let Page { warnings: of_page, remaining, cursor, .. } = page;
-    let warnings = shortened(warnings.into_iter().chain(of_page).collect());
-    Ok(Page { done: (), warnings, remaining, cursor })
+    Ok(page.with(()).after(warnings))
 }
 
-impl Page<()> {
-    fn with<T>(self, done: T, warnings: Warnings) -> Page<T> {
-        let warnings = warnings.into_iter().chain(self.warnings).collect();
-        Page { done, warnings, remaining: self.remaining, cursor: self.cursor }
+impl<T> Page<T> {
+    fn with<U>(self, done: U) -> Page<U> {
+        let Self { warnings, remaining, cursor, .. } = self;
+        Page { done, warnings, remaining, cursor }
+    }
+
+    /// The page with warnings before its own.
+    fn after(mut self, mut warnings: Warnings) -> Self {
+        warnings.append(&mut self.warnings);
+        Self { warnings: shortened(warnings), ..self }
     }
 }
 
 /// The items of one call, from the cursor on.
-fn page(items: Vec<Item>, cursor: Option<&str>) -> Result<(Vec<Item>, Page<()>), Error> {
+fn page(items: Vec<Item>, cursor: Option<&str>) -> Result<Page<Vec<Item>>, Error> {
     let after = match cursor {
         Some(cursor) => Some(Item::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))?),
         None => None,
@@ -344,7 +398,7 @@ fn page(items: Vec<Item>, cursor: Option<&str>) -> Result<(Vec<Item>, Page<()>),
     let later = items.split_off(items.len().min(MAX_FILES));
     let remaining = later.iter().filter(|item| item.slug.is_some()).count();
     let cursor = items.last().filter(|_| !later.is_empty()).map(Item::cursor);
-    Ok((items, Page { done: (), warnings: Vec::new(), remaining, cursor }))
+    Ok(Page { done: items, warnings: Vec::new(), remaining, cursor })
 }
 
 fn existing_contents(

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::error::Error;
-
 /// The maximum number of segments, with the slug of a memory.
 const MAX_DEPTH: usize = 10;
 
@@ -14,6 +12,10 @@ const EXTENSION: &str = ".md";
 
 /// The name of the index of a category.
 pub(super) const INDEX: &str = "index.yaml";
+
+/// The valid path that is most like a text that is none. Empty if there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Nearest(pub String);
 
 /// The path of a category. The root's is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,9 +30,9 @@ impl CategoryPath {
 
     /// # Errors
     ///
-    /// `INVALID_PATH` with the nearest valid spelling.
-    pub fn parse(text: &str, field: &str) -> Result<Self, Error> {
-        checked(text, field).map(Self)
+    /// The nearest valid spelling.
+    pub fn parse(text: &str) -> Result<Self, Nearest> {
+        checked(text).map(Self)
     }
 
     pub fn is_root(&self) -> bool {
@@ -84,9 +86,9 @@ impl CategoryPath {
 impl MemoryPath {
     /// # Errors
     ///
-    /// `INVALID_PATH` with the nearest valid spelling.
-    pub fn parse(text: &str, field: &str) -> Result<Self, Error> {
-        checked(text, field).map(Self)
+    /// The nearest valid spelling.
+    pub fn parse(text: &str) -> Result<Self, Nearest> {
+        checked(text).map(Self)
     }
 
     pub fn category(&self) -> CategoryPath {
@@ -142,12 +144,9 @@ fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-fn checked(text: &str, field: &str) -> Result<String, Error> {
+fn checked(text: &str) -> Result<String, Nearest> {
     let is_valid = text.split('/').count() <= MAX_DEPTH && text.split('/').all(is_segment);
-    if is_valid {
-        return Ok(text.to_owned());
-    }
-    Err(Error::invalid_path(text, field, &nearest(text)))
+    if is_valid { Ok(text.to_owned()) } else { Err(Nearest(nearest(text))) }
 }
 
 /// The valid path that is most like a text. Empty if there is none.
@@ -174,7 +173,7 @@ mod tests {
     fn a_path_is_lower_case_words_joined_by_hyphens() {
         let nine = "a/".repeat(9);
         for good in ["a", "a/b-c/2025", &format!("{nine}b"), &"a".repeat(200)] {
-            assert!(MemoryPath::parse(good, "path").is_ok(), "{good}");
+            assert!(MemoryPath::parse(good).is_ok(), "{good}");
         }
         for (bad, near) in [
             ("", ""),
@@ -193,14 +192,14 @@ mod tests {
             (&format!("{nine}a/b"), &format!("{nine}a")),
             (&"a".repeat(201), &"a".repeat(200)),
         ] {
-            assert!(MemoryPath::parse(bad, "path").is_err(), "{bad}");
+            assert!(MemoryPath::parse(bad).is_err(), "{bad}");
             assert_eq!(nearest(bad), near, "{bad}");
         }
     }
 
     #[test]
     fn a_path_knows_its_category_and_its_files() {
-        let path = MemoryPath::parse("a/b/c", "path").expect("a path");
+        let path = MemoryPath::parse("a/b/c").expect("a path");
         let category = path.category();
         assert_eq!((path.slug(), path.file().as_str()), ("c", "a/b/c.md"));
         assert_eq!((category.as_str(), category.depth()), ("a/b", 2));

@@ -6,24 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
-use super::index::{Index, IndexedMemory, Wanted, new_text};
+use super::index::{Index, IndexedMemory, Wanted, indexed, new_text};
 use super::intent::Step;
-use super::memory::{Memory, token_estimate};
 use super::path::{CategoryPath, MemoryPath};
 use super::store::{Directory, ReadError, Store, Text};
 use crate::storage::Splice;
 
 /// The maximum number of files that a change reads because an index lacks them.
 const MAX_MENDED: usize = 100;
-
-/// How the changes of a plan are committed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// In one commit. The plan changes one memory, so that every prefix is sound.
-    MemoryFirst,
-    /// After an intent, for the tool of this name.
-    Intent(&'static str),
-}
 
 pub(super) struct Plan<'s> {
     store: &'s Store<'s>,
@@ -261,14 +251,6 @@ impl<'s> Plan<'s> {
     fn count(&self, category: &CategoryPath) -> Result<u64, ReadError> {
         let directory = self.store.directory(category)?;
         Ok(directory.map_or(0, |directory| directory.memories.len() as u64))
-    }
-}
-
-/// What an index says of a memory.
-pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
-    IndexedMemory {
-        token_estimate: Some(token_estimate(memory.content)),
-        updated_at: memory.metadata.updated_at,
     }
 }
 

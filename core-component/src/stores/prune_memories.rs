@@ -62,7 +62,8 @@ impl Tool for PruneMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let store = Store::open(call, &input.store)?;
         let page = prune_memories(&store, input.cursor.as_deref(), input.dry_run)?;
-        let expired = |Pruned { path, expires_at }| Expired { path: path.to_string(), expires_at };
+        let expired =
+            |Pruned { path, expires_at, .. }| Expired { path: path.to_string(), expires_at };
         let expired: Vec<_> = page.done.into_iter().map(expired).collect();
         let (remaining, cursor, warnings) = (page.remaining, page.cursor, page.warnings);
         let output = Output { remaining, cursor, warnings, ..Output::default() };

@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
+use super::input;
 use super::operations::remove_memory;
-use super::path::MemoryPath;
 use super::store::Store;
 use crate::names::StoreName;
 use crate::tool::{Call, Hints, Tool};
@@ -38,7 +38,7 @@ impl Tool for RemoveMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let path = MemoryPath::parse(&input.path, "path")?;
+        let path = input::path(&input.path, "path")?;
         let store = Store::open(call, &input.store)?;
         let warnings = remove_memory(&store, &path)?;
         Ok(Output { store: store.name.to_owned(), path: path.to_string(), warnings })

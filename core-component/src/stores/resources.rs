@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::error::Error;
+use super::input::category;
 use super::list_memories::DEFAULT_LIMIT;
 use super::operations::list_memories;
-use super::path::{CategoryPath, MemoryPath};
+use super::path::CategoryPath;
 use super::store::Store;
 use super::uri::SCHEME;
-use super::{get_memory, list_memories as listing};
+use super::{get_memory, input, list_memories as listing};
 use crate::names::StoreName;
 use crate::tool::{Call, ToolError};
 use crate::toolset::{ReadResult, Resource, Resources};
@@ -35,10 +36,10 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
 fn contents(call: &Call<'_>, store: &StoreName, path: &str) -> Result<Value, Error> {
     let category = match path {
         "" => Some(CategoryPath::ROOT),
-        path => path.strip_suffix('/').map(|path| CategoryPath::parse(path, "path")).transpose()?,
+        text => text.strip_suffix('/').map(|text| category(Some(text))).transpose()?,
     };
     let Some(category) = category else {
-        let path = MemoryPath::parse(path, "path")?;
+        let path = input::path(path, "path")?;
         return Ok(json!(get_memory::output(&Store::open(call, store)?, &path, false)?));
     };
     let store = Store::open(call, store)?;

@@ -1,27 +1,21 @@
-//! A store: opening it, reading its files, and changing them under its lock.
+//! A store: opening it and reading its files.
 
 use std::collections::BTreeSet;
 
-use super::PLACE;
 use super::error::{Code, Error};
 use super::index::Index;
-use super::intent;
 use super::memory::Memory;
 use super::path::{CategoryPath, MemoryPath, is_segment, slug_of_file};
-use super::plan::{Order, Plan};
-use super::uri::changed_by;
+use super::place::LABEL;
 use crate::names::StoreName;
-use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, Writer};
+use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree};
 use crate::tool::Call;
-
-/// How often a change is attempted while programs that take no lock change the same files.
-const ATTEMPTS: usize = 4;
 
 /// An open store.
 pub(super) struct Store<'a> {
     pub name: &'a str,
     pub call: &'a Call<'a>,
-    tree: Box<dyn Tree + 'a>,
+    pub tree: Box<dyn Tree + 'a>,
 }
 
 /// The text of a file, with its version.
@@ -49,7 +43,7 @@ impl<'a> Store<'a> {
     /// `INVALID_INPUT` for a name that no store can have, `PERMISSION_ERROR`, `STORE_NOT_FOUND`.
     pub fn open(call: &'a Call<'a>, name: &'a StoreName) -> Result<Self, Error> {
         let name = checked(call, name)?;
-        match call.storage.open(&Place::of_family(PLACE, name)) {
+        match call.storage.open(&Place::of_family(LABEL, name)) {
             Ok(tree) => Ok(Self { name, call, tree }),
             Err(error) if error.code == ErrorCode::NotFound => {
                 let names = names(call)?;
@@ -74,12 +68,12 @@ impl<'a> Store<'a> {
             opened => return opened,
         }
         let checked = checked(call, name)?;
-        let all = call.storage.list_places(PLACE)?;
+        let all = call.storage.list_places(LABEL)?;
         let is_twin = |other: &&String| *other != checked && other.eq_ignore_ascii_case(checked);
         if let Some(twin) = all.iter().find(is_twin) {
             return Err(Error::store_twin(checked, twin));
         }
-        match call.storage.create_place(&Place::of_family(PLACE, checked)) {
+        match call.storage.create_place(&Place::of_family(LABEL, checked)) {
             Ok(tree) => Ok(Self { name: checked, call, tree }),
             // Another process created it just now, or its directory is gone.
             Err(error) if error.code == ErrorCode::AlreadyExists => Self::open(call, name),
@@ -157,50 +151,6 @@ impl<'a> Store<'a> {
         let status = self.tree.stat(Area::Documents, category.as_str())?;
         Ok(status.is_some_and(|status| status.kind == EntryKind::Directory))
     }
-
-    /// Plans a change under the lock and commits it. Returns the plan's answer and the warnings.
-    /// `plan` may run several times; the last run counts. If its answer is an error, what it has
-    /// planned besides is committed all the same: indexes that had fallen behind.
-    pub fn change<T>(
-        &self,
-        order: Order,
-        plan: impl Fn(&mut Plan<'_>) -> Result<Result<T, Error>, Error>,
-    ) -> Result<(T, Vec<String>), Error> {
-        let writer = self.tree.lock(None)?;
-        let warnings = intent::recover(&*self.tree, &*writer)?;
-        let mut attempt = 1;
-        loop {
-            let mut planned = Plan::new(self, warnings.clone());
-            let answer = plan(&mut planned)?;
-            let finished = planned.finish()?;
-            match self.commit(&*writer, order, &finished.changes) {
-                Err(CommitError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
-                Err(CommitError::Conflict(error) | CommitError::Other(error)) => return Err(error),
-                Ok(()) => {
-                    let changed = finished.changes.iter().flat_map(|step| step.paths());
-                    let uris = changed.flat_map(|path| changed_by(self.name, path));
-                    self.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
-                    return answer.map(|answer| (answer, finished.warnings));
-                }
-            }
-        }
-    }
-
-    fn commit(
-        &self,
-        writer: &dyn Writer,
-        order: Order,
-        steps: &[intent::Step],
-    ) -> Result<(), CommitError> {
-        if steps.is_empty() {
-            return Ok(());
-        }
-        if let Order::Intent(tool) = order {
-            return intent::commit(writer, tool, steps);
-        }
-        let changes: Vec<_> = steps.iter().map(intent::Step::change).collect();
-        writer.commit(&changes).map(drop).map_err(CommitError::of)
-    }
 }
 
 /// Why a file was not read.
@@ -224,25 +174,9 @@ impl From<ReadError> for Error {
     }
 }
 
-/// Why a plan was not committed.
-pub(super) enum CommitError {
-    /// Another program changed a file between reading and writing, and nothing was changed.
-    Conflict(Error),
-    Other(Error),
-}
-
-impl CommitError {
-    pub fn of(failed: storage::CommitError) -> Self {
-        match failed.error.code {
-            ErrorCode::VersionMismatch if failed.applied == 0 => Self::Conflict(failed.into()),
-            _ => Self::Other(failed.into()),
-        }
-    }
-}
-
 /// The names of the stores that the caller may use.
 pub(super) fn names(call: &Call<'_>) -> Result<Vec<String>, Error> {
-    let names = call.storage.list_places(PLACE)?;
+    let names = call.storage.list_places(LABEL)?;
     Ok(names.into_iter().filter(|name| call.context.reaches_store(name)).collect())
 }
 

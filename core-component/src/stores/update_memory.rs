@@ -1,12 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::SOURCE;
 use super::error::{Code, Error};
 use super::input::{self, Citation, Tag};
-use super::memory::Update;
+use super::memory::{OF_MODELS, Update};
 use super::operations::update_memory;
-use super::path::MemoryPath;
 use super::store::Store;
 use crate::names::StoreName;
 use crate::tool::{Call, Hints, Tool};
@@ -56,7 +54,7 @@ impl Tool for UpdateMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let path = MemoryPath::parse(&input.path, "path")?;
+        let path = input::path(&input.path, "path")?;
         let expires_at = input.expires_at.as_deref().map(input::expires_at).transpose()?;
         let update = Update {
             content: input.content.as_deref().map(input::content).transpose()?,
@@ -74,7 +72,7 @@ impl Tool for UpdateMemory {
             return Err(Error::new(Code::InvalidInput, message));
         }
         let store = Store::open(call, &input.store)?;
-        let mut warnings = update_memory(&store, &path, &update, SOURCE)?;
+        let mut warnings = update_memory(&store, &path, &update, OF_MODELS)?;
         if expires_at.is_some_and(|expires_at| expires_at <= call.context.now) {
             warnings.push("the memory has expired already".to_owned());
         }

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::error::Error;
-use super::index::{IndexedCategory, IndexedMemory};
+use super::index::{IndexedCategory, IndexedMemory, indexed};
 use super::memory::Metadata;
 use super::path::{CategoryPath, MemoryPath};
-use super::plan::indexed;
 use super::store::{ReadError, Store};
 
 /// The maximum depth of a category that can hold a memory.
@@ -55,10 +54,10 @@ impl Item {
             return Some(Self { category: CategoryPath::ROOT, slug: None });
         }
         if let Some(category) = cursor.strip_suffix('/') {
-            let category = CategoryPath::parse(category, "cursor").ok()?;
+            let category = CategoryPath::parse(category).ok()?;
             return Some(Self { category, slug: None });
         }
-        let path = MemoryPath::parse(cursor, "cursor").ok()?;
+        let path = MemoryPath::parse(cursor).ok()?;
         Some(Self { category: path.category(), slug: Some(path.slug().to_owned()) })
     }
 }
@@ -122,12 +121,18 @@ pub(super) fn all_contents(store: &Store<'_>, category: &CategoryPath) -> Result
     Ok(all)
 }
 
-/// All categories and memories that the directories of a store have, in order, and the Markdown files
-/// of each category that are no memories.
-pub(super) fn items(
-    store: &Store<'_>,
-) -> Result<(Vec<Item>, BTreeMap<CategoryPath, Vec<String>>), Error> {
-    let (mut items, mut others) = (Vec::new(), BTreeMap::new());
+/// What the directories of a store have.
+#[derive(Default)]
+pub(super) struct Items {
+    /// All categories and memories, in order.
+    pub items: Vec<Item>,
+    /// The Markdown files of each category that are no memories.
+    pub others: BTreeMap<CategoryPath, Vec<String>>,
+}
+
+/// Walks through the directories of a store.
+pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
+    let Items { mut items, mut others } = Items::default();
     let mut open = vec![CategoryPath::ROOT];
     while let Some(category) = open.pop() {
         let directory = store.directory(&category)?.unwrap_or_default();
@@ -142,7 +147,7 @@ pub(super) fn items(
         }
     }
     items.sort();
-    Ok((items, others))
+    Ok(Items { items, others })
 }
 
 /// The metadata of a memory. `None` if its file is gone. Front matter that cannot be read says

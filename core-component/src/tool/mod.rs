@@ -5,6 +5,7 @@ mod check;
 mod schema;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,8 +14,6 @@ use serde_json::{Map, Value, json};
 use crate::context::Context;
 use crate::follow_up::FollowUp;
 use crate::storage::Storage;
-use crate::toolbox::mounted;
-use crate::toolset::Toolset;
 
 pub(crate) use check::{Violation, write_integers};
 pub(crate) use schema::is_name;
@@ -40,6 +39,8 @@ pub(crate) trait Tool {
 pub(crate) struct Call<'a> {
     pub storage: &'a dyn Storage,
     pub context: &'a Context,
+    /// The names that tools of several mounted toolsets have.
+    shared_names: BTreeSet<&'static str>,
     /// The URIs of the resources that the call has changed.
     pub changed: RefCell<Vec<String>>,
     /// Work that the call leaves to the host.
@@ -47,15 +48,21 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub fn new(storage: &'a dyn Storage, context: &'a Context) -> Self {
-        Self { storage, context, changed: RefCell::default(), follow_ups: RefCell::default() }
+    pub fn new(
+        storage: &'a dyn Storage,
+        context: &'a Context,
+        shared_names: BTreeSet<&'static str>,
+    ) -> Self {
+        let (changed, follow_ups) = (RefCell::default(), RefCell::default());
+        Self { storage, context, shared_names, changed, follow_ups }
     }
 
     /// The name under which a tool of a mounted toolset is listed, for messages.
-    pub fn listed(&self, toolset: &Toolset, tool: &str) -> String {
-        let mounted = mounted(&self.context.settings).unwrap_or_default();
-        let is_shared = mounted.iter().any(|of| of.name != toolset.name && of.has(tool));
-        if is_shared { toolset.qualified(tool) } else { tool.to_owned() }
+    pub fn listed(&self, toolset: &str, tool: &str) -> String {
+        match self.shared_names.contains(tool) {
+            true => format!("{toolset}_{tool}"),
+            false => tool.to_owned(),
+        }
     }
 }
 
@@ -79,6 +86,9 @@ pub(crate) trait ToolError {
     /// The error in the form that hosts get.
     fn refusal(&self) -> Refusal;
 }
+
+/// A result of something that is no tool: its error is that of any toolset.
+pub(crate) type Checked<T> = Result<T, Box<dyn ToolError>>;
 
 /// The category of an error, which tells what the caller can do. `wit/toolbox` documents each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::write::scalar;
-use super::{Entry, New, Node, Value};
+use super::node::{Entry, Node, Value};
+use super::write::{New, scalar};
 use crate::storage::Splice;
 
 /// Collects changes to one text.
@@ -126,7 +126,7 @@ impl<'a> Editor<'a> {
             _ => {
                 let new = New::Items(inserted.iter().map(|(_, new)| new.clone()).collect());
                 let column = self.column_at(entry.key.span.start) + 2;
-                let text = match is_flow(parent) {
+                let text = match parent.is_flow() {
                     true => format!(" {}", new.flow()),
                     false => new.after_colon(column, self.line_end()),
                 };
@@ -138,7 +138,7 @@ impl<'a> Editor<'a> {
     fn replace(&mut self, mapping: &Node, entry: &Entry, new: &New) {
         // An empty list has no style of its own.
         let is_empty = entry.value.items().is_some_and(<[_]>::is_empty);
-        let is_flow = is_flow(mapping) || !is_empty && self::is_flow(&entry.value);
+        let is_flow = mapping.is_flow() || !is_empty && entry.value.is_flow();
         let text = match (is_flow, &entry.value.value) {
             (true, _) => format!(" {}", new.flow()),
             (false, Value::Sequence { items, .. }) if !items.is_empty() => {
@@ -155,7 +155,7 @@ impl<'a> Editor<'a> {
     /// Adds an entry after the last one.
     fn append(&mut self, mapping: &Node, key: &str, new: &New) {
         let entries = mapping.entries().unwrap_or_default();
-        match (is_flow(mapping), entries.last()) {
+        match (mapping.is_flow(), entries.last()) {
             (true, last) => {
                 let at = last.map_or(mapping.span.start + 1, |last| self.end_of(last));
                 let comma = if last.is_some() { ", " } else { "" };
@@ -250,13 +250,6 @@ impl<'a> Editor<'a> {
     }
 }
 
-fn is_flow(node: &Node) -> bool {
-    matches!(
-        node.value,
-        Value::Sequence { is_flow: true, .. } | Value::Mapping { is_flow: true, .. }
-    )
-}
-
 /// The range that removes one of these items with one comma.
 fn without(spans: &[Range<usize>], at: usize) -> Range<usize> {
     match (at, spans.get(at + 1)) {
@@ -268,7 +261,7 @@ fn without(spans: &[Range<usize>], at: usize) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse;
+    use super::super::parse::parse;
     use super::*;
 
     fn edited(text: &str, edit: impl FnOnce(&mut Editor<'_>, &Node)) -> String {

@@ -1,11 +1,10 @@
 //! From text to nodes. The parser is not recursive, and neither is this, so depth costs no stack.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::{Entry, Node, Value, YamlError};
+use super::node::{Entry, Node, Value, YamlError};
 use crate::text::line_of;
 
 /// The maximum depth of collections.
@@ -38,7 +37,7 @@ struct Open {
 
 enum Contents {
     Sequence(Vec<Node>),
-    Mapping { entries: Vec<Entry>, keys: BTreeSet<String>, key: Option<Node> },
+    Mapping { entries: Vec<Entry>, key: Option<Node> },
 }
 
 struct Builder<'a> {
@@ -86,10 +85,9 @@ impl<'a> Builder<'a> {
                 })?;
             }
             Event::SequenceStart(..) => self.begin(&range, Contents::Sequence(Vec::new()))?,
-            Event::MappingStart(..) => self.begin(
-                &range,
-                Contents::Mapping { entries: Vec::new(), keys: BTreeSet::new(), key: None },
-            )?,
+            Event::MappingStart(..) => {
+                self.begin(&range, Contents::Mapping { entries: Vec::new(), key: None })?
+            }
             Event::SequenceEnd | Event::MappingEnd => self.end(range.start)?,
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
         }
@@ -112,6 +110,12 @@ impl<'a> Builder<'a> {
             Contents::Sequence(items) => items.last(),
             Contents::Mapping { entries, .. } => entries.last().map(|entry| &entry.value),
         };
+        if let Contents::Mapping { entries, .. } = &contents
+            && let Some(twin) = twin(entries)
+        {
+            let name = twin.text().unwrap_or_default().escape_debug();
+            return Err(self.error(twin.span.start, &format!("the key `{name}` is there twice")));
+        }
         // A flow collection ends with its bracket, a block collection with its last value.
         let end = if is_flow { at + 1 } else { last.map_or(start, |last| last.span.end) };
         let value = match contents {
@@ -130,18 +134,10 @@ impl<'a> Builder<'a> {
         match self.open.last_mut().map(|open| &mut open.contents) {
             None => self.root = Some(node),
             Some(Contents::Sequence(items)) => items.push(node),
-            Some(Contents::Mapping { entries, keys, key }) => match key.take() {
+            Some(Contents::Mapping { entries, key }) => match key.take() {
                 Some(key) => entries.push(Entry { key, value: node }),
-                None => {
-                    let Value::Scalar { text: name, .. } = &node.value else {
-                        return Err(error(text, node.span.start, "a key is a text"));
-                    };
-                    if !keys.insert(name.clone()) {
-                        let message = format!("the key `{}` is there twice", name.escape_debug());
-                        return Err(error(text, node.span.start, &message));
-                    }
-                    *key = Some(node);
-                }
+                None if matches!(node.value, Value::Scalar { .. }) => *key = Some(node),
+                None => return Err(error(text, node.span.start, "a key is a text")),
             },
         }
         Ok(())
@@ -165,6 +161,54 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// A key that is there before, too.
+fn twin(entries: &[Entry]) -> Option<&Node> {
+    let mut keys: Vec<&Node> = entries.iter().map(|entry| &entry.key).collect();
+    keys.sort_by_key(|key| (key.text(), key.span.start));
+    let twins = keys.windows(2).find(|pair| pair[0].text() == pair[1].text());
+    twins.map(|pair| pair[1])
+}
+
 fn error(text: &str, at: usize, message: &str) -> YamlError {
     YamlError { line: line_of(text, at), message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_these_formats_have_no_use_for_is_refused_with_its_line() {
+        let error = |text: &str, max: usize| parse(text, max).expect_err(text);
+        for (text, line) in [
+            ("a: &x 1\n", 1),
+            ("a: 1\nb: *x\n", 2),
+            ("a: !!str 1\n", 1),
+            ("a: &x [1]\n", 1),
+            ("a: 1\na: 2\n", 2),
+            ("? [a]\n: 1\n", 1),
+            ("a: 1\n---\nb: 1\n", 2),
+            ("a: [1\n", 2),
+            ("a: 'b\n", 1),
+            ("a: b: c\n", 1),
+        ] {
+            assert_eq!(error(text, 100).line, line, "{text:?}: {:?}", error(text, 100));
+        }
+        assert!(error(&"[".repeat(100), 1_000).message.contains("more than 32 deep"));
+        let deep: String = (0..100).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        assert!(error(&deep, 1_000).message.contains("more than 32 deep"));
+        let many: String = (0..1_000_000).map(|key| format!("k{key}: 1\n")).collect();
+        assert!(error(&many, 1_000).message.contains("too many"));
+    }
+
+    #[test]
+    fn values_have_their_places_in_bytes() {
+        let text = "é: [à, b] # c\nk: |\n  lit\n\nn:\n";
+        let root = parse(text, 100).expect("YAML").expect("a value");
+        let of = |key: &str| &root.entry(key).expect("it is there").value;
+        assert_eq!(&text[of("é").span.clone()], "[à, b]");
+        assert_eq!(of("k").text(), Some("lit\n"));
+        assert!(of("n").is_null() && root.get("n").is_none());
+        assert!(parse("# c\n", 100).expect("YAML").is_none());
+    }
 }

@@ -1,7 +1,7 @@
 //! Values that are written. A text is plain where every YAML parser reads it back as that text, and
 //! otherwise in double quotes, as JSON has it.
 
-use super::Node;
+use super::node::Node;
 
 /// A new value.
 #[derive(Clone, Debug, PartialEq, Eq)]

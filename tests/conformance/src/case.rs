@@ -424,7 +424,7 @@ impl Case {
 
     /// The store that a case of `stores` is about: the given one, or the one of its first step.
     pub fn store(&self) -> &str {
-        let named = self.text.steps.iter().find_map(|step| step.arguments["store"].as_str());
+        let named = self.text.steps.iter().find_map(|step| step.arguments()["store"].as_str());
         self.given_stores().first().copied().or(named).unwrap_or("memory")
     }
 

@@ -1,0 +1,61 @@
+//! Changing a store under its lock.
+
+use std::collections::BTreeSet;
+
+use super::error::Error;
+use super::intent::{self, CommitError, Step};
+use super::plan::Plan;
+use super::store::Store;
+use super::uri::changed_by;
+use crate::storage::Writer;
+
+/// How often a change is attempted while programs that take no lock change the same files.
+const ATTEMPTS: usize = 4;
+
+/// How the changes of a plan are committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// In one commit. The plan changes one memory, so that every prefix is sound.
+    MemoryFirst,
+    /// After an intent, for the tool of this name.
+    Intent(&'static str),
+}
+
+/// Plans a change under the lock and commits it. Returns the plan's answer and the warnings. `plan` may
+/// run several times; the last run counts. If its answer is an error, what it has planned besides is
+/// committed all the same: indexes that had fallen behind.
+pub(super) fn change<T>(
+    store: &Store<'_>,
+    order: Order,
+    plan: impl Fn(&mut Plan<'_>) -> Result<Result<T, Error>, Error>,
+) -> Result<(T, Vec<String>), Error> {
+    let writer = store.tree.lock(None)?;
+    let warnings = intent::recover(&*store.tree, &*writer)?;
+    let mut attempt = 1;
+    loop {
+        let mut planned = Plan::new(store, warnings.clone());
+        let answer = plan(&mut planned)?;
+        let finished = planned.finish()?;
+        match commit(&*writer, order, &finished.changes) {
+            Err(CommitError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
+            Err(CommitError::Conflict(error) | CommitError::Other(error)) => return Err(error),
+            Ok(()) => {
+                let changed = finished.changes.iter().flat_map(Step::paths);
+                let uris = changed.flat_map(|path| changed_by(store.name, path));
+                store.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
+                return answer.map(|answer| (answer, finished.warnings));
+            }
+        }
+    }
+}
+
+fn commit(writer: &dyn Writer, order: Order, steps: &[Step]) -> Result<(), CommitError> {
+    if steps.is_empty() {
+        return Ok(());
+    }
+    if let Order::Intent(tool) = order {
+        return intent::commit(writer, tool, steps);
+    }
+    let changes: Vec<_> = steps.iter().map(Step::change).collect();
+    writer.commit(&changes).map(drop).map_err(CommitError::of)
+}

@@ -1,0 +1,116 @@
+//! A value of a YAML text.
+
+use std::ops::Range;
+
+/// A value and its place in the text, in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// For a block scalar, the range begins after its `|` or `>`. For an empty value it is empty.
+    pub span: Range<usize>,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Scalar { text: String, is_plain: bool },
+    Sequence { items: Vec<Node>, is_flow: bool },
+    Mapping { entries: Vec<Entry>, is_flow: bool },
+}
+
+/// An entry of a mapping.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub key: Node,
+    pub value: Node,
+}
+
+impl Node {
+    /// The text of a scalar; none for null and for a collection.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar { text, is_plain } => {
+                let is_null =
+                    *is_plain && matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL");
+                (!is_null).then_some(text.as_str())
+            }
+            _ => None,
+        }
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Scalar { .. }) && self.text().is_none()
+    }
+
+    /// The items of a sequence; none if it is something else.
+    pub fn items(&self) -> Option<&[Node]> {
+        match &self.value {
+            Value::Sequence { items, .. } => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a collection in flow style.
+    pub fn is_flow(&self) -> bool {
+        matches!(
+            self.value,
+            Value::Sequence { is_flow: true, .. } | Value::Mapping { is_flow: true, .. }
+        )
+    }
+
+    /// Whether it is a list of mappings in block style, each with a key on the line of its dash.
+    pub fn is_list_of_blocks(&self, text: &str) -> bool {
+        let is_block = |item: &Node| {
+            let before = text[..item.span.start].rsplit('\n').next().unwrap_or_default();
+            matches!(item.value, Value::Mapping { is_flow: false, .. })
+                && before.trim_start() == "- "
+        };
+        match &self.value {
+            Value::Sequence { items, is_flow: false } => items.iter().all(is_block),
+            _ => false,
+        }
+    }
+
+    /// The entries of a mapping; none if it is something else.
+    pub fn entries(&self) -> Option<&[Entry]> {
+        match &self.value {
+            Value::Mapping { entries, .. } => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The entry of a mapping with this key.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries()?.iter().find(|entry| entry.key.text() == Some(key))
+    }
+
+    /// The value of a mapping's key, if there is one that is not null.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.value).filter(|value| !value.is_null())
+    }
+
+    /// Whether two values are equal, wherever they are.
+    pub fn is_same(&self, other: &Node) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Scalar { .. }, Value::Scalar { .. }) => self.text() == other.text(),
+            (Value::Sequence { items, .. }, Value::Sequence { items: others, .. }) => {
+                items.len() == others.len()
+                    && items.iter().zip(others).all(|(item, other)| item.is_same(other))
+            }
+            (Value::Mapping { entries, .. }, Value::Mapping { entries: others, .. }) => {
+                let is_same = |(entry, other): (&Entry, &Entry)| {
+                    entry.key.is_same(&other.key) && entry.value.is_same(&other.value)
+                };
+                entries.len() == others.len() && entries.iter().zip(others).all(is_same)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Why a text is not YAML that these formats use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct YamlError {
+    /// Counted from 1.
+    pub line: usize,
+    pub message: String,
+}
