@@ -185,12 +185,9 @@ pub(super) fn updated(
             ..Metadata::default()
         }),
     };
-    changes.retain(|(_, value)| value.is_some());
-    let mut set = |key, value: Option<New>| {
-        changes.retain(|(other, _)| *other != key);
-        if value.is_some() || front.has(key) {
-            changes.push((key, value));
-        }
+    let mut set = |key, value| match changes.iter_mut().find(|(other, _)| *other == key) {
+        Some(change) => change.1 = value,
+        None => changes.push((key, value)),
     };
     if let Some(tags) = &update.tags {
         set("tags", Some(New::texts(tags)));
@@ -201,6 +198,7 @@ pub(super) fn updated(
     if let Some(citations) = &update.citations {
         set("citations", (!citations.is_empty()).then(|| New::texts(citations)));
     }
+    changes.retain(|(key, value)| value.is_some() || front.has(key));
     front.change(&changes, update.content.as_deref()).map(Some).map_err(damaged)
 }
 

@@ -366,7 +366,9 @@ pub(super) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()
             };
             let path = item.category.memory(slug);
             match store.read(&path, |memory, _| indexed(&memory)) {
-                Err(ReadError::Damaged(error)) => page.warnings.push(error.message().to_owned()),
+                Err(ReadError::Damaged(error) | ReadError::Unreadable(error)) => {
+                    page.warnings.push(error.message().to_owned());
+                }
                 read => read?.into_iter().for_each(|indexed| plan.index(&path, indexed)),
             }
         }

@@ -124,7 +124,9 @@ impl<'s> Plan<'s> {
             let work = self.categories.remove(&category).unwrap_or_default();
             let planned = self.plan_index(&category, &work);
             let (step, count) = match planned {
-                Err(ReadError::Damaged(error)) if self.is_rebuild => {
+                Err(ReadError::Damaged(error) | ReadError::Unreadable(error))
+                    if self.is_rebuild =>
+                {
                     self.warnings.push(error.message().to_owned());
                     continue;
                 }

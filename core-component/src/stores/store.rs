@@ -157,19 +157,28 @@ impl<'a> Store<'a> {
 pub(super) enum ReadError {
     /// Its text is no memory or no index. The bytes stay as they are until a person mends them.
     Damaged(Error),
+    /// This file cannot be read, and others perhaps can.
+    Unreadable(Error),
     Other(Error),
 }
 
 impl From<storage::Error> for ReadError {
     fn from(error: storage::Error) -> Self {
-        Self::Other(error.into())
+        match error.code {
+            ErrorCode::Permission | ErrorCode::TooLarge | ErrorCode::InvalidPath => {
+                Self::Unreadable(error.into())
+            }
+            _ => Self::Other(error.into()),
+        }
     }
 }
 
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Damaged(error) | ReadError::Other(error) => error,
+            ReadError::Damaged(error) | ReadError::Unreadable(error) | ReadError::Other(error) => {
+                error
+            }
         }
     }
 }

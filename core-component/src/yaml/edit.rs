@@ -55,11 +55,11 @@ impl<'a> Editor<'a> {
                 self.splice(mapping.span.clone(), "{}".into());
             }
             false => {
-                let range = self.lines(entries[at].key.span.start, self.end_of(&entries[at]));
-                // An entry that shares its line with the dash of an item goes without the dash.
-                let range = match self.begins_line(entries[at].key.span.start) {
-                    true => range,
-                    false => entries[at].key.span.start..entries[at + 1].key.span.start,
+                let start = entries[at].key.span.start;
+                let range = match entries.get(at + 1) {
+                    // A key that shares its line with the dash of an item goes without the dash.
+                    Some(next) if !self.begins_line(start) => start..next.key.span.start,
+                    _ => self.lines(start, self.end_of(&entries[at])),
                 };
                 self.splice(range, String::new());
             }

@@ -20,6 +20,7 @@ fn storage() -> InMemoryStorage {
     storage.grant(Place::named("records"));
     storage.grant(Place::named("layers"));
     storage.grant(Place::repository("/project"));
+    storage.grant_family("stores");
     storage
 }
 
@@ -187,4 +188,38 @@ fn recent_memories_that_several_clients_add_at_once_are_each_summarised_once() {
         assert_eq!(number("SELECT max(original_count) FROM memory_compost"), 10);
         assert_eq!(number("SELECT sum(original_count) FROM layers_summaries"), composted);
     }
+}
+
+#[test]
+fn nothing_is_lost_and_the_index_agrees_when_many_add_and_move_in_one_category() {
+    let storage = storage();
+    let clients = 4;
+    let answers = at_once(&storage, clients, Format::Json, |client| {
+        let mut answers = Vec::new();
+        for number in 0..CALLS {
+            let path = format!("notes/c{}-{number}", client.number);
+            let memory = json!({"store": "team", "path": path, "content": "x"});
+            answers.push(client.call("add_memory", memory));
+            if number % 5 == 0 {
+                let to = format!("moved/c{}-{number}", client.number);
+                let memory = json!({"store": "team", "from_path": path, "to_path": to});
+                answers.push(client.call("move_memory", memory));
+            }
+        }
+        answers
+    });
+    for answer in answers.iter().flatten() {
+        assert_eq!(answer["warnings"], json!([]), "{answer}");
+    }
+    let place = Place::of_family("stores", "team");
+    let before = storage.documents(&place, Area::Documents);
+    let memories = before.keys().filter(|path| path.ends_with(".md")).count() as u64;
+    assert_eq!(memories, clients * CALLS);
+    let counted = at_once(&storage, 1, Format::Json, |client| {
+        client.call("reindex_store", json!({"store": "team"}));
+        let arguments = json!({"store": "team", "recursive": true, "limit": 1000});
+        client.call("list_memories", arguments)["count"].as_u64()
+    });
+    assert_eq!(counted, [Some(memories)]);
+    assert_eq!(storage.documents(&place, Area::Documents), before, "the indexes were right");
 }
