@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use agent_memory_host::{Caller, AgentMemory, Category};
+use agent_memory_host::{AgentMemory, Caller, Category};
 use agent_memory_tests::images::toy;
 use agent_memory_tests::runners::mcp_client::{Client, ProtocolVersion};
 use serde_json::{Value, json};

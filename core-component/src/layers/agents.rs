@@ -8,10 +8,7 @@ use crate::storage::database::Mode;
 use crate::tool::{Call, Checked, ToolError};
 
 /// The agents that the caller may use. All prompts and resource templates have this one argument.
-pub(super) fn complete(
-    call: &Call<'_>,
-    _partial: &Partial<'_>,
-) -> Checked<Vec<String>> {
+pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<String>> {
     names(call).map_err(|error| Box::new(error) as Box<dyn ToolError>)
 }
 

@@ -12,10 +12,7 @@ use crate::storage::{Area, ErrorCode, Place, Tree};
 use crate::tool::{Call, Checked, ToolError};
 
 /// The agents that the caller may use. All resource templates have this one argument.
-pub(super) fn complete(
-    call: &Call<'_>,
-    _partial: &Partial<'_>,
-) -> Checked<Vec<String>> {
+pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<String>> {
     let names = names(call).map_err(|error| Box::new(error) as Box<dyn ToolError>)?;
     Ok(names.into_iter().filter(|name| call.context.reaches(name)).collect())
 }

@@ -8,10 +8,7 @@ use crate::names::StoreName;
 use crate::prompt::Partial;
 use crate::tool::{Call, Checked, ToolError};
 
-pub(super) fn complete(
-    call: &Call<'_>,
-    partial: &Partial<'_>,
-) -> Checked<Vec<String>> {
+pub(super) fn complete(call: &Call<'_>, partial: &Partial<'_>) -> Checked<Vec<String>> {
     let values = match partial.argument {
         "store" => names(call),
         _ => paths(call, partial),
