@@ -38,7 +38,7 @@ async fn a_record_is_stored_in_either_format_and_resources_show_it() {
         let contents = &parsed(&read)[0];
         assert_eq!(contents["uri"], uris[0]);
         assert!(contents["text"].as_str().is_some_and(|text| text.contains("tabs, not spaces")));
-        let unknown = memory.read_resource("memory://a/b/c", None).await;
+        let unknown = memory.read_resource("memory://a/b/c", Caller::default()).await;
         assert!(matches!(unknown, Err(CallError::NotFound(_))), "{unknown:?}");
     }
 }
