@@ -127,7 +127,7 @@ mod tests {
             "memories: []\nsubcategories: []\n",
             "memories: []\nsubcategories:\n  - path: a\n",
             "memories:\n  - path: ...\n",
-            "memories:\n  - path: a\n    description: Our notes, a - b, x/y 3.14 2-3\n",
+            "memories:\n  - path: a\n    description: Our notes, a-b, x/y 3.14 2-3\n",
             "memories:\n  - path: a/b\n    kind: null\n    n: .5\n",
         ] {
             let read = read(text).expect(text);
