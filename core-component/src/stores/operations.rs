@@ -6,6 +6,7 @@ use super::error::Error;
 use super::index::indexed;
 use super::memory::{Memory, Metadata, Update, edited_text, new_text, text_of_person, updated};
 use super::path::{CategoryPath, MemoryPath};
+use super::plan::Plan;
 use super::store::{ReadError, Store, Text};
 use super::walk::{Contents, Found, Item, Items, all_contents, contents, items, metadata};
 use crate::storage::Splice;
@@ -36,8 +37,8 @@ pub(super) fn create_memory(
     update_tool: &str,
 ) -> Result<Warnings, Error> {
     let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
-        if store.memory(path)?.is_some() {
-            plan.mend(&path.category());
+        if let Some(before) = store.memory(path)? {
+            mend(plan, path, &before);
             return Ok(Err(Error::memory_exists(path, update_tool)));
         }
         let memory = Memory { content, metadata: metadata.clone() };
@@ -109,8 +110,8 @@ pub(super) fn create_file(
     let text = text_of_person(path, text, now(store))?;
     let indexed = indexed(&Memory::read(path, &text)?);
     let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
-        if store.memory(path)?.is_some() {
-            plan.mend(&path.category());
+        if let Some(before) = store.memory(path)? {
+            mend(plan, path, &before);
             return Ok(Err(Error::file_exists(path)));
         }
         plan.create(path, text.clone(), indexed);
@@ -137,7 +138,7 @@ pub(super) fn replace_file(
             return Ok(Err(Error::no_memory_at(path)));
         };
         if before.version != version {
-            plan.mend(&path.category());
+            mend(plan, path, &before);
             return Ok(Err(Error::changed_since(path)));
         }
         let text = edited_text(path, &before.text, text, now(store))?;
@@ -412,6 +413,15 @@ fn existing_contents(
         return Err(Error::no_category(category));
     }
     if recursive { all_contents(store, category) } else { contents(store, category) }
+}
+
+/// Has the index of a memory's category agree with its directory, and with this memory. An earlier
+/// call may have stopped before its indexes.
+fn mend(plan: &mut Plan<'_>, path: &MemoryPath, text: &Text) {
+    match Memory::read(path, &text.text) {
+        Ok(memory) => plan.index(path, indexed(&memory)),
+        Err(_) => plan.mend(&path.category()),
+    }
 }
 
 fn not_a_memory(category: &CategoryPath, name: &str) -> String {

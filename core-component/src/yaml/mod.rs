@@ -5,6 +5,7 @@
 //! aliases can stand for gigabytes.
 
 mod edit;
+mod lines;
 mod node;
 mod parse;
 mod write;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
+use super::lines;
 use super::node::{Entry, Node, Value, YamlError};
 use crate::text::line_of;
 
@@ -17,6 +18,16 @@ const MAX_DEPTH: usize = 32;
 /// The first reason why the text cannot be used: it is no YAML, is too deep or has too many values,
 /// has an anchor, an alias or a tag, more than one document, or a key twice.
 pub(crate) fn parse(text: &str, max_nodes: usize) -> Result<Option<Node>, YamlError> {
+    // Three bytes hold at most one value or key.
+    let is_short = text.len() / 3 <= max_nodes;
+    match lines::read(text).filter(|_| is_short) {
+        Some(root) => Ok(Some(root)),
+        None => parse_events(text, max_nodes),
+    }
+}
+
+/// Parses a text of any form.
+pub(super) fn parse_events(text: &str, max_nodes: usize) -> Result<Option<Node>, YamlError> {
     let mut builder = Builder::new(text, max_nodes);
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| YamlError {
