@@ -20,7 +20,7 @@ pub struct AgentMemory(Arc<Mounted>);
 
 /// The parts of an [`AgentMemory`].
 pub(crate) struct Mounted {
-    pub(crate) engine: Engine,
+    pub(crate) engine: Arc<Engine>,
     pub(crate) storage: Storage,
     pub(crate) settings: toolbox::Settings,
     pub(crate) tools: Vec<Tool>,

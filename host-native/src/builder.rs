@@ -6,11 +6,15 @@ use crate::capability::toolbox;
 use crate::changes::Notifier;
 use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
-use crate::engine::{Engine, Image};
-use crate::storage::{self, NamedPlace, NamedPlaceKind, Storage, StorageOptions};
+use crate::engine::{ComponentFormat, Engine, Image};
+use crate::storage::{
+    self, FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, StorageOptions,
+};
 use crate::{Clock, Durability, Limits, Random};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// In minutes.
@@ -27,6 +31,8 @@ pub struct Builder {
     data_directory: Option<PathBuf>,
     /// Toolset, name and value.
     settings: Vec<(String, String, Value)>,
+    /// The places of families, by label and name.
+    members: BTreeMap<String, BTreeMap<String, PathBuf>>,
     utc_offset_minutes: Option<i32>,
     storage: StorageOptions,
     clock: Clock,
@@ -49,6 +55,7 @@ impl Builder {
             allowed: Vec::new(),
             data_directory: None,
             settings: Vec::new(),
+            members: BTreeMap::new(),
             utc_offset_minutes: None,
             storage: StorageOptions::default(),
             clock: Clock::default(),
@@ -90,6 +97,21 @@ impl Builder {
         value: impl Into<Value>,
     ) -> Builder {
         self.settings.push((toolset.into(), name.into(), value.into()));
+        self
+    }
+
+    /// Grants one place of a family, such as one store of the toolset `stores`, by the label of the
+    /// family and a name. The path is absolute or begins with `~/`, and no symbolic link leads to
+    /// it. May be called again for others.
+    ///
+    /// The family then has these places only: it has no registry, and calls create no further ones.
+    pub fn place(
+        mut self,
+        label: impl Into<String>,
+        name: impl Into<String>,
+        path: impl Into<PathBuf>,
+    ) -> Builder {
+        self.members.entry(label.into()).or_default().insert(name.into(), path.into());
         self
     }
 
@@ -166,15 +188,21 @@ impl Builder {
             let granted = storage.grant(directory);
             granted.map_err(|error| BuildError::Grant { directory: directory.clone(), error })?;
         }
-        let data_directory = self.data_directory.or_else(data_directory::of_platform);
-        for toolset in &description.toolsets {
-            let is_mounted = mounted.iter().any(|one| one.name == toolset.name);
-            let defaults = is_mounted.then_some(data_directory.as_deref());
-            grant_places(&storage, toolset, &own, defaults)?;
-        }
-
         let engine = Engine::load(&self.image, self.limits)
             .map_err(|error| BuildError::Component(format!("{error:#}")))?;
+        let engine = Arc::new(engine);
+        let granting = Granting {
+            storage: &storage,
+            own: &own,
+            format: Arc::new(ComponentFormat::new(engine.clone())),
+            directories: Directories::new(self.data_directory),
+            members: self.members,
+        };
+        for toolset in &description.toolsets {
+            granting.grant_places(toolset, mounted.iter().any(|one| one.name == toolset.name))?;
+        }
+        granting.check_labels(&description)?;
+
         let settings = toolbox::Settings {
             toolsets: mounted.iter().map(|toolset| toolset.name.clone()).collect(),
             of_toolsets: settings_for_component(&description, own),
@@ -218,46 +246,121 @@ impl Builder {
     }
 }
 
-/// Grants the places of a toolset that have a path in the settings and, if the toolset is mounted,
-/// the others at their defaults. `defaults` has the data directory if the toolset is mounted.
-fn grant_places(
-    storage: &Storage,
-    toolset: &Toolset,
-    own: &OwnSettings,
-    defaults: Option<Option<&Path>>,
-) -> Result<(), BuildError> {
-    for place in &toolset.places {
-        storage.know_place(&place.label, &place.missing);
-        let set = own.get(&toolset.name).and_then(|own| own.get(&place.setting));
-        let set = set.and_then(Value::as_str).map(below_home);
-        let path = set.or_else(|| default_path(place, defaults?));
-        let (Some(path), Some(kind)) = (path, kind(place)) else { continue };
-        let granted = storage.grant_place(NamedPlace {
+/// What the places of toolsets are granted from.
+struct Granting<'a> {
+    storage: &'a Storage,
+    own: &'a OwnSettings,
+    format: Arc<ComponentFormat>,
+    directories: Directories,
+    members: BTreeMap<String, BTreeMap<String, PathBuf>>,
+}
+
+impl Granting<'_> {
+    /// Grants the places of a toolset that have a path in the settings and, if the toolset is
+    /// mounted, the others at their defaults.
+    fn grant_places(&self, toolset: &Toolset, is_mounted: bool) -> Result<(), BuildError> {
+        for place in &toolset.places {
+            self.storage.know_place(&place.label, &place.missing);
+            let set = self.own.get(&toolset.name).and_then(|own| own.get(&place.setting));
+            let set = set.and_then(Value::as_str).map(below_home);
+            if let Some(members) = self.members.get(&place.label).filter(|_| place.is_family()) {
+                if set.is_some() {
+                    return Err(BuildError::Setting(format!(
+                        "the places of `{}` are given, and its `{}` too: give one of both",
+                        place.label, place.setting
+                    )));
+                }
+                let members = members.iter().map(|(name, path)| (name.clone(), path.clone()));
+                self.grant_family(place, FamilyMembers::Fixed(members.collect()))?;
+                continue;
+            }
+            let default = || is_mounted.then(|| self.directories.default_path(&place.default))?;
+            if let Some(path) = set.or_else(default) {
+                self.grant(place, path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn grant(&self, place: &PlaceDescription, path: PathBuf) -> Result<(), BuildError> {
+        let kind = match place.kind.as_str() {
+            "directory" => NamedPlaceKind::Directory,
+            "file" => NamedPlaceKind::File,
+            _ if place.is_family() => {
+                let format = self.format.clone();
+                return self.grant_family(place, FamilyMembers::Registry { path, format });
+            }
+            // A kind of place that this host does not have.
+            _ => return Ok(()),
+        };
+        let granted = self.storage.grant_place(NamedPlace {
             label: place.label.clone(),
             kind,
             path: path.clone(),
             is_private: place.is_private,
-            databases: place.databases.iter().map(|database| database.name.clone()).collect(),
+            databases: databases(place),
         });
-        granted.map_err(|error| BuildError::Grant { directory: path, error })?;
+        granted.map_err(|error| BuildError::Grant { directory: path, error })
     }
-    Ok(())
+
+    fn grant_family(
+        &self,
+        place: &PlaceDescription,
+        members: FamilyMembers,
+    ) -> Result<(), BuildError> {
+        let path = match &members {
+            FamilyMembers::Registry { path, .. } => Some(path.clone()),
+            FamilyMembers::Fixed(places) => places.values().next().cloned(),
+        };
+        let granted = self.storage.grant_family(FamilyGrant {
+            label: place.label.clone(),
+            members,
+            data_directory: self.directories.data.clone(),
+            databases: databases(place),
+        });
+        let directory = path.unwrap_or_default();
+        granted.map_err(|error| BuildError::Grant { directory, error })
+    }
+
+    /// Checks that each label of given places is that of a family.
+    fn check_labels(&self, description: &Description) -> Result<(), BuildError> {
+        let places = || description.toolsets.iter().flat_map(|toolset| &toolset.places);
+        let is_family = |label: &String| places().any(|at| at.is_family() && at.label == *label);
+        match self.members.keys().find(|label| !is_family(label)) {
+            Some(label) => {
+                Err(BuildError::Setting(format!("no toolset has a family of places `{label}`")))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
-/// None for a kind of place that this host does not have.
-fn kind(place: &PlaceDescription) -> Option<NamedPlaceKind> {
-    match place.kind.as_str() {
-        "directory" => Some(NamedPlaceKind::Directory),
-        "file" => Some(NamedPlaceKind::File),
-        _ => None,
-    }
+fn databases(place: &PlaceDescription) -> Vec<String> {
+    place.databases.iter().map(|database| database.name.clone()).collect()
 }
 
-/// The default path of a place; none without the directory that it is below.
-fn default_path(place: &PlaceDescription, data_directory: Option<&Path>) -> Option<PathBuf> {
-    match place.default.strip_prefix("data:") {
-        Some(name) => data_directory.map(|directory| directory.join(name)),
-        None => Some(below_home(&place.default)).filter(|path| path.is_absolute()),
+/// The directories that default paths are below; none without a home directory.
+struct Directories {
+    data: Option<PathBuf>,
+    /// For files that people edit: the data directory if it was given.
+    configuration: Option<PathBuf>,
+}
+
+impl Directories {
+    fn new(given: Option<PathBuf>) -> Self {
+        Directories {
+            configuration: given.clone().or_else(data_directory::of_configuration),
+            data: given.or_else(data_directory::of_platform),
+        }
+    }
+
+    /// The default path of a place; none without the directory that it is below.
+    fn default_path(&self, path: &str) -> Option<PathBuf> {
+        match path.split_once(':') {
+            Some(("data", name)) => Some(self.data.as_ref()?.join(name)),
+            Some(("config", name)) => Some(self.configuration.as_ref()?.join(name)),
+            _ => Some(below_home(path)).filter(|path| path.is_absolute()),
+        }
     }
 }
 

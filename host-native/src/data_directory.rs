@@ -1,4 +1,4 @@
-//! The platform's directory for the data of programs.
+//! The platform's directories for the data and the configuration of programs.
 
 use std::path::PathBuf;
 
@@ -8,6 +8,11 @@ const OWN: &str = "agent-memory";
 /// The directory for data that belongs to no repository; none without a home directory.
 pub(crate) fn of_platform() -> Option<PathBuf> {
     Some(data_home()?.join(OWN))
+}
+
+/// The directory for files that people edit; none without a home directory.
+pub(crate) fn of_configuration() -> Option<PathBuf> {
+    Some(configuration_home()?.join(OWN))
 }
 
 #[cfg(target_os = "macos")]
@@ -25,6 +30,22 @@ fn data_home() -> Option<PathBuf> {
 fn data_home() -> Option<PathBuf> {
     let below_home = || Some(std::env::home_dir()?.join(".local/share"));
     absolute("XDG_DATA_HOME").or_else(below_home).filter(|path| path.is_absolute())
+}
+
+#[cfg(target_os = "macos")]
+fn configuration_home() -> Option<PathBuf> {
+    data_home()
+}
+
+#[cfg(windows)]
+fn configuration_home() -> Option<PathBuf> {
+    absolute("APPDATA")
+}
+
+#[cfg(not(any(target_os = "macos", windows)))]
+fn configuration_home() -> Option<PathBuf> {
+    let below_home = || Some(std::env::home_dir()?.join(".config"));
+    absolute("XDG_CONFIG_HOME").or_else(below_home).filter(|path| path.is_absolute())
 }
 
 #[cfg(not(target_os = "macos"))]

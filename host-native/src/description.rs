@@ -68,13 +68,14 @@ pub struct PlaceDescription {
     pub label: String,
     /// Its name for people.
     pub title: String,
-    /// `directory` or `file`; this host has no families.
+    /// `directory`, `file`, or `family`: directories that a registry lists.
     pub kind: String,
     /// Whether it is for its owner alone.
     pub is_private: bool,
-    /// The setting with its path.
+    /// The setting with its path; for a family, that of the registry.
     pub setting: String,
-    /// Its default path; `~/` stands for the home directory, `data:` for the data directory.
+    /// Its default path; `~/` stands for the home directory, `data:` for the data directory, and
+    /// `config:` for the data directory that was given, or else the configuration directory.
     pub default: String,
     /// The databases in it.
     pub databases: Vec<DatabaseDescription>,
@@ -83,11 +84,18 @@ pub struct PlaceDescription {
 }
 
 impl PlaceDescription {
-    /// Whether it is a single file.
+    /// Whether its path is that of a file.
     pub fn is_file(&self) -> bool {
-        self.kind == "file"
+        self.kind == "file" || self.kind == FAMILY
+    }
+
+    /// Whether it is a family of places.
+    pub(crate) fn is_family(&self) -> bool {
+        self.kind == FAMILY
     }
 }
+
+const FAMILY: &str = "family";
 
 /// A database in a place.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

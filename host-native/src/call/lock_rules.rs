@@ -35,6 +35,14 @@ impl LockRules {
         self.check_place(place)
     }
 
+    /// Checks that the call may change a registry, whose lock comes before that of a place.
+    pub(crate) fn check_create(&self) -> Result<(), Error> {
+        if self.writer.is_some() || self.transaction == Some(Transacts::UnderLock) {
+            return Err(nested("the call holds the lock of a place: create a place before it"));
+        }
+        Ok(())
+    }
+
     /// Checks that the call may begin a transaction, which locks this place if one is given.
     pub(crate) fn check_begin(&self, place: Option<&Path>) -> Result<(), Error> {
         if self.transaction.is_some() {
@@ -120,6 +128,21 @@ mod tests {
         assert!(is_nested(rules.check_lock(a)) && is_nested(rules.check_begin(None)));
         rules.ended();
         assert!(rules.check_lock(a).is_ok());
+    }
+
+    #[test]
+    fn a_call_creates_a_place_before_it_locks_one() {
+        let a = Path::new("a");
+        let mut rules = LockRules::default();
+        rules.begun(None);
+        assert!(rules.check_create().is_ok());
+        rules.ended();
+        rules.locked(a.into(), 1);
+        assert!(is_nested(rules.check_create()));
+        rules.unlocked();
+        assert!(rules.check_create().is_ok());
+        rules.begun(Some(a.into()));
+        assert!(is_nested(rules.check_create()));
     }
 
     #[test]

@@ -25,7 +25,16 @@ impl Host for Call {
     }
 
     fn create_place(&mut self, place: Place) -> Answer<Resource<Tree>> {
-        self.asked(|call| call.lend(call.storage.create_place(&place.into())))
+        let place = place.into();
+        self.asked(|call| {
+            if let Err(error) = call.lock_rules.check_create() {
+                return Ok(Err(error.into()));
+            }
+            let timeout = storage::LockTimeout::new(call.storage.options().lock_wait);
+            let created = Call::created(call.writer_place.as_ref(), &call.storage, &place, timeout);
+            let created = call.wait(created)?;
+            call.lend(created)
+        })
     }
 
     fn version_of(&mut self, contents: Vec<u8>) -> Result<String> {
@@ -56,6 +65,20 @@ impl Call {
             Ok(tree) => Ok(self.opened.push(tree)?),
             Err(error) => Err(error.into()),
         })
+    }
+
+    /// Creates a place after every writer that arrived earlier has asked for its lock. The call goes
+    /// on before the later ones.
+    async fn created(
+        writer_place: Option<&queue::Place>,
+        storage: &storage::Storage,
+        place: &storage::Place,
+        timeout: storage::LockTimeout,
+    ) -> std::result::Result<storage::Tree, storage::Error> {
+        if let Some(writer_place) = writer_place {
+            timeout.within(writer_place.served()).await?;
+        }
+        storage.create_place(place, timeout).await
     }
 
     /// Asks for a lock after every writer that arrived earlier, and waits for it.

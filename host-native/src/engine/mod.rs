@@ -3,9 +3,11 @@
 mod answer;
 mod image;
 mod inert;
+mod registry_format;
 mod ticker;
 
 pub use image::Image;
+pub(crate) use registry_format::ComponentFormat;
 
 use crate::call::{Call, Limits, StopError};
 use crate::capability::{self, MemoryPre, toolbox};
@@ -60,6 +62,16 @@ impl Engine {
         self.run(call, uri, |store, toolbox| toolbox.call_read_resource(store, uri, context))
     }
 
+    pub(crate) fn parse_registry(&self, call: Call, text: &str) -> Answer<String> {
+        self.run(call, "parse-registry", |store, toolbox| toolbox.call_parse_registry(store, text))
+    }
+
+    pub(crate) fn edit_registry(&self, call: Call, text: &str, change: &str) -> Answer<String> {
+        self.run(call, "edit-registry", |store, toolbox| {
+            toolbox.call_edit_registry(store, text, change)
+        })
+    }
+
     /// Runs one function of the toolbox in an instance of its own, on this thread.
     fn run<T>(
         &self,
@@ -93,9 +105,12 @@ impl Engine {
     }
 }
 
+/// Instances beside those of calls: one for what a registry lists, and one for a change of it.
+const SPARE: u32 = 2;
+
 /// An engine with a pool of instances, or without one if the address space is too small for it.
 fn engine() -> Result<wasmtime::Engine> {
-    let pooled = agent_memory_image::pooled(Limits::CALLS_AT_ONCE as u32 + 1);
+    let pooled = agent_memory_image::pooled(Limits::CALLS_AT_ONCE as u32 + SPARE);
     wasmtime::Engine::new(&pooled).or_else(|error| {
         tracing::debug!(%error, "no pool of instances");
         wasmtime::Engine::new(&agent_memory_image::engine_config())

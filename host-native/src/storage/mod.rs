@@ -40,6 +40,9 @@ mod commit_tests;
 mod database;
 #[cfg(test)]
 mod database_tests;
+mod family;
+#[cfg(test)]
+mod family_tests;
 #[cfg(test)]
 mod file_tests;
 #[cfg(test)]
@@ -48,6 +51,7 @@ mod lock;
 #[cfg(test)]
 mod lock_tests;
 mod named;
+mod registry;
 mod timeout;
 mod tree;
 
@@ -62,14 +66,17 @@ pub use agent_memory_storage::{
 pub use agent_memory_storage_files::Durability;
 pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
 pub use database::Database;
+pub use family::{FamilyGrant, FamilyMembers};
 pub use lock::Writer;
 pub use named::{NamedPlace, NamedPlaceKind};
+pub use registry::{Registered, RegistryFormat, RegistryWriter};
 pub use timeout::{LockTimeout, MAX_LOCK_WAIT};
 pub use tree::Tree;
 
-use agent_memory_storage_files::{Grant, Layout, Repository};
+use agent_memory_storage_files::{Directories, Grant, Layout, Repository};
 use agent_memory_storage_sqlite::Options;
 use database::Databases;
+use family::Family;
 use lock::Locks;
 use named::GrantedPlace;
 use std::collections::BTreeMap;
@@ -126,9 +133,26 @@ struct Shared {
 /// A label that the component may ask for.
 #[derive(Debug, Default)]
 struct KnownPlace {
-    granted: Option<Arc<GrantedPlace>>,
+    granted: Option<Granted>,
     /// The error message if no place is granted under the label.
     missing: String,
+}
+
+/// What is granted under a label.
+#[derive(Clone, Debug)]
+enum Granted {
+    Place(Arc<GrantedPlace>),
+    Family(Arc<Family>),
+}
+
+impl Granted {
+    /// The paths in which and around which no other place may be.
+    fn paths(&self) -> Vec<PathBuf> {
+        match self {
+            Granted::Place(place) => vec![place.path()],
+            Granted::Family(family) => family.paths(),
+        }
+    }
 }
 
 impl Storage {
@@ -188,28 +212,43 @@ impl Storage {
     /// within another named place, or if the path is not UTF-8; `permission`.
     pub fn grant_place(&self, place: NamedPlace) -> Result<(), Error> {
         let (label, path) = (place.label.clone(), place.path.clone());
-        let granted = GrantedPlace::new(place)?;
+        let granted = Granted::Place(Arc::new(GrantedPlace::new(place)?));
+        self.grant_under(label, granted, &path)
+    }
+
+    /// Grants a family of places. Replaces any earlier grant for its label.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-path` if the registry's path or a fixed name is not possible, or if it overlaps with
+    /// another named place; `not-granted` if a fixed path is refused; `permission`.
+    pub fn grant_family(&self, family: FamilyGrant) -> Result<(), Error> {
+        let label = family.label.clone();
+        let granted = Granted::Family(Arc::new(Family::new(family)?));
+        let path = granted.paths().into_iter().next().unwrap_or_default();
+        self.grant_under(label, granted, &path)
+    }
+
+    fn grant_under(&self, label: String, granted: Granted, path: &Path) -> Result<(), Error> {
         let mut places = self.places_mut();
-        let overlaps = |known: &KnownPlace| {
-            known.granted.as_ref().is_some_and(|other| granted.overlaps(other))
-        };
-        if let Some((other, _)) =
-            places.iter().find(|(other, known)| **other != label && overlaps(known))
-        {
-            let message = format!(
-                "cannot keep {label} in `{}`: it overlaps with the place `{other}`: use another path",
-                path.display()
-            );
+        let others = directories_but(&places, &label);
+        let meets = |path: PathBuf| others.meeting(&path, "").map(|reason| (path, reason));
+        if let Some((met, reason)) = granted.paths().into_iter().find_map(meets) {
+            let shown = if met.ends_with(path) { path } else { met.as_path() };
+            let message = format!("cannot keep {label} in `{}`: {reason}", shown.display());
             return Err(Error::new(ErrorCode::InvalidPath, message));
         }
-        places.entry(label).or_default().granted = Some(Arc::new(granted));
+        places.entry(label).or_default().granted = Some(granted);
         Ok(())
     }
 
     /// The directory of the place that is granted under a label: itself, or the directory of its
-    /// file. The part that existed at the grant is canonical.
+    /// file. The part that existed at the grant is canonical. A family has none.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
-        Some(self.places().get(label)?.granted.as_ref()?.directory.clone())
+        match self.places().get(label)?.granted.as_ref()? {
+            Granted::Place(place) => Some(place.directory.clone()),
+            Granted::Family(_) => None,
+        }
     }
 
     /// Opens a place. Creates nothing.
@@ -230,11 +269,16 @@ impl Storage {
                 Ok(Tree::new(&self.0.engine, layout, None))
             }
             Place::Named { label, name } => {
-                let granted = self.granted(label)?;
-                if !name.is_empty() {
-                    let message = format!("the place `{label}` has no name: leave it empty");
-                    return Err(Error::new(ErrorCode::InvalidPath, message));
-                }
+                let granted = match self.granted(label)? {
+                    Granted::Place(place) if name.is_empty() => place,
+                    Granted::Place(_) => {
+                        let message = format!("the place `{label}` has no name: leave it empty");
+                        return Err(Error::new(ErrorCode::InvalidPath, message));
+                    }
+                    Granted::Family(family) => {
+                        Arc::new(family.place(name, &self.other_directories(label))?)
+                    }
+                };
                 let layout = granted.layout()?;
                 Ok(Tree::new(&self.0.engine, layout, Some(granted)))
             }
@@ -249,7 +293,10 @@ impl Storage {
     /// `not-granted` for a label under which nothing is granted.
     pub fn list_places(&self, kind: &PlaceKind) -> Result<Vec<String>, Error> {
         if let PlaceKind::Named(label) = kind {
-            return self.granted(label).map(|_| vec![String::new()]);
+            return match self.granted(label)? {
+                Granted::Place(_) => Ok(vec![String::new()]),
+                Granted::Family(family) => family.names(&self.other_directories(label)),
+            };
         }
         let grants = self.grants();
         let mut names: Vec<String> = grants
@@ -263,24 +310,79 @@ impl Storage {
         Ok(names)
     }
 
-    /// Creates a place of a family.
+    /// The places that a registry lists, by name, also those that are refused.
     ///
     /// # Errors
     ///
-    /// `not-granted`: this host has no family of places.
-    pub fn create_place(&self, place: &Place) -> Result<Tree, Error> {
-        let message = match place {
-            Place::Repository(_) => {
-                "a repository is not created here: create it with Git".to_owned()
-            }
-            Place::Named { label, .. } => {
-                format!("the place `{label}` is not created here: it is no family of places")
-            }
-        };
-        Err(Error::new(ErrorCode::NotGranted, message))
+    /// `not-granted` if no family is granted under the label; `io` if the registry is broken.
+    pub fn registered(&self, label: &str) -> Result<BTreeMap<String, Registered>, Error> {
+        Ok(self.family(label)?.members()?.registered.clone())
     }
 
-    fn granted(&self, label: &str) -> Result<Arc<GrantedPlace>, Error> {
+    /// Waits for the lock of a family's registry. It is no lock of a place. Release it before a place
+    /// is locked.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` if no family with a registry is granted under the label; those of [`Tree::lock`].
+    ///
+    /// # Panics
+    ///
+    /// If polled outside a tokio runtime with timers.
+    pub async fn lock_registry(
+        &self,
+        label: &str,
+        timeout: LockTimeout,
+    ) -> Result<RegistryWriter, Error> {
+        let (family, others) = (self.family(label)?, self.other_directories(label));
+        let Engine { locks, durability, .. } = &*self.0.engine;
+        RegistryWriter::acquire(family, others, locks, *durability, timeout).await
+    }
+
+    /// Creates a place of a family below the data directory, registers it, and opens it. It waits for
+    /// the lock of the registry and releases it.
+    ///
+    /// # Errors
+    ///
+    /// `already-exists` if the name is registered; `not-granted` if the place is of no family with a
+    /// registry; those of [`RegistryWriter::create`].
+    ///
+    /// # Panics
+    ///
+    /// If polled outside a tokio runtime with timers.
+    pub async fn create_place(&self, place: &Place, timeout: LockTimeout) -> Result<Tree, Error> {
+        let Place::Named { label, name } = place else {
+            let message = "a repository is not created here: create it with Git";
+            return Err(Error::new(ErrorCode::NotGranted, message));
+        };
+        self.lock_registry(label, timeout).await?.create(name)?;
+        self.open(place, &[])
+    }
+
+    fn family(&self, label: &str) -> Result<Arc<Family>, Error> {
+        match self.granted(label)? {
+            Granted::Family(family) => Ok(family),
+            Granted::Place(_) => Err(Error::new(
+                ErrorCode::NotGranted,
+                format!("the place `{label}` is not created here: it is no family of places"),
+            )),
+        }
+    }
+
+    /// The directories and files of the places with other labels, and the registry of this one.
+    fn other_directories(&self, label: &str) -> Directories {
+        let places = self.places();
+        let mut others = directories_but(&places, label);
+        let own = places.get(label).and_then(|known| known.granted.as_ref());
+        if let Some(Granted::Family(family)) = own
+            && let Ok(registry) = family.registry()
+        {
+            others.add(registry.path(), registry.location());
+        }
+        others
+    }
+
+    fn granted(&self, label: &str) -> Result<Granted, Error> {
         let places = self.places();
         let known = places.get(label);
         if let Some(granted) = known.and_then(|known| known.granted.clone()) {
@@ -305,4 +407,15 @@ impl Storage {
         let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
         grants.clone()
     }
+}
+
+/// The directories and files of all granted places but that of a label.
+fn directories_but(places: &BTreeMap<String, KnownPlace>, label: &str) -> Directories {
+    let mut others = Directories::default();
+    for (other, known) in places.iter().filter(|(other, _)| *other != label) {
+        for path in known.granted.iter().flat_map(Granted::paths) {
+            others.add(path, other);
+        }
+    }
+    others
 }

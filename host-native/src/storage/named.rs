@@ -41,31 +41,42 @@ pub(super) struct GrantedPlace {
     location: String,
     is_private: bool,
     databases: Vec<String>,
+    /// Whether the lock directory needs a `.gitignore`, also in a private place.
+    hides_lock: bool,
 }
 
 impl GrantedPlace {
     pub fn new(place: NamedPlace) -> Result<Self, Error> {
-        let path = NewPath { label: &place.label, path: &place.path };
-        let location = path.location()?;
-        let absolute = std::path::absolute(&place.path).map_err(|error| path.failed(&error))?;
-        let (directory, file) = match place.kind {
-            NamedPlaceKind::Directory => (path.directory(&absolute)?, None),
+        let (directory, file, location) = match place.kind {
+            NamedPlaceKind::Directory => {
+                let path = NewPath { label: &place.label, path: &place.path };
+                (path.directory(&path.absolute()?)?, None, path.location()?)
+            }
             NamedPlaceKind::File => {
-                let (directory, name) = path.file(&absolute)?;
-                (directory, Some(name))
+                let FileLocation { directory, name, location } =
+                    FileLocation::of(&place.label, &place.path)?;
+                (directory, Some(name), location)
             }
         };
         let NamedPlace { is_private, databases, .. } = place;
-        Ok(GrantedPlace { directory, file, location, is_private, databases })
+        let hides_lock = !is_private;
+        Ok(GrantedPlace { directory, file, location, is_private, databases, hides_lock })
+    }
+
+    /// A place of a family, by its canonical directory.
+    pub fn of_family(directory: PathBuf, is_private: bool, databases: Vec<String>) -> Self {
+        let location = directory.to_string_lossy().into_owned();
+        GrantedPlace { directory, file: None, location, is_private, databases, hides_lock: true }
     }
 
     /// The layout of the place.
     pub fn layout(&self) -> Result<Layout, Error> {
-        let GrantedPlace { directory, file, location, is_private, databases } = self;
-        match file {
-            Some(file) => Layout::of_file(directory, file, location, *is_private),
-            None => Layout::of_directory(directory, location, *is_private, databases),
-        }
+        let GrantedPlace { directory, file, location, is_private, databases, .. } = self;
+        let layout = match file {
+            Some(file) => Layout::of_file(directory, file, location, *is_private)?,
+            None => Layout::of_directory(directory, location, *is_private, databases)?,
+        };
+        Ok(if self.hides_lock { layout.hiding_lock() } else { layout })
     }
 
     /// The file name of a database in the directory. None if the place does not have the database.
@@ -74,14 +85,29 @@ impl GrantedPlace {
         is_granted.then(|| self.file.as_deref().unwrap_or(database))
     }
 
-    /// Whether one of the two places lies inside the other.
-    pub fn overlaps(&self, other: &Self) -> bool {
-        let (path, other) = (self.path(), other.path());
-        path.starts_with(&other) || other.starts_with(&path)
-    }
-
-    fn path(&self) -> PathBuf {
+    /// The path of the directory or the file.
+    pub fn path(&self) -> PathBuf {
         self.file.iter().fold(self.directory.clone(), |directory, file| directory.join(file))
+    }
+}
+
+/// A file to be granted, which need not exist.
+#[derive(Debug)]
+pub(super) struct FileLocation {
+    /// Its directory. The part that exists is canonical.
+    pub directory: PathBuf,
+    pub name: String,
+    /// The path as it was given, for messages.
+    pub location: String,
+}
+
+impl FileLocation {
+    /// Follows the symbolic links in the existing part of a path.
+    pub fn of(label: &str, path: &Path) -> Result<Self, Error> {
+        let path = NewPath { label, path };
+        let location = path.location()?;
+        let (directory, name) = path.file(&path.absolute()?)?;
+        Ok(FileLocation { directory, name, location })
     }
 }
 
@@ -100,6 +126,10 @@ impl NewPath<'_> {
 
     fn failed(&self, error: &std::io::Error) -> Error {
         io_error(error, &format!("keep {} in `{}`", self.label, self.path.display()))
+    }
+
+    fn absolute(&self) -> Result<PathBuf, Error> {
+        std::path::absolute(self.path).map_err(|error| self.failed(&error))
     }
 
     /// The path as it was given, for messages.

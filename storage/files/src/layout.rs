@@ -115,6 +115,23 @@ impl Layout {
         })
     }
 
+    /// The layout of a registry, given by its canonical directory and its name. The registry is a
+    /// document at the root; its lock directory is beside it.
+    ///
+    /// # Errors
+    ///
+    /// `permission`, `io`.
+    pub fn of_registry(directory: &Path, name: &str, location: &str) -> Result<Self, Error> {
+        let of_file = Self::of_file(directory, name, location, true)?;
+        Ok(Layout { hides_lock: true, reserved: Some(vec![OWN.to_owned()]), ..of_file })
+    }
+
+    /// The same, with a lock directory that Git ignores.
+    #[must_use]
+    pub fn hiding_lock(self) -> Self {
+        Layout { hides_lock: true, ..self }
+    }
+
     /// The canonical path of a name at the root of the documents.
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)

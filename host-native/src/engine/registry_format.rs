@@ -1,0 +1,47 @@
+//! The format of registries, by pure functions of the component.
+
+use super::{Answer, Engine};
+use crate::Audience;
+use crate::call::Call;
+use crate::storage::{RegistryFormat, Storage, StorageOptions};
+use std::fmt;
+use std::sync::Arc;
+
+/// The component's functions for registries. Each runs in an instance of its own, which has nothing
+/// granted. A call of the component may be waiting for it on the same thread.
+pub(crate) struct ComponentFormat {
+    engine: Arc<Engine>,
+    /// Grants nothing.
+    storage: Storage,
+}
+
+impl ComponentFormat {
+    pub(crate) fn new(engine: Arc<Engine>) -> Self {
+        ComponentFormat { engine, storage: Storage::new(StorageOptions::default()) }
+    }
+
+    fn call(&self) -> Call {
+        let (storage, limits) = (self.storage.clone(), self.engine.limits());
+        Call::new(storage, limits, Audience::Model, None, None, None)
+    }
+}
+
+impl fmt::Debug for ComponentFormat {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ComponentFormat").finish_non_exhaustive()
+    }
+}
+
+impl RegistryFormat for ComponentFormat {
+    fn parse(&self, text: &str) -> Result<String, String> {
+        told(self.engine.parse_registry(self.call(), text))
+    }
+
+    fn edit(&self, text: &str, change: &str) -> Result<String, String> {
+        told(self.engine.edit_registry(self.call(), text, change))
+    }
+}
+
+fn told(answer: Answer<String>) -> Result<String, String> {
+    answer.map_err(|error| error.to_string())
+}

@@ -1,0 +1,225 @@
+//! Families: groups of named places, which a registry or the embedding program lists.
+
+use super::named::GrantedPlace;
+use super::registry::{Registered, Registry, RegistryFormat};
+use agent_memory_storage::{Error, ErrorCode};
+use agent_memory_storage_files::{Directories, FamilyBase, check_links, path};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A family to be granted under a label.
+#[derive(Clone, Debug)]
+pub struct FamilyGrant {
+    /// The component's name for the family.
+    pub label: String,
+    /// Its places.
+    pub members: FamilyMembers,
+    /// The directory for new places. Places below it are for their owner alone.
+    pub data_directory: Option<PathBuf>,
+    /// The names of the kept databases of each place.
+    pub databases: Vec<String>,
+}
+
+/// The places of a family.
+#[derive(Clone, Debug)]
+pub enum FamilyMembers {
+    /// The places that a file lists. Calls may create further ones.
+    Registry {
+        /// The path of the file, which need not exist.
+        path: PathBuf,
+        /// The format of its text.
+        format: Arc<dyn RegistryFormat>,
+    },
+    /// These places, by name.
+    Fixed(BTreeMap<String, PathBuf>),
+}
+
+/// A granted family.
+#[derive(Debug)]
+pub(super) struct Family {
+    label: String,
+    base: FamilyBase,
+    source: Source,
+    databases: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Registry(Registry),
+    Fixed(Arc<Members>),
+}
+
+/// The places of a family at one moment.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    pub registered: BTreeMap<String, Registered>,
+    /// The directories whose paths are possible.
+    directories: Directories,
+}
+
+impl Members {
+    pub fn new(registered: BTreeMap<String, Registered>, base: &FamilyBase) -> Self {
+        let mut directories = Directories::default();
+        for (name, registered) in &registered {
+            if let Ok(directory) = base.directory(&registered.path) {
+                directories.add(directory, name);
+            }
+        }
+        Members { registered, directories }
+    }
+}
+
+impl Family {
+    pub fn new(grant: FamilyGrant) -> Result<Self, Error> {
+        let FamilyGrant { label, members, data_directory, databases } = grant;
+        let base = FamilyBase::new(std::env::home_dir().as_deref(), data_directory.as_deref());
+        let source = match members {
+            FamilyMembers::Registry { path, format } => {
+                Source::Registry(Registry::new(&label, &path, base.clone(), format)?)
+            }
+            FamilyMembers::Fixed(places) => {
+                let registered = places.into_iter().map(|(name, path)| {
+                    let path = path.to_string_lossy().into_owned();
+                    (name, Registered { path, ..Registered::default() })
+                });
+                Source::Fixed(Arc::new(Members::new(registered.collect(), &base)))
+            }
+        };
+        let family = Family { label, base, source, databases };
+        if let Source::Fixed(members) = &family.source {
+            for name in members.registered.keys() {
+                check_name(name)?;
+                family.directory(members, name, &Directories::default())?;
+            }
+        }
+        Ok(family)
+    }
+
+    /// The registry that lists its places.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` if the embedding program has listed them.
+    pub fn registry(&self) -> Result<&Registry, Error> {
+        match &self.source {
+            Source::Registry(registry) => Ok(registry),
+            Source::Fixed(_) => Err(Error::new(
+                ErrorCode::NotGranted,
+                format!(
+                    "the places of `{}` are chosen by the program that embeds this host: add them \
+                     there",
+                    self.label
+                ),
+            )),
+        }
+    }
+
+    pub fn members(&self) -> Result<Arc<Members>, Error> {
+        match &self.source {
+            Source::Registry(registry) => registry.members(),
+            Source::Fixed(members) => Ok(members.clone()),
+        }
+    }
+
+    /// The paths at which no other place may be.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        match &self.source {
+            Source::Registry(registry) => vec![registry.path()],
+            Source::Fixed(members) => {
+                let paths = members.registered.values().map(|place| &place.path);
+                paths.filter_map(|path| self.base.directory(path).ok()).collect()
+            }
+        }
+    }
+
+    /// The names of the places that may be opened. `others` are the other granted places.
+    pub fn names(&self, others: &Directories) -> Result<Vec<String>, Error> {
+        let members = self.members()?;
+        let is_refused = |name: &String| {
+            self.directory(&members, name, others)
+                .is_err_and(|error| error.code == ErrorCode::NotGranted)
+        };
+        Ok(members.registered.keys().filter(|name| !is_refused(name)).cloned().collect())
+    }
+
+    /// The place with a name.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-path` if it is no name for a place, `not-found` if there is none of this name,
+    /// `not-granted` if its path is refused; `permission`, `io`.
+    pub fn place(&self, name: &str, others: &Directories) -> Result<GrantedPlace, Error> {
+        if name.is_empty() {
+            let message = format!("`{}` has several places: give the name of one", self.label);
+            return Err(Error::new(ErrorCode::InvalidPath, message));
+        }
+        check_name(name)?;
+        let directory = self.directory(&*self.members()?, name, others)?;
+        let is_private = self.base.is_private(&directory);
+        Ok(GrantedPlace::of_family(directory, is_private, self.databases.clone()))
+    }
+
+    /// The directory of a place, after all checks.
+    pub fn directory(
+        &self,
+        members: &Members,
+        name: &str,
+        others: &Directories,
+    ) -> Result<PathBuf, Error> {
+        let Some(Registered { path, .. }) = members.registered.get(name) else {
+            let message = format!("there is no place `{name}` in `{}`", self.label);
+            return Err(Error::new(ErrorCode::NotFound, message));
+        };
+        let refused = |reason: &str| {
+            let message = format!("cannot use `{name}` at `{path}`: {reason}");
+            Error::new(ErrorCode::NotGranted, message)
+        };
+        let directory = self.base.directory(path).map_err(refused)?;
+        let meets = members.directories.meeting(&directory, name);
+        if let Some(reason) = meets.or_else(|| others.meeting(&directory, "")) {
+            return Err(refused(&reason));
+        }
+        check_links(&directory).map_err(|error| match error.code {
+            ErrorCode::NotGranted => refused(&error.message),
+            _ => error,
+        })?;
+        Ok(directory)
+    }
+
+    /// The members after one more is registered.
+    pub fn with(&self, members: &Members, name: &str, path: &str) -> Members {
+        let mut registered = members.registered.clone();
+        let added = Registered { path: path.to_owned(), ..Registered::default() };
+        registered.insert(name.to_owned(), added);
+        Members::new(registered, &self.base)
+    }
+
+    /// The path of a new place.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` without a data directory whose path is UTF-8.
+    pub fn new_place(&self, name: &str) -> Result<String, Error> {
+        let directory = self.base.new_place(&self.label, name);
+        directory.and_then(|directory| directory.to_str().map(str::to_owned)).ok_or_else(|| {
+            let message = "there is no data directory for new places: set one, or register a path";
+            Error::new(ErrorCode::NotGranted, message)
+        })
+    }
+
+    /// The directory that a path means, without checks of what stands there.
+    pub fn meant(&self, path: &Path) -> Option<PathBuf> {
+        self.base.directory(path.to_str()?).ok()
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    match path::document(name)?.len() {
+        1 => Ok(()),
+        _ => Err(Error::new(
+            ErrorCode::InvalidPath,
+            format!("`{}` is no name of a place: leave the `/` out", name.escape_debug()),
+        )),
+    }
+}

@@ -1,0 +1,182 @@
+//! The rules for the directories of a family's places. `tests/families.json` tests them on every
+//! host. A registry is a text that people edit, so its paths are checked whenever a place is opened.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use agent_memory_storage::{Error, ErrorCode};
+
+use super::error::io_error;
+use super::layout::OWN;
+
+/// The directories of the user that decide about the places of a family.
+#[derive(Clone, Debug, Default)]
+pub struct FamilyBase {
+    /// The canonical home directory.
+    home: Option<PathBuf>,
+    /// The canonical data directory, as far as it exists.
+    data_directory: Option<PathBuf>,
+}
+
+impl FamilyBase {
+    /// Follows the symbolic links of both directories.
+    pub fn new(home: Option<&Path>, data_directory: Option<&Path>) -> Self {
+        FamilyBase { home: home.map(canonical), data_directory: data_directory.map(canonical) }
+    }
+
+    /// The directory of a place that a call creates. None without a data directory.
+    pub fn new_place(&self, label: &str, name: &str) -> Option<PathBuf> {
+        Some(self.data_directory.as_ref()?.join(label).join(name))
+    }
+
+    /// Whether only the owner may read a place: below the data directory.
+    pub fn is_private(&self, directory: &Path) -> bool {
+        self.data_directory.as_ref().is_some_and(|data| directory.starts_with(data))
+    }
+
+    /// The directory that a registry's path means, before anything on the file system is looked at.
+    ///
+    /// # Errors
+    ///
+    /// The reason why no place may be there, and what to do.
+    pub fn directory(&self, path: &str) -> Result<PathBuf, &'static str> {
+        const ABSOLUTE: &str =
+            "its path is not absolute: write an absolute path, or one that begins with `~/`";
+        let directory = match (path.strip_prefix("~/"), &self.home) {
+            (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
+            (Some(_), None) => return Err("there is no home directory for `~/`: write it out"),
+            (None, _) => PathBuf::from(path),
+        };
+        if !directory.is_absolute() {
+            return Err(ABSOLUTE);
+        }
+        if path.chars().any(char::is_control) {
+            return Err("its path has a control character: leave it out");
+        }
+        let mut names = Vec::new();
+        for component in directory.components() {
+            match component {
+                Component::Normal(name) => names.push(name.to_string_lossy().to_lowercase()),
+                Component::ParentDir => return Err("its path has a `..`: write the path without"),
+                _ => {}
+            }
+        }
+        if names.iter().any(|name| name == ".git") {
+            return Err("its path is in a `.git`, which is Git's own: choose another directory");
+        }
+        if names.windows(2).any(|pair| pair == [".github", "agent-memory"]) {
+            return Err(
+                "its path is in the agent memory of a repository: choose another directory",
+            );
+        }
+        if names.iter().any(|name| name == OWN) {
+            return Err("its path is in a directory of locks: choose another directory");
+        }
+        if names.is_empty() {
+            return Err("its path is `/`: choose a directory for it alone");
+        }
+        // Without `.` and double separators.
+        let directory: PathBuf = directory.components().collect();
+        if self.home.as_ref().is_some_and(|home| home.starts_with(&directory)) {
+            return Err("its path is the home directory, or contains it: choose a directory below");
+        }
+        Ok(directory)
+    }
+}
+
+/// Checks that no symbolic link leads to a directory, and that nothing else stands there. It need not
+/// exist.
+///
+/// # Errors
+///
+/// `not-granted` with the reason, and what to do; `permission`, `io`.
+pub fn check_links(directory: &Path) -> Result<(), Error> {
+    let refused = |reason: String| Err(Error::new(ErrorCode::NotGranted, reason));
+    let mut way: Vec<&Path> = directory.ancestors().collect();
+    way.reverse();
+    for path in way {
+        let shown = path.display();
+        match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => {
+                return refused(match path.canonicalize() {
+                    Ok(target) => format!(
+                        "`{shown}` is a symbolic link: register the path that it leads to, `{}`",
+                        target.display()
+                    ),
+                    Err(_) => format!("`{shown}` is a symbolic link that leads nowhere: remove it"),
+                });
+            }
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                return refused(format!(
+                    "`{shown}` is no directory: move it away, or register another path"
+                ));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) => return Err(io_error(&error, &format!("look at `{shown}`"))),
+        }
+    }
+    Ok(())
+}
+
+/// Directories with their names, to find those that meet.
+#[derive(Clone, Debug, Default)]
+pub struct Directories(BTreeMap<PathBuf, Vec<String>>);
+
+impl Directories {
+    /// Adds a directory with a name.
+    pub fn add(&mut self, directory: PathBuf, name: &str) {
+        self.0.entry(directory).or_default().push(name.to_owned());
+    }
+
+    /// The reason why a directory is no place: another one than `own` equals it, lies within it or
+    /// contains it. None if there is no such directory.
+    pub fn meeting(&self, directory: &Path, own: &str) -> Option<String> {
+        let names = |at: &Path| self.0.get(at).into_iter().flatten();
+        if let Some(other) = names(directory).find(|name| *name != own) {
+            return Some(format!("`{other}` has the same directory: keep one of them"));
+        }
+        let above = directory.ancestors().skip(1).find_map(|above| names(above).next());
+        if let Some(other) = above {
+            return Some(format!("it lies within `{other}`: move one of them"));
+        }
+        // The directories below a path follow it in the order of a map.
+        let after = (std::ops::Bound::Excluded(directory), std::ops::Bound::Unbounded);
+        let (next, names) = self.0.range::<Path, _>(after).next()?;
+        let other = names.first().filter(|_| next.starts_with(directory))?;
+        Some(format!("it contains `{other}`: move one of them"))
+    }
+}
+
+/// The canonical path, as far as it exists.
+fn canonical(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let (Ok(canonical), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+            return canonical.join(rest);
+        }
+    }
+    path.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_meet_where_one_equals_contains_or_lies_within_another() {
+        let mut directories = Directories::default();
+        for (directory, name) in [("/a/b", "b"), ("/a/b-c", "c"), ("/a/b.d", "d"), ("/e/f/g", "g")]
+        {
+            directories.add(directory.into(), name);
+        }
+        let meets = |directory: &str, own| directories.meeting(Path::new(directory), own);
+        for (apart, own) in [("/a/b", "b"), ("/a/bc", "x"), ("/a/c", "x"), ("/e/f/g", "g")] {
+            assert_eq!(meets(apart, own), None, "{apart}");
+        }
+        for (near, other) in [("/a/b", "`b`"), ("/a/b/c", "`b`"), ("/e", "`g`"), ("/a", "`b`")] {
+            let reason = meets(near, "x").expect(near);
+            assert!(reason.contains(other), "{near}: {reason}");
+        }
+    }
+}
