@@ -315,6 +315,7 @@ impl Granting<'_> {
         let granted = self.storage.grant_family(FamilyGrant {
             label: place.label.clone(),
             members,
+            home: std::env::home_dir(),
             data_directory: self.directories.data.clone(),
             databases: databases(place),
         });

@@ -42,9 +42,12 @@ export interface PlaceDescription {
   readonly label: string
   readonly kind: 'directory' | 'file' | 'family'
   readonly is_private: boolean
-  /** The setting that gives its path. */
+  /** The setting that gives its path. For a family, the path is that of the registry. */
   readonly setting?: string
-  /** The default path. `~/` at its beginning stands for the home directory, `data:` for the data directory. */
+  /**
+   * The default path. `~/` at its beginning stands for the home directory, `data:` for the data directory, and `config:`
+   * for the data directory that was given, or else the configuration directory.
+   */
   readonly default: string
   readonly databases: readonly { readonly name: string }[]
   /** The message for a person if the place is not granted. */

@@ -10,7 +10,7 @@ import type { LockTimeout } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named-place.ts'
 import { resolveToolsetSettings } from './toolset-settings.ts'
 import type { Durability } from './storage/directory.ts'
-import { absolutePath, defaultDataDirectory } from './user-paths.ts'
+import { absolutePath, defaultConfigurationDirectory, defaultDataDirectory } from './user-paths.ts'
 
 /** The options of `openMemory`. Only `allow` is required. */
 export interface MemoryOptions extends ComponentOptions {
@@ -38,6 +38,12 @@ export interface ComponentOptions {
    * `~/.local/share` on Linux, `~/Library/Application Support` on macOS and `%LOCALAPPDATA%` on Windows.
    */
   dataDir?: string
+  /**
+   * The places of families, by the label of the family and by name, such as `{ stores: { notes: '/data/notes' } }`. A
+   * path is absolute or begins with `~/`, and no symbolic link leads to it. Such a family has these places only: it has
+   * no registry, and calls create no further ones.
+   */
+  places?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /**
    * The time zone in which a day begins, in minutes east of UTC: less than 1,440 either way. Default: the zone of this
    * machine at the time of each call.
@@ -107,6 +113,7 @@ const knownOptions: Record<keyof ComponentOptions, true> = {
   toolsets: true,
   settings: true,
   dataDir: true,
+  places: true,
   utcOffset: true,
   durability: true,
   lockWait: true,
@@ -135,8 +142,13 @@ export function resolveOptions(description: Description, options: ComponentOptio
   const atHead = integerOption('lockWait', lockWait, 0)
   if (atHead > maxLockWait) throw invalidOption('lockWait', `is more than ${maxLockWait} (an hour)`)
   const mounted = mountedToolsets(description, options.toolsets)
-  const dataDirectory = options.dataDir === undefined ? defaultDataDirectory() : dataDirectoryOf(options.dataDir)
-  const { places, values } = resolveToolsetSettings(description.toolsets, mounted, options.settings, dataDirectory)
+  const dataDir = options.dataDir === undefined ? undefined : dataDirectoryOf(options.dataDir)
+  const directories = {
+    data: dataDir ?? defaultDataDirectory(),
+    configuration: dataDir ?? defaultConfigurationDirectory(),
+  }
+  const { toolsets } = description
+  const { places, values } = resolveToolsetSettings(toolsets, mounted, options.settings, directories, options.places)
   return {
     grants: allow.map(canonicalGrant),
     places,

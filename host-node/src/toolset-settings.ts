@@ -1,8 +1,11 @@
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { PlaceDescription, Setting, Toolset } from './description.ts'
 import { invalidOption, unknownOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
+import { Family, familyBase } from './storage/family.ts'
 import {
+  type FamilyPlace,
   grantDirectory,
   grantFile,
   type MissingPlace,
@@ -15,19 +18,44 @@ import { absolutePath } from './user-paths.ts'
 /** The values that were set, by toolset and by name. Each matches its schema. */
 type Values = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
+/** The directories that default paths are below. Undefined on a machine without a home directory. */
+export interface DefaultDirectories {
+  readonly data: string | undefined
+  /** For files that people edit: the data directory if it was given. */
+  readonly configuration: string | undefined
+}
+
+/** The places of families that the program lists, by label and by name. */
+type Members = Readonly<Record<string, Readonly<Record<string, string>>>>
+
 /**
- * Checks the toolsets' settings. Returns their places, and the values that the component receives. Without a data
- * directory, the places with a default in it have no default.
+ * Checks the toolsets' settings. Returns their places, and the values that the component receives. Without one of the
+ * directories, the places with a default in it have no default.
  */
 export function resolveToolsetSettings(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
   given: unknown,
-  dataDirectory: string | undefined,
+  directories: DefaultDirectories,
+  members: Members = {},
 ): { places: NamedPlaces; values: ToolsetSettings[] } {
   const checked = checkValues(toolsets, given)
-  const places = placesOf(toolsets, mounted, checked, dataDirectory)
+  checkMembers(toolsets, members)
+  const places = placesOf(toolsets, mounted, checked, directories, members)
   return { places, values: componentValues(toolsets, checked) }
+}
+
+function checkMembers(toolsets: readonly Toolset[], members: Members): void {
+  const families = toolsets.flatMap(({ places }) => places.filter(({ kind }) => kind === 'family'))
+  for (const [label, places] of entriesOf(members, 'places')) {
+    if (!families.some((family) => family.label === label))
+      throw unknownOption(
+        `places.${label}`,
+        families.map((family) => family.label),
+      )
+    for (const [name, path] of entriesOf(places, `places.${label}`))
+      if (typeof path !== 'string') throw invalidOption(`places.${label}.${name}`, 'is not a path')
+  }
 }
 
 function checkValues(toolsets: readonly Toolset[], given: unknown = {}): Values {
@@ -44,7 +72,7 @@ function checkToolset(toolset: Toolset, settings: unknown): Record<string, unkno
     const option = `settings.${toolset.name}.${name}`
     const setting = toolset.settings.find((setting) => setting.name === name)
     if (setting === undefined) throw unknownOption(option, namesOf(toolset.settings))
-    const isOfFile = toolset.places.some((place) => place.kind === 'file' && place.setting === name)
+    const isOfFile = toolset.places.some((place) => place.kind !== 'directory' && place.setting === name)
     return [name, checkValue(option, setting, value, isOfFile)] as const
   })
   return Object.fromEntries(values)
@@ -86,21 +114,28 @@ function placesOf(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
   values: Values,
-  dataDirectory: string | undefined,
+  directories: DefaultDirectories,
+  members: Members,
 ): NamedPlaces {
-  const places: (NamedPlace | MissingPlace)[] = []
+  const places: (NamedPlace | FamilyPlace | MissingPlace)[] = []
   for (const toolset of toolsets) {
     for (const place of toolset.places) {
       const { label, kind, setting, missing } = place
       const configured = setting === undefined ? undefined : values.get(toolset.name)?.[setting]
-      const byDefault = mounted.includes(toolset) ? defaultPath(place.default, dataDirectory) : undefined
+      if (kind === 'family' && members[label] !== undefined) {
+        if (configured !== undefined)
+          throw invalidOption(`places.${label}`, `is given, and \`settings.${toolset.name}.${setting}\` too: give one`)
+        places.push(grantMembers(place, members[label], directories, places))
+        continue
+      }
+      const byDefault = mounted.includes(toolset) ? defaultPath(place.default, directories) : undefined
       const path = (configured as string | undefined) ?? byDefault
-      if (kind === 'family' || path === undefined) {
+      if (path === undefined) {
         places.push({ label, missing })
         continue
       }
       try {
-        places.push(grantPlace(place, path, places))
+        places.push(grantPlace(place, path, directories, places))
       } catch (error) {
         const isInDataDirectory = configured === undefined && place.default.startsWith(inDataDirectory)
         const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
@@ -112,21 +147,57 @@ function placesOf(
   return places
 }
 
-function grantPlace({ label, kind, ...place }: PlaceDescription, path: string, others: NamedPlaces): NamedPlace {
-  const granted = kind === 'file' ? grantFile(path) : grantDirectory(path)
+function grantPlace(
+  { label, kind, ...place }: PlaceDescription,
+  path: string,
+  directories: DefaultDirectories,
+  others: NamedPlaces,
+): NamedPlace | FamilyPlace {
   const databases = place.databases.map(({ name }) => name)
-  const named = { label, ...granted, isPrivate: place.is_private, databases }
+  const named =
+    kind === 'family'
+      ? { label, registry: grantFile(path), ...familyBase(homedir(), directories.data), databases }
+      : { label, ...(kind === 'file' ? grantFile(path) : grantDirectory(path)), isPrivate: place.is_private, databases }
   requireApart(named, others)
   return named
 }
 
+/** Grants a family with these places only. */
+function grantMembers(
+  { label, databases }: PlaceDescription,
+  places: Readonly<Record<string, string>>,
+  directories: DefaultDirectories,
+  others: NamedPlaces,
+): FamilyPlace {
+  const family: FamilyPlace = {
+    label,
+    places,
+    ...familyBase(homedir(), directories.data),
+    databases: databases.map(({ name }) => name),
+  }
+  try {
+    requireApart(family, others)
+    new Family(family, others, noRegistry).check()
+  } catch (error) {
+    throw invalidOption(`places.${label}`, `cannot be granted: ${(error as Error).message}`, error)
+  }
+  return family
+}
+
+const noRegistry = { parse: () => '{}', edit: () => '' }
+
 /** The beginning of a default path that is below the data directory. */
 const inDataDirectory = 'data:'
+/** The same for a file that people edit. */
+const inConfiguration = 'config:'
 
 /** A place's default path; undefined if it is below a directory that this machine does not have. */
-function defaultPath(path: string, dataDirectory: string | undefined): string | undefined {
-  if (!path.startsWith(inDataDirectory)) return absolutePath(path)
-  return dataDirectory === undefined ? undefined : join(dataDirectory, path.slice(inDataDirectory.length))
+function defaultPath(path: string, { data, configuration }: DefaultDirectories): string | undefined {
+  const below = (directory: string | undefined, prefix: string) =>
+    directory === undefined ? undefined : join(directory, path.slice(prefix.length))
+  if (path.startsWith(inDataDirectory)) return below(data, inDataDirectory)
+  if (path.startsWith(inConfiguration)) return below(configuration, inConfiguration)
+  return absolutePath(path)
 }
 
 /** The settings that the component receives. The paths of places stay in the host. */

@@ -13,6 +13,23 @@ export function defaultDataDirectory(platform: NodeJS.Platform = process.platfor
   return directory === undefined ? undefined : join(directory, 'agent-memory')
 }
 
+/** The default directory for files that people edit. Undefined if there is no home directory. */
+export function defaultConfigurationDirectory(platform: NodeJS.Platform = process.platform): string | undefined {
+  const directory = platformConfigurationDirectory(platform)
+  return directory === undefined ? undefined : join(directory, 'agent-memory')
+}
+
+function platformConfigurationDirectory(platform: NodeJS.Platform): string | undefined {
+  switch (platform) {
+    case 'darwin':
+      return absolutePath('~/Library/Application Support')
+    case 'win32':
+      return absoluteVariable('APPDATA')
+    default:
+      return absoluteVariable('XDG_CONFIG_HOME') ?? absolutePath('~/.config')
+  }
+}
+
 function platformDataDirectory(platform: NodeJS.Platform): string | undefined {
   switch (platform) {
     case 'darwin':

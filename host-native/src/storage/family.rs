@@ -15,6 +15,8 @@ pub struct FamilyGrant {
     pub label: String,
     /// Its places.
     pub members: FamilyMembers,
+    /// The home directory, for `~/` in a path. No place may be the home directory or contain it.
+    pub home: Option<PathBuf>,
     /// The directory for new places. Places below it are for their owner alone.
     pub data_directory: Option<PathBuf>,
     /// The names of the kept databases of each place.
@@ -72,8 +74,8 @@ impl Members {
 
 impl Family {
     pub fn new(grant: FamilyGrant) -> Result<Self, Error> {
-        let FamilyGrant { label, members, data_directory, databases } = grant;
-        let base = FamilyBase::new(std::env::home_dir().as_deref(), data_directory.as_deref());
+        let FamilyGrant { label, members, home, data_directory, databases } = grant;
+        let base = FamilyBase::new(home.as_deref(), data_directory.as_deref());
         let source = match members {
             FamilyMembers::Registry { path, format } => {
                 Source::Registry(Registry::new(&label, &path, base.clone(), format)?)
@@ -214,7 +216,7 @@ impl Family {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Error> {
+pub(super) fn check_name(name: &str) -> Result<(), Error> {
     match path::document(name)?.len() {
         1 => Ok(()),
         _ => Err(Error::new(

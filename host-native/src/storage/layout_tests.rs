@@ -8,20 +8,20 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-fn data(file: &str) -> Value {
+pub(super) fn data(file: &str) -> Value {
     let path = format!("{}/../tests/{file}", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&fs::read_to_string(&path).expect(&path)).expect(&path)
 }
 
 /// A fresh directory and its canonical path.
-fn base() -> (tempfile::TempDir, String) {
+pub(super) fn base() -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let base = directory.path().canonicalize().unwrap();
     (directory, base.to_str().unwrap().to_owned())
 }
 
-fn create(base: &str, case: &Value) {
-    for item in case["create"].as_array().unwrap() {
+pub(super) fn create(base: &str, case: &Value) {
+    for item in case["create"].as_array().into_iter().flatten() {
         let text = |key: &str| Some(item.get(key)?.as_str().unwrap().replace("${base}", base));
         let make_parent = |path: &Path| fs::create_dir_all(path.parent().unwrap()).unwrap();
         let at = |key: &str| Some(Path::new(base).join(text(key)?));
@@ -54,7 +54,7 @@ fn granted(base: &str, case: &Value) -> Storage {
 }
 
 /// Everything below a directory. Links are not followed.
-fn everything_below(directory: &Path) -> BTreeMap<String, String> {
+pub(super) fn everything_below(directory: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

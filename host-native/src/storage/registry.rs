@@ -2,7 +2,7 @@
 //! read whenever it is needed, and parsed when it has changed. It has a lock of its own, which is
 //! released before the lock of a place is asked for.
 
-use super::family::{Family, Members};
+use super::family::{Family, Members, check_name};
 use super::lock::{Locks, Writer};
 use super::named::FileLocation;
 use super::timeout::LockTimeout;
@@ -190,6 +190,7 @@ impl RegistryWriter {
         description: Option<&str>,
         prepare: impl FnOnce(&Path) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        check_name(name)?;
         let registry = self.family.registry()?;
         let (text, version) = registry.read(&self.tree)?.unzip();
         let members = registry.parse(text.clone())?;

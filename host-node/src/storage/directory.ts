@@ -23,6 +23,8 @@ export interface Root {
   readonly isPrivate?: boolean
   /** The names of the host's own files in it, in lower case. No document's path begins with one of them. */
   readonly ownNames?: readonly string[]
+  /** Whether it is a lock directory that gets a `.gitignore`, also if it is private. */
+  readonly isHidden?: boolean
   /** Whether it can have no documents, because its place is a single file. */
   readonly isClosed?: boolean
 }

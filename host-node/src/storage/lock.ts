@@ -176,7 +176,7 @@ export function busyError(since: number): StorageError {
 /** Makes the directory of a place's lock. Adds a `.gitignore` if the directory can be part of a work tree. */
 export function makeLockDirectory(root: Root, durability: Durability): string {
   const directory = makeDirectory(root, durability)
-  if (!root.isPrivate && basename(directory) === '.agent-memory') ignoreInGit(directory)
+  if (root.isHidden || (!root.isPrivate && basename(directory) === '.agent-memory')) ignoreInGit(directory)
   return directory
 }
 

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, normalize, parse, sep } from 'node:path'
 import { canonicalPath } from './canonical.ts'
 import { attempt, StorageError } from './error.ts'
+import { Directories, type FamilyBase, familyDirectory } from './family-rules.ts'
 import { isOwnName } from './paths.ts'
 import type { GrantedPlace } from './tree.ts'
 
@@ -33,7 +34,24 @@ export interface MissingPlace {
   readonly missing: string
 }
 
-export type NamedPlaces = readonly (NamedPlace | MissingPlace)[]
+/** A file by its canonical directory, its name, and its path before symbolic links are followed, for messages. */
+export interface FileLocation {
+  readonly path: string
+  readonly file: string
+  readonly location: string
+}
+
+/** A granted family of places with one label. Either a registry lists them, or these are all. */
+export interface FamilyPlace extends FamilyBase {
+  readonly label: string
+  readonly registry?: FileLocation
+  /** Paths by name. */
+  readonly places?: Readonly<Record<string, string>>
+  /** The names of the databases that may be stored in each place. */
+  readonly databases: readonly string[]
+}
+
+export type NamedPlaces = readonly (NamedPlace | FamilyPlace | MissingPlace)[]
 
 /** Checks a directory, which need not exist yet. Symbolic links in its existing part are followed once, here. */
 export function grantDirectory(directory: string): Pick<NamedPlace, 'path' | 'location'> {
@@ -61,7 +79,7 @@ export function grantDirectory(directory: string): Pick<NamedPlace, 'path' | 'lo
 }
 
 /** Checks a file, which need not exist yet. If it exists, symbolic links in its path are followed once, here. */
-export function grantFile(path: string): Pick<NamedPlace, 'path' | 'file' | 'location'> {
+export function grantFile(path: string): FileLocation {
   const invalidPathError = invalidPathErrorOf(path)
   checkAbsolute(path)
   const name = basename(path)
@@ -97,18 +115,28 @@ function invalidPathErrorOf(path: string): (why: string) => StorageError {
 }
 
 /** Throws if a place lies inside another or around it. */
-export function requireApart(place: NamedPlace, others: NamedPlaces): void {
-  const pathOf = ({ path, file = '' }: NamedPlace) => join(path, file, sep)
-  const isNear = (other: NamedPlace) =>
-    pathOf(place).startsWith(pathOf(other)) || pathOf(other).startsWith(pathOf(place))
-  const near = others.find((other) => 'path' in other && isNear(other))
-  if (near === undefined) return
-  const why = `no place lies inside another, and \`${near.label}\` is kept there: use another path`
-  throw invalidPathErrorOf(place.location)(why)
+export function requireApart(place: NamedPlace | FamilyPlace, others: NamedPlaces): void {
+  const directories = new Directories()
+  for (const other of others) for (const path of pathsOf(other)) directories.add(path, other.label)
+  for (const path of pathsOf(place)) {
+    const near = directories.meeting(path)
+    if (near !== undefined) throw invalidPathErrorOf('location' in place ? place.location : path)(near)
+  }
+}
+
+/** The paths of a place at which no other may be. */
+export function pathsOf(place: NamedPlace | FamilyPlace | MissingPlace): string[] {
+  if ('path' in place) return [join(place.path, place.file ?? '')]
+  if ('missing' in place) return []
+  if (place.registry) return [join(place.registry.path, place.registry.file)]
+  return Object.values(place.places ?? {}).flatMap((path) => {
+    const meant = familyDirectory(path, place)
+    return 'directory' in meant ? [meant.directory] : []
+  })
 }
 
 /** The granted place with a label. */
-export function findNamed(places: NamedPlaces, label: string): NamedPlace {
+export function findNamed(places: NamedPlaces, label: string): NamedPlace | FamilyPlace {
   const place = places.find((place) => place.label === label)
   if (place === undefined) throw new StorageError('not-granted', `this host knows no place \`${label}\``)
   if ('missing' in place) throw new StorageError('not-granted', place.missing)

@@ -10,6 +10,7 @@ import { databaseFile } from '../storage/database/file.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
 import { CommitError, StorageError } from '../storage/error.ts'
 import { busyError, Lock } from '../storage/lock.ts'
+import type { Family } from '../storage/family.ts'
 import { findNamed, namedTree } from '../storage/named-place.ts'
 import { findRepository, listRepositories } from '../storage/repository.ts'
 import type { Areas, GrantedPlace } from '../storage/tree.ts'
@@ -40,6 +41,7 @@ export class CallStorage {
   readonly #sharedState: SharedState
   readonly #send: (report: Report) => void
   readonly #databases: Databases
+  readonly #families: ReadonlyMap<string, Family>
   readonly #lock = new PlaceLock((root, path) => this.#acquire(root, path))
   #waitingSince: number | undefined
   /** The lock that the main thread has let it acquire, by its path. */
@@ -56,12 +58,14 @@ export class CallStorage {
     send: (report: Report) => void,
     databases: Databases,
     waitingSince: number | undefined,
+    families: ReadonlyMap<string, Family> = new Map(),
   ) {
     this.#settings = settings
     this.#sharedState = sharedState
     this.#send = send
     this.#databases = databases
     this.#waitingSince = waitingSince
+    this.#families = families
   }
 
   /** Runs the host's part of an import. The guest's time is not counted meanwhile. Errors become plain objects. */
@@ -90,14 +94,27 @@ export class CallStorage {
 
   listPlaces(kind: PlaceKind): string[] {
     if (kind.tag === 'repository') return listRepositories(this.#settings.grants)
-    findNamed(this.#settings.places, kind.val)
-    return ['']
+    const place = findNamed(this.#settings.places, kind.val)
+    return 'path' in place ? [''] : this.#family(kind.val).names()
   }
 
-  createPlace(place: Place): never {
-    if (place.tag === 'named') findNamed(this.#settings.places, place.val.label)
-    const why = place.tag === 'repository' ? 'a repository: create it with Git' : 'one of a family of places'
-    throw new StorageError('not-granted', `this host creates no place that is ${why}`)
+  /** Creates a place of a family. It waits for its turn at the place's lock first, so that the run can begin anew. */
+  createPlace(place: Place): GrantedPlace {
+    if (place.tag === 'repository') {
+      throw new StorageError('not-granted', 'a repository is not created here: create it with Git')
+    }
+    const { label, name } = place.val
+    if ('path' in findNamed(this.#settings.places, label)) {
+      const message = `the place \`${label}\` is not created here: it is no family of places`
+      throw new StorageError('not-granted', message)
+    }
+    if (this.#hasWriter || this.#transaction?.takesLock) {
+      throw new StorageError('nested', 'the call holds the lock of a place: create a place before it')
+    }
+    const family = this.#family(label)
+    const since = this.#awaitTurn(family.lockOfNew(name))
+    family.create(name, this.#settings.durability, (root) => this.#take(root, since))
+    return this.open(place)
   }
 
   lock(tree: GrantedPlace): void {
@@ -166,8 +183,13 @@ export class CallStorage {
     }
   }
 
-  /** Waits for the earlier calls of this process, unless it has done so before, and then for other processes. */
+  /** Waits for the earlier calls of this process, and then for other processes. */
   #acquire(root: Root, path: string): Lock {
+    return this.#take(root, this.#awaitTurn(path))
+  }
+
+  /** Waits for the earlier calls of this process, unless it has done so before. Returns when the wait began. */
+  #awaitTurn(path: string): number {
     const since = this.#waitingSince ?? monotonic()
     this.#waitingSince = undefined
     if (this.#allowedLock !== path) {
@@ -177,6 +199,10 @@ export class CallStorage {
       if (reply === LockReply.timeout) throw busyError(since)
       this.#allowedLock = path
     }
+    return since
+  }
+
+  #take(root: Root, since: number): Lock {
     const { lockTimeout, durability } = this.#settings
     return Lock.acquire(root, lockTimeout, since, () => this.#send({ kind: 'waits-for-lock' }), durability)
   }
@@ -185,8 +211,15 @@ export class CallStorage {
     if (place.tag === 'repository') return findRepository(place.val, this.#settings.grants)
     const { label, name } = place.val
     const found = findNamed(this.#settings.places, label)
+    if (!('path' in found)) return this.#family(label).tree(name)
     if (name === '') return namedTree(found)
     throw new StorageError('invalid-path', `the place \`${label}\` is alone and has no name: leave it empty`)
+  }
+
+  #family(label: string): Family {
+    const family = this.#families.get(label)
+    if (family === undefined) throw new StorageError('not-granted', `this host knows no family \`${label}\``)
+    return family
   }
 
   #countCall(): void {

@@ -2,9 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { SharedState } from '../shared-state.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
 import { Databases } from '../storage/database/database.ts'
+import { Family } from '../storage/family.ts'
 import { CallStorage, EndOfRun } from './call.ts'
 import { database, documents } from './capability.ts'
 import { type Instantiate, isFailure } from './component.ts'
+import { ComponentFormat } from './registry-format.ts'
 import { inertWasi } from './wasi.ts'
 
 const settings = workerData as WorkerSettings
@@ -21,21 +23,35 @@ const databases = new Databases({
   onWait: () => send({ kind: 'waits-for-lock' }),
 })
 
+/** A fresh instance of the component, with this storage. */
+const instance = (storage: CallStorage, wasi = inertWasi()) =>
+  instantiate((name) => settings.modules[name]!, {
+    'agent-memory:storage/documents': documents(storage),
+    'agent-memory:storage/database': database(storage),
+    ...wasi.imports,
+  }).toolbox
+
+const format = new ComponentFormat(sharedState, () => {
+  const nothing = { ...settings, grants: [], places: [] }
+  return instance(new CallStorage(nothing, sharedState, send, databases, undefined))
+})
+const families = new Map(
+  settings.places.flatMap((place) =>
+    'path' in place || 'missing' in place ? [] : [[place.label, new Family(place, settings.places, format)]],
+  ),
+)
+
 port.on('message', (request: Request) => send(serve(request)))
 
 /** Runs one request in a fresh instance. Closes everything that the call has open before the report is sent. */
 function serve(request: Request): Report {
   const waitingSince = request.kind === 'call-tool' ? request.waitingSince : undefined
-  const storage = new CallStorage(settings, sharedState, send, databases, waitingSince)
+  const storage = new CallStorage(settings, sharedState, send, databases, waitingSince, families)
   const wasi = inertWasi()
   sharedState.beginCall()
   sharedState.enterGuest()
   try {
-    const { toolbox } = instantiate((name) => settings.modules[name]!, {
-      'agent-memory:storage/documents': documents(storage),
-      'agent-memory:storage/database': database(storage),
-      ...wasi.imports,
-    })
+    const toolbox = instance(storage, wasi)
     switch (request.kind) {
       case 'read-resource':
         return { kind: 'outcome', outcome: toolbox.readResource(request.uri, request.context) }
