@@ -8,7 +8,8 @@ use crate::description::{Audience, Resource, ResourceTemplate, Tool};
 use crate::engine::Engine;
 use crate::outcome::{CallError, Outcome};
 use crate::roots::Roots;
-use crate::storage::Storage;
+use crate::storage::{self, Registered, RegistryWriter, Storage};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,6 +80,39 @@ impl AgentMemory {
     /// granted. The part that existed when this was built is canonical.
     pub fn place_directory(&self, label: &str) -> Option<PathBuf> {
         self.0.storage.place_directory(label)
+    }
+
+    /// The places that the registry of a family lists, by name, also those that cannot be opened.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` if no family is granted under the label; `io` if the registry is broken.
+    pub fn registered(&self, label: &str) -> Result<BTreeMap<String, Registered>, storage::Error> {
+        self.0.storage.registered(label)
+    }
+
+    /// The directory of a place of a family.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Storage::open`].
+    pub fn family_directory(&self, label: &str, name: &str) -> Result<String, storage::Error> {
+        let place = storage::Place::of_family(label, name);
+        Ok(self.0.storage.open(&place, &[])?.location().to_owned())
+    }
+
+    /// Waits for the lock of a family's registry, to change it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Storage::lock_registry`].
+    ///
+    /// # Panics
+    ///
+    /// If polled outside a tokio runtime with timers.
+    pub async fn lock_registry(&self, label: &str) -> Result<RegistryWriter, storage::Error> {
+        let timeout = storage::LockTimeout::new(self.0.storage.options().lock_wait);
+        self.0.storage.lock_registry(label, timeout).await
     }
 
     /// The changes that calls make to resources from now on.

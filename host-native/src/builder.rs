@@ -100,8 +100,8 @@ impl Builder {
         self
     }
 
-    /// Grants one place of a family, such as one store of the toolset `stores`, by the label of the
-    /// family and a name. The path is absolute or begins with `~/`, and no symbolic link leads to
+    /// Grants one place of a family, by the family's label and a name. [`Image::description`] lists the
+    /// families. The path is absolute or begins with `~/`, and no symbolic link leads to
     /// it. May be called again for others.
     ///
     /// The family then has these places only: it has no registry, and calls create no further ones.

@@ -54,6 +54,8 @@ enum Granted<'a> {
     Repository(&'a Path),
     /// A directory of records, with the toolset `records`; new agents get this format.
     Records(&'a Path, Format),
+    /// A data directory, with the toolset `stores`.
+    Stores(&'a Path),
 }
 
 impl Granted<'_> {
@@ -66,6 +68,9 @@ impl Granted<'_> {
                 format!("--memory-dir={}", directory.display()),
                 format!("--records-format={}", format.name()),
             ],
+            Self::Stores(data) => {
+                vec!["--toolset=stores".into(), format!("--data-dir={}", data.display())]
+            }
         }
     }
 
@@ -78,6 +83,10 @@ impl Granted<'_> {
             Self::Records(directory, format) => json!({
                 "allow": [], "toolsets": ["records"], "limits": limits, "lockWait": wait,
                 "settings": {"records": {"directory": directory, "format": format.name()}},
+            }),
+            Self::Stores(data) => json!({
+                "allow": [], "toolsets": ["stores"], "dataDir": data, "limits": limits,
+                "lockWait": wait,
             }),
         }
     }
@@ -120,6 +129,15 @@ impl Process {
     /// If it does not start.
     pub fn start_on_records(host: Host, directory: &Path, format: Format) -> Self {
         Self::start_on_records_by(&[], host, directory, format)
+    }
+
+    /// Like `start`, with a data directory for stores instead of a repository.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start.
+    pub fn start_on_stores(host: Host, data: &Path) -> Self {
+        Self::start_with(&[], host, Granted::Stores(data))
     }
 
     /// Like `start_on_records`, with a launcher.

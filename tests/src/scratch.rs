@@ -24,6 +24,7 @@ enum Kept {
     Repository,
     Records,
     Layers,
+    Stores,
 }
 
 const TREE: &str = ".github/agent-memory";
@@ -43,6 +44,7 @@ impl Scratch {
         match case.toolset() {
             "records" => Self::of_records(&case.given()),
             "layers" => Self::of_layers(case.given_sql()),
+            "stores" => Self::of_stores(&case.given_stores(), &case.given()),
             _ => Self::new(&case.given()),
         }
     }
@@ -67,6 +69,34 @@ impl Scratch {
             create_private(file.parent().expect("it is in a directory"));
             write_private(&file, b"");
             sql::make_file(&file, given);
+        }
+        scratch
+    }
+
+    /// The stores are where the host would create them.
+    fn of_stores(names: &[&str], given: &Documents) -> Self {
+        let scratch = Self { kept: Kept::Stores, ..Self::new(&Documents::new()) };
+        if names.is_empty() {
+            return scratch;
+        }
+        create_private(&scratch.data_dir());
+        create_private(&scratch.stores_dir());
+        let mut registry = String::from("stores:\n");
+        for name in names {
+            let directory = scratch.stores_dir().join(name);
+            create_private(&directory);
+            registry += &format!(
+                "  {name}:\n    kind: filesystem\n    properties:\n      path: {}\n",
+                directory.display()
+            );
+        }
+        write_private(&scratch.data_dir().join("stores.yaml"), registry.as_bytes());
+        for (path, contents) in given {
+            let path = scratch.stores_dir().join(path);
+            let mut private = fs::DirBuilder::new();
+            private.mode(0o700).recursive(true);
+            private.create(path.parent().expect("it is in a store")).expect("a scratch directory");
+            write_private(&path, contents);
         }
         scratch
     }
@@ -108,10 +138,20 @@ impl Scratch {
         self.repo().with_file_name("layers").join("memory.sqlite")
     }
 
+    /// The path of the data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.repo().with_file_name("data")
+    }
+
+    /// The directory of the stores.
+    pub fn stores_dir(&self) -> PathBuf {
+        self.data_dir().join("stores")
+    }
+
     /// The settings of a case's toolset by name, with the path of its place.
     pub fn settings(&self, case: &Case) -> Map<String, Value> {
         let (name, path) = match self.kept {
-            Kept::Repository => return Map::new(),
+            Kept::Repository | Kept::Stores => return Map::new(),
             Kept::Records => ("directory", self.memory_dir()),
             Kept::Layers => ("file", self.layers_file()),
         };
@@ -142,12 +182,16 @@ impl Scratch {
             Kept::Repository => self.repo().join(TREE),
             Kept::Records => self.memory_dir(),
             Kept::Layers => return documents,
+            Kept::Stores => self.stores_dir(),
         };
         collect(&root, &root, &mut documents).expect("the tree is readable");
         if self.kept == Kept::Records {
             let is_own =
                 |path: &str| OWN_NAMES.iter().any(|own| path.split('/').next() == Some(own));
             documents.retain(|path, _| !is_own(path));
+        }
+        if self.kept == Kept::Stores {
+            documents.retain(|path, _| path.split('/').nth(1) != Some(OWN_NAMES[0]));
         }
         documents
     }
@@ -176,7 +220,7 @@ impl Scratch {
             return Err(format!("these are left in the repository: {}", strays.join(", ")));
         }
         let mut open = Vec::new();
-        for private in [self.memory_dir(), self.repo().with_file_name("layers")] {
+        for private in [self.memory_dir(), self.repo().with_file_name("layers"), self.data_dir()] {
             find_open(&private, &mut open).map_err(|error| error.to_string())?;
         }
         if !open.is_empty() {

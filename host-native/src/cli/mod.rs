@@ -26,7 +26,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use program::NAME;
 use std::io::Write;
 use std::process::ExitCode;
-use toolsets::{records, sessions};
+use toolsets::{records, sessions, stores};
 
 /// Memory for AI agents: tools that keep what an agent learns in files of its repository.
 ///
@@ -57,6 +57,7 @@ pub enum Command {
     Tools(tools::Tools),
     Validate(sessions::validate::Validate),
     Records(records::Records),
+    Store(stores::Store),
     Demo(sessions::demo::Demo),
     Completions(completions::Completions),
     Man(man::Man),
@@ -75,6 +76,7 @@ impl Command {
             Command::Tools(tools) => tools.run(),
             Command::Validate(validate) => validate.run(),
             Command::Records(records) => records.run(),
+            Command::Store(store) => store.run(),
             Command::Demo(demo) => demo.run(),
             Command::Completions(completions) => completions.run(command()),
             Command::Man(man) => man.run(command()),

@@ -42,6 +42,31 @@ pub(super) struct Settings {
     reach: Reach,
 }
 
+// (A doc comment would become the help of each command.)
+#[derive(Debug, Args)]
+pub(super) struct DataDirectory {
+    /// Directory for data outside of repositories [default: the platform's]
+    ///
+    /// Toolsets keep what belongs to no repository there, unless their own options name another
+    /// path. [env: AGENT_MEMORY_DATA_DIR]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_hint = ValueHint::DirPath,
+        help_heading = "Memory"
+    )]
+    data_dir: Option<OsString>,
+}
+
+impl DataDirectory {
+    fn set(&self, builder: Builder) -> Builder {
+        match Setting::of("--data-dir", self.data_dir.as_ref()) {
+            Some(directory) => builder.data_dir(directory.path()),
+            None => builder,
+        }
+    }
+}
+
 // The grants of the toolsets, and how they write.
 #[derive(Debug, Args)]
 pub(super) struct Reach {
@@ -56,17 +81,8 @@ pub(super) struct Reach {
     )]
     allow: Vec<OsString>,
 
-    /// Directory for data outside of repositories [default: the platform's]
-    ///
-    /// Toolsets keep what belongs to no repository there, unless their own options name another
-    /// path. [env: AGENT_MEMORY_DATA_DIR]
-    #[arg(
-        long,
-        value_name = "DIR",
-        value_hint = ValueHint::DirPath,
-        help_heading = "Memory"
-    )]
-    data_dir: Option<OsString>,
+    #[command(flatten)]
+    data_directory: DataDirectory,
 
     #[command(flatten)]
     toolsets: ToolsetOptions<Every>,
@@ -165,10 +181,7 @@ impl Reach {
             tracing::debug!(directory = %directory.display(), "granted");
             builder = builder.allow(directory);
         }
-        if let Some(directory) = Setting::of("--data-dir", self.data_dir.as_ref()) {
-            builder = builder.data_dir(directory.path());
-        }
-        builder = self.toolsets.set(builder)?;
+        builder = self.toolsets.set(self.data_directory.set(builder))?;
         if let Some(offset) = Setting::of("--utc-offset", self.utc_offset.as_ref()) {
             builder = builder.utc_offset(offset.read(UTC_OFFSET, value::utc_offset)?);
         }
@@ -191,9 +204,14 @@ pub(super) fn memory_of<C: Choice>(
     toolset: &str,
     options: &ToolsetOptions<C>,
     writing: &Writing,
+    data_directory: Option<&DataDirectory>,
 ) -> Result<AgentMemory, Error> {
     start_logging(None)?;
-    let builder = options.set(builder().toolsets([toolset]))?;
+    let mut builder = builder().toolsets([toolset]);
+    if let Some(data_directory) = data_directory {
+        builder = data_directory.set(builder);
+    }
+    let builder = options.set(builder)?;
     let builder = Testing::default().set(writing.set(builder)?)?;
     builder.build().map_err(Error::usage)
 }

@@ -149,26 +149,38 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// `invalid-path` if it is no name for a place, `not-found` if there is none of this name,
-    /// `not-granted` if its path is refused; `permission`, `io`.
+    /// `invalid-path` if it is no name for a place, `not-found` if there is none of this name or its
+    /// directory is missing, `not-granted` if its path is refused; `permission`, `io`.
     pub fn place(&self, name: &str, others: &Directories) -> Result<GrantedPlace, Error> {
         if name.is_empty() {
             let message = format!("`{}` has several places: give the name of one", self.label);
             return Err(Error::new(ErrorCode::InvalidPath, message));
         }
         check_name(name)?;
-        let directory = self.directory(&*self.members()?, name, others)?;
-        let is_private = self.base.is_private(&directory);
+        let (directory, exists) = self.directory(&*self.members()?, name, others)?;
+        // It may be on a disk that is not there now, so a call does not create it.
+        if !exists && matches!(self.source, Source::Registry(_)) {
+            let message = format!(
+                "the directory of `{name}` is missing: bring `{}` back, or register another",
+                directory.display()
+            );
+            return Err(Error::new(ErrorCode::NotFound, message));
+        }
+        let is_private = self.is_private(&directory);
         Ok(GrantedPlace::of_family(directory, is_private, self.databases.clone()))
     }
 
-    /// The directory of a place, after all checks.
+    pub fn is_private(&self, directory: &Path) -> bool {
+        self.base.is_private(directory)
+    }
+
+    /// The directory of a place, after all checks, and whether it exists.
     pub fn directory(
         &self,
         members: &Members,
         name: &str,
         others: &Directories,
-    ) -> Result<PathBuf, Error> {
+    ) -> Result<(PathBuf, bool), Error> {
         let Some(Registered { path, .. }) = members.registered.get(name) else {
             let message = format!("there is no place `{name}` in `{}`", self.label);
             return Err(Error::new(ErrorCode::NotFound, message));
@@ -182,11 +194,11 @@ impl Family {
         if let Some(reason) = meets.or_else(|| others.meeting(&directory, "")) {
             return Err(refused(&reason));
         }
-        check_links(&directory).map_err(|error| match error.code {
+        let exists = check_links(&directory).map_err(|error| match error.code {
             ErrorCode::NotGranted => refused(&error.message),
             _ => error,
         })?;
-        Ok(directory)
+        Ok((directory, exists))
     }
 
     /// The members after one more is registered.
@@ -208,11 +220,6 @@ impl Family {
             let message = "there is no data directory for new places: set one, or register a path";
             Error::new(ErrorCode::NotGranted, message)
         })
-    }
-
-    /// The directory that a path means, without checks of what stands there.
-    pub fn meant(&self, path: &Path) -> Option<PathBuf> {
-        self.base.directory(path.to_str()?).ok()
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-const LABEL: &str = "stores";
+const LABEL: &str = "things";
 
 /// JSON objects from names to places.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ fn storage(base: &str) -> Storage {
     for directory in ["home", "data", "config"] {
         fs::create_dir_all(format!("{base}/{directory}")).unwrap();
     }
-    storage.grant_family(family(base, &format!("{base}/config/stores.yaml"))).unwrap();
+    storage.grant_family(family(base, &format!("{base}/config/registry.yaml"))).unwrap();
     storage
 }
 
@@ -105,7 +105,7 @@ fn check(case: &Value) {
     }
     create(&base, case);
     let filled = |text: &str| text.replace("${base}", &base);
-    let file = filled(case["registry_at"].as_str().unwrap_or("${base}/config/stores.yaml"));
+    let file = filled(case["registry_at"].as_str().unwrap_or("${base}/config/registry.yaml"));
     if let Some(registry) = case["registry"].as_object() {
         let places = registry
             .iter()
@@ -167,7 +167,9 @@ fn every_registry_gives_its_places_or_their_refusals() {
 fn an_edited_registry_counts_at_once_and_keeps_its_lock_private() {
     let (_scratch, base) = base();
     let storage = storage(&base);
-    let file = format!("{base}/config/stores.yaml");
+    let file = format!("{base}/config/registry.yaml");
+    fs::create_dir(format!("{base}/home/a")).unwrap();
+    fs::create_dir(format!("{base}/home/b")).unwrap();
     fs::write(&file, r#"{"a": {"path": "~/a"}}"#).unwrap();
     assert!(storage.open(&place("a"), &[]).is_ok());
     // The same length: only the bytes differ.
@@ -180,10 +182,10 @@ fn an_edited_registry_counts_at_once_and_keeps_its_lock_private() {
     assert_eq!(path, Path::new(&base).join("home/c"));
     registry.unregister("b").unwrap();
     assert_eq!(registry.unregister("b").unwrap_err().code, ErrorCode::NotFound);
-    assert!(!path.exists(), "registering makes no directory");
+    assert!(path.is_dir(), "registering makes the directory");
     drop(registry);
     assert_eq!(fs::read_to_string(&file).unwrap(), r#"{"c":{"path":"~/c"}}"#);
-    let lock = format!("{base}/config/.agent-memory/stores.yaml");
+    let lock = format!("{base}/config/.agent-memory/registry.yaml");
     assert_eq!((mode(&lock), mode(format!("{lock}/turn.sqlite"))), (0o700, 0o600));
     assert_eq!(fs::read(format!("{lock}/.gitignore")).unwrap(), b"*\n");
 }
@@ -252,10 +254,11 @@ fn a_family_and_other_places_do_not_meet() {
     };
     let around = storage.grant_place(directory(format!("{base}/config"))).unwrap_err();
     assert_eq!(around.code, ErrorCode::InvalidPath);
-    assert!(around.message.contains("it contains `stores`"), "{around}");
+    assert!(around.message.contains("it contains `things`"), "{around}");
     storage.grant_place(directory(format!("{base}/home/memories"))).unwrap();
     let registry = json!({"in": {"path": "~/memories/in"}, "apart": {"path": "~/apart"}});
-    fs::write(format!("{base}/config/stores.yaml"), registry.to_string()).unwrap();
+    fs::write(format!("{base}/config/registry.yaml"), registry.to_string()).unwrap();
+    fs::create_dir(format!("{base}/home/apart")).unwrap();
     let within = storage.open(&place("in"), &[]).unwrap_err();
     assert!(within.message.contains("it lies within `records`"), "{within}");
     assert!(storage.open(&place("apart"), &[]).is_ok());

@@ -159,16 +159,10 @@ impl RegistryWriter {
     /// name for a place; `not-granted` if the directory is refused; `read-only`, `no-space`,
     /// `permission`, `io`.
     pub fn create(&self, name: &str) -> Result<(), Error> {
-        let path = self.family.new_place(name)?;
-        self.add(name, &path, None, |directory| {
-            let layout = Layout::of_directory(directory, &path, true, &[])?;
-            let durable = self.durability == Durability::Full;
-            let created = layout.area(Area::Documents).create(true, durable);
-            created.map(drop).map_err(|errno| errno_error(errno, &format!("create `{path}`")))
-        })
+        self.add(name, &self.family.new_place(name)?, None).map(drop)
     }
 
-    /// Registers a directory, which need not exist. Returns its path without a leading `~/`.
+    /// Registers a directory, and creates it if it is missing. Returns it without a leading `~/`.
     ///
     /// # Errors
     ///
@@ -179,17 +173,10 @@ impl RegistryWriter {
         path: &str,
         description: Option<&str>,
     ) -> Result<PathBuf, Error> {
-        self.add(name, path, description, |_| Ok(()))?;
-        Ok(self.family.meant(Path::new(path)).unwrap_or_default())
+        self.add(name, path, description)
     }
 
-    fn add(
-        &self,
-        name: &str,
-        path: &str,
-        description: Option<&str>,
-        prepare: impl FnOnce(&Path) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn add(&self, name: &str, path: &str, description: Option<&str>) -> Result<PathBuf, Error> {
         check_name(name)?;
         let registry = self.family.registry()?;
         let (text, version) = registry.read(&self.tree)?.unzip();
@@ -205,8 +192,19 @@ impl RegistryWriter {
         }
         let edited = self.edited(registry, text.as_deref(), &change)?;
         let after = self.family.with(&members, name, path);
-        prepare(&self.family.directory(&after, name, &self.others)?)?;
-        self.put(registry, edited, version)
+        let (directory, _) = self.family.directory(&after, name, &self.others)?;
+        self.create_directory(&directory)?;
+        self.put(registry, edited, version)?;
+        Ok(directory)
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), Error> {
+        let shown = directory.to_string_lossy();
+        let is_private = self.family.is_private(directory);
+        let layout = Layout::of_directory(directory, &shown, is_private, &[])?;
+        let durable = self.durability == Durability::Full;
+        let created = layout.area(Area::Documents).create(is_private, durable);
+        created.map(drop).map_err(|errno| errno_error(errno, &format!("create `{shown}`")))
     }
 
     /// Removes a name from the registry. The directory stays.

@@ -85,13 +85,13 @@ impl FamilyBase {
     }
 }
 
-/// Checks that no symbolic link leads to a directory, and that nothing else stands there. It need not
-/// exist.
+/// Checks that no symbolic link leads to a directory, and that nothing else stands there. Returns
+/// whether it exists.
 ///
 /// # Errors
 ///
 /// `not-granted` with the reason, and what to do; `permission`, `io`.
-pub fn check_links(directory: &Path) -> Result<(), Error> {
+pub fn check_links(directory: &Path) -> Result<bool, Error> {
     let refused = |reason: String| Err(Error::new(ErrorCode::NotGranted, reason));
     let mut way: Vec<&Path> = directory.ancestors().collect();
     way.reverse();
@@ -113,11 +113,11 @@ pub fn check_links(directory: &Path) -> Result<(), Error> {
                     "`{shown}` is no directory: move it away, or register another path"
                 ));
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(io_error(&error, &format!("look at `{shown}`"))),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Directories with their names, to find those that meet.

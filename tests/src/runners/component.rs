@@ -30,6 +30,7 @@ impl ComponentSession {
             })
             .toolsets(case.toolsets())
             .allow(scratch.repo())
+            .data_dir(scratch.data_dir())
             .utc_offset(clock.utc_offset_minutes)
             .clock(Clock::Fixed {
                 start: clock.now.parse().map_err(|error| format!("the case's clock: {error}"))?,

@@ -31,6 +31,7 @@ impl McpSession {
             format!("--fixed-random={}", case.text.seed),
             format!("--utc-offset={sign}{:02}:{:02}", minutes / 60, minutes % 60),
             format!("--allow={repo}"),
+            format!("--data-dir={}", scratch.data_dir().display()),
         ];
         arguments.extend(options(case, &scratch)?);
         let client = Client::start(&arguments, &scratch.elsewhere(), version)?;

@@ -2,3 +2,4 @@
 
 pub(super) mod records;
 pub(super) mod sessions;
+pub(super) mod stores;

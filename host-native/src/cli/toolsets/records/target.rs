@@ -47,7 +47,7 @@ pub(super) struct Open {
 
 impl Target {
     pub(super) fn open(self) -> Result<Open, Error> {
-        let memory = memory_of(TOOLSET, &self.settings, &self.writing)?;
+        let memory = memory_of(TOOLSET, &self.settings, &self.writing, None)?;
         Ok(Open { agent: self.agent, memory, runtime: runtime()? })
     }
 }
