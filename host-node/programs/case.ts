@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Bytes by path below `.github/agent-memory/`, or by name in the directory of records. */
+/** Bytes by path below `.github/agent-memory/`, in the directory of records, or in the directory of stores. */
 export type Documents = Map<string, Buffer>
 
 export type Format = 'json' | 'sqlite'
@@ -50,6 +50,8 @@ export interface Case {
   faults: unknown[]
   steps: Step[]
   given: Documents
+  /** The names of the stores that are registered at first. */
+  givenStores: readonly string[]
   /** The expected documents; undefined if the case does not compare them. */
   then: Documents | undefined
   /** The statements that make the database of a case of `layers`; none if there is no database at first. */
@@ -59,7 +61,7 @@ export interface Case {
 }
 
 /** The paths for the placeholders of a case. */
-export type Places = Record<'repo' | 'elsewhere', string>
+export type Places = Record<'repo' | 'elsewhere' | 'stores', string>
 
 interface Repeated {
   repeat: string
@@ -74,6 +76,8 @@ type Contents = string | { lines: string[] } | { file: string } | { base64: stri
 interface Storage {
   repo?: Record<string, Contents>
   records?: Record<string, Contents>
+  /** By the name of the store, and the path in it. */
+  stores?: Record<string, Record<string, Contents>>
   layers?: { sql?: string[]; rows?: Query[] }
 }
 
@@ -104,6 +108,7 @@ export function readCases(directory: string): Case[] {
       faults: text.faults ?? [],
       steps: text.steps,
       given,
+      givenStores: Object.keys(text.given?.stores ?? {}),
       then: text.then ? documentsOf(text.then, directory) : isCompared ? given : undefined,
       givenSql: text.given?.layers?.sql ?? [],
       thenRows: text.then?.layers?.rows ?? [],
@@ -114,7 +119,7 @@ export function readCases(directory: string): Case[] {
 /** The value with its placeholders and repeated texts filled in. `ids` has the id that each earlier step returned. */
 export function fill(value: unknown, places: Places, ids: readonly (string | undefined)[]): unknown {
   if (typeof value === 'string') {
-    const text = value.replace(/\$\{(repo|elsewhere)\}/g, (_, name: keyof Places) => places[name])
+    const text = value.replace(/\$\{(repo|elsewhere|stores)\}/g, (_, name: keyof Places) => places[name])
     return withIds(text, ids)
   }
   if (Array.isArray(value)) return value.map((item) => fill(item, places, ids))
@@ -134,7 +139,10 @@ function withIds(text: string, ids: readonly (string | undefined)[]): string {
 }
 
 function documentsOf(storage: Storage | undefined, directory: string): Documents {
-  const documents = storage?.repo ?? storage?.records ?? {}
+  const ofStores = Object.entries(storage?.stores ?? {}).flatMap(([name, files]) =>
+    Object.entries(files).map(([path, contents]) => [`${name}/${path}`, contents] as const),
+  )
+  const documents = storage?.repo ?? storage?.records ?? Object.fromEntries(ofStores)
   return new Map(Object.entries(documents).map(([path, contents]) => [path, bytesOf(contents, directory)]))
 }
 

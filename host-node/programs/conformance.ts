@@ -55,6 +55,7 @@ async function run(each: Case): Promise<CaseReport> {
   try {
     await using memory = await openMemory({
       ...grantsOf(each, scratch),
+      dataDir: scratch.dataDir,
       toolsets: each.toolsets,
       clock: { now: each.clock.now, step: each.clock.step_ms },
       utcOffset: each.clock.utc_offset_minutes,
@@ -89,6 +90,7 @@ function grantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch): 
     return { allow: [], settings: { records: { directory: scratch.memoryDir, format, ...caps } } }
   }
   if (toolset === 'layers') return { allow: [], settings: { layers: { file: scratch.database, ...settings } } }
+  if (toolset === 'stores') return { allow: [] }
   return { allow: [scratch.places.repo] }
 }
 

@@ -24,18 +24,27 @@ export class Scratch implements Disposable {
   readonly memoryDir: string
   /** The path of the database of layers. */
   readonly database: string
+  /** The data directory, with the stores. It exists at first only if the case gives a store. */
+  readonly dataDir: string
   readonly #directory: string
-  readonly #isForRepository: boolean
+  readonly #toolset: string
 
-  constructor({ toolset, given, givenSql }: Pick<Case, 'toolset' | 'given' | 'givenSql'>) {
-    this.#isForRepository = toolset === 'sessions'
+  constructor({ toolset, given, givenStores, givenSql }: Pick<Case, 'toolset' | 'given' | 'givenStores' | 'givenSql'>) {
+    this.#toolset = toolset
     this.#directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-memory-')))
-    this.places = { repo: join(this.#directory, 'repo'), elsewhere: join(this.#directory, 'elsewhere') }
+    this.dataDir = join(this.#directory, 'data')
+    this.places = {
+      repo: join(this.#directory, 'repo'),
+      elsewhere: join(this.#directory, 'elsewhere'),
+      stores: join(this.dataDir, 'stores'),
+    }
     this.memoryDir = join(this.#directory, 'memories')
     this.database = join(this.memoryDir, 'layers.db')
     mkdirSync(this.places.elsewhere)
     write(join(this.places.repo, '.git/HEAD'), 'ref: refs/heads/main\n')
-    const modes = this.#isForRepository ? {} : { directory: 0o700, file: 0o600 }
+    const modes = toolset === 'sessions' ? {} : { directory: 0o700, file: 0o600 }
+    for (const name of givenStores) mkdirSync(join(this.places.stores, name), { recursive: true, mode: 0o700 })
+    if (givenStores.length > 0) write(join(this.dataDir, 'stores.yaml'), this.#registryOf(givenStores), modes)
     for (const [path, contents] of given) write(join(this.#tree, path), contents, modes)
     if (givenSql.length > 0) {
       write(this.database, '', modes)
@@ -51,7 +60,10 @@ export class Scratch implements Disposable {
       (entry) => !entry.isDirectory(),
     )
     const paths = entries.map((entry) => join(entry.parentPath, entry.name).slice(this.#tree.length + 1))
-    const documents = paths.filter((path) => this.#isForRepository || !ownNames.test(path.split('/', 1)[0]!))
+    const depth = this.#toolset === 'stores' ? 1 : 0
+    const documents = paths.filter(
+      (path) => this.#toolset === 'sessions' || !ownNames.test(path.split('/')[depth] ?? ''),
+    )
     return new Map(documents.sort().map((path) => [path, readFileSync(join(this.#tree, path))]))
   }
 
@@ -77,12 +89,13 @@ export class Scratch implements Disposable {
   }
 
   #accessibleToOthers(): string[] {
-    if (!existsSync(this.memoryDir)) return []
-    const below = readdirSync(this.memoryDir, { recursive: true, encoding: 'utf8' })
-    return ['.', ...below]
-      .map((name) => ({ name, mode: modeOf(join(this.memoryDir, name)) }))
-      .filter(({ mode }) => (mode & 0o077) !== 0)
-      .map(({ name, mode }) => `memories/${name} (${mode.toString(8)})`)
+    return [this.memoryDir, this.dataDir].filter(existsSync).flatMap((directory) => {
+      const below = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      return ['.', ...below]
+        .map((name) => ({ name, mode: modeOf(join(directory, name)) }))
+        .filter(({ mode }) => (mode & 0o077) !== 0)
+        .map(({ name, mode }) => `${directory}/${name} (${mode.toString(8)})`)
+    })
   }
 
   [Symbol.dispose](): void {
@@ -90,7 +103,14 @@ export class Scratch implements Disposable {
   }
 
   get #tree(): string {
-    return this.#isForRepository ? join(this.places.repo, '.github/agent-memory') : this.memoryDir
+    if (this.#toolset === 'sessions') return join(this.places.repo, '.github/agent-memory')
+    return this.#toolset === 'stores' ? this.places.stores : this.memoryDir
+  }
+
+  #registryOf(names: readonly string[]): string {
+    const store = (name: string) =>
+      `  ${name}:\n    kind: filesystem\n    properties:\n      path: ${join(this.places.stores, name)}\n`
+    return `stores:\n${names.map(store).join('')}`
   }
 }
 

@@ -39,7 +39,7 @@ export interface ComponentOptions {
    */
   dataDir?: string
   /**
-   * The places of families, by the label of the family and by name, such as `{ stores: { notes: '/data/notes' } }`. A
+   * The places of families, by the label of the family and by name. Each
    * path is absolute or begins with `~/`, and no symbolic link leads to it. Such a family has these places only: it has
    * no registry, and calls create no further ones.
    */

@@ -90,7 +90,11 @@ impl SeedCall {
 
 /// All calls of the cases of `sessions`.
 fn calls() -> Vec<SeedCall> {
-    let places = Places { repo: repository::ROOT.into(), elsewhere: "/elsewhere".into() };
+    let places = Places {
+        repo: repository::ROOT.into(),
+        elsewhere: "/elsewhere".into(),
+        stores: "/stores".into(),
+    };
     let mut calls = Vec::new();
     for case in case::load_all().iter().filter(|case| case.format.is_none()) {
         let documents = case.given();

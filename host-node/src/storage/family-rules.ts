@@ -41,15 +41,19 @@ export function isAtOrBelow(path: string, directory: string): boolean {
   return join(path, sep).startsWith(join(directory, sep))
 }
 
-/** Throws `not-granted` if a symbolic link leads to a directory, or if something else stands there. It need not exist. */
-export function checkLinks(directory: string): void {
+/**
+ * Throws `not-granted` if a symbolic link leads to a directory, or if something else stands there. Returns whether it
+ * exists.
+ */
+export function checkLinks(directory: string): boolean {
   for (const path of waysTo(directory)) {
     const found = attempt(`look at \`${path}\``, () => lstatIfExists(path))
-    if (found === undefined) return
+    if (found === undefined) return false
     if (found.isSymbolicLink()) throw new StorageError('not-granted', linkReason(path))
     if (!found.isDirectory())
       throw new StorageError('not-granted', `\`${path}\` is no directory: move it away, or register another path`)
   }
+  return true
 }
 
 function linkReason(path: string): string {

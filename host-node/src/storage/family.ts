@@ -56,14 +56,23 @@ export class Family {
     return names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
   }
 
-  /** The place with a name. Throws `not-found` if there is none, and `not-granted` if its path is refused. */
+  /**
+   * The place with a name. Throws `not-found` if there is none or its directory is missing, and `not-granted` if its path
+   * is refused.
+   */
   tree(name: string): GrantedPlace {
     if (name === '') {
       const message = `\`${this.#place.label}\` has several places: give the name of one`
       throw new StorageError('invalid-path', message)
     }
     checkName(name)
-    return this.#treeAt(this.#directory(this.#current(), name))
+    const { directory, exists } = this.#directory(this.#current(), name)
+    // It may be on a disk that is not there now, so a call does not make it.
+    if (!exists && this.#registry !== undefined) {
+      const message = `the directory of \`${name}\` is missing: bring \`${directory}\` back, or register another`
+      throw new StorageError('not-found', message)
+    }
+    return this.#treeAt(directory)
   }
 
   /** The path of the lock of a place that `create` makes. */
@@ -86,7 +95,7 @@ export class Family {
       }
       const edited = registry.edit(text, { add: { name, path } })
       const after = membersOf(new Map([...registered, [name, { path }]]), this.#place)
-      const directory = this.#directory(after, name)
+      const { directory } = this.#directory(after, name)
       makeDirectory({ ...this.#treeAt(directory).documents, isPrivate: true }, durability)
       registry.write(edited, version, durability, () => lock.check())
     } finally {
@@ -130,8 +139,8 @@ export class Family {
     )
   }
 
-  /** The directory of a place, after all checks. */
-  #directory({ registered, directories }: Members, name: string): string {
+  /** The directory of a place, after all checks, and whether it exists. */
+  #directory({ registered, directories }: Members, name: string): { directory: string; exists: boolean } {
     const place = registered.get(name)
     if (place === undefined)
       throw new StorageError('not-found', `there is no place \`${name}\` in \`${this.#place.label}\``)
@@ -142,11 +151,10 @@ export class Family {
     const reason = directories.meeting(meant.directory, name) ?? this.#others.meeting(meant.directory)
     if (reason !== undefined) throw refused(reason)
     try {
-      checkLinks(meant.directory)
+      return { directory: meant.directory, exists: checkLinks(meant.directory) }
     } catch (error) {
       throw error instanceof StorageError && error.code === 'not-granted' ? refused(error.message) : error
     }
-    return meant.directory
   }
 
   #treeAt(directory: string): GrantedPlace {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../../dist/storage/commit.js'
 import { CommitError, StorageError } from '../../dist/storage/error.js'
@@ -9,17 +8,8 @@ import { Lock } from '../../dist/storage/lock.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { listDirectory, readDocument, areasOf, versionOf } from '../../dist/storage/tree.js'
 import { monotonic } from '../../dist/time.js'
-import { emptyDirectory, repositoryFile, write } from '../fixtures/scratch.ts'
-
-interface Creation {
-  dir?: string
-  file?: string
-  text?: string
-  latin1?: string
-  symlink?: string
-  to?: string
-  fifo?: string
-}
+import { create, type Creation, snapshot } from '../fixtures/creation.ts'
+import { emptyDirectory, repositoryFile } from '../fixtures/scratch.ts'
 
 interface Layout {
   name: string
@@ -115,27 +105,4 @@ function hasCode(error: unknown, code: string, names?: string): boolean {
   assert.equal(error.code, code, error.message)
   if (names !== undefined) assert.ok(error.message.includes(names), error.message)
   return true
-}
-
-function create(base: string, creations: Creation[]): void {
-  for (const { dir, file, text, latin1, symlink, to, fifo } of creations) {
-    const path = join(base, (dir ?? file ?? symlink ?? fifo)!)
-    mkdirSync(dirname(path), { recursive: true })
-    if (dir !== undefined) mkdirSync(path, { recursive: true })
-    if (file !== undefined) write(path, text ?? Buffer.from(latin1!, 'latin1'))
-    if (symlink !== undefined) symlinkSync(to!, path)
-    if (fifo !== undefined) assert.equal(spawnSync('mkfifo', [path]).status, 0)
-  }
-}
-
-/** All files and directories below a directory, with their contents. */
-function snapshot(base: string): string[] {
-  const entries = readdirSync(base, { recursive: true, withFileTypes: true })
-  return entries
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name)
-      const contents = entry.isFile() ? readFileSync(path, 'utf8') : entry.isSymbolicLink() ? readlinkSync(path) : ''
-      return JSON.stringify([path, entry.isDirectory(), contents])
-    })
-    .sort()
 }
