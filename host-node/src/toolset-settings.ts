@@ -137,7 +137,9 @@ function placesOf(
       try {
         places.push(grantPlace(place, path, directories, places))
       } catch (error) {
-        const isInDataDirectory = configured === undefined && place.default.startsWith(inDataDirectory)
+        const isInDataDirectory =
+          configured === undefined &&
+          [inDataDirectory, inConfiguration].some((prefix) => place.default.startsWith(prefix))
         const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
         const option = isInDataDirectory ? 'dataDir' : own
         throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)

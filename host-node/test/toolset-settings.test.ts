@@ -6,34 +6,35 @@ import { test } from 'node:test'
 import { MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory-host'
 import { grantDirectory } from '../dist/storage/named-place.js'
 import type { ComponentOptions } from '../dist/options.js'
-import { defaultDataDirectory } from '../dist/user-paths.js'
+import { defaultConfigurationDirectory, defaultDataDirectory } from '../dist/user-paths.js'
 import { emptyDirectory } from './fixtures/scratch.ts'
 import { settled } from './fixtures/toolsets.ts'
 
-/** The path of each place by its label; undefined if it is not granted. */
+/** The path of each place by its label, for a family that of the registry; undefined if it is not granted. */
 const granted = (options?: Partial<ComponentOptions>) =>
   Object.fromEntries(
-    settled({ dataDir: '/data', ...options }).places.map((place) => [
-      place.label,
-      'path' in place ? join(place.path, place.file ?? '') : undefined,
-    ]),
+    settled({ dataDir: '/data', ...options }).places.map((place) => {
+      const at = 'registry' in place ? place.registry : place
+      return [place.label, at && 'path' in at ? join(at.path, at.file ?? '') : undefined]
+    }),
   )
 const componentSettings = (settings: object) => settled({ settings }).nextContext().settings.ofToolsets
 
 test('a place is granted if its toolset is mounted, or if a setting gives its path', () => {
   const home = (path: string) => grantDirectory(join(homedir(), path)).path
   const none = { guest: undefined, away: undefined, family: undefined, single: undefined }
-  const defaults = { ...none, guest: home('.guest'), single: '/data/single.db' }
+  const inData = { ...none, family: '/data/family.yaml', single: '/data/single.db' }
+  const defaults = { ...inData, guest: home('.guest') }
   assert.deepEqual(granted(), defaults)
   assert.deepEqual(granted({ toolsets: ['all'] }), defaults)
   assert.deepEqual(granted({ toolsets: ['second'] }), none)
-  const settings = { first: { directory: '/a/b', file: '~/c', database: '~/d.db' } }
-  const set = { ...none, guest: '/a/b', away: home('c'), single: home('d.db') }
+  const settings = { first: { directory: '/a/b', file: '~/c', registry: '~/e', database: '~/d.db' } }
+  const set = { ...none, guest: '/a/b', away: home('c'), family: home('e'), single: home('d.db') }
   assert.deepEqual(granted({ toolsets: ['second'], settings }), set)
   const before = process.env['HOME']
   process.env['HOME'] = ''
   try {
-    assert.deepEqual(granted(), { ...none, single: '/data/single.db' })
+    assert.deepEqual(granted(), inData)
   } finally {
     process.env['HOME'] = before
   }
@@ -63,6 +64,36 @@ test('the default data directory is `agent-memory` in the data directory of the 
   assert.equal(defaultDataDirectory('linux'), '/xdg/agent-memory')
 })
 
+test('a registry is in the data directory that was given, or else in the configuration directory', (context) => {
+  const variables = ['HOME', 'XDG_CONFIG_HOME'] as const
+  const before = variables.map((name) => [name, process.env[name]] as const)
+  context.after(() => Object.assign(process.env, Object.fromEntries(before.filter(([, value]) => value !== undefined))))
+  delete process.env['XDG_CONFIG_HOME']
+  process.env['HOME'] = '/home/me'
+  assert.equal(granted({ dataDir: undefined }).family, '/home/me/.config/agent-memory/family.yaml')
+  assert.equal(granted({ dataDir: '~/data' }).family, '/home/me/data/family.yaml')
+  process.env['XDG_CONFIG_HOME'] = '/xdg'
+  assert.equal(defaultConfigurationDirectory('linux'), '/xdg/agent-memory')
+  assert.equal(defaultConfigurationDirectory('darwin'), '/home/me/Library/Application Support/agent-memory')
+  process.env['XDG_CONFIG_HOME'] = 'relative'
+  assert.equal(granted({ dataDir: undefined }).family, '/home/me/.config/agent-memory/family.yaml')
+})
+
+test('the places of a family that a program gives are all, and are checked', () => {
+  const places = { family: { notes: '/a/notes', own: '~/own' } }
+  const family = settled({ places }).places.find(({ label }) => label === 'family')!
+  assert.deepEqual('places' in family && family.places, places.family)
+  assert.ok(!('registry' in family))
+  for (const [wrong, message] of [
+    [{ unknown: {} }, /`places.unknown` does not exist; there are `family`/],
+    [{ family: { a: 1 } }, /`places.family.a` is not a path/],
+    [{ family: { a: '/' } }, /`places.family` cannot be granted: cannot use `a` at `\/`/],
+    [{ family: { a: '/a', b: '/a/b' } }, /it contains `b`/],
+  ] as const)
+    assert.throws(() => settled({ places: wrong as unknown as typeof places }), { message })
+  assert.throws(() => settled({ places, settings: { first: { registry: '/r' } } }), /give one/)
+})
+
 test('the relative path of a file is one from the working directory', () => {
   const inWorkingDirectory = (path: string) => join(grantDirectory(process.cwd()).path, path)
   const single = (database: string) => granted({ settings: { first: { database } } }).single
@@ -76,7 +107,7 @@ test('the error for a data directory that cannot be one names the option', () =>
   assert.throws(() => settled({ dataDir: file }), {
     message: /`dataDir` cannot be granted: .*something other than a directory/,
   })
-  const elsewhere = { first: { database: '/a/b.db' } }
+  const elsewhere = { first: { database: '/a/b.db', registry: '/a/r' } }
   assert.equal(granted({ dataDir: file, settings: elsewhere }).single, '/a/b.db')
 })
 
@@ -107,8 +138,8 @@ for (const [settings, option, why] of [
   [{ first: { directory: '/a\0b' } }, 'settings.first.directory', /cannot be granted: .*NUL/],
   [{ first: { database: '..' } }, 'settings.first.database', /cannot be granted: .*path of a directory/],
   [{ first: { database: '/' } }, 'settings.first.database', /cannot be granted: .*path of a directory/],
-  [{ first: { directory: '/a', file: '/a/b' } }, 'settings.first.file', /no place lies inside another, and `guest` is/],
-  [{ first: { directory: '/a/b', file: '/a' } }, 'settings.first.file', /no place lies inside another, and `guest` is/],
+  [{ first: { directory: '/a', file: '/a/b' } }, 'settings.first.file', /no place lies inside another, and it (lies within|contains) `guest`/],
+  [{ first: { directory: '/a/b', file: '/a' } }, 'settings.first.file', /no place lies inside another, and it (lies within|contains) `guest`/],
   [{ first: { directory: '/a', database: '/a/b' } }, 'settings.first.database', /no place lies inside another/],
 ] as const) {
   test(`the error for the settings ${JSON.stringify(settings)} names the wrong one`, () => {

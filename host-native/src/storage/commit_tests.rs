@@ -391,8 +391,8 @@ fn repositories_are_listed_by_name_and_none_is_created() {
     }
     names.sort();
     assert_eq!(storage.list_places(&PlaceKind::Repository).unwrap(), names);
-    let created =
-        storage.create_place(&Place::repository(&names[0]), LockTimeout::new(Duration::ZERO));
+    let place = Place::repository(&names[0]);
+    let created = storage.create_place(&place, LockTimeout::new(Duration::ZERO));
     let created = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(created);
     assert_eq!(created.unwrap_err().code, ErrorCode::NotGranted);
 }

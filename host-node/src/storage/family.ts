@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { StorageError } from './error.ts'
 import { makeDirectory, type Durability } from './directory.ts'
 import {
@@ -182,7 +182,7 @@ function checkName(name: string): void {
 /** Follows the symbolic links of both directories. */
 export function familyBase(home: string | undefined, dataDirectory: string | undefined): FamilyBase {
   return {
-    home: home === undefined ? undefined : canonicalSoFar(home),
+    home: home !== undefined && isAbsolute(home) ? canonicalSoFar(home) : undefined,
     dataDirectory: dataDirectory === undefined ? undefined : canonicalSoFar(dataDirectory),
   }
 }

@@ -120,7 +120,9 @@ export function requireApart(place: NamedPlace | FamilyPlace, others: NamedPlace
   for (const other of others) for (const path of pathsOf(other)) directories.add(path, other.label)
   for (const path of pathsOf(place)) {
     const near = directories.meeting(path)
-    if (near !== undefined) throw invalidPathErrorOf('location' in place ? place.location : path)(near)
+    if (near === undefined) continue
+    const why = `no place lies inside another, and ${near}`
+    throw invalidPathErrorOf('location' in place ? place.location : path)(why)
   }
 }
 

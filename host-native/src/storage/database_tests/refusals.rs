@@ -215,7 +215,8 @@ fn a_place_or_database_that_was_not_granted_is_not_opened_and_the_error_says_wha
     let directory = scene.base.path().canonicalize().unwrap().join("a/things");
     assert_eq!(scene.storage.place_directory(LABEL), Some(directory));
     let created = scene.storage.create_place(&place, LockTimeout::new(Duration::ZERO));
-    assert_eq!(code(runtime().block_on(created)), ErrorCode::NotGranted);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(code(runtime.block_on(created)), ErrorCode::NotGranted);
     let of_family = Place::Named { label: LABEL.to_owned(), name: "one".to_owned() };
     assert_eq!(code(scene.storage.open(&of_family, &[])), ErrorCode::InvalidPath);
     for name in ["other.db", "../things.db", ""] {
