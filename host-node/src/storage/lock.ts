@@ -176,13 +176,14 @@ export function busyError(since: number): StorageError {
 /** Makes the directory of a place's lock. Adds a `.gitignore` if the directory can be part of a work tree. */
 export function makeLockDirectory(root: Root, durability: Durability): string {
   const directory = makeDirectory(root, durability)
-  if (root.isHidden || (!root.isPrivate && basename(directory) === '.agent-memory')) ignoreInGit(directory)
+  if (root.isHidden || (!root.isPrivate && basename(directory) === '.agent-memory')) ignoreInGit(directory, root)
   return directory
 }
 
-function ignoreInGit(directory: string): void {
+function ignoreInGit(directory: string, { isPrivate = false }: Root): void {
   const path = join(directory, '.gitignore')
-  if (lstatIfExists(path) === undefined) makeUnlessExists(() => writeFileSync(path, '*\n', { flag: 'wx' }))
+  if (lstatIfExists(path) === undefined)
+    makeUnlessExists(() => writeFileSync(path, '*\n', { flag: 'wx', mode: isPrivate ? 0o600 : 0o666 }))
 }
 
 function lockError(error: unknown): StorageError {

@@ -91,7 +91,7 @@ export function documents(call: CallStorage): object {
     Writer,
     open: (place: Place) => call.run(() => new Tree(call.open(place))),
     listPlaces: (kind: PlaceKind) => call.run(() => call.listPlaces(kind)),
-    createPlace: (place: Place) => call.run(() => call.createPlace(place)),
+    createPlace: (place: Place) => call.run(() => new Tree(call.createPlace(place))),
     versionOf: (contents: Uint8Array) => call.run(() => versionOf(contents)),
   }
 }

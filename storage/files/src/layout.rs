@@ -195,7 +195,8 @@ impl Layout {
         // A `.gitignore` that a person wrote is kept.
         let is_empty = |found: Metadata| found.kind == EntryKind::File && found.size == 0;
         if self.hides_lock && directory.metadata(".gitignore")?.is_none_or(is_empty) {
-            let mut file = directory.overwrite_file(".gitignore", 0o666)?;
+            let mode = if self.is_private { 0o600 } else { 0o666 };
+            let mut file = directory.overwrite_file(".gitignore", mode)?;
             file.write_all(b"*\n")
                 .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         }
