@@ -171,7 +171,7 @@ impl Scratch {
         Places {
             repo: text(self.repo()),
             elsewhere: text(self.elsewhere()),
-            stores: text(self.repo().with_file_name("stores")),
+            stores: text(self.stores_dir()),
         }
     }
 
