@@ -138,8 +138,16 @@ for (const [settings, option, why] of [
   [{ first: { directory: '/a\0b' } }, 'settings.first.directory', /cannot be granted: .*NUL/],
   [{ first: { database: '..' } }, 'settings.first.database', /cannot be granted: .*path of a directory/],
   [{ first: { database: '/' } }, 'settings.first.database', /cannot be granted: .*path of a directory/],
-  [{ first: { directory: '/a', file: '/a/b' } }, 'settings.first.file', /no place lies inside another, and it (lies within|contains) `guest`/],
-  [{ first: { directory: '/a/b', file: '/a' } }, 'settings.first.file', /no place lies inside another, and it (lies within|contains) `guest`/],
+  [
+    { first: { directory: '/a', file: '/a/b' } },
+    'settings.first.file',
+    /no place lies inside another, and it (lies within|contains) `guest`/,
+  ],
+  [
+    { first: { directory: '/a/b', file: '/a' } },
+    'settings.first.file',
+    /no place lies inside another, and it (lies within|contains) `guest`/,
+  ],
   [{ first: { directory: '/a', database: '/a/b' } }, 'settings.first.database', /no place lies inside another/],
 ] as const) {
   test(`the error for the settings ${JSON.stringify(settings)} names the wrong one`, () => {
