@@ -155,7 +155,7 @@ fn all_and_a_comma_list_mount_toolsets() {
     assert!(tools(&["--toolset", "sessions, sessions"]) == default);
     let all = tools(&["--toolset", "all"]);
     assert!(all.len() > default.len());
-    assert!(tools(&["--toolset", "sessions, records, layers"]) == all);
+    assert!(tools(&["--toolset", "sessions, records, layers, stores"]) == all);
     // Several toolsets have a tool of this name.
     let all: Value = serde_json::from_slice(&all).expect("JSON");
     let names = all.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str());

@@ -71,6 +71,6 @@ fn list(memory: &AgentMemory) -> Result<ExitCode, Error> {
 fn argument(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once('=')
-        .ok_or_else(|| "an argument is a name and a value, such as `agent_id=ada`".to_owned())?;
+        .ok_or_else(|| "an argument is a name and a value, such as `name=ada`".to_owned())?;
     Ok((name.to_owned(), value.to_owned()))
 }

@@ -323,7 +323,15 @@ impl ServerHandler for Server {
         custom: CustomRequest,
         request: Request,
     ) -> Result<CustomResult, ErrorData> {
-        Err(unrecognised(&custom.method, Version::of(&request)))
+        let has_method = match custom.method.as_str() {
+            "prompts/list" | "prompts/get" => !self.memory.prompts().is_empty(),
+            "completion/complete" => self.has_completion(),
+            _ => true,
+        };
+        Err(match has_method {
+            true => unrecognised(&custom.method, Version::of(&request)),
+            false => unknown_method(&custom.method),
+        })
     }
 
     async fn list_prompts(

@@ -1,9 +1,10 @@
 //! Families: groups of named places, which a registry or the embedding program lists.
 
+use super::members::{Members, Registered, check_name};
 use super::named::GrantedPlace;
-use super::registry::{Registered, Registry, RegistryFormat};
+use super::registry::{Registry, RegistryFormat};
 use agent_memory_storage::{Error, ErrorCode};
-use agent_memory_storage_files::{Directories, FamilyBase, check_links, path};
+use agent_memory_storage_files::{Directories, FamilyBase, check_links};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,26 +51,6 @@ pub(super) struct Family {
 enum Source {
     Registry(Registry),
     Fixed(Arc<Members>),
-}
-
-/// The places of a family at one moment.
-#[derive(Debug, Default)]
-pub(super) struct Members {
-    pub registered: BTreeMap<String, Registered>,
-    /// The directories whose paths are possible.
-    directories: Directories,
-}
-
-impl Members {
-    pub fn new(registered: BTreeMap<String, Registered>, base: &FamilyBase) -> Self {
-        let mut directories = Directories::default();
-        for (name, registered) in &registered {
-            if let Ok(directory) = base.directory(&registered.path) {
-                directories.add(directory, name);
-            }
-        }
-        Members { registered, directories }
-    }
 }
 
 impl Family {
@@ -190,7 +171,7 @@ impl Family {
             Error::new(ErrorCode::NotGranted, message)
         };
         let directory = self.base.directory(path).map_err(refused)?;
-        let meets = members.directories.meeting(&directory, name);
+        let meets = members.directories().meeting(&directory, name);
         if let Some(reason) = meets.or_else(|| others.meeting(&directory, "")) {
             return Err(refused(&reason));
         }
@@ -220,15 +201,5 @@ impl Family {
             let message = "there is no data directory for new places: set one, or register a path";
             Error::new(ErrorCode::NotGranted, message)
         })
-    }
-}
-
-pub(super) fn check_name(name: &str) -> Result<(), Error> {
-    match path::document(name)?.len() {
-        1 => Ok(()),
-        _ => Err(Error::new(
-            ErrorCode::InvalidPath,
-            format!("`{}` is no name of a place: leave the `/` out", name.escape_debug()),
-        )),
     }
 }

@@ -50,8 +50,10 @@ mod layout_tests;
 mod lock;
 #[cfg(test)]
 mod lock_tests;
+mod members;
 mod named;
 mod registry;
+mod registry_writer;
 mod timeout;
 mod tree;
 
@@ -68,8 +70,10 @@ pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
 pub use database::Database;
 pub use family::{FamilyGrant, FamilyMembers};
 pub use lock::Writer;
+pub use members::Registered;
 pub use named::{NamedPlace, NamedPlaceKind};
-pub use registry::{Registered, RegistryFormat, RegistryWriter};
+pub use registry::RegistryFormat;
+pub use registry_writer::RegistryWriter;
 pub use timeout::{LockTimeout, MAX_LOCK_WAIT};
 pub use tree::Tree;
 
