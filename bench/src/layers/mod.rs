@@ -53,9 +53,9 @@ pub fn measure(
         all.push(scene);
     }
     let ends = [&all[0], &all[all.len() - 1]];
-    run(growth("an add", &ends, Scene::adds)?)?;
+    run(growth("an add", &ends, |scene| scene.adds())?)?;
     run(growth("the latest 50", &ends, |scene| scene.searches(&LATEST))?)?;
-    run(growth("`get_memory_summary`", &ends, Scene::summaries)?)
+    run(growth("`get_memory_summary`", &ends, |scene| scene.summaries())?)
 }
 
 /// The same calls over MCP with the least and with the greatest number of episodes.
