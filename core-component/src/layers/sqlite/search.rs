@@ -1,5 +1,7 @@
 //! Search by words and dates: the index finds candidates, the row itself decides.
 
+use std::borrow::Cow;
+
 use super::indexing::{COMPOST, EPISODES, Layer};
 use super::reader::Reader;
 use super::row::Row;
@@ -8,7 +10,7 @@ use crate::layers::error::Error;
 use crate::layers::memory::{Compost, Episode};
 use crate::storage::database::Value;
 use crate::time::Timestamp;
-use crate::words::{has_all, query as words_query, words};
+use crate::words::{has_all, query as words_query};
 
 /// How many rows are read at once where many of them do not match.
 const PAGE: u32 = 200;
@@ -39,7 +41,8 @@ trait Searched: Sized {
     const LAYER: &'static Layer;
     fn of(row: Row) -> Result<Self, Error>;
     fn id(&self) -> i64;
-    fn words(&self) -> Vec<String>;
+    /// The text that has the words.
+    fn text(&self) -> Cow<'_, str>;
     fn moment(&self) -> Option<Timestamp>;
 }
 
@@ -54,10 +57,8 @@ impl Searched for Episode {
         self.id
     }
 
-    fn words(&self) -> Vec<String> {
-        let mut all = words(&self.memory);
-        all.extend(self.tags.iter().flat_map(|tag| words(tag)));
-        all
+    fn text(&self) -> Cow<'_, str> {
+        format!("{}\n{}", self.memory, self.tags.join("\n")).into()
     }
 
     fn moment(&self) -> Option<Timestamp> {
@@ -76,8 +77,8 @@ impl Searched for Compost {
         self.id
     }
 
-    fn words(&self) -> Vec<String> {
-        words(&self.summary)
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.summary)
     }
 
     fn moment(&self) -> Option<Timestamp> {
@@ -90,7 +91,7 @@ impl Query {
         let within = |moment: Timestamp| {
             self.from.is_none_or(|from| moment >= from) && self.to.is_none_or(|to| moment <= to)
         };
-        let has_words = || self.words.as_ref().is_none_or(|wanted| has_all(&row.words(), wanted));
+        let has_words = || self.words.as_ref().is_none_or(|wanted| has_all(&row.text(), wanted));
         let is_within = match row.moment() {
             Some(moment) => within(moment),
             None => self.from.is_none() && self.to.is_none(),
@@ -239,8 +240,7 @@ fn statement_of(
     };
     conditions.push(format!("m.agent_id = ?1 AND {id} BETWEEN ?2 AND ?3"));
     let condition = conditions.join(" AND ");
-    let sql =
-        format!("SELECT {columns} FROM {from} WHERE {condition} ORDER BY {id} DESC LIMIT ?4");
+    let sql = format!("SELECT {columns} FROM {from} WHERE {condition} ORDER BY {id} DESC LIMIT ?4");
     (sql, parameters)
 }
 
