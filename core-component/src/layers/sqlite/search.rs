@@ -110,11 +110,11 @@ impl Query {
     }
 }
 
-/// The first and the last id that are looked at.
+/// The ids that are looked at: from `first` on, less than `before`.
 #[derive(Clone, Copy)]
 struct Ids {
     first: i64,
-    last: i64,
+    before: i64,
 }
 
 impl Reader<'_> {
@@ -135,10 +135,11 @@ impl Reader<'_> {
         match &query.words {
             Some(words) if words.is_empty() => {}
             Some(words) if self.has_many(T::LAYER, indexed)? => {
-                let beyond = Ids { first: ids.first.max(indexed + 1), ..ids };
+                let next = indexed.saturating_add(1);
+                let beyond = Ids { first: ids.first.max(next), ..ids };
                 self.look(query, None, beyond, &mut found)?;
                 if found.len() < query.limit as usize {
-                    let indexed = Ids { last: ids.last.min(indexed), ..ids };
+                    let indexed = Ids { before: ids.before.min(next), ..ids };
                     self.look(query, Some(words), indexed, &mut found)?;
                 }
             }
@@ -150,7 +151,7 @@ impl Reader<'_> {
     /// The ids of the rows between the dates, of all agents; `None` where there is no such row. All
     /// ids where there are no dates or too many rows, which are looked at from the newest on.
     fn ids_between_dates(&self, layer: &Layer, query: &Query) -> Result<Option<Ids>, Error> {
-        let all = Ids { first: i64::MIN, last: i64::MAX };
+        let all = Ids { first: i64::MIN, before: i64::MAX };
         let mut parameters = vec![Value::Integer(IN_RANGE + 1)];
         let condition = dates_of(layer, query, &mut parameters);
         if condition.is_empty() || !layer.has_index_of_moments {
@@ -165,7 +166,7 @@ impl Reader<'_> {
         let rows = self.rows(table, &sql, parameters, 1)?;
         match rows.first().map(Vec::as_slice) {
             Some([Value::Integer(first), Value::Integer(last), Value::Integer(count)]) => {
-                let ids = Ids { first: *first, last: *last };
+                let ids = Ids { first: *first, before: last.saturating_add(1) };
                 Ok(Some(if *count > IN_RANGE { all } else { ids }))
             }
             _ => Ok(None),
@@ -201,7 +202,7 @@ impl Reader<'_> {
             let is_last = rows.len() < page as usize;
             for row in rows {
                 let row = T::of(Row::of(row))?;
-                ids.last = row.id() - 1;
+                ids.before = row.id();
                 if query.accepts(&row) {
                     found.push(row);
                 }
@@ -226,8 +227,8 @@ fn statement_of(
     page: u32,
 ) -> (String, Vec<Value>) {
     let Layer { table, columns, index, .. } = layer;
-    let [first, last, page] = [ids.first, ids.last, page.into()].map(Value::Integer);
-    let mut parameters = vec![text(agent), first, last, page];
+    let [first, before, page] = [ids.first, ids.before, page.into()].map(Value::Integer);
+    let mut parameters = vec![text(agent), first, before, page];
     let mut conditions = dates_of(layer, query, &mut parameters);
     let (from, id) = match indexed {
         None => (format!("{table} AS m"), "m.id".to_owned()),
@@ -238,7 +239,7 @@ fn statement_of(
             (from, format!("{index}.rowid"))
         }
     };
-    conditions.push(format!("m.agent_id = ?1 AND {id} BETWEEN ?2 AND ?3"));
+    conditions.push(format!("m.agent_id = ?1 AND {id} >= ?2 AND {id} < ?3"));
     let condition = conditions.join(" AND ");
     let sql = format!("SELECT {columns} FROM {from} WHERE {condition} ORDER BY {id} DESC LIMIT ?4");
     (sql, parameters)
