@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rusqlite::{Connection, ToSql, params};
 use tempfile::TempDir;
 
-use super::episodes::{AGENT, Episode, Filled};
+use super::episodes::{AGENT, Episode};
 use super::search::Search;
 use crate::comparison::{Contestant, Cost};
 
@@ -132,8 +132,7 @@ pub struct BareEngine {
 impl BareEngine {
     pub const NAME: &str = "bare engine";
 
-    pub fn new(filled: &Filled, task: Task) -> std::io::Result<Self> {
-        let directory = filled.directory.clone();
+    pub fn new(directory: Rc<TempDir>, task: Task) -> std::io::Result<Self> {
         let engine = Engine::open(directory.path()).map_err(std::io::Error::other)?;
         Ok(Self { engine, task, _directory: directory })
     }

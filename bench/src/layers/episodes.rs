@@ -1,14 +1,7 @@
-//! Episodes of one sentence, and databases with many of them.
-
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+//! Episodes of one sentence.
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use super::{engine, product};
 use crate::texts::{FIRST_MOMENT, Moment, lengthened};
 
 /// The agent that all episodes are of.
@@ -23,9 +16,6 @@ pub const FREQUENT: &str = "harbour";
 /// The first three letters of the four [`BEGUN`] words, which one episode of every 50 has.
 pub const BEGINNING: &str = "qui";
 const BEGUN: [&str; 4] = ["quill", "quilt", "quince", "quiver"];
-
-/// A database with more episodes is not copied.
-const MOST_COPIED: usize = 100_000;
 
 /// An episode, which its number determines. One happens each minute.
 pub struct Episode {
@@ -77,43 +67,4 @@ pub fn moment(number: usize) -> String {
 /// A moment in the form of SQLite's `CURRENT_TIMESTAMP`.
 pub fn column_text(moment: &str) -> String {
     moment[..19].replace('T', " ")
-}
-
-/// A directory with the same episodes in the product's database and in that of a plain program.
-#[derive(Clone)]
-pub struct Filled {
-    /// Removed with the last contestant that uses it.
-    pub directory: Rc<TempDir>,
-    within: PathBuf,
-    episodes: usize,
-}
-
-impl Filled {
-    /// The product's index has all of the episodes, except the last few that it gathers.
-    pub fn new(within: &Path, episodes: usize) -> io::Result<Self> {
-        let directory = Rc::new(empty(within)?);
-        product::fill(directory.path(), episodes)?;
-        let all = (0..episodes).map(Episode::new);
-        engine::fill(directory.path(), all).map_err(io::Error::other)?;
-        Ok(Self { directory, within: within.to_owned(), episodes })
-    }
-
-    /// A copy of the directory, or the directory itself if it is too large to copy: a few more
-    /// episodes make no difference there.
-    pub fn copy(&self) -> io::Result<Self> {
-        if self.episodes > MOST_COPIED {
-            return Ok(self.clone());
-        }
-        let directory = Rc::new(empty(&self.within)?);
-        for name in [product::DATABASE, engine::DATABASE] {
-            let to = directory.path().join(name);
-            fs::copy(self.directory.path().join(name), &to)?;
-            File::open(to)?.sync_all()?;
-        }
-        Ok(Self { directory, ..self.clone() })
-    }
-}
-
-fn empty(within: &Path) -> io::Result<TempDir> {
-    tempfile::Builder::new().prefix("bench-layers-").tempdir_in(within)
 }

@@ -2,6 +2,7 @@
 
 mod engine;
 mod episodes;
+mod filled;
 mod product;
 mod search;
 
@@ -16,7 +17,8 @@ use crate::contestants::Server;
 use crate::figure::thousands;
 use crate::work::Calls;
 use engine::{BareEngine, Task};
-use episodes::{AGENT, Episode, Filled};
+use episodes::{AGENT, Episode};
+use filled::Filled;
 use product::server;
 use search::{LATEST, Search};
 
@@ -67,7 +69,7 @@ fn growth(
     const LAST: &str = "the most episodes";
     let [first, last] = ends;
     let contestant = |scene: &Scene<'_>, name: &str| -> io::Result<Box<dyn Contestant>> {
-        Ok(Box::new(server(&scene.filled.copy()?, &calls(scene))?.named(name.to_owned())))
+        Ok(Box::new(server(scene.filled.copy()?.directory, &calls(scene))?.named(name.to_owned())))
     };
     let (least, most) = (thousands(first.episodes), thousands(last.episodes));
     let aim = Aim { contestant: LAST, quantity: Quantity::Cpu, at_most: GROWTH };
@@ -113,12 +115,12 @@ impl Scene<'_> {
     }
 
     fn add(&self) -> io::Result<Comparison> {
-        let filled = self.filled.copy()?;
+        let directory = self.filled.copy()?.directory;
         Ok(Comparison {
             title: self.title("an add"),
             contestants: vec![
-                Box::new(BareEngine::new(&filled, Task::Add(self.added()))?),
-                Box::new(server(&filled, &self.adds())?),
+                Box::new(BareEngine::new(directory.clone(), Task::Add(self.added()))?),
+                Box::new(server(directory, &self.adds())?),
             ],
             turns: 1,
             aims: Vec::new(),
@@ -129,17 +131,15 @@ impl Scene<'_> {
     /// A search changes nothing, so that all share the data.
     fn search(&self, search: Search) -> io::Result<Comparison> {
         let calls = self.searches(&search);
+        let (directory, count) = (self.filled.directory.clone(), calls.arguments.len());
         let aim = Aim { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: SEARCH };
         let is_many = self.episodes >= self.how.either(80, MANY);
         Ok(Comparison {
             title: self.title(&format!("a search {}", search.name)),
             aims: (search.has_aim && is_many).then_some(aim).into_iter().collect(),
             contestants: vec![
-                {
-                    let count = calls.arguments.len();
-                    Box::new(BareEngine::new(&self.filled, Task::Find(search, count))?)
-                },
-                Box::new(server(&self.filled, &calls)?),
+                Box::new(BareEngine::new(directory.clone(), Task::Find(search, count))?),
+                Box::new(server(directory, &calls)?),
             ],
             turns: 1,
             absent: Vec::new(),

@@ -3,12 +3,14 @@
 use std::io;
 use std::path::Path;
 use std::process::Command;
+use std::rc::Rc;
 
 use agent_memory_host::{AgentMemory, Durability};
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use super::episodes::{AGENT, Episode, Filled};
+use super::episodes::{AGENT, Episode};
 use crate::contestants::{Asked, path_text, refused};
 use crate::programs;
 use crate::work::Calls;
@@ -52,9 +54,9 @@ pub fn call(memory: &AgentMemory, tool: &str, arguments: &Value) -> io::Result<V
 }
 
 /// The server on a database of layers.
-pub fn server(filled: &Filled, calls: &Calls) -> io::Result<Asked> {
+pub fn server(directory: Rc<TempDir>, calls: &Calls) -> io::Result<Asked> {
     let mut command = Command::new(programs::built("agent-memory")?);
-    let file = filled.directory.path().join(DATABASE);
+    let file = directory.path().join(DATABASE);
     command.args(["serve", "--toolset", "layers", "--layers-db", path_text(&file)?]);
-    Asked::new(command, filled.directory.clone(), calls)
+    Asked::new(command, directory, calls)
 }
