@@ -53,6 +53,14 @@ fn digits(value: f64) -> usize {
     }
 }
 
+/// A number with separators between thousands.
+pub fn thousands(number: usize) -> String {
+    match number / 1000 {
+        0 => number.to_string(),
+        more => format!("{},{:03}", thousands(more), number % 1000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

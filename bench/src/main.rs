@@ -7,6 +7,7 @@ mod contestants;
 mod conversation;
 mod cpu;
 mod figure;
+mod layers;
 mod machine;
 mod programs;
 mod read_summary;
@@ -14,6 +15,7 @@ mod records;
 mod run;
 mod start;
 mod table;
+mod texts;
 mod work;
 
 use std::process::ExitCode;

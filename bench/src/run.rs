@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::comparison::Comparison;
 use crate::machine::Machine;
-use crate::{append_entry, read_summary, records, start, table};
+use crate::{append_entry, layers, read_summary, records, start, table};
 
 /// Compares agent-memory with its parts and with other programs.
 ///
@@ -32,6 +32,8 @@ enum Part {
     AppendEntry,
     /// Adds, queries and recalls of memories, by the number of memories.
     Records,
+    /// Adds, reads and searches of episodes in layers, by the number of episodes.
+    Layers,
 }
 
 /// Options for measuring and printing.
@@ -46,7 +48,7 @@ pub struct How {
     /// Measure 1,000,000 memories as well: takes some minutes, and 4 GB of disk.
     #[arg(long, global = true)]
     large: bool,
-    /// Measure only the SQLite format, with 1,000 memories and with this number.
+    /// Measure records and layers with 1,000 memories and with this number; of records, only SQLite.
     #[arg(long, global = true, value_name = "NUMBER", conflicts_with_all = ["large", "quick"])]
     memories: Option<usize>,
     /// Print JSON instead of text.
@@ -84,7 +86,9 @@ impl Bench {
         let directory = std::env::current_exe()?.with_file_name("");
         let parts = match part {
             Some(part) => vec![part],
-            None => vec![Part::Start, Part::ReadSummary, Part::AppendEntry, Part::Records],
+            None => {
+                vec![Part::Start, Part::ReadSummary, Part::AppendEntry, Part::Records, Part::Layers]
+            }
         };
         let machine = Machine::of(&directory);
         if !how.json {
@@ -121,6 +125,7 @@ impl Part {
             Self::ReadSummary => read_summary::comparisons(how, directory)?,
             Self::AppendEntry => append_entry::comparisons(how, directory)?,
             Self::Records => return records::measure(how, directory, run),
+            Self::Layers => return layers::measure(how, directory, run),
         };
         comparisons.into_iter().try_for_each(run)
     }

@@ -64,7 +64,10 @@ fn each_comparison_prints_a_line_for_each_contestant_and_each_aim() {
         }
     }
     has_aims(blocks, &AIMS);
+    let first = records.iter().position(|block| block.contains(" episodes: "));
+    let (records, layers) = records.split_at(first.expect("layers come last"));
     are_of_records(records, &["40", "80"]);
+    are_of_layers(layers, &["40", "80"]);
 }
 
 #[test]
@@ -74,6 +77,13 @@ fn records_are_measured_among_the_most_memories_where_that_is_asked_for() {
     are_of_records(&blocks, &["40", "80", "160"]);
     let grown = blocks.iter().find(|block| block.contains("160 memories, over MCP"));
     has_aims(&[*grown.expect("it is printed")], &[("the most memories, CPU: ", true)]);
+}
+
+#[test]
+fn layers_are_measured_among_the_most_episodes_where_that_is_asked_for() {
+    let text = printed(&["layers", "--rounds", "1", "--quick", "--large"]);
+    let blocks: Vec<&str> = text.split("\n\n").skip(1).collect();
+    are_of_layers(&blocks, &["40", "80", "160"]);
 }
 
 fn has_lines(block: &str, title: &str, names: &[&str]) {
@@ -148,6 +158,44 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
             next(&of(&format!("a query {query}")), &with("bare read and parse"));
         }
         next(&of("a recall of 20"), &with("bare durable copy"));
+    }
+    assert_eq!(blocks.next(), None);
+}
+
+fn are_of_layers(blocks: &[&str], sizes: &[&str]) {
+    // Each with whether it has an aim.
+    const SEARCHES: [(&str, bool); 10] = [
+        ("for a word that is nowhere", false),
+        ("for a rare word", true),
+        ("for a middling word", true),
+        ("for a word in a tenth", true),
+        ("for three first letters", true),
+        ("in the last half hour", false),
+        ("in half an hour long ago", false),
+        ("in a day long ago", false),
+        ("in a quarter long ago", false),
+        ("for a word in a tenth in a day long ago", false),
+    ];
+    let mut blocks = blocks.iter().copied();
+    let mut next = |title: &str, names: &[&str], aims: &[(&str, bool)]| {
+        let block = blocks.next().unwrap_or_else(|| panic!("{title} is missing"));
+        has_lines(block, title, names);
+        has_aims(&[block], aims);
+    };
+    for size in sizes {
+        for (search, has_aim) in SEARCHES {
+            let aims = [("over MCP, CPU: ", true)];
+            let aims = if has_aim && *size != sizes[0] { &aims[..] } else { &[] };
+            let title = format!("a search {search}, {size} episodes");
+            next(&title, &["bare engine", "over MCP"], aims);
+        }
+        next(&format!("an add, {size} episodes"), &["bare engine", "over MCP"], &[]);
+    }
+    let last = sizes[sizes.len() - 1];
+    for what in ["an add", "the latest 50", "`get_memory_summary`"] {
+        let title = format!("{what}, from 40 to {last} episodes");
+        let aims = [("the most episodes, CPU: ", true)];
+        next(&title, &["the fewest episodes", "the most episodes"], &aims);
     }
     assert_eq!(blocks.next(), None);
 }

@@ -1,5 +1,6 @@
 //! The contestants, from bare operations to a client of the MCP server.
 
+mod asked;
 mod bare;
 mod component;
 mod core;
@@ -7,6 +8,7 @@ mod library;
 mod node;
 mod server;
 
+pub use asked::{Asked, ask};
 pub use bare::{BareAppend, BareRead, CoreThenBare};
 pub use component::Component;
 pub use core::Core;

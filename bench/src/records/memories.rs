@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::engine::{Engine, Row};
 use super::product::{DATABASE, builder, run_one};
+use crate::texts::{FIRST_MOMENT, Moment, lengthened};
 
 /// A word in one memory of every [`RARE_EVERY`].
 pub const RARE: &str = "marzipan";
@@ -19,21 +20,10 @@ const RARE_EVERY: usize = 20_000;
 /// Directories with more memories are not copied.
 const MOST_COPIED: usize = 100_000;
 
-/// 2025-01-20T10:00:00Z, in milliseconds.
-const FIRST_MOMENT: i64 = 1_737_367_200_000;
-
 const KINDS: [&str; 3] = ["core", "learning", "task"];
 const IMPORTANCES: [&str; 3] = ["low", "medium", "high"];
 const CATEGORIES: [&str; 8] =
     ["fact", "preference", "pattern", "decision", "person", "tool", "place", "plan"];
-const WORDS: &str = "the parser reads a line twice where fence is open outline looks at it once we \
-    went through failing cases with new runner and found that two of them had been right all along \
-    others were one mistake in how end section measure before after keep what faster write down why \
-    figures command document holds log because person opens file see docs tools every change takes \
-    lock from queue until commit durable directory synced first then renamed over old version small \
-    large index column filter order page count term folded text candidate trigram confirms answer \
-    client server request notification schema argument limit error message says do next writer waits \
-    busy medium full power loss backup restore copy moved away another program thread process host";
 
 /// A memory, which its number determines.
 pub struct Memory {
@@ -43,25 +33,11 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(number: usize) -> Self {
-        let words: Vec<&str> = WORDS.split_whitespace().collect();
-        // SplitMix64.
-        let mut state = number as u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) % below as u64) as usize
-        };
         let mut content = format!("Note {number}:");
         if number % RARE_EVERY == 7 {
             content = format!("{content} {RARE}");
         }
-        while content.len() < 1020 {
-            content.push(' ');
-            content += words[random(words.len())];
-        }
-        Self { number, content }
+        Self { number, content: lengthened(content, number, 1020) }
     }
 
     fn importance(&self) -> usize {
@@ -135,29 +111,6 @@ pub fn id(number: usize) -> String {
     let scattered = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     let hex = format!("{scattered:032x}");
     format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])
-}
-
-/// The milliseconds since 1970 of a date.
-struct Moment(i64);
-
-impl std::fmt::Display for Moment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (days, rest) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
-        // Howard Hinnant's `civil_from_days`.
-        let shifted = days + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let of_era = shifted.rem_euclid(146_097);
-        let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year + year / 4 - year / 100);
-        let month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * month + 2) / 5 + 1;
-        let month = if month < 10 { month + 3 } else { month - 9 };
-        let year = year + era * 400 + i64::from(month <= 2);
-        let (seconds, milliseconds) = (rest / 1000, rest % 1000);
-        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T")?;
-        write!(f, "{hours:02}:{minutes:02}:{:02}.{milliseconds:03}Z", seconds % 60)
-    }
 }
 
 /// The formats of records.
@@ -248,13 +201,6 @@ fn write_file(path: &Path, memories: usize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn moments_are_dates() {
-        assert_eq!(Moment(FIRST_MOMENT).to_string(), "2025-01-20T10:00:00.000Z");
-        assert_eq!(Moment(1_772_323_199_999).to_string(), "2026-02-28T23:59:59.999Z");
-        assert_eq!(Moment(1_835_395_200_000).to_string(), "2028-02-29T00:00:00.000Z");
-    }
 
     #[test]
     fn both_formats_hold_what_the_tools_then_find() {

@@ -15,12 +15,13 @@ use serde_json::{Value, json};
 use crate::How;
 use crate::comparison::{Aim, Comparison, Contestant, Quantity};
 use crate::contestants::Server;
+use crate::figure::thousands;
 use crate::work::Calls;
 use engine::{BareEngine, Filter, GATHERED, Indexing, Task};
 use files::{DurableCopy, Parse};
 use memories::{Filled, Memory, RecordsFormat};
 use peers::PEERS;
-use product::{Asked, Library};
+use product::{Library, server};
 
 /// The aim for the server's processor time of an add, relative to the bare engine.
 const ADD_CPU: f64 = 1.5;
@@ -160,7 +161,7 @@ impl Scene<'_> {
     }
 
     fn server(&self, name: String) -> io::Result<Box<dyn Contestant>> {
-        Ok(Box::new(Asked::new(self.filled.copy()?, &self.add_calls())?.named(name)))
+        Ok(Box::new(server(self.filled.copy()?, &self.add_calls())?.named(name)))
     }
 
     fn add_in_sqlite(&self) -> io::Result<Comparison> {
@@ -224,7 +225,7 @@ impl Scene<'_> {
                 contestants: vec![
                     bare,
                     Box::new(Library::new(self.filled.clone(), &asked)?),
-                    Box::new(Asked::new(self.filled.clone(), &asked)?),
+                    Box::new(server(self.filled.clone(), &asked)?),
                 ],
                 turns: 1,
                 aims: has_aim.then_some(aim).into_iter().collect(),
@@ -251,7 +252,7 @@ impl Scene<'_> {
             contestants: vec![
                 bare,
                 Box::new(Library::new(self.filled.copy()?, &asked)?),
-                Box::new(Asked::new(self.filled.copy()?, &asked)?),
+                Box::new(server(self.filled.copy()?, &asked)?),
             ],
             turns: 1,
             aims: Vec::new(),
@@ -288,13 +289,5 @@ impl Scene<'_> {
             })?;
         }
         Ok(())
-    }
-}
-
-/// A number with separators between thousands.
-fn thousands(number: usize) -> String {
-    match number / 1000 {
-        0 => number.to_string(),
-        more => format!("{},{:03}", thousands(more), number % 1000),
     }
 }

@@ -11,8 +11,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::memories::Memory;
-use super::product::{Asked, ask};
-use crate::contestants::{handshake, request};
+use crate::contestants::{Asked, ask, handshake, request};
 use crate::conversation::Conversation;
 
 /// How many memories one request adds when a peer is filled.

@@ -35,7 +35,11 @@ impl Memory {
     }
 
     fn found(&self, agent: &str, keywords: &str) -> Vec<i64> {
-        let arguments = json!({"agent_id": agent, "keywords": keywords, "limit": 1000});
+        self.search(json!({"agent_id": agent, "keywords": keywords, "limit": 1000}))
+    }
+
+    /// The ids that a search gives.
+    fn search(&self, arguments: Value) -> Vec<i64> {
         let result = self.call("search_episodic_memories", arguments);
         let memories = result["memories"].as_array().expect("memories").iter();
         memories.map(|memory| memory["id"].as_i64().expect("an id")).collect()
@@ -102,6 +106,51 @@ fn rows_that_are_edited_or_deleted_are_not_found_by_their_old_words() {
     }
     // Of few rows each is looked at.
     assert_eq!(memory.found("ada", "new").len(), 2);
+}
+
+#[test]
+fn rows_between_two_dates_are_found_whatever_the_order_and_the_form_of_their_dates() {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    // The dates go up and down; 30 rows share each.
+    for (agent, count) in [("ada", 12_000), ("bob", MANY)] {
+        memory.0.run_sql(&[format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+             INSERT INTO episodic_memories (agent_id, memory, created_at) \
+             SELECT '{agent}', CASE WHEN i % 3 THEN 'One' ELSE 'Two' END, \
+             datetime('2020-01-01', '+' || (i * 7919 % 400) || ' days', '+' || (i % 24) || ' hours') \
+             FROM n"
+        )]);
+    }
+    (0..8).for_each(|_| memory.add("ada", "More"));
+    let odd = memory.number("SELECT max(id) FROM episodic_memories") + 1;
+    memory.0.run_sql(&["INSERT INTO episodic_memories (agent_id, memory, created_at) VALUES \
+         ('ada', 'Two', '2020-05-01T23:30:00-05:00'), ('ada', 'Two', NULL), ('ada', 'Two', 'May'), \
+         ('ada', 'Two', '2030-01-01 00:00:00')"]);
+    // The last range has more rows than tell between which ids a search looks.
+    for (from, to) in
+        [("2020-05-02", "2020-05-02"), ("2019-01-01", "2020-01-01"), ("2020-01-03", "2021-12-31")]
+    {
+        for (keywords, condition) in [(None, "1"), (Some("two"), "memory = 'Two'")] {
+            let mut arguments =
+                json!({"agent_id": "ada", "from_date": from, "to_date": to, "limit": 1000});
+            if let Some(keywords) = keywords {
+                arguments["keywords"] = json!(keywords);
+            }
+            let expected = memory.0.query_sql(&format!(
+                "SELECT id FROM episodic_memories WHERE agent_id = 'ada' AND {condition} \
+                 AND datetime(created_at) BETWEEN '{from}' AND '{to} 23:59:59' \
+                 ORDER BY id DESC LIMIT 1000"
+            ));
+            let rows = expected.expect("rows");
+            let expected: Vec<_> = rows.iter().map(|row| row[0].as_i64().expect("an id")).collect();
+            assert!(!expected.is_empty());
+            assert_eq!(expected[0] == odd, from != "2019-01-01", "{expected:?}");
+            assert_eq!(memory.search(arguments), expected, "{from} {to} {keywords:?}");
+        }
+    }
+    let none = json!({"agent_id": "ada", "from_date": "2025-06-01", "to_date": "2025-06-30"});
+    assert_eq!(memory.search(none), [0; 0]);
 }
 
 #[test]

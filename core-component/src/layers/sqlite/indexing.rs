@@ -29,6 +29,8 @@ pub(super) struct Layer {
     text: &'static str,
     /// When a row was made.
     pub moment: &'static str,
+    /// Whether spec 002 has an index of them.
+    pub has_index_of_moments: bool,
     pub index: &'static str,
     /// Of `layers_agents`.
     cursor: &'static str,
@@ -39,6 +41,7 @@ pub(super) const EPISODES: Layer = Layer {
     columns: "m.id, m.memory, m.tags, m.created_at",
     text: "memory || char(10) || coalesce(tags, '')",
     moment: "m.created_at",
+    has_index_of_moments: true,
     index: "layers_episode_words",
     cursor: "episodes_indexed",
 };
@@ -48,6 +51,7 @@ pub(super) const COMPOST: Layer = Layer {
     columns: "m.id, m.summary, m.original_count, m.archived_at",
     text: "summary",
     moment: "m.archived_at",
+    has_index_of_moments: false,
     index: "layers_compost_words",
     cursor: "compost_indexed",
 };

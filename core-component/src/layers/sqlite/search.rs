@@ -1,22 +1,27 @@
 //! Search by words and dates: the index finds candidates, the row itself decides.
 
+use std::borrow::Cow;
+
 use super::indexing::{COMPOST, EPISODES, Layer};
 use super::reader::Reader;
 use super::row::Row;
-use super::sql::{integer, text};
+use super::sql::text;
 use crate::layers::error::Error;
 use crate::layers::memory::{Compost, Episode};
 use crate::storage::database::Value;
 use crate::time::Timestamp;
-use crate::words::{has_all, query as words_query, words};
+use crate::words::{has_all, query as words_query};
 
-/// How many rows are read at once where not all of them match.
+/// How many rows are read at once where many of them do not match.
 const PAGE: u32 = 200;
 
 /// An agent's rows in a layer are looked at one by one up to this number. So a change that another
 /// program made to a row shows at once; among more rows it is found by its new words no sooner than
 /// the index knows them.
 const LOOKED_AT: i64 = 1_000;
+
+/// Up to so many rows between two dates tell between which ids a search looks.
+const IN_RANGE: i64 = 10_000;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -36,7 +41,8 @@ trait Searched: Sized {
     const LAYER: &'static Layer;
     fn of(row: Row) -> Result<Self, Error>;
     fn id(&self) -> i64;
-    fn words(&self) -> Vec<String>;
+    /// The text that has the words.
+    fn text(&self) -> Cow<'_, str>;
     fn moment(&self) -> Option<Timestamp>;
 }
 
@@ -51,10 +57,8 @@ impl Searched for Episode {
         self.id
     }
 
-    fn words(&self) -> Vec<String> {
-        let mut all = words(&self.memory);
-        all.extend(self.tags.iter().flat_map(|tag| words(tag)));
-        all
+    fn text(&self) -> Cow<'_, str> {
+        format!("{}\n{}", self.memory, self.tags.join("\n")).into()
     }
 
     fn moment(&self) -> Option<Timestamp> {
@@ -73,8 +77,8 @@ impl Searched for Compost {
         self.id
     }
 
-    fn words(&self) -> Vec<String> {
-        words(&self.summary)
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.summary)
     }
 
     fn moment(&self) -> Option<Timestamp> {
@@ -87,7 +91,7 @@ impl Query {
         let within = |moment: Timestamp| {
             self.from.is_none_or(|from| moment >= from) && self.to.is_none_or(|to| moment <= to)
         };
-        let has_words = || self.words.as_ref().is_none_or(|wanted| has_all(&row.words(), wanted));
+        let has_words = || self.words.as_ref().is_none_or(|wanted| has_all(&row.text(), wanted));
         let is_within = match row.moment() {
             Some(moment) => within(moment),
             None => self.from.is_none() && self.to.is_none(),
@@ -106,12 +110,11 @@ impl Query {
     }
 }
 
-/// Which rows of a layer are looked at.
-enum Among<'q> {
-    /// All whose id is greater.
-    Beyond(i64),
-    /// Those that the index finds, of ids up to this one.
-    Indexed(i64, &'q [String]),
+/// The ids that are looked at: from `first` on, less than `before`.
+#[derive(Clone, Copy)]
+struct Ids {
+    first: i64,
+    before: i64,
 }
 
 impl Reader<'_> {
@@ -128,50 +131,78 @@ impl Reader<'_> {
     /// `indexed` is the last row of the agent that is.
     fn search<T: Searched>(&self, query: &Query, indexed: i64) -> Result<Vec<T>, Error> {
         let mut found = Vec::new();
+        let Some(ids) = self.ids_between_dates(T::LAYER, query)? else { return Ok(found) };
         match &query.words {
             Some(words) if words.is_empty() => {}
             Some(words) if self.has_many(T::LAYER, indexed)? => {
-                self.look(query, &Among::Beyond(indexed), &mut found)?;
+                let next = indexed.saturating_add(1);
+                let beyond = Ids { first: ids.first.max(next), ..ids };
+                self.look(query, None, beyond, &mut found)?;
                 if found.len() < query.limit as usize {
-                    self.look(query, &Among::Indexed(indexed, words), &mut found)?;
+                    let indexed = Ids { before: ids.before.min(next), ..ids };
+                    self.look(query, Some(words), indexed, &mut found)?;
                 }
             }
-            _ => self.look(query, &Among::Beyond(i64::MIN), &mut found)?,
+            _ => self.look(query, None, ids, &mut found)?,
         }
         Ok(found)
+    }
+
+    /// The ids of the rows between the dates, of all agents; `None` where there is no such row. All
+    /// ids where there are no dates or too many rows, which are looked at from the newest on.
+    fn ids_between_dates(&self, layer: &Layer, query: &Query) -> Result<Option<Ids>, Error> {
+        let all = Ids { first: i64::MIN, before: i64::MAX };
+        let mut parameters = vec![Value::Integer(IN_RANGE + 1)];
+        let condition = dates_of(layer, query, &mut parameters);
+        if condition.is_empty() || !layer.has_index_of_moments {
+            return Ok(Some(all));
+        }
+        let table = layer.table;
+        let sql = format!(
+            "SELECT min(id), max(id), count(*) FROM \
+             (SELECT id FROM {table} AS m WHERE {} LIMIT ?1)",
+            condition.join(" AND ")
+        );
+        let rows = self.rows(table, &sql, parameters, 1)?;
+        match rows.first().map(Vec::as_slice) {
+            Some([Value::Integer(first), Value::Integer(last), Value::Integer(count)]) => {
+                let ids = Ids { first: *first, before: last.saturating_add(1) };
+                Ok(Some(if *count > IN_RANGE { all } else { ids }))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Whether more rows are indexed than are looked at one by one.
     fn has_many(&self, layer: &Layer, indexed: i64) -> Result<bool, Error> {
         let table = layer.table;
-        let sql = format!(
-            "SELECT count(*) FROM (SELECT 1 FROM {table} WHERE agent_id = ?1 AND id <= ?2 LIMIT ?3)"
-        );
-        let bound = [text(self.agent), Value::Integer(indexed), Value::Integer(LOOKED_AT + 1)];
-        let rows = self.rows(table, &sql, bound, 1)?;
-        Ok(rows.first().map_or(Ok(0), |row| integer(&row[0]))? > LOOKED_AT)
+        let sql =
+            format!("SELECT 1 FROM {table} WHERE agent_id = ?1 AND id <= ?2 LIMIT 1 OFFSET ?3");
+        let bound = [text(self.agent), Value::Integer(indexed), Value::Integer(LOOKED_AT)];
+        Ok(!self.rows(table, &sql, bound, 1)?.is_empty())
     }
 
-    /// Adds the rows that match, page by page, until there are enough.
+    /// Adds the rows that match, page by page, until there are enough. With indexed words, only rows
+    /// that the index finds are looked at.
     fn look<T: Searched>(
         &self,
         query: &Query,
-        among: &Among<'_>,
+        indexed: Option<&[String]>,
+        mut ids: Ids,
         found: &mut Vec<T>,
     ) -> Result<(), Error> {
         let limit = query.limit as usize;
-        let page = if query.words.is_some() { PAGE } else { query.limit };
-        let mut before = match among {
-            Among::Beyond(_) => i64::MAX,
-            Among::Indexed(last, _) => last + 1,
-        };
+        // The rows that the index finds nearly all match, and each page walks its postings again.
+        let has_dates = query.from.is_some() || query.to.is_some();
+        let is_sifted = has_dates || (query.words.is_some() && indexed.is_none());
+        let page = if is_sifted { query.limit.max(PAGE) } else { query.limit };
         loop {
-            let (sql, parameters) = statement_of(T::LAYER, self.agent, query, among, before, page);
+            let (sql, parameters) = statement_of(T::LAYER, self.agent, query, indexed, ids, page);
             let rows = self.rows(T::LAYER.table, &sql, parameters, page)?;
             let is_last = rows.len() < page as usize;
             for row in rows {
                 let row = T::of(Row::of(row))?;
-                before = row.id();
+                ids.before = row.id();
                 if query.accepts(&row) {
                     found.push(row);
                 }
@@ -186,41 +217,44 @@ impl Reader<'_> {
     }
 }
 
-/// A page of rows with ids below `before`.
+/// A page of rows with these ids.
 fn statement_of(
     layer: &Layer,
     agent: &str,
     query: &Query,
-    among: &Among<'_>,
-    before: i64,
+    indexed: Option<&[String]>,
+    ids: Ids,
     page: u32,
 ) -> (String, Vec<Value>) {
-    let Layer { table, columns, moment, index, .. } = layer;
-    let mut parameters = vec![text(agent), Value::Integer(before), Value::Integer(page.into())];
-    let mut bind = |value: Value| {
-        parameters.push(value);
-        format!("?{}", parameters.len())
-    };
-    let (from, id, mut condition) = match among {
-        Among::Beyond(id) => {
-            let least = bind(Value::Integer(*id));
-            (format!("{table} AS m"), "m.id".to_owned(), format!("m.id > {least}"))
-        }
-        Among::Indexed(_, words) => {
-            let asked = bind(Value::Text(words_query(agent, words)));
+    let Layer { table, columns, index, .. } = layer;
+    let [first, before, page] = [ids.first, ids.before, page.into()].map(Value::Integer);
+    let mut parameters = vec![text(agent), first, before, page];
+    let mut conditions = dates_of(layer, query, &mut parameters);
+    let (from, id) = match indexed {
+        None => (format!("{table} AS m"), "m.id".to_owned()),
+        Some(words) => {
+            parameters.push(Value::Text(words_query(agent, words)));
+            conditions.push(format!("{index} MATCH ?{}", parameters.len()));
             let from = format!("{index} CROSS JOIN {table} AS m ON m.id = {index}.rowid");
-            (from, format!("{index}.rowid"), format!("{index} MATCH {asked}"))
+            (from, format!("{index}.rowid"))
         }
     };
+    conditions.push(format!("m.agent_id = ?1 AND {id} >= ?2 AND {id} < ?3"));
+    let condition = conditions.join(" AND ");
+    let sql = format!("SELECT {columns} FROM {from} WHERE {condition} ORDER BY {id} DESC LIMIT ?4");
+    (sql, parameters)
+}
+
+/// Conditions for the dates of a query; adds their parameters.
+fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
+    let moment = layer.moment;
     let (least, most) = query.column_bounds();
+    let mut conditions = Vec::new();
     for (sign, bound) in [(">=", least), ("<", most)] {
         if let Some(bound) = bound {
-            condition += &format!(" AND {moment} {sign} {}", bind(Value::Text(bound)));
+            parameters.push(Value::Text(bound));
+            conditions.push(format!("{moment} {sign} ?{}", parameters.len()));
         }
     }
-    let sql = format!(
-        "SELECT {columns} FROM {from} WHERE {condition} AND m.agent_id = ?1 AND {id} < ?2 \
-         ORDER BY {id} DESC LIMIT ?3"
-    );
-    (sql, parameters)
+    conditions
 }
