@@ -7,8 +7,9 @@ use crate::capability::toolbox;
 use crate::changes::Notifier;
 use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
-use crate::engine::{ComponentFormat, Engine, Image};
+use crate::engine::{Engine, Image};
 use crate::model::MAX_TIMEOUT;
+use crate::registry_format::ComponentFormat;
 use crate::storage::{
     self, FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, StorageOptions,
 };

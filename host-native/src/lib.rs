@@ -40,6 +40,7 @@ mod follow_ups;
 mod model;
 mod outcome;
 mod queue;
+mod registry_format;
 mod roots;
 #[cfg(test)]
 #[path = "../../tests/src/skip.rs"]

@@ -3,11 +3,9 @@
 mod answer;
 mod image;
 mod inert;
-mod registry_format;
 mod ticker;
 
 pub use image::Image;
-pub(crate) use registry_format::ComponentFormat;
 
 use crate::call::{Call, Limits, StopError};
 use crate::capability::{self, MemoryPre, toolbox};

@@ -1,8 +1,9 @@
 //! The format of registries, by pure functions of the component.
 
-use super::{Answer, Engine};
-use crate::Audience;
 use crate::call::Call;
+use crate::description::Audience;
+use crate::engine::Engine;
+use crate::outcome::CallError;
 use crate::storage::{RegistryFormat, Storage, StorageOptions};
 use std::fmt;
 use std::sync::Arc;
@@ -42,6 +43,6 @@ impl RegistryFormat for ComponentFormat {
     }
 }
 
-fn told(answer: Answer<String>) -> Result<String, String> {
+fn told(answer: Result<String, CallError>) -> Result<String, String> {
     answer.map_err(|error| error.to_string())
 }
