@@ -30,7 +30,7 @@ pub const CONTEXT: &str = r#"{"settings": {"toolsets": ["sessions"]}, "now": "20
 /// The context of calls of `records`.
 pub const RECORDS_CONTEXT: &str = r#"{"settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
 
-const ERRORS: [&str; 19] = [
+const ERRORS: [&str; 26] = [
     "InvalidInput",
     "InvalidSection",
     "InvalidContent",
@@ -50,6 +50,13 @@ const ERRORS: [&str; 19] = [
     "LIMIT_EXCEEDED",
     "INTERNAL_ERROR",
     "BUSY",
+    "INVALID_PATH",
+    "STORE_NOT_FOUND",
+    "CATEGORY_NOT_FOUND",
+    "MEMORY_NOT_FOUND",
+    "MEMORY_EXPIRED",
+    "MEMORY_EXISTS",
+    "DESTINATION_EXISTS",
 ];
 
 /// A repository in memory.
