@@ -9,7 +9,7 @@ use crate::tool::{Audience, Call, Hints, Tool};
 
 pub(super) struct CopyCoreMemories;
 
-/// Copies core memories of one agent to another; those that it has already are left out.
+/// Copies core memories of one agent to another; those that the other has word for word are left out.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Copy core memories")]

@@ -25,16 +25,18 @@ fn boxed(error: Error) -> Box<dyn ToolError> {
     Box::new(error)
 }
 
-/// Lists the batches without a lease, of agents that the caller may use, if a model can be asked.
+/// Adds the oldest batches without a lease to the follow-ups of the call, if a model can be asked:
+/// those of agents that the caller may use.
 fn pending(call: &Call<'_>) -> Result<(), Error> {
     let models = LayersSettings::of(call.context).models(call.context);
     let Some(database) = existing_database(call)? else { return Ok(()) };
     if models.is_empty() {
         return Ok(());
     }
-    let agents = waiting(&*database.begin(Mode::Read)?, call.context.now, MAX_PENDING)?;
+    let agents = waiting(&*database.begin(Mode::Read)?, call.context.now)?;
     drop(database);
-    for name in agents.iter().filter(|name| call.context.reaches(name)) {
+    let reached = agents.iter().filter(|name| call.context.reaches(name));
+    for name in reached.take(MAX_PENDING) {
         let Some(name) = AgentName::parse(name) else { continue };
         let agent = Agent::open(call, &name)?;
         let found = agent.read(|reader| {

@@ -1,5 +1,7 @@
-//! A quick reader for the form in which indexes are written: two lists of mappings in block style,
-//! whose values are plain words. A long index is read many times faster. It gives the same nodes as the parser, or none.
+//! A quick reader for the form in which indexes are written: a mapping whose values are lists. A list
+//! is `[]`, or it has mappings in block style with plain words as values.
+//!
+//! It reads a long index many times faster than the parser, and gives the same nodes.
 
 use std::ops::Range;
 
@@ -12,7 +14,8 @@ const KEY: &str = "    ";
 /// The maximum number of keys of a mapping.
 const MAX_KEYS: usize = 16;
 
-/// The mapping of a text in this form. `None` if the text has any other form.
+/// Reads a text in the form that the module describes. `None` for any other text, which the parser
+/// then reads.
 pub(super) fn read(text: &str) -> Option<Node> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut at = 0;

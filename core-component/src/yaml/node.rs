@@ -57,7 +57,8 @@ impl Node {
         )
     }
 
-    /// Whether it is a list of mappings in block style, each with a key on the line of its dash.
+    /// Whether it is a list of mappings in block style, each of which begins right after `- `. After
+    /// splices into such a list, the text need not be checked.
     pub fn is_list_of_blocks(&self, text: &str) -> bool {
         let is_block = |item: &Node| {
             let before = text[..item.span.start].rsplit('\n').next().unwrap_or_default();

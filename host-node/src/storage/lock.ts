@@ -53,7 +53,7 @@ export class Lock {
         const directory = makeLockDirectory(root, durability)
         const taken = undefinedIfMissing(() => takeFiles(directory, isPrivate, wait))
         if (taken !== undefined) return new Lock(taken.lock, taken.atHeadUntil)
-        // The lock directory was removed meanwhile. Try again in a new one.
+        // The lock directory, or the lock file in it, was removed meanwhile. Try again: what is missing is made anew.
         if (monotonic() >= wait.deadline) throw busyError(since)
       }
     } catch (error) {

@@ -54,7 +54,8 @@ pub enum Change {
         area: Area,
         /// The path of the document in that area.
         from: String,
-        /// The path of the backup in that area. It gets the permission bits of the document.
+        /// The path of the backup in that area. The backup gets the permission bits of the
+        /// document; in a private place, those of its owner alone.
         to: String,
         /// The version that the document at `from` must have.
         expects: String,

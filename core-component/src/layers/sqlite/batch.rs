@@ -76,11 +76,9 @@ impl Writer<'_> {
 pub(in crate::layers) fn waiting(
     view: &dyn Transaction,
     now: Timestamp,
-    most: usize,
 ) -> Result<Vec<String>, Error> {
-    let sql = "SELECT agent_id FROM layers_batches WHERE leased_until <= ?1 ORDER BY id LIMIT ?2";
-    let parameters = [Value::Integer(now.milliseconds()), Value::Integer(most as i64)];
-    names(view, sql, parameters.to_vec())
+    let sql = "SELECT agent_id FROM layers_batches WHERE leased_until <= ?1 ORDER BY id";
+    names(view, sql, vec![Value::Integer(now.milliseconds())])
 }
 
 /// The agent of a batch; none if nothing is left to do.
