@@ -18,7 +18,7 @@ pub(super) struct Input {
     /// The agent, such as `tdd-implementer`, `project-manager`, `value-chain-expert` or
     /// `product-requirements`.
     agent_id: AgentName,
-    /// One sentence.
+    /// One short sentence.
     #[schemars(length(max = 1000), regex(pattern = r"\S"))]
     memory: String,
 }

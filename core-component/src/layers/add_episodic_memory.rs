@@ -17,7 +17,7 @@ pub(super) struct AddEpisodicMemory;
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
-    /// One sentence.
+    /// One short sentence.
     #[schemars(length(max = 1000), regex(pattern = r"\S"))]
     memory: String,
     /// To find it by; no commas.

@@ -13,15 +13,15 @@ const NOT_SUMMARIZED: &str = "the recent memories could not be summarised now";
 
 pub(super) struct AddRecentMemory;
 
-/// Adds to recent memory what the agent just did, found or was told. When ten have gathered, they
-/// become one summary in the compost. Use `add_episodic_memory` for what should stay word for word.
+/// Adds to recent memory what the agent just did, found or was told. When enough have gathered, ten by
+/// default, they become one summary in the compost, where long ones are cut. Use `add_episodic_memory` for what should stay word for word.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Add a recent memory")]
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
-    /// One sentence.
+    /// One short sentence.
     #[schemars(length(max = 1000), regex(pattern = r"\S"))]
     memory: String,
 }

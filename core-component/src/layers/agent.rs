@@ -88,7 +88,7 @@ impl<'a> Agent<'a> {
         Ok(done)
     }
 
-    /// The scope of a change: names that differ only in case are one.
+    /// The scope of the write lock that a change takes. Names that differ only in case share one.
     pub fn scope(&self) -> String {
         self.name.to_ascii_lowercase()
     }

@@ -19,7 +19,7 @@ pub(super) struct SearchEpisodicMemories;
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
-    /// Each must occur in the memory or its tags, as a word or the beginning of one.
+    /// Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
     #[schemars(length(max = 200))]
     keywords: Option<String>,
     /// The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.

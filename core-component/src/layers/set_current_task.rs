@@ -23,7 +23,7 @@ pub(super) struct SetCurrentTask;
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
-    /// One sentence.
+    /// One short sentence.
     #[schemars(length(max = 1000), regex(pattern = r"\S"))]
     task: String,
 }

@@ -69,7 +69,8 @@ pub(super) fn get_memory<T>(
     }
 }
 
-/// Changes a memory. What the update does not name stays byte for byte.
+/// Changes a memory. What the update does not name stays byte for byte. Returns whether the memory
+/// has expired, too.
 ///
 /// # Errors
 ///
@@ -79,22 +80,27 @@ pub(super) fn update_memory(
     path: &MemoryPath,
     update: &Update,
     source: &str,
-) -> Result<Warnings, Error> {
-    let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
+) -> Result<(bool, Warnings), Error> {
+    change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
             return Ok(Err(Error::no_memory_at(path)));
         };
-        match updated(path, &before.text, update, now(store), source)? {
+        let is_expired = |memory: &Memory<'_>| memory.metadata.is_expired(now(store));
+        Ok(Ok(match updated(path, &before.text, update, now(store), source)? {
             Some(splices) => {
                 let text = spliced(&before, &splices);
-                plan.edit(path, &before, splices, indexed(&Memory::read(path, &text)?));
+                let memory = Memory::read(path, &text)?;
+                plan.edit(path, &before, splices, indexed(&memory));
+                is_expired(&memory)
             }
-            None => plan.index(path, indexed(&Memory::read(path, &before.text)?)),
-        }
-        Ok(Ok(()))
-    })?;
-    Ok(warnings)
+            None => {
+                let memory = Memory::read(path, &before.text)?;
+                plan.index(path, indexed(&memory));
+                is_expired(&memory)
+            }
+        }))
+    })
 }
 
 /// Creates a memory from the text of a file that a person wrote.

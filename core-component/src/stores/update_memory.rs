@@ -72,13 +72,16 @@ impl Tool for UpdateMemory {
             return Err(Error::new(Code::InvalidInput, message));
         }
         let store = Store::open(call, &input.store)?;
-        let mut warnings = update_memory(&store, &path, &update, OF_MODELS)?;
-        if expires_at.is_some_and(|expires_at| expires_at <= call.context.now) {
-            warnings.push("the memory has expired already".to_owned());
+        let (is_expired, mut warnings) = update_memory(&store, &path, &update, OF_MODELS)?;
+        if is_expired {
+            warnings.push(EXPIRED.to_owned());
         }
         Ok(Output { store: store.name.to_owned(), path: path.to_string(), warnings })
     }
 }
+
+const EXPIRED: &str = "the memory has expired: `prune_memories` deletes it, unless you set a later \
+                       `expires_at` or `clear_expiry`";
 
 fn contradiction() -> Error {
     let message = "`expires_at` and `clear_expiry` contradict each other: give one of them";

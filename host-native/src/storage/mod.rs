@@ -95,7 +95,7 @@ pub struct StorageOptions {
     /// The durability of commits.
     pub durability: Durability,
     /// The maximum time that a writer waits at the head of the queue while another holds the lock.
-    /// It is at most [`MAX_LOCK_WAIT`].
+    /// A longer time than [`MAX_LOCK_WAIT`] is shortened to it.
     pub lock_wait: Duration,
     /// The maximum run time of one SQL statement. It is then interrupted.
     pub statement_time: Duration,

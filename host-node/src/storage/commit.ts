@@ -143,7 +143,10 @@ class Run {
     return this.#steps.map(({ version }) => version)
   }
 
-  /** Removes temporary files and new directories. Syncs the changes that are applied. */
+  /**
+   * Cleans up after a commit that failed: removes the temporary files, and the new directories that are empty, and syncs
+   * the changes that are applied. Ignores errors, since the caller reports the one that led here.
+   */
   cleanUp(): void {
     for (const path of this.#temporaries) ignoreErrors(() => unlinkSync(path))
     for (const directory of this.#made.toReversed()) ignoreErrors(() => rmdirSync(directory))

@@ -57,8 +57,8 @@ export class Family {
   }
 
   /**
-   * The place with a name. Throws `not-found` if there is none or its directory is missing, and `not-granted` if its path
-   * is refused.
+   * The place with a name. Throws `not-found` if there is none, or if a registry lists it and its directory is missing.
+   * Throws `not-granted` if its path is refused, and `invalid-path` if the name is empty or has a `/`.
    */
   tree(name: string): GrantedPlace {
     if (name === '') {
