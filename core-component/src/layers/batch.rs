@@ -51,8 +51,8 @@ pub(super) fn relieve(agent: &Agent<'_>) -> Result<Relief, Error> {
     let (relief, follow_up) = agent.change(|writer| {
         let mut relief = Relief::default();
         if writer.reader().recent_count(most)? >= most {
-            let memories = match writer.reader().batch()? {
-                Some(batch) => writer.reader().memories_of(&batch)?,
+            let memories = match batch(writer)? {
+                Some((_, memories)) => memories,
                 None => writer.reader().oldest_recent(capacity)?,
             };
             relief.composted = compost(writer, &memories, None)?;
@@ -68,13 +68,24 @@ pub(super) fn relieve(agent: &Agent<'_>) -> Result<Relief, Error> {
     Ok(Relief { missing_model: settings.missing_model(agent.context()), ..relief })
 }
 
+/// The agent's batch with its memories. A batch without any is removed: another program deleted them.
+fn batch(writer: &mut Writer<'_>) -> Result<Option<(Batch, Vec<Memory>)>, Error> {
+    let Some(batch) = writer.reader().batch()? else { return Ok(None) };
+    let memories = writer.reader().memories_of(&batch)?;
+    if memories.is_empty() {
+        writer.remove_batch()?;
+        return Ok(None);
+    }
+    Ok(Some((batch, memories)))
+}
+
 /// Makes a batch of the oldest memories for a model, unless there is one or no model to ask.
 pub(super) fn ask(
     writer: &mut Writer<'_>,
     settings: &LayersSettings,
     models: &[&str],
 ) -> Result<Option<FollowUp>, Error> {
-    if models.is_empty() || writer.reader().batch()?.is_some() {
+    if models.is_empty() || batch(writer)?.is_some() {
         return Ok(None);
     }
     let memories = writer.reader().oldest_recent(settings.recent_capacity)?;

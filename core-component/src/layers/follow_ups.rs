@@ -113,11 +113,13 @@ fn take(
     compost(writer, &memories, summary.as_ref().map(|(summary, model)| (summary.as_str(), *model)))
 }
 
-/// A model's answer on one line. None if it is empty or longer than a summary may be.
+/// A model's answer on one line. None if it has no letter or digit, or is longer than a summary may
+/// be.
 fn accepted(summary: &str) -> Option<String> {
     let words = summary.split(|c: char| c.is_whitespace() || c.is_control());
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    (!line.is_empty() && line.chars().count() <= MAX_SUMMARY).then_some(line)
+    let says_something = line.contains(char::is_alphanumeric);
+    (says_something && line.chars().count() <= MAX_SUMMARY).then_some(line)
 }
 
 /// The agent of a batch, whom the caller has to be allowed to use. None if nothing is left to do.
