@@ -14,6 +14,7 @@ mod read_summary;
 mod records;
 mod run;
 mod start;
+mod stores;
 mod table;
 mod texts;
 mod work;

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::comparison::Comparison;
 use crate::machine::Machine;
-use crate::{append_entry, layers, read_summary, records, start, table};
+use crate::{append_entry, layers, read_summary, records, start, stores, table};
 
 /// Compares agent-memory with its parts and with other programs.
 ///
@@ -34,6 +34,8 @@ enum Part {
     Records,
     /// Adds, reads and searches of episodes in layers, by the number of episodes.
     Layers,
+    /// Adds, lists, recent memories and reindexing of stores, beside bare file operations.
+    Stores,
 }
 
 /// Options for measuring and printing.
@@ -87,7 +89,8 @@ impl Bench {
         let parts = match part {
             Some(part) => vec![part],
             None => {
-                vec![Part::Start, Part::ReadSummary, Part::AppendEntry, Part::Records, Part::Layers]
+                use Part::{AppendEntry, Layers, ReadSummary, Records, Start, Stores};
+                vec![Start, ReadSummary, AppendEntry, Records, Layers, Stores]
             }
         };
         let machine = Machine::of(&directory);
@@ -126,6 +129,7 @@ impl Part {
             Self::AppendEntry => append_entry::comparisons(how, directory)?,
             Self::Records => return records::measure(how, directory, run),
             Self::Layers => return layers::measure(how, directory, run),
+            Self::Stores => return stores::measure(how, directory, run),
         };
         comparisons.into_iter().try_for_each(run)
     }

@@ -65,9 +65,12 @@ fn each_comparison_prints_a_line_for_each_contestant_and_each_aim() {
     }
     has_aims(blocks, &AIMS);
     let first = records.iter().position(|block| block.contains(" episodes: "));
-    let (records, layers) = records.split_at(first.expect("layers come last"));
+    let (records, layers) = records.split_at(first.expect("layers follow"));
+    let first = layers.iter().position(|block| block.contains(" categories of "));
+    let (layers, stores) = layers.split_at(first.expect("stores come last"));
     are_of_records(records, &["40", "80"]);
     are_of_layers(layers, &["40", "80"]);
+    are_of_stores(stores);
 }
 
 #[test]
@@ -134,6 +137,9 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
             let has_aim = query.contains("search") && *size != sizes[0];
             has_aims(&[queried], if has_aim { &aims } else { &[] });
         }
+        let asked = next(&of("a question of eight words"), &with("bare bm25"));
+        let aims = [("over MCP, CPU: ", true)];
+        has_aims(&[asked], if *size == sizes[0] { &[] } else { &aims });
         next(&of("a recall of 20"), &with("bare engine"));
         for peer in ["server-memory (npm)", "mcp-memory (crate)", "mcp-memory, durable"] {
             // Peers may not be installed.
@@ -196,6 +202,25 @@ fn are_of_layers(blocks: &[&str], sizes: &[&str]) {
         let title = format!("{what}, from 40 to {last} episodes");
         let aims = [("the most episodes, CPU: ", true)];
         next(&title, &["the fewest episodes", "the most episodes"], &aims);
+    }
+    assert_eq!(blocks.next(), None);
+}
+
+fn are_of_stores(blocks: &[&str]) {
+    const CALLS: [(&str, &str); 4] = [
+        ("an add", "bare writes"),
+        ("a list of one category", "bare reads"),
+        ("the latest 5", "bare reads"),
+        ("reindexing all", "bare reads"),
+    ];
+    let mut blocks = blocks.iter().copied();
+    for shape in ["4 categories of 5", "one category of 20"] {
+        for (call, bare) in CALLS {
+            let block = blocks.next().unwrap_or_else(|| panic!("{call}, {shape} is missing"));
+            has_lines(block, &format!("{call}, {shape}"), &[bare, "over MCP"]);
+            let has_aim = call == "an add" && shape != "one category of 20";
+            has_aims(&[block], if has_aim { &[("over MCP, CPU: ", true)] } else { &[] });
+        }
     }
     assert_eq!(blocks.next(), None);
 }

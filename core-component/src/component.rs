@@ -180,6 +180,10 @@ impl Storage for HostStorage {
             .map_err(error)
     }
 
+    fn list_repositories(&self) -> Result<Vec<String>, storage::Error> {
+        documents::list_places(types::PlaceKind::Repository).map_err(error)
+    }
+
     fn list_places(&self, label: &str) -> Result<Vec<String>, storage::Error> {
         documents::list_places(types::PlaceKind::Named(label)).map_err(error)
     }

@@ -50,7 +50,7 @@ pub struct Context {
     /// The models that the host asks for this caller's follow-ups, the preferred one first.
     #[serde(default)]
     pub models: Vec<String>,
-    /// The random seed, a new one for each call. All randomness of the call comes from it.
+    /// The random seed, a new one for each call. All randomness of the component comes from it.
     pub seed: u64,
 }
 

@@ -145,6 +145,30 @@ impl ToolError for Error {
     }
 }
 
+/// The error of another toolset, in this shape.
+impl From<Box<dyn ToolError>> for Error {
+    fn from(error: Box<dyn ToolError>) -> Self {
+        let refusal = error.refusal();
+        let code = match refusal.category {
+            Category::Invalid => Code::InvalidInput,
+            Category::NotFound => Code::NotFound,
+            Category::Limit => Code::LimitExceeded,
+            Category::Damaged => Code::CorruptedData,
+            Category::Busy => Code::Busy,
+            Category::Denied => Code::PermissionError,
+            Category::Storage => Code::StorageError,
+            Category::Internal => Code::InternalError,
+        };
+        Self::new(code, refusal.message)
+    }
+}
+
+impl From<Error> for Box<dyn ToolError> {
+    fn from(error: Error) -> Self {
+        Box::new(error)
+    }
+}
+
 impl From<storage::Error> for Error {
     fn from(error: storage::Error) -> Self {
         let code = match error.code {

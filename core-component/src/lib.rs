@@ -1,8 +1,9 @@
 //! The logic of `agent-memory`: its tools, which work on storage that a host provides.
 //!
 //! The crate knows no clock, no file, no SQL driver and no protocol. Each call brings the time, a
-//! random seed and its grants. Compiled to `wasm32-wasip2` it is a component of the world `memory`
-//! in `wit/`; compiled natively it is a plain library, which the tests use.
+//! random seed, and the agents and stores that it may use. The storage knows which places are
+//! granted. Compiled to `wasm32-wasip2` it is a component of the world `memory` in `wit/toolbox/`;
+//! compiled natively it is a plain library, for tests, fuzz targets and measurements.
 //!
 //! ```
 //! use agent_memory_core::{context::Context, storage::Place, toolbox};
@@ -27,12 +28,16 @@ pub mod context;
 mod error;
 mod follow_up;
 mod front_matter;
+mod input;
 mod layers;
 mod markdown;
 mod names;
 mod prompt;
+mod ranking;
 mod records;
+mod search;
 mod sessions;
+mod source;
 mod sql;
 mod stores;
 mod text;

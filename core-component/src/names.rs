@@ -26,6 +26,11 @@ impl AgentName {
         is_name(name).then(|| Self(name.into()))
     }
 
+    /// The name, which may break a rule that the pattern cannot express.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// The name.
     ///
     /// # Errors

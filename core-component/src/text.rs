@@ -57,6 +57,27 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// How many characters of a text a message quotes.
+const MAX_QUOTED: usize = 60;
+
+/// The beginning of a text for a message.
+pub(crate) fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The beginning of the line that contains the byte at `at`.
+pub(crate) fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
+}
+
+/// The end of the line that contains the byte at `at`, with its line end.
+pub(crate) fn line_after(text: &str, at: usize) -> usize {
+    lines(&text[at..]).nth(1).map_or(text.len(), |(next, _)| at + next)
+}
+
 /// Whether a line contains only spaces and tabs, or nothing.
 pub(crate) fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
@@ -88,5 +109,9 @@ mod tests {
         let lines: Vec<_> = lines("a\r\nb\rc\n\nd").collect();
         assert_eq!(lines, [(0, "a"), (3, "b"), (5, "c"), (7, ""), (8, "d")]);
         assert_eq!(line_of("a\r\nb\rc", 5), 3);
+        let text = "a\r\nb\rc";
+        for (at, start, after) in [(0, 0, 3), (1, 0, 3), (3, 3, 5), (5, 5, 6), (6, 5, 6)] {
+            assert_eq!((line_start(text, at), line_after(text, at)), (start, after), "{at}");
+        }
     }
 }

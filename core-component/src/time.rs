@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use jiff::civil;
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::Offset;
+use jiff::{SignedDuration, civil};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -53,57 +54,70 @@ impl JsonSchema for Date {
 }
 
 /// A moment in UTC. It is written with milliseconds; `parse` keeps a finer fraction.
+///
+/// It is a date and a time, because `jiff::Timestamp` ends 26 hours before the year 9999 does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timestamp(jiff::Timestamp);
+pub struct Timestamp(civil::DateTime);
+
+const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
 impl Timestamp {
     /// Parses an RFC 3339 timestamp with any offset.
     pub fn parse(text: &str) -> Option<Self> {
-        text.parse().ok().map(Self)
+        text.parse().ok().map(|moment| Self(Offset::UTC.to_datetime(moment)))
+    }
+
+    /// A time of a day, such as `00:00:00`, in a time zone `offset_minutes` east of UTC.
+    pub(crate) fn of_day(date: Date, time: &str, offset_minutes: i32) -> Option<Self> {
+        let (sign, minutes) = (if offset_minutes < 0 { '-' } else { '+' }, offset_minutes.abs());
+        let zone = format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60);
+        Self::parse_stored(&format!("{date}T{time}{zone}"))
     }
 
     /// The date in a time zone `offset_minutes` east of UTC. An offset beyond ±25:59 counts as UTC.
     pub fn date_at(&self, offset_minutes: i32) -> Date {
         let offset = Offset::from_seconds(offset_minutes.saturating_mul(60)).unwrap_or(Offset::UTC);
-        Date(offset.to_datetime(self.0).date())
+        let local = self.0.saturating_add(SignedDuration::from_secs(offset.seconds().into()));
+        Date(local.date())
     }
 
     /// Parses a timestamp that another program stored. It may have any fraction of a second, which
-    /// is cut to milliseconds. Without an offset it is in UTC. None outside the years 0000 to 9999.
+    /// is cut to milliseconds. Without an offset it is in UTC. None before the year 0000. The end of
+    /// 9999 stands for later moments.
     pub fn parse_stored(text: &str) -> Option<Self> {
-        let with_offset = text.parse::<jiff::Timestamp>().ok();
-        let moment = with_offset.or_else(|| {
-            // `parse` would accept a date without a time, too.
-            let has_time = text.contains(['T', 't', ' ']);
-            let civil: civil::DateTime = has_time.then(|| text.parse().ok()).flatten()?;
-            Offset::UTC.to_timestamp(civil).ok()
+        let moment = Self::parse(text).map(|moment| moment.0).or_else(|| {
+            let pieces = Pieces::parse(text).ok()?;
+            let local = pieces.date().to_datetime(pieces.time()?);
+            let offset = pieces.to_numeric_offset().unwrap_or(Offset::UTC);
+            Some(local.saturating_sub(SignedDuration::from_secs(offset.seconds().into())))
         })?;
-        // `div_euclid` rounds down before 1970, too, so that the fraction is cut off.
-        let milliseconds = moment.as_nanosecond().div_euclid(1_000_000);
-        Self::from_milliseconds(i64::try_from(milliseconds).ok()?)
+        let nanoseconds = moment.subsec_nanosecond();
+        let cut = moment.with().subsec_nanosecond(nanoseconds - nanoseconds % 1_000_000);
+        cut.build().ok().and_then(Self::in_range)
     }
 
     /// The moment this many milliseconds after 1970-01-01T00:00:00Z. None outside the years 0000 to
     /// 9999.
     pub fn from_milliseconds(milliseconds: i64) -> Option<Self> {
-        jiff::Timestamp::from_millisecond(milliseconds).ok().and_then(Self::in_range)
+        let since = SignedDuration::from_millis(milliseconds);
+        EPOCH.checked_add(since).ok().and_then(Self::in_range)
     }
 
     /// The milliseconds since 1970-01-01T00:00:00Z.
     pub fn milliseconds(&self) -> i64 {
-        self.0.as_millisecond()
+        let since = self.0.duration_since(EPOCH);
+        since.as_secs() * 1_000 + i64::from(since.subsec_millis())
     }
 
-    fn in_range(moment: jiff::Timestamp) -> Option<Self> {
-        let year = Offset::UTC.to_datetime(moment).year();
-        (0..=9999).contains(&year).then_some(Self(moment))
+    fn in_range(moment: civil::DateTime) -> Option<Self> {
+        (moment.year() >= 0).then_some(Self(moment))
     }
 }
 
 /// RFC 3339 in UTC with milliseconds. The texts sort in the order of the moments.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}", self.0)
+        write!(f, "{:.3}Z", self.0)
     }
 }
 
@@ -167,13 +181,41 @@ mod tests {
             ("2025-01-20T10:00:00+02:00", "2025-01-20T08:00:00.000Z"),
             ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"),
             ("1969-12-31T23:59:59.999999", "1969-12-31T23:59:59.999Z"),
+            ("9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.999Z"),
+            ("9999-12-31T23:59:59", "9999-12-31T23:59:59.000Z"),
+            ("9999-12-31T23:59:59+05:00", "9999-12-31T18:59:59.000Z"),
+            ("9999-12-31T23:59:59-05:00", "9999-12-31T23:59:59.999Z"),
         ] {
             let timestamp = Timestamp::parse_stored(stored).map(|timestamp| timestamp.to_string());
             assert_eq!(timestamp.as_deref(), Some(read), "{stored}");
         }
-        for bad in ["", "2025-01-20", "yesterday", "-000001-12-31T23:59:59Z", "2025-02-30T00:00:00"]
-        {
+        for bad in [
+            "",
+            "2025-01-20",
+            "yesterday",
+            "-000001-12-31T23:59:59Z",
+            "0000-01-01T00:00:00+05:00",
+            "2025-02-30T00:00:00",
+            "9999-12-31T24:00:00Z",
+        ] {
             assert_eq!(Timestamp::parse_stored(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn milliseconds_and_timestamps_are_the_same_from_the_year_0_to_the_end_of_9999() {
+        for (text, milliseconds) in [
+            ("0000-01-01T00:00:00.000Z", -62_167_219_200_000),
+            ("1969-12-31T23:59:59.999Z", -1),
+            ("1970-01-01T00:00:00.000Z", 0),
+            ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
+        ] {
+            let timestamp = Timestamp::parse_stored(text).expect(text);
+            assert_eq!(timestamp.milliseconds(), milliseconds, "{text}");
+            assert_eq!(Timestamp::from_milliseconds(milliseconds), Some(timestamp), "{text}");
+        }
+        for beyond in [-62_167_219_200_001, 253_402_300_800_000, i64::MIN, i64::MAX] {
+            assert_eq!(Timestamp::from_milliseconds(beyond), None, "{beyond}");
         }
     }
 
@@ -183,5 +225,7 @@ mod tests {
         assert_eq!(late.date_at(0).to_string(), "2025-01-20");
         assert_eq!(late.date_at(60).to_string(), "2025-01-21");
         assert_eq!(late.date_at(-24 * 60).to_string(), "2025-01-19");
+        let last = Timestamp::parse_stored("9999-12-31T23:30:00Z").expect("a timestamp");
+        assert_eq!(last.date_at(60).to_string(), "9999-12-31");
     }
 }

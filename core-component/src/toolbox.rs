@@ -1,7 +1,8 @@
 //! The exports of `wit/toolbox` as plain functions: each depends only on its arguments and on the
-//! storage.
+//! storage. This file has the list of toolsets, and the rules for mounting them and for names that
+//! several share.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
@@ -13,10 +14,10 @@ use crate::stores::registry;
 use crate::tool::{Call, Checked, ErasedTool, write_integers};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
-use crate::{layers, records, sessions, stores};
+use crate::{layers, records, search, sessions, stores};
 
 const TOOLSETS: &[&Toolset] =
-    &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET, &stores::TOOLSET];
+    &[&sessions::TOOLSET, &records::TOOLSET, &layers::TOOLSET, &stores::TOOLSET, &search::TOOLSET];
 
 /// The kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub enum FailureCode {
     NotFound,
 }
 
-/// Why a request reached nothing that is mounted. `wit/toolbox` has the same record.
+/// Why a request was not carried out. `wit/toolbox` has the same record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The kind.
@@ -96,7 +97,7 @@ pub fn call_tool(
     let tool = find(&toolsets, name)?;
     let mut arguments = object(arguments)?;
     write_integers(&mut arguments);
-    let call = Call::new(storage, context, shared_names(&toolsets));
+    let call = new_call(storage, context, &toolsets);
     let answer = (tool.run)(&call, &arguments);
     Ok(Outcome::of(call, answer))
 }
@@ -122,7 +123,7 @@ pub fn read_resource(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
-    let call = Call::new(storage, context, shared_names(&toolsets));
+    let call = new_call(storage, context, &toolsets);
     let mut resources = toolsets.iter().filter_map(|toolset| toolset.resources);
     let Some(contents) = resources.find_map(|resources| (resources.read)(&call, uri)) else {
         return Err(Failure::not_found(format!("no resource `{uri}` is mounted")));
@@ -147,7 +148,7 @@ pub fn get_prompt(
     let toolsets = mounted(&context.settings)?;
     let prompt = find_prompt(&toolsets, name)?.1;
     let arguments = prompt.arguments_of(object(arguments)?).map_err(Failure::invalid)?;
-    let call = Call::new(storage, context, shared_names(&toolsets));
+    let call = new_call(storage, context, &toolsets);
     let text = (prompt.get)(&call, &arguments);
     Ok(Outcome::of_value(call, text.map(|text| prompt.message(&text))))
 }
@@ -210,7 +211,7 @@ pub fn complete(
     let others = serde_json::from_value(Value::Object(object(others)?)).map_err(|error| {
         Failure::invalid(format!("the other arguments cannot be read: {error}"))
     })?;
-    let call = Call::new(storage, context, shared_names(&toolsets));
+    let call = new_call(storage, context, &toolsets);
     let partial = Partial { argument, value, others: &others };
     let values = (toolset.complete)(&call, &partial).map(|mut values| {
         values.retain(|one| one.starts_with(value));
@@ -227,7 +228,7 @@ pub fn complete(
 /// `InvalidRequest` if a toolset does not accept the settings.
 pub fn pending(storage: &dyn Storage, context: &Context) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
-    let call = Call::new(storage, context, shared_names(&toolsets));
+    let call = new_call(storage, context, &toolsets);
     let mut having = toolsets.iter().filter_map(|toolset| toolset.follow_ups);
     let listed = having.try_for_each(|follow_ups| (follow_ups.pending)(&call));
     Ok(Outcome::of_value(call, listed.map(|()| Value::Null)))
@@ -247,7 +248,7 @@ pub fn claim(
 ) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
     let (follow_ups, number) = find_follow_up(&toolsets, id)?;
-    let call = Call::new(storage, context, shared_names(&toolsets));
+    let call = new_call(storage, context, &toolsets);
     let claimed = (follow_ups.claim)(&call, number, lease_seconds);
     Ok(Outcome::of_value(call, claimed.map(Value::Bool)))
 }
@@ -268,7 +269,7 @@ pub fn answer(
     let (follow_ups, number) = find_follow_up(&toolsets, id)?;
     let payload = serde_json::from_str(payload)
         .map_err(|error| Failure::invalid(format!("the answer cannot be read: {error}")))?;
-    let call = Call::new(storage, context, shared_names(&toolsets));
+    let call = new_call(storage, context, &toolsets);
     let answered = (follow_ups.answer)(&call, number, payload);
     Ok(Outcome::of_value(call, answered))
 }
@@ -334,10 +335,22 @@ pub(crate) fn mounted(settings: &Settings) -> Result<Vec<&'static Toolset>, Fail
     Ok(mounted)
 }
 
-/// The names that tools of several toolsets have.
-fn shared_names(toolsets: &[&'static Toolset]) -> BTreeSet<&'static str> {
-    let names = toolsets.iter().flat_map(|toolset| toolset.tools.iter().map(|tool| tool.name));
-    names.filter(|name| toolsets.iter().filter(|of| of.has(name)).count() > 1).collect()
+fn new_call<'a>(
+    storage: &'a dyn Storage,
+    context: &'a Context,
+    toolsets: &[&'static Toolset],
+) -> Call<'a> {
+    let sources = toolsets.iter().filter_map(|toolset| toolset.source());
+    Call::new(storage, context, sources.collect(), tool_names(toolsets))
+}
+
+/// The names of tools, and how many of the toolsets have a tool of that name.
+fn tool_names(toolsets: &[&'static Toolset]) -> BTreeMap<&'static str, usize> {
+    let mut names = BTreeMap::new();
+    for tool in toolsets.iter().flat_map(|toolset| toolset.tools) {
+        *names.entry(tool.name).or_default() += 1;
+    }
+    names
 }
 
 /// Finds a mounted tool by its name or its qualified name.
@@ -365,11 +378,11 @@ fn find(toolsets: &[&'static Toolset], name: &str) -> Result<&'static ErasedTool
 }
 
 fn not_mounted(toolsets: &[&'static Toolset], name: &str) -> Failure {
-    let shared = shared_names(toolsets);
+    let counts = tool_names(toolsets);
     let names = toolsets.iter().flat_map(|toolset| {
-        toolset.tools.iter().map(|tool| match shared.contains(tool.name) {
-            true => format!("`{}`", toolset.qualified(tool.name)),
-            false => format!("`{}`", tool.name),
+        toolset.tools.iter().map(|tool| match counts[tool.name] {
+            1 => format!("`{}`", tool.name),
+            _ => format!("`{}`", toolset.qualified(tool.name)),
         })
     });
     let names: Vec<_> = names.collect();

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::context::Settings;
 use crate::prompt::{Partial, Prompt};
-use crate::tool::{Call, Checked, ErasedTool};
+use crate::source::Entries;
+use crate::tool::{Call, Checked, ErasedTool, Source};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
 pub(crate) struct Toolset {
@@ -24,12 +25,22 @@ pub(crate) struct Toolset {
     pub resources: Option<&'static Resources>,
     pub prompts: &'static [Prompt],
     /// The values that an argument of its prompts and resource templates can have now, in byte
-    /// order. Those that do not begin with the typed value may be among them.
+    /// order; dates the newest first. Those that do not begin with the typed value may be among them.
     pub complete: fn(&Call<'_>, &Partial<'_>) -> Checked<Vec<String>>,
     pub follow_ups: Option<&'static FollowUps>,
+    /// The name of a setting. If it is there, the toolset is mounted with any other, unless that
+    /// setting is true.
+    pub left_out_by: Option<&'static str>,
+    /// Adds its entries to a search.
+    pub search: Option<fn(&Call<'_>, &mut Entries<'_>) -> Checked<()>>,
 }
 
 impl Toolset {
+    /// The toolset as a source of entries.
+    pub fn source(&self) -> Option<Source> {
+        Some(Source { toolset: self.name, collect: self.search? })
+    }
+
     /// Whether it has a tool of this name.
     pub fn has(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
@@ -72,6 +83,9 @@ impl Toolset {
         if let Some(follow_ups) = self.follow_ups {
             description["model_setting"] = json!(follow_ups.model_setting);
         }
+        if let Some(setting) = self.left_out_by {
+            description["left_out_by"] = json!(setting);
+        }
         description
     }
 }
@@ -97,6 +111,8 @@ pub(crate) enum Takes {
     Directory,
     /// The path of a file.
     File,
+    /// Whether it is switched on. The default is off.
+    Switch,
     /// An integer of at least 1.
     Count,
     /// A whole number from one to another.
@@ -115,6 +131,10 @@ impl Setting {
             Takes::Within { least, most, default } => {
                 setting["schema"] = json!({ "type": "integer", "minimum": least, "maximum": most });
                 setting["default"] = json!(default);
+            }
+            Takes::Switch => {
+                setting["schema"] = json!({ "type": "boolean" });
+                setting["default"] = json!(false);
             }
             Takes::Count => setting["schema"] = json!({ "type": "integer", "minimum": 1 }),
             Takes::OneOf(words) => {

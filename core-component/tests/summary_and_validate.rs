@@ -29,6 +29,10 @@ impl Storage for CountingStorage {
         Ok(Box::new(CountingTree(self.memory.open(place)?, Rc::clone(&self.changes))))
     }
 
+    fn list_repositories(&self) -> Result<Vec<String>, Error> {
+        self.memory.list_repositories()
+    }
+
     fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
         self.memory.list_places(label)
     }

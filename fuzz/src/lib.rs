@@ -5,6 +5,7 @@ pub mod document;
 pub mod mutation;
 pub mod repository;
 pub mod targets;
+pub mod yaml;
 
 // Checks and cases of the other tests. Their crate is not used, because it builds the hosts.
 #[path = "../../tests/conformance/src/case.rs"]
@@ -21,5 +22,7 @@ pub mod random;
 pub mod random_markdown;
 #[path = "../../tests/src/records_file.rs"]
 pub mod records_file;
+#[path = "../../tests/conformance/src/step.rs"]
+pub mod step;
 #[path = "../../tests/conformance/src/workspace.rs"]
 pub mod workspace;

@@ -7,7 +7,7 @@ use crate::caller::Caller;
 use crate::capability::toolbox;
 use crate::changes::{Changes, Notifier};
 use crate::completion::Completion;
-use crate::description::{Audience, Prompt, Resource, ResourceTemplate, Tool};
+use crate::description::{Audience, MountedToolset, Prompt, Resource, ResourceTemplate, Tool};
 use crate::engine::Engine;
 use crate::model::Model;
 use crate::outcome::{CallError, Outcome};
@@ -28,6 +28,7 @@ pub(crate) struct Mounted {
     pub(crate) engine: Arc<Engine>,
     pub(crate) storage: Storage,
     pub(crate) settings: toolbox::Settings,
+    pub(crate) toolsets: Vec<MountedToolset>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
     pub(crate) resource_templates: Vec<ResourceTemplate>,
@@ -70,6 +71,11 @@ impl fmt::Debug for AgentMemory {
 impl AgentMemory {
     pub(crate) fn new(mounted: Mounted) -> AgentMemory {
         AgentMemory(Arc::new(mounted))
+    }
+
+    /// The mounted toolsets, in the order that users should see.
+    pub fn toolsets(&self) -> &[MountedToolset] {
+        &self.0.toolsets
     }
 
     /// The mounted tools, for models and for people, in the order that users should see.

@@ -74,7 +74,8 @@ impl Builder {
         }
     }
 
-    /// Mounts these toolsets, instead of the default ones; `all` mounts every one.
+    /// Mounts these toolsets, instead of the default ones; `all` mounts every one. With any of them
+    /// come those that have a setting to leave them out, unless it is `true`.
     pub fn toolsets<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Builder {
         self.toolsets = Some(names.into_iter().map(Into::into).collect());
         self
@@ -211,8 +212,8 @@ impl Builder {
             .toolsets
             .take()
             .unwrap_or_else(|| description.default_toolsets().map(str::to_owned).collect());
-        let mounted = description.mounted(&names).map_err(BuildError::Setting)?;
         let own = self.own_settings(&description)?;
+        let mounted = description.mounted(&names, &own).map_err(BuildError::Setting)?;
 
         self.storage.statement_time = self.limits.statement_time;
         let storage = Storage::new(self.storage.clone());
@@ -247,10 +248,11 @@ impl Builder {
             engine,
             storage,
             settings,
+            toolsets: of_mounted().map(|toolset| toolset.mounted_beside(&mounted)).collect(),
             tools: of_mounted().flat_map(|toolset| toolset.tools_beside(&mounted)).collect(),
             resources: of_mounted().flat_map(|toolset| toolset.resources()).cloned().collect(),
             resource_templates: of_mounted()
-                .flat_map(|toolset| toolset.resource_templates())
+                .flat_map(|of| of.resource_templates())
                 .cloned()
                 .collect(),
             prompts: of_mounted().flat_map(|toolset| toolset.prompts()).cloned().collect(),

@@ -2,6 +2,7 @@
 //!
 //! The component gives it when the image is compiled, and it is stored beside the machine code.
 
+use crate::toolset_setting::ToolsetSetting;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ pub struct Toolset {
     pub name: String,
     /// Its name for people.
     pub title: String,
-    /// For a person who chooses what to mount.
+    /// What it is for: for a person who chooses what to mount, and a model that chooses a tool.
     pub description: String,
     /// Whether it is mounted by default.
     #[serde(rename = "default")]
@@ -33,37 +34,14 @@ pub struct Toolset {
     /// asks no models.
     #[serde(default)]
     pub model_setting: Option<String>,
+    /// A boolean setting. If it is there, the toolset is mounted with any other, unless that setting
+    /// is true.
+    #[serde(default)]
+    pub left_out_by: Option<String>,
     tools: Vec<DescribedTool>,
     resources: Vec<Resource>,
     resource_templates: Vec<ResourceTemplate>,
     prompts: Vec<Prompt>,
-}
-
-/// A toolset's own setting.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ToolsetSetting {
-    /// Its name in the toolset.
-    pub name: String,
-    /// The JSON Schema of a value.
-    pub schema: Map<String, Value>,
-    /// Its default, in words.
-    pub default_text: String,
-    /// One line for a person.
-    pub help: String,
-    /// More for a person.
-    #[serde(default)]
-    pub more: String,
-    /// A line for each value of an `enum`.
-    #[serde(default)]
-    pub values: Map<String, Value>,
-    /// The name of a command-line option.
-    pub flag: String,
-    /// Environment variables of other programs with the same meaning.
-    pub environment: Vec<String>,
-    /// Whether it is a path.
-    pub is_path: bool,
-    /// Whether its value must not be shown.
-    pub is_secret: bool,
 }
 
 /// A place in which a toolset stores data.
@@ -120,6 +98,18 @@ struct DescribedTool {
     tool: Tool,
 }
 
+/// A mounted toolset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MountedToolset {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The names under which its tools are listed.
+    pub tools: Vec<String>,
+}
+
 /// A mounted tool.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Tool {
@@ -142,6 +132,8 @@ pub struct Tool {
     pub annotations: Annotations,
     /// Its audience.
     pub audience: Audience,
+    /// Whether a model always has to see it. A client may show it other tools when it looks for them.
+    pub always_visible: bool,
 }
 
 impl Tool {
@@ -257,16 +249,26 @@ impl Description {
     }
 
     /// The toolsets of these names, in the order that users should see; `all` stands for every one.
+    /// With any of them, also each toolset that could be left out and is not.
     ///
     /// # Errors
     ///
     /// A message about the first unknown name.
-    pub fn mounted(&self, names: &[String]) -> Result<Vec<&Toolset>, String> {
+    pub(crate) fn mounted(
+        &self,
+        names: &[String],
+        own: &OwnSettings,
+    ) -> Result<Vec<&Toolset>, String> {
         for name in names.iter().filter(|name| *name != ALL) {
             self.toolset(name)?;
         }
-        let is_mounted =
-            |toolset: &&Toolset| names.iter().any(|name| name == ALL || *name == toolset.name);
+        let is_mounted = |toolset: &&Toolset| {
+            let comes_along = match &toolset.left_out_by {
+                Some(setting) => !names.is_empty() && !is_true(own, &toolset.name, setting),
+                None => names.iter().any(|name| name == ALL),
+            };
+            comes_along || names.contains(&toolset.name)
+        };
         Ok(self.toolsets.iter().filter(is_mounted).collect())
     }
 }
@@ -302,6 +304,12 @@ impl Toolset {
         })
     }
 
+    /// The toolset as it is mounted beside others.
+    pub(crate) fn mounted_beside(&self, mounted: &[&Toolset]) -> MountedToolset {
+        let tools = self.tools_beside(mounted).map(|tool| tool.name).collect();
+        MountedToolset { name: self.name.clone(), description: self.description.clone(), tools }
+    }
+
     pub(crate) fn resources(&self) -> &[Resource] {
         &self.resources
     }
@@ -315,102 +323,49 @@ impl Toolset {
     }
 }
 
-impl ToolsetSetting {
-    /// The values that it accepts, in words.
-    pub fn accepts(&self) -> String {
-        if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
-            let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
-            return words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
-        }
-        match (self.kind(), self.bound("minimum"), self.bound("maximum")) {
-            ("integer", Some(least), Some(most)) => {
-                format!("a whole number from {least} to {most}")
-            }
-            ("integer", Some(1), None) => "a whole number above 0".to_owned(),
-            ("integer", Some(least), None) => format!("a whole number of at least {least}"),
-            ("integer", None, Some(most)) => format!("a whole number of at most {most}"),
-            ("integer", None, None) => "a whole number".to_owned(),
-            ("boolean", ..) => "`true` or `false`".to_owned(),
-            _ if self.is_path => "a path".to_owned(),
-            _ => "text".to_owned(),
-        }
-    }
-
-    /// Whether its schema accepts a value.
-    pub fn takes(&self, value: &Value) -> bool {
-        if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
-            return words.contains(value);
-        }
-        match self.kind() {
-            "integer" => {
-                let (least, most) = (self.bound("minimum"), self.bound("maximum"));
-                let is_within = |number: i64| {
-                    least.is_none_or(|least| number >= least)
-                        && most.is_none_or(|most| number <= most)
-                };
-                value.as_i64().map_or_else(|| value.is_u64() && most.is_none(), is_within)
-            }
-            "boolean" => value.is_boolean(),
-            _ => value.as_str().is_some_and(|text| !text.is_empty()),
-        }
-    }
-
-    /// The value of a text from a command line; none if the setting does not accept it.
-    pub fn parse(&self, text: &str) -> Option<Value> {
-        let value = match self.kind() {
-            "integer" => text.parse::<u64>().ok()?.into(),
-            "boolean" => text.parse::<bool>().ok()?.into(),
-            _ => Value::from(text),
-        };
-        self.takes(&value).then_some(value)
-    }
-
-    fn kind(&self) -> &str {
-        self.schema.get("type").and_then(Value::as_str).unwrap_or("string")
-    }
-
-    fn bound(&self, keyword: &str) -> Option<i64> {
-        self.schema.get(keyword).and_then(Value::as_i64)
-    }
-}
-
 /// The values of toolsets' own settings, by toolset and name.
 pub(crate) type OwnSettings = BTreeMap<String, Map<String, Value>>;
+
+fn is_true(own: &OwnSettings, toolset: &str, setting: &str) -> bool {
+    own.get(toolset).and_then(|own| own.get(setting)) == Some(&Value::Bool(true))
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
-    fn setting(schema: Value) -> ToolsetSetting {
-        let setting = json!({
-            "name": "x", "schema": schema, "default_text": "", "help": "", "flag": "x",
-            "environment": [], "is_path": false, "is_secret": false,
-        });
-        serde_json::from_value(setting).unwrap()
-    }
-
     #[test]
-    fn a_setting_accepts_the_values_of_its_schema_and_describes_them() {
-        let count = setting(json!({"type": "integer", "minimum": 1}));
-        assert_eq!(count.accepts(), "a whole number above 0");
-        assert_eq!(count.parse("7"), Some(json!(7)));
-        assert_eq!(count.parse(&u64::MAX.to_string()), Some(json!(u64::MAX)));
-        for wrong in ["0", "-1", "1.5", "many", ""] {
-            assert_eq!(count.parse(wrong), None, "{wrong}");
+    fn a_toolset_that_can_be_left_out_is_mounted_with_any_other() {
+        let toolset = |name: &str, left_out_by: Option<&str>| {
+            let toolset = json!({
+                "name": name, "title": "", "description": "", "default": false, "settings": [],
+                "places": [], "tools": [], "resources": [], "resource_templates": [],
+                "prompts": [], "left_out_by": left_out_by,
+            });
+            serde_json::from_value(toolset).unwrap()
+        };
+        let toolsets = vec![toolset("a", None), toolset("b", None), toolset("with", Some("not"))];
+        let description = Description { toolsets };
+        let own = |given: Value| -> OwnSettings { serde_json::from_value(given).unwrap() };
+        let (shown, hidden) =
+            (own(json!({"with": {"not": false}})), own(json!({"with": {"not": true}})));
+        let names = |names: &[&str], own: &OwnSettings| {
+            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+            let mounted = description.mounted(&names, own).unwrap();
+            mounted.iter().map(|toolset| toolset.name.clone()).collect::<Vec<_>>().join(" ")
+        };
+        for (given, with, without) in [
+            (&[][..], "", ""),
+            (&["a"], "a with", "a"),
+            (&["all"], "a b with", "a b"),
+            (&["with"], "with", "with"),
+            (&["with", "b"], "b with", "b with"),
+            (&["with", "all"], "a b with", "a b with"),
+        ] {
+            assert_eq!(names(given, &OwnSettings::new()), with, "{given:?}");
+            assert_eq!(names(given, &shown), with, "{given:?}");
+            assert_eq!(names(given, &hidden), without, "{given:?}");
         }
-        let number = setting(json!({"type": "integer", "minimum": 2, "maximum": 100}));
-        assert_eq!(number.accepts(), "a whole number from 2 to 100");
-        assert_eq!((number.parse("2"), number.parse("100")), (Some(json!(2)), Some(json!(100))));
-        for wrong in ["1", "101", &u64::MAX.to_string()] {
-            assert_eq!(number.parse(wrong), None, "{wrong}");
-        }
-        let word = setting(json!({"type": "string", "enum": ["json", "sqlite"]}));
-        assert_eq!(word.accepts(), "`json` or `sqlite`");
-        assert_eq!(word.parse("sqlite"), Some(json!("sqlite")));
-        assert_eq!(word.parse("SQLite"), None);
-        let flag = setting(json!({"type": "boolean"}));
-        assert_eq!((flag.parse("true"), flag.parse("yes")), (Some(json!(true)), None));
-        assert_eq!(setting(json!({"type": "string"})).parse(""), None);
     }
 }

@@ -4,7 +4,7 @@ use crate::agent_memory::AgentMemory;
 use crate::background::InProgress;
 use crate::caller::Caller;
 use crate::model::{Model, SummaryRequest};
-use crate::outcome::{CallError, FollowUp, Outcome};
+use crate::outcome::{CallError, Category, FollowUp, Outcome};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,6 +12,11 @@ use std::time::{Duration, Instant};
 
 /// The lease of a follow-up, longer than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
 const LEASE: Duration = Duration::from_secs(90);
+
+/// The pauses before a follow-up is claimed or answered again after another writer was too long.
+/// With the waits for the lock they end within the lease.
+const PAUSES: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(15)];
 
 impl AgentMemory {
     /// Carries out the follow-ups that earlier processes left, now and again when their leases have
@@ -89,7 +94,8 @@ impl AgentMemory {
         }
         let mut request: SummaryRequest = serde_json::from_str(&follow_up.payload)
             .map_err(|error| format!("its request cannot be read: {error}"))?;
-        let claimed = self.claim(&follow_up.id, LEASE).await;
+        let id = &follow_up.id;
+        let claimed = self.unless_busy(id, || self.claim(id, LEASE)).await;
         if answer_of(claimed)? != Value::Bool(true) {
             return Ok(Vec::new());
         }
@@ -100,12 +106,31 @@ impl AgentMemory {
             Err(_) => json!({ "error": format!("no model answered within {timeout:?}") }),
         };
         if let Some(error) = answer.get("error") {
-            tracing::warn!(id = follow_up.id, %error, "the built-in summary is used");
+            tracing::warn!(id, %error, "the built-in summary is used");
         }
-        let outcome = self.answer(&follow_up.id, &answer.to_string(), caller.clone()).await;
-        let outcome = outcome.map_err(|error| error.to_string())?;
+        let answer = answer.to_string();
+        let answered = self.unless_busy(id, || self.answer(id, &answer, caller.clone())).await;
+        let outcome = answered.map_err(|error| error.to_string())?;
         let next = outcome.follow_ups.clone();
         answer_of(Ok(outcome)).map(|_| next)
+    }
+
+    /// Makes a call for a follow-up, and again after growing pauses while another writer holds the
+    /// lock. A pause ends when the program closes.
+    async fn unless_busy<C>(&self, id: &str, call: impl Fn() -> C) -> Result<Outcome, CallError>
+    where
+        C: Future<Output = Result<Outcome, CallError>>,
+    {
+        for pause in PAUSES {
+            let outcome = call().await?;
+            if !outcome.answer.as_ref().is_err_and(|error| error.category == Category::Busy) {
+                return Ok(outcome);
+            }
+            tracing::info!(id, ?pause, "another writer is busy: the follow-up is tried again");
+            let closing = &self.in_progress().closing;
+            closing.run_until_cancelled(tokio::time::sleep(pause)).await;
+        }
+        call().await
     }
 }
 

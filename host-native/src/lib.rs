@@ -46,6 +46,7 @@ mod roots;
 #[path = "../../tests/src/skip.rs"]
 mod skip;
 pub mod storage;
+mod toolset_setting;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -64,13 +65,12 @@ pub use caller::Caller;
 pub use changes::{Changed, Changes};
 pub use completion::{Completion, Reference};
 pub use description::{
-    Annotations, Audience, Prompt, PromptArgument, Resource, ResourceTemplate, Tool,
+    Annotations, Audience, MountedToolset, Prompt, PromptArgument, Resource, ResourceTemplate, Tool,
 };
-pub use description::{
-    DatabaseDescription, Description, PlaceDescription, Toolset, ToolsetSetting,
-};
+pub use description::{DatabaseDescription, Description, PlaceDescription, Toolset};
 pub use engine::Image;
 pub use model::{Model, SummaryRequest};
 pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError};
 pub use roots::{BoxFuture, Roots};
 pub use storage::Durability;
+pub use toolset_setting::ToolsetSetting;

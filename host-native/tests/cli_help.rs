@@ -3,7 +3,7 @@
 mod process;
 
 use agent_memory_host::cli;
-use process::{Repository, agent_memory};
+use process::{Repository, agent_memory, on_a_terminal};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -189,34 +189,6 @@ fn there_are_completions_for_every_shell() {
         let script = printed(&["completions", shell]);
         for part in ["agent-memory", "validate", "durability"] {
             assert!(script.contains(part), "{shell}: `{part}`");
-        }
-    }
-}
-
-/// The output of the program on a terminal with these variables; none if there is no `script`.
-fn on_a_terminal(
-    directory: &Path,
-    arguments: &[&str],
-    variables: &[(&str, &str)],
-) -> Option<String> {
-    if !cfg!(target_os = "linux") {
-        println!("no terminal is tried: `script` has other options here");
-        return None;
-    }
-    let program = agent_memory(directory).get_program().to_owned();
-    let words = [program.to_str().expect("UTF-8")].into_iter().chain(arguments.iter().copied());
-    let words: Vec<String> = words.map(|word| format!("'{word}'")).collect();
-    let mut script = Command::new("script");
-    script.args(["-qec", &words.join(" "), "/dev/null"]).stdin(Stdio::null());
-    script.current_dir(directory).env("TERM", "xterm").env("SHELL", "/bin/sh");
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
-        script.env_remove(variable);
-    }
-    match script.envs(variables.iter().copied()).output() {
-        Ok(output) => Some(String::from_utf8(output.stdout).expect("UTF-8")),
-        Err(error) => {
-            println!("no terminal is tried: there is no `script` ({error})");
-            None
         }
     }
 }

@@ -156,11 +156,45 @@ fn all_and_a_comma_list_mount_toolsets() {
     let all = tools(&["--toolset", "all"]);
     assert!(all.len() > default.len());
     assert!(tools(&["--toolset", "sessions, records, layers, stores"]) == all);
+    assert!(tools(&["--toolset", "sessions, search"]) == default);
     // Several toolsets have a tool of this name.
     let all: Value = serde_json::from_slice(&all).expect("JSON");
     let names = all.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str());
     let names: Vec<_> = names.filter(|name| name.ends_with("add_core_memory")).collect();
     assert_eq!(names, ["records_add_core_memory", "layers_add_core_memory"]);
+}
+
+#[test]
+fn a_switch_leaves_out_the_search_unless_it_is_named() {
+    let repository = Repository::new();
+    let run = |flags: &[&str], variable: &str| {
+        let mut tools = agent_memory(&repository.root());
+        tools.args(["tools", "--json"]).args(flags).env("AGENT_MEMORY_NO_SEARCH", variable);
+        tools.output().expect("it runs")
+    };
+    let has_search = |flags: &[&str], variable: &str| {
+        let output = run(flags, variable);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let tools: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+        tools.iter().any(|tool| tool["name"] == "search_memory")
+    };
+    for shown in ["", "false", "0"] {
+        assert!(has_search(&[], shown) && has_search(&["--toolset", "records"], shown), "{shown}");
+        assert!(!has_search(&["--no-search"], shown), "{shown}");
+    }
+    for hidden in ["true", "1"] {
+        assert!(!has_search(&[], hidden) && !has_search(&["--toolset=all"], hidden), "{hidden}");
+        assert!(has_search(&["--toolset=records,search"], hidden), "{hidden}");
+    }
+    let wrong = run(&[], "yes");
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    let message = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    let said = "`AGENT_MEMORY_NO_SEARCH` is `yes`, which is not `true` or `false`";
+    assert!(message.contains(said), "{message}");
+
+    let mut call = agent_memory(&repository.root());
+    call.args(["call", "search_memory", r#"{"query": "x"}"#, "--no-search"]);
+    assert_eq!(call.output().expect("it runs").status.code(), Some(2));
 }
 
 #[test]

@@ -18,8 +18,11 @@ fn the_listed_tools_are_those_of_the_component_in_its_order() {
         agent_memory(&repository.root()).args(["tools", "--json"]).output().expect("the list");
     let mut expected: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
     for tool in expected.as_array_mut().expect("a list") {
-        let audience = tool.as_object_mut().expect("a tool").shift_remove("audience");
-        assert_eq!(audience, Some(json!("model")));
+        let tool = tool.as_object_mut().expect("a tool");
+        assert_eq!(tool.shift_remove("audience"), Some(json!("model")));
+        if tool.shift_remove("always_visible") == Some(json!(true)) {
+            tool.insert("_meta".into(), json!({"anthropic/alwaysLoad": true}));
+        }
     }
     for version in PROTOCOL_VERSIONS {
         let mut client = Client::start(&repository, version);
@@ -108,7 +111,7 @@ fn an_unknown_method_is_not_found_in_any_protocol_version() {
         let mut client = Client::start(&repository, version);
         // A stateless session begins with its first request.
         client.request("tools/list", json!({}));
-        for method in ["no/such", "resources/list", "prompts/list", "completion/complete"] {
+        for method in ["no/such", "prompts/list", "prompts/get"] {
             let answer = client.request(method, json!({}));
             assert_eq!(code(&answer), -32601, "{version:?}: {method}: {answer}");
         }
@@ -190,9 +193,31 @@ fn a_session_takes_the_version_that_the_client_asks_for() {
         let result = &answer["result"];
         assert_eq!(result["protocolVersion"], version, "{answer}");
         assert_eq!(result["serverInfo"]["name"], "agent-memory", "{answer}");
-        assert_eq!(result["capabilities"], json!({"tools": {}}), "{answer}");
+        let capabilities =
+            json!({"tools": {}, "resources": {"subscribe": true}, "completions": {}});
+        assert_eq!(result["capabilities"], capabilities, "{answer}");
         let length = result["instructions"].as_str().map_or(0, str::len);
         assert!((1..2048).contains(&length), "{answer}");
+    }
+}
+
+#[test]
+fn the_instructions_name_each_tool_once_beside_the_use_of_its_toolset() {
+    let repository = Repository::new();
+    let serve = &mut agent_memory(&repository.root());
+    serve.args(["serve", "--toolset", "all", "--data-dir"]).arg(repository.root().join("data"));
+    let mut client = Client::unopened(serve, ProtocolVersion::Initialized);
+    let answer = client.initialize("2025-11-25", json!({}));
+    let instructions = answer["result"]["instructions"].as_str().expect("instructions");
+    // Some clients cut longer ones.
+    assert!(instructions.len() <= 2048, "{}: {instructions}", instructions.len());
+    let uses: Vec<&str> = instructions.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+    assert_eq!(uses.len(), 5, "{instructions}");
+    let listed = client.request("tools/list", json!({}));
+    for tool in listed["result"]["tools"].as_array().expect("the tools") {
+        let name = tool["name"].as_str().expect("a name");
+        let named = uses.iter().filter(|line| line.contains(&format!("`{name}`"))).count();
+        assert_eq!(named, 1, "`{name}`: {instructions}");
     }
 }
 

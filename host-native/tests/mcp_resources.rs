@@ -134,7 +134,8 @@ fn a_listening_stateless_client_is_notified_of_changes_until_it_cancels() {
 fn without_resources_their_methods_are_not_found() {
     for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();
-        let mut client = Client::start(&repository, version);
+        let serve = &mut agent_memory(&repository.root());
+        let mut client = Client::of(serve.args(["serve", "--toolset", "search"]), version);
         client.request("tools/list", json!({}));
         for method in ["resources/list", "resources/templates/list"] {
             assert_eq!(code(&client.request(method, json!({}))), -32601, "{version:?}: {method}");
@@ -144,4 +145,54 @@ fn without_resources_their_methods_are_not_found() {
             assert_eq!(code(&answer), -32601, "{version:?}: {method}");
         }
     }
+}
+
+/// The client of a server of `sessions` that was started in a repository.
+fn sessions(repository: &Repository, version: ProtocolVersion) -> Client {
+    Client::of(agent_memory(&repository.root()).arg("serve"), version)
+}
+
+#[test]
+fn a_log_and_a_summary_are_read_completed_and_subscribed_to_without_naming_the_repository() {
+    for version in PROTOCOL_VERSIONS {
+        let repository = Repository::new();
+        let mut client = sessions(&repository, version);
+        let started =
+            client.call("start_session", json!({"agent_name": "ada", "date": "2025-01-20"}));
+        assert_eq!(started["result"]["isError"], json!(false), "{version:?}: {started}");
+        let templates = client.request("resources/templates/list", json!({}));
+        let templates = templates["result"]["resourceTemplates"].as_array().unwrap().clone();
+        let templates: Vec<_> = templates.iter().map(|t| t["uriTemplate"].clone()).collect();
+        assert_eq!(templates, ["sessions://{agent}/summary", "sessions://{agent}/{date}"]);
+        let uri = "sessions://ada/2025-01-20";
+        let read = client.request("resources/read", json!({ "uri": uri }));
+        let text = read["result"]["contents"][0]["text"].as_str().expect("a text");
+        assert!(text.contains("## Decisions"), "{version:?}: {read}");
+        let completed = client.request(
+            "completion/complete",
+            json!({
+                "ref": {"type": "ref/resource", "uri": "sessions://{agent}/{date}"},
+                "argument": {"name": "date", "value": "2025"},
+                "context": {"arguments": {"agent": "ada"}},
+            }),
+        );
+        let values = &completed["result"]["completion"]["values"];
+        assert_eq!(*values, json!(["2025-01-20"]), "{version:?}: {completed}");
+    }
+    let repository = Repository::new();
+    let mut client = sessions(&repository, ProtocolVersion::Initialized);
+    client.call("start_session", json!({"agent_name": "ada", "date": "2025-01-20"}));
+    for uri in ["sessions://ada/2025-01-20", "sessions://ada/summary"] {
+        let subscribed = client.request("resources/subscribe", json!({ "uri": uri }));
+        assert!(subscribed.get("error").is_none(), "{subscribed}");
+    }
+    let entry = json!({
+        "agent_name": "ada", "date": "2025-01-20", "section": "Context", "content": "x",
+    });
+    let id = client.ask("tools/call", json!({"name": "append_entry", "arguments": entry}));
+    let messages = [client.receive(), client.receive()];
+    let updated = messages.iter().find(|m| m["method"] == "notifications/resources/updated");
+    let updated = updated.unwrap_or_else(|| panic!("no notification: {messages:?}"));
+    assert_eq!(updated["params"]["uri"], "sessions://ada/2025-01-20");
+    assert!(messages.iter().any(|message| message["id"] == id), "{messages:?}");
 }

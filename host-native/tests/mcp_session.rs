@@ -233,3 +233,33 @@ fn a_client_is_not_asked_for_roots_without_need_or_without_the_capability() {
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
     assert!(text.contains("RepositoryNotAllowed"), "{answer}");
 }
+
+/// A server that was started outside of any repository, and whose client has these roots.
+fn start_with_roots(roots: &[&Repository], elsewhere: &std::path::Path) -> Value {
+    let serve = &mut agent_memory(elsewhere);
+    let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
+    client.initialize("2025-06-18", json!({"roots": {}}));
+    let arguments = json!({"agent_name": "ada"});
+    let asked = client.ask("tools/call", json!({"name": "start_session", "arguments": arguments}));
+    let question = client.receive();
+    assert_eq!(question["method"], "roots/list", "{question}");
+    let uri = |root: &&Repository| json!({"uri": format!("file://{}", root.root().display())});
+    let roots: Vec<_> = roots.iter().map(uri).collect();
+    client.send(json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": roots}}));
+    let answer = client.receive();
+    assert_eq!(answer["id"], asked, "{answer}");
+    answer
+}
+
+#[test]
+fn the_repository_of_a_call_may_be_that_of_the_clients_roots() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (one, two) = (Repository::new(), Repository::new());
+    let answer = start_with_roots(&[&one], elsewhere.path());
+    assert_eq!(structured(&answer)["created"], true, "{answer}");
+    assert!(one.root().join(".github/agent-memory/ada/_schema.md").exists());
+    let answer = start_with_roots(&[&one, &two], elsewhere.path());
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("InvalidInput") && text.contains("/repo_root"), "{answer}");
+    assert!(!two.root().join(".github").exists());
+}

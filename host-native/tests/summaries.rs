@@ -322,6 +322,52 @@ fn memories_that_are_added_while_a_model_works_stay_recent() {
 }
 
 #[test]
+fn a_summary_that_meets_another_writer_is_answered_again() {
+    let api = Api::Anthropic;
+    let (release, reply) = Reply::later(api.answer(SUMMARY));
+    let server = ModelServer::start([reply]);
+    let memories = Memories::new();
+    let mut serve = memories.serve();
+    let mut client = memories.client(api.set(serve.args(["--lock-wait", "20ms"]), &server.url));
+    add(&mut client, 0..CAPACITY);
+    server.request();
+    let writer = memories.writer();
+    release.send(()).expect("the server waits");
+    memories.wait_for_log(TRIED_AGAIN);
+    drop(writer);
+    assert_eq!(memories.wait_for_compost(1), [by_model(api)]);
+    assert!(client.end().1.success());
+    assert_eq!((memories.recent(), memories.total()), (0, 10));
+}
+
+#[test]
+fn a_follow_up_that_meets_another_writer_is_claimed_again() {
+    let api = Api::Anthropic;
+    let server = ModelServer::start([Reply::Hang, Reply::ok(api.answer(SUMMARY))]);
+    let memories = Memories::new();
+    let at = |clock: &str| {
+        let mut serve = memories.serve();
+        serve.args(["--fixed-clock", clock, "--lock-wait", "20ms"]);
+        memories.client(api.set(&mut serve, &server.url))
+    };
+    let mut killed = at("2025-01-20T10:00:00Z");
+    add(&mut killed, 0..CAPACITY);
+    server.request();
+    killed.kill();
+
+    let writer = memories.writer();
+    let next = at("2025-01-20T10:02:00Z");
+    memories.wait_for_log(TRIED_AGAIN);
+    assert_eq!(server.more_requests(), 0);
+    drop(writer);
+    assert_eq!(memories.wait_for_compost(1), [by_model(api)]);
+    assert!(next.end().1.success());
+    assert_eq!((memories.recent(), memories.total()), (0, 10));
+}
+
+const TRIED_AGAIN: &str = "the follow-up is tried again";
+
+#[test]
 fn commands_for_people_ask_no_model() {
     let server = ModelServer::start([]);
     let memories = Memories::new();

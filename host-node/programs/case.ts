@@ -55,7 +55,7 @@ export interface Case {
   name: string
   /** The toolset whose folder it is in. */
   toolset: string
-  /** The format of records; undefined for a case of another toolset. */
+  /** The format of records; undefined for a case of a toolset without records. */
   format: Format | undefined
   caps: { max_bytes?: number; max_memories?: number }
   /** Settings of the toolset, by name. */
@@ -111,10 +111,10 @@ export function readCases(directory: string): Case[] {
     const given = documentsOf(text.given, directory)
     const name = file.slice(0, -'.json'.length)
     const toolset = name.split('/', 1)[0]!
-    const isOfRecords = toolset === 'records'
-    const isCompared = text.given !== undefined || !isOfRecords
+    const hasRecords = toolset === 'records' || toolset === 'search'
+    const isCompared = toolset !== 'search' && (text.given !== undefined || !hasRecords)
     const formats: (Format | undefined)[] = text.only ? [text.only.format] : ['json', 'sqlite']
-    return (isOfRecords ? formats : [undefined]).map((format) => ({
+    return (hasRecords ? formats : [undefined]).map((format) => ({
       name: format === undefined ? name : `${name}@${format}`,
       toolset,
       format,

@@ -94,9 +94,16 @@ async function run(each: Case): Promise<CaseReport> {
   }
 }
 
-function grantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch): MemoryOptions {
+/** Mounts exactly the toolsets that a case names. */
+function grantsOf(each: Case, scratch: Scratch): MemoryOptions {
+  const { settings, ...grants } = ownGrantsOf(each, scratch)
+  return { ...grants, settings: { ...settings, search: { leave_out: true } } }
+}
+
+function ownGrantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch): MemoryOptions {
   if (format !== undefined) {
-    return { allow: [], settings: { records: { directory: scratch.memoryDir, format, ...caps } } }
+    const allow = toolset === 'search' ? [scratch.places.repo] : []
+    return { allow, settings: { records: { directory: scratch.memoryDir, format, ...caps } } }
   }
   if (toolset === 'layers') return { allow: [], settings: { layers: { file: scratch.database, ...settings } } }
   if (toolset === 'stores') return { allow: [] }

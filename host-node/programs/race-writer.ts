@@ -1,6 +1,7 @@
-// One writer of the race test. Appends entries to an agent's log of 2025-01-20, and prints the result of each call:
+// One writer of the race test. Appends entries to an agent's log of 2025-01-20, and prints the result of each append:
 //     node dist/race-writer.js REPOSITORY AGENT COUNT ID LOCK-WAIT
-// The output is `ok ID-N MILLISECONDS` or `error ...` for each N from 0 to COUNT-1. LOCK-WAIT is in milliseconds.
+// The output is `ok ID-N MILLISECONDS` or `error ...` for each N from 0 to COUNT-1, after a line `error ...` if the
+// session cannot be started. LOCK-WAIT is in milliseconds.
 import { writeSync } from 'node:fs'
 import { openMemory } from 'agent-memory-host'
 

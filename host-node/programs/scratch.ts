@@ -42,7 +42,7 @@ export class Scratch implements Disposable {
     this.database = join(this.memoryDir, 'layers.db')
     mkdirSync(this.places.elsewhere)
     write(join(this.places.repo, '.git/HEAD'), 'ref: refs/heads/main\n')
-    const modes = toolset === 'sessions' ? {} : { directory: 0o700, file: 0o600 }
+    const modes = isInRepository(toolset) ? {} : { directory: 0o700, file: 0o600 }
     for (const name of givenStores) mkdirSync(join(this.places.stores, name), { recursive: true, mode: 0o700 })
     if (givenStores.length > 0) write(join(this.dataDir, 'stores.yaml'), this.#registryOf(givenStores), modes)
     for (const [path, contents] of given) write(join(this.#tree, path), contents, modes)
@@ -62,7 +62,7 @@ export class Scratch implements Disposable {
     const paths = entries.map((entry) => join(entry.parentPath, entry.name).slice(this.#tree.length + 1))
     const depth = this.#toolset === 'stores' ? 1 : 0
     const documents = paths.filter(
-      (path) => this.#toolset === 'sessions' || !ownNames.test(path.split('/')[depth] ?? ''),
+      (path) => isInRepository(this.#toolset) || !ownNames.test(path.split('/')[depth] ?? ''),
     )
     return new Map(documents.sort().map((path) => [path, readFileSync(join(this.#tree, path))]))
   }
@@ -103,7 +103,7 @@ export class Scratch implements Disposable {
   }
 
   get #tree(): string {
-    if (this.#toolset === 'sessions') return join(this.places.repo, '.github/agent-memory')
+    if (isInRepository(this.#toolset)) return join(this.places.repo, '.github/agent-memory')
     return this.#toolset === 'stores' ? this.places.stores : this.memoryDir
   }
 
@@ -126,4 +126,9 @@ function write(
 ): void {
   mkdirSync(dirname(path), { recursive: true, mode: directory })
   writeFileSync(path, contents, { mode: file })
+}
+
+/** Whether the documents of a case of this toolset are in the repository. */
+function isInRepository(toolset: string): boolean {
+  return toolset === 'sessions' || toolset === 'search'
 }

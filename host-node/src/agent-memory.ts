@@ -88,8 +88,8 @@ export interface AgentMemory extends AsyncDisposable {
   /**
    * Returns a prompt: messages for a model.
    *
-   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no prompt has the name, and
-   * `invalid-request` if an argument is missing or unknown.
+   * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no mounted toolset has the
+   * prompt, and `invalid-request` if an argument is missing, unknown or no text.
    */
   getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<Outcome<PromptMessages>>
   /**

@@ -16,7 +16,12 @@ export interface Toolset {
   readonly resources: readonly Resource[]
   readonly resource_templates: readonly ResourceTemplate[]
   readonly prompts: readonly Prompt[]
+  /** A boolean setting. If it is there, the toolset is mounted with any other, unless that setting is true. */
+  readonly left_out_by?: string
 }
+
+/** The values that were set, by toolset and by name. Each matches its schema. */
+export type SettingValues = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
 export interface Setting {
   readonly name: string
@@ -79,6 +84,8 @@ export interface Tool {
   }
   /** Who uses the tool. Offer only tools for a `model` to a model. `call` runs both kinds. */
   readonly audience: 'model' | 'person'
+  /** Whether a model always has to see the tool. The others can be shown when the model looks for them. */
+  readonly always_visible: boolean
 }
 
 /** A resource as the component describes it. */
@@ -121,10 +128,14 @@ export interface Lists {
 }
 
 /**
- * The toolsets with these names. `all` stands for every toolset. Without names: those that are mounted by default.
+ * The toolsets with these names. `all` stands for every toolset. Without names: those that are mounted by default. With
+ * any of them, also each toolset that could be left out and is not.
  */
-export function mountedToolsets({ toolsets }: Description, names: readonly string[] | undefined): readonly Toolset[] {
-  if (names === undefined) return toolsets.filter((toolset) => toolset.default)
+export function mountedToolsets(
+  { toolsets }: Description,
+  names: readonly string[] = toolsets.filter((toolset) => toolset.default).map(({ name }) => name),
+  values: SettingValues = new Map(),
+): readonly Toolset[] {
   if (!Array.isArray(names)) throw invalidOption('toolsets', 'is not an array of names')
   const known = [...toolsets.map(({ name }) => name), 'all']
   const unknown = names.find((name) => !known.includes(name))
@@ -132,7 +143,9 @@ export function mountedToolsets({ toolsets }: Description, names: readonly strin
     const list = known.map((name) => `\`${name}\``).join(', ')
     throw new MemoryOpenError('invalid-option', `no toolset \`${unknown}\`; there are ${list}`)
   }
-  return toolsets.filter(({ name }) => names.includes(name) || names.includes('all'))
+  const comesAlong = ({ name, left_out_by }: Toolset) =>
+    left_out_by === undefined ? names.includes('all') : names.length > 0 && values.get(name)?.[left_out_by] !== true
+  return toolsets.filter((toolset) => names.includes(toolset.name) || comesAlong(toolset))
 }
 
 /** The lists of the mounted toolsets. Two mounted tools of one name are listed by their qualified names. */

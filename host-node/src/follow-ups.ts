@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FollowUp, Outcome } from './outcome.ts'
 import { askForSummary, functionName, type Summarize, type SummaryAnswer, type SummaryPayload } from './summaries.ts'
 
@@ -16,9 +17,14 @@ export interface FollowUpTimes {
   readonly lease: number
   /** How long `close` waits. */
   readonly close: number
+  /**
+   * The pauses before a follow-up is claimed or answered again after another writer was too long. With the waits for
+   * the lock they end within the lease.
+   */
+  readonly pauses: readonly number[]
 }
 
-const defaultTimes: FollowUpTimes = { summary: 30_000, lease: 90_000, close: 5_000 }
+const defaultTimes: FollowUpTimes = { summary: 30_000, lease: 90_000, close: 5_000, pauses: [1_000, 4_000, 15_000] }
 
 /**
  * Carries out follow-ups after their calls were answered: asks the program's function for the summaries.
@@ -32,6 +38,8 @@ export class FollowUps {
   readonly #inProgress = new Set<Promise<void>>()
   /** Those of the summaries that the function is asked for. */
   readonly #controllers = new Set<AbortController>()
+  /** Ends the pauses when the memory is closed. */
+  readonly #closing = new AbortController()
   #again: NodeJS.Timeout | undefined
   #hasEnded = false
 
@@ -55,6 +63,7 @@ export class FollowUps {
   /** Waits for what is in progress, but not for long. The rest is left for the next process. */
   async close(): Promise<void> {
     clearTimeout(this.#again)
+    this.#closing.abort()
     const { promise: timedOut, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, this.#times.close)
     await Promise.race([timedOut, this.#allEnded()])
@@ -94,15 +103,25 @@ export class FollowUps {
 
   /** Returns the follow-ups that the answer leaves. */
   async #carryOutOne({ id, payload }: FollowUp): Promise<readonly FollowUp[]> {
-    const claimed = await this.#stored.claim(id, this.#times.lease / 1000)
+    const claimed = await this.#unlessBusy(() => this.#stored.claim(id, this.#times.lease / 1000))
     if (claimed.isError) throw new Error(claimed.error.message)
     if (!claimed.result || this.#hasEnded) return []
     const answer = await this.#ask(payload as SummaryPayload)
     if (this.#hasEnded) return []
     if ('error' in answer) this.#warn(`the built-in summary is used for \`${id}\`: ${answer.error}`)
-    const answered = await this.#stored.answer(id, answer)
+    const answered = await this.#unlessBusy(() => this.#stored.answer(id, answer))
     if (answered.isError) throw new Error(answered.error.message)
     return answered.followUps
+  }
+
+  /** Makes a call, and again after growing pauses while another writer holds the lock. */
+  async #unlessBusy<Result>(call: () => Promise<Outcome<Result>>): Promise<Outcome<Result>> {
+    for (const pause of this.#times.pauses) {
+      const outcome = await call()
+      if (this.#hasEnded || !outcome.isError || outcome.error.category !== 'busy') return outcome
+      await sleep(pause, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {})
+    }
+    return call()
   }
 
   async #ask(payload: SummaryPayload): Promise<SummaryAnswer> {

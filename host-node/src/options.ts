@@ -8,7 +8,7 @@ import type { ToolsetSettings } from './generated/toolsets.ts'
 import { canonicalPath } from './storage/canonical.ts'
 import type { LockTimeout } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named-place.ts'
-import { resolveToolsetSettings } from './toolset-settings.ts'
+import { checkValues, resolveToolsetSettings } from './toolset-settings.ts'
 import type { Durability } from './storage/directory.ts'
 import { functionName, type Summarize } from './summaries.ts'
 import { absolutePath, defaultConfigurationDirectory, defaultDataDirectory } from './user-paths.ts'
@@ -26,7 +26,10 @@ export interface MemoryOptions extends ComponentOptions {
 export interface ComponentOptions {
   /** Absolute paths of directories. Each grants the repositories below it, and itself if it is a repository. */
   allow: readonly string[]
-  /** The names of the toolsets to mount; `all` mounts every toolset. Default: the component's default toolsets. */
+  /**
+   * The names of the toolsets to mount; `all` mounts every toolset. Default: the component's default toolsets. With any
+   * of them come those that have a setting to leave them out, unless it is `true`.
+   */
   toolsets?: readonly string[]
   /**
    * The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`. The path of a file may
@@ -67,8 +70,9 @@ export interface ComponentOptions {
    */
   durability?: Durability
   /**
-   * The milliseconds that a writer waits for the lock at the head of the queue: at most 3,600,000. Default: 5,000. In
-   * all it waits 30,000 ms, or `lockWait` if that is longer.
+   * The most milliseconds that the writer at the head of the queue waits for the lock, and a call for a database that
+   * another program has locked: at most 3,600,000. Default: 5,000. With its time in the queue, a writer waits at most
+   * 30,000 ms, or `lockWait` if that is longer.
    */
   lockWait?: number
   /**
@@ -150,7 +154,8 @@ export function resolveOptions(description: Description, options: ComponentOptio
     throw invalidOption('allow', 'is missing: name the directories whose repositories may be used')
   checkNames(options, knownOptions, '')
   checkNames(options.limits ?? {}, knownLimits, 'limits.')
-  const { allow, lockWait = defaultLockWait, durability = 'full', workers = 4, limits = {} } = options
+  const { allow, lockWait = defaultLockWait, durability = 'full', workers = 4 } = options
+  const limits = options.limits ?? {}
   const { summarize, models = [] } = options
   if (!Array.isArray(allow)) throw invalidOption('allow', 'is not an array of directories')
   if (durability !== 'full' && durability !== 'relaxed')
@@ -160,14 +165,15 @@ export function resolveOptions(description: Description, options: ComponentOptio
     throw invalidOption('models', 'is not an array of names')
   const atHead = integerOption('lockWait', lockWait, 0)
   if (atHead > maxLockWait) throw invalidOption('lockWait', `is more than ${maxLockWait} (an hour)`)
-  const mounted = mountedToolsets(description, options.toolsets)
+  const { toolsets } = description
+  const checked = checkValues(toolsets, options.settings)
+  const mounted = mountedToolsets(description, options.toolsets, checked)
   const dataDir = options.dataDir === undefined ? undefined : dataDirectoryOf(options.dataDir)
   const directories = {
     data: dataDir ?? defaultDataDirectory(),
     configuration: dataDir ?? defaultConfigurationDirectory(),
   }
-  const { toolsets } = description
-  const { places, values } = resolveToolsetSettings(toolsets, mounted, options.settings, directories, options.places)
+  const { places, values } = resolveToolsetSettings(toolsets, mounted, checked, directories, options.places)
   return {
     grants: allow.map(canonicalGrant),
     places,
@@ -198,12 +204,14 @@ function checkNames(options: object, known: object, prefix: string): void {
 function contextMaker(
   settings: Context['settings'],
   models: readonly string[],
-  { clock = 'system', random = 'system', utcOffset }: ComponentOptions,
+  { clock: givenClock, random: givenRandom, utcOffset }: ComponentOptions,
 ): () => Context {
+  const clock = givenClock ?? 'system'
+  const random = givenRandom ?? 'system'
   const start = clock === 'system' ? 0 : new Date(clock.now).getTime()
   if (Number.isNaN(start)) throw invalidOption('clock.now', 'is not a date')
   const step = clock === 'system' ? 0 : integerOption('clock.step', clock.step ?? 0, 0)
-  const seed = random === 'system' ? 0n : BigInt(random.seed)
+  const seed = random === 'system' ? 0n : seedOption(random.seed)
   if (utcOffset !== undefined && !(Number.isInteger(utcOffset) && Math.abs(utcOffset) < 1440)) {
     throw invalidOption('utcOffset', 'is not a whole number of minutes between -1,439 and 1,439')
   }
@@ -244,6 +252,11 @@ function canonicalGrant(directory: string): string {
     throw invalidOption('allow', `has \`${directory}\`, which leads to a path that is not UTF-8: rename the directory`)
   if (!statSync(path).isDirectory()) throw invalidOption('allow', `has \`${directory}\`, which is not a directory`)
   return path
+}
+
+function seedOption(seed: number | bigint): bigint {
+  if (typeof seed === 'bigint' || Number.isSafeInteger(seed)) return BigInt(seed)
+  throw invalidOption('random.seed', 'is not a whole number')
 }
 
 function integerOption(option: string, value: number, min: number): number {

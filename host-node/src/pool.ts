@@ -12,7 +12,7 @@ export interface Job {
   readonly guestTime: number
   /** Replies to a worker that wants a lock. */
   readonly onLockWanted: (lock: string) => LockReply
-  /** Whether the job goes before all waiting jobs, as a call does that is next for its lock. */
+  /** Whether the job goes before the other queued jobs: a call runs again, now next for its lock or timed out. */
   readonly isUrgent: boolean
 }
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { PlaceDescription, Setting, Toolset } from './description.ts'
+import type { PlaceDescription, Setting, SettingValues, Toolset } from './description.ts'
 import { invalidOption, unknownOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import { Family, familyBase } from './storage/family.ts'
@@ -15,9 +15,6 @@ import {
 } from './storage/named-place.ts'
 import { absolutePath } from './user-paths.ts'
 
-/** The values that were set, by toolset and by name. Each matches its schema. */
-type Values = ReadonlyMap<string, Readonly<Record<string, unknown>>>
-
 /** The directories that default paths are below. Undefined on a machine without a home directory. */
 export interface DefaultDirectories {
   readonly data: string | undefined
@@ -29,17 +26,16 @@ export interface DefaultDirectories {
 type Members = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /**
- * Checks the toolsets' settings. Returns their places, and the values that the component receives. Without one of the
+ * The places of the toolsets by checked settings, and the values that the component receives. Without one of the
  * directories, the places with a default in it have no default.
  */
 export function resolveToolsetSettings(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
-  given: unknown,
+  checked: SettingValues,
   directories: DefaultDirectories,
   members: Members = {},
 ): { places: NamedPlaces; values: ToolsetSettings[] } {
-  const checked = checkValues(toolsets, given)
   checkMembers(toolsets, members)
   const places = placesOf(toolsets, mounted, checked, directories, members)
   return { places, values: componentValues(toolsets, checked) }
@@ -58,7 +54,8 @@ function checkMembers(toolsets: readonly Toolset[], members: Members): void {
   }
 }
 
-function checkValues(toolsets: readonly Toolset[], given: unknown = {}): Values {
+/** Checks the toolsets' settings. */
+export function checkValues(toolsets: readonly Toolset[], given: unknown = {}): SettingValues {
   const values = entriesOf(given, 'settings').map(([name, settings]) => {
     const toolset = toolsets.find((toolset) => toolset.name === name)
     if (toolset === undefined) throw unknownOption(`settings.${name}`, namesOf(toolsets))
@@ -113,7 +110,7 @@ function violationOf(value: unknown, { type, enum: words, minimum, maximum, minL
 function placesOf(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
-  values: Values,
+  values: SettingValues,
   directories: DefaultDirectories,
   members: Members,
 ): NamedPlaces {
@@ -203,7 +200,7 @@ function defaultPath(path: string, { data, configuration }: DefaultDirectories):
 }
 
 /** The settings that the component receives. The paths of places stay in the host. */
-function componentValues(toolsets: readonly Toolset[], values: Values): ToolsetSettings[] {
+function componentValues(toolsets: readonly Toolset[], values: SettingValues): ToolsetSettings[] {
   return toolsets.flatMap(({ name, places }) => {
     const isPlacePath = (setting: string) => places.some((place) => place.setting === setting)
     const own = Object.entries(values.get(name) ?? {}).filter(([setting]) => !isPlacePath(setting))

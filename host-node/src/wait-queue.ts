@@ -16,7 +16,8 @@ export interface Ticket {
  * The calls that wait for locks: first come, first served, for each lock.
  *
  * A call is next for its lock once two conditions hold. No earlier call has or wants this lock, and every earlier call
- * has ended or has requested a lock. A call requests its lock during its first run, and keeps its place until it ends.
+ * has ended or has requested a lock. A call requests a lock while it runs, and keeps its place until it ends or
+ * requests another lock.
  */
 export class WaitQueue {
   readonly #timeout: number
@@ -37,7 +38,10 @@ export class WaitQueue {
     return ticket
   }
 
-  /** Replies to a running call that wants a lock. A call that wants another lock in a later run moves to its queue. */
+  /**
+   * Replies to a running call that wants a lock: take it, run again when it is next, or it has timed out. A call that
+   * wanted another lock before moves to the queue of this one, by its order of arrival.
+   */
   request(ticket: Ticket, lock: string): LockReply {
     ticket.waitingSince ??= monotonic()
     if (ticket.lock !== lock) {

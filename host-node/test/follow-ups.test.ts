@@ -55,7 +55,7 @@ async function byHand(file: string, summarize: Summarize, times: Partial<FollowU
   const memory = await layers(file, { models: ['function'] })
   return {
     memory,
-    driver: new FollowUps(memory, summarize, { summary: 30_000, lease: 90_000, close: 5_000, ...times }),
+    driver: new FollowUps(memory, summarize, { summary: 30_000, lease: 90_000, close: 5_000, pauses: [], ...times }),
   }
 }
 
@@ -157,6 +157,59 @@ test('memories that gathered meanwhile are summarised next', async () => {
     ['Three.', 'Four.'],
   ])
   assert.deepEqual(recent(file), [])
+})
+
+test('a follow-up that meets another writer is claimed and answered again', async (context) => {
+  const messages = warnings(context)
+  const file = databaseFile()
+  const memory = await layers(file, { models: ['function'], lockWait: 20 })
+  const { followUps } = await fill(memory)
+  let writer = new DatabaseSync(file)
+  writer.exec('BEGIN IMMEDIATE')
+  const answers = { claim: [] as boolean[], answer: [] as boolean[] }
+  /** Notes whether a call was refused. The writer ends after the second refusal. */
+  const noted = <T extends { isError: boolean }>(calls: boolean[], outcome: T): T => {
+    calls.push(outcome.isError)
+    if (calls.length === 2) writer.close()
+    return outcome
+  }
+  const stored = {
+    pending: () => memory.pending(),
+    claim: async (id: string, seconds: number) => noted(answers.claim, await memory.claim(id, seconds)),
+    answer: async (id: string, payload: Parameters<AgentMemory['answer']>[1]) =>
+      noted(answers.answer, await memory.answer(id, payload)),
+  }
+  const summarize: Summarize = () => {
+    writer = new DatabaseSync(file)
+    writer.exec('BEGIN IMMEDIATE')
+    return 'Ada counted to two.'
+  }
+  const times = { summary: 30_000, lease: 90_000, close: 5_000, pauses: [5, 10, 15] }
+  const driver = new FollowUps(stored as typeof memory, summarize, times)
+  driver.carryOut(followUps)
+  await until(() => answers.answer.length === 3)
+  await driver.close()
+  await memory.close()
+  assert.deepEqual(answers, { claim: [true, true, false], answer: [true, true, false] })
+  assert.deepEqual([recent(file), compost(file), messages], [[], [['Ada counted to two.', 2, 'function']], []])
+})
+
+test('a follow-up that meets another writer each time is left for later', async (context) => {
+  const messages = warnings(context)
+  const file = databaseFile()
+  const memory = await layers(file, { models: ['function'], lockWait: 20 })
+  const { followUps } = await fill(memory)
+  const writer = new DatabaseSync(file)
+  writer.exec('BEGIN IMMEDIATE')
+  const times = { summary: 30_000, lease: 90_000, close: 5_000, pauses: [5, 10, 15] }
+  const driver = new FollowUps(memory, () => 'Ada counted to two.', times)
+  driver.carryOut(followUps)
+  await until(() => messages.length > 0)
+  writer.close()
+  await driver.close()
+  await memory.close()
+  assert.match(messages.join(), /^agent-memory: the follow-up `layers\/1` is left for later: /)
+  assert.deepEqual([recent(file), compost(file)], [['One.', 'Two.'], []])
 })
 
 test('closing waits for a summary in progress', async () => {

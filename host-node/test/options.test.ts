@@ -50,6 +50,8 @@ test('the error of an invalid option names it', async () => {
     ['limits.foo', { allow: [], limits: { foo: 1 } }],
     ['workers', { allow: [], workers: 0 }],
     ['clock.now', { allow: [], clock: { now: 'soon' } }],
+    ['random.seed', { allow: [], random: { seed: 1.5 } }],
+    ['random.seed', { allow: [], random: { seed: 'x' } }],
     ['utcOffset', { allow: [], utcOffset: 1.5 }],
     ['durability', { allow: [], durability: 'some' }],
     ['nope', { allow: [], toolsets: ['nope'] }],

@@ -162,6 +162,22 @@ for (const [settings, option, why] of [
   })
 }
 
+test('the search comes with the default toolset, unless a setting leaves it out', async () => {
+  const names = async (options: Partial<MemoryOptions>) => {
+    await using memory = await openMemory({ allow: [], ...options })
+    return memory.tools.map(({ name }) => name)
+  }
+  const all = await names({})
+  assert.equal(all.at(-1), 'search_memory')
+  assert.deepEqual(await names({ settings: { search: { leave_out: true } } }), all.slice(0, -1))
+  const named = { toolsets: ['search'], settings: { search: { leave_out: true } } }
+  assert.deepEqual(await names(named), ['search_memory'])
+  await assert.rejects(names({ settings: { search: { leave_out: 1 as unknown as boolean } } }), {
+    code: 'invalid-option',
+    message: /`settings\.search\.leave_out` is neither `true` nor `false`/,
+  })
+})
+
 test('the schema of a setting gives its type', async () => {
   const directory = emptyDirectory()
   const typed: MemoryOptions = { allow: [], settings: { records: { directory, format: 'json', max_bytes: 1 } } }

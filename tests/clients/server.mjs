@@ -8,12 +8,14 @@ import { promisify } from "node:util";
 const built = fileURLToPath(new URL("../../target/release/agent-memory", import.meta.url));
 const binary = resolve(process.env.AGENT_MEMORY_BIN || built);
 
-/** The tools that the component lists for models, without `audience`, which MCP does not have. */
+/** The tools that the component lists for models, as MCP lists them. */
 export async function componentTools() {
   const { stdout } = await promisify(execFile)(binary, ["tools", "--json"]);
   return JSON.parse(stdout)
     .filter(({ audience }) => audience === "model")
-    .map(({ audience, ...tool }) => tool);
+    .map(({ audience, always_visible, ...tool }) =>
+      always_visible ? { ...tool, _meta: { "anthropic/alwaysLoad": true } } : tool,
+    );
 }
 
 /**

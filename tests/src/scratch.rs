@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use agent_memory_conformance::case::{Case, Documents, Places};
 use agent_memory_storage_memory::sql;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A scratch repository, a directory that is not granted, and the paths of a directory of records and
@@ -148,16 +148,21 @@ impl Scratch {
         self.data_dir().join("stores")
     }
 
-    /// The settings of a case's toolset by name, with the path of its place.
-    pub fn settings(&self, case: &Case) -> Map<String, Value> {
-        let (name, path) = match self.kept {
-            Kept::Repository | Kept::Stores => return Map::new(),
-            Kept::Records => ("directory", self.memory_dir()),
-            Kept::Layers => ("file", self.layers_file()),
+    /// The settings of a case, with the paths of its places: of which toolset, the name, the value.
+    pub fn settings(&self, case: &Case) -> Vec<(String, String, Value)> {
+        let path = |path: PathBuf| Value::from(path.to_str().expect("scratch paths are UTF-8"));
+        let toolset = match case.toolset() {
+            "search" => "records",
+            toolset => toolset,
         };
-        let mut settings = case.settings()[case.toolset()].as_object().cloned().unwrap_or_default();
-        settings.insert(name.to_owned(), path.to_str().expect("scratch paths are UTF-8").into());
-        settings
+        let mut settings = case.settings()[toolset].as_object().cloned().unwrap_or_default();
+        match toolset {
+            "records" => settings.insert("directory".to_owned(), path(self.memory_dir())),
+            "layers" => settings.insert("file".to_owned(), path(self.layers_file())),
+            _ => None,
+        };
+        let of_toolset = |(name, value)| (toolset.to_owned(), name, value);
+        settings.into_iter().map(of_toolset).collect()
     }
 
     /// The rows of a query of the database of layers.

@@ -76,8 +76,11 @@ fn in_database(directory: &Path) -> Vec<StoredMemory> {
     }
     let contradictions = [
         "SELECT count(*) || '' FROM memories WHERE \
-         (key IN (SELECT rowid FROM memories_text)) = (key IN (SELECT memory FROM unindexed))",
-        "SELECT count(*) || '' FROM memories_text WHERE rowid NOT IN (SELECT key FROM memories)",
+         (key IN (SELECT id FROM memories_words_docsize)) = (key IN (SELECT memory FROM unindexed))",
+        "SELECT count(*) || '' FROM memories_words_docsize WHERE id NOT IN (SELECT key FROM memories)",
+        "SELECT count(*) || '' FROM words WHERE NOT EXISTS \
+         (SELECT 1 FROM memories_words WHERE memories_words MATCH words.key)",
+        "SELECT count(*) || '' FROM words WHERE key NOT IN (SELECT id FROM words_text_docsize)",
         "SELECT count(*) || '' FROM unindexed WHERE memory NOT IN (SELECT key FROM memories)",
         "SELECT count(*) || '' FROM memory_tags WHERE memory NOT IN (SELECT key FROM memories)",
         "SELECT count(*) || '' FROM memories AS m, json_each(m.tags) AS t WHERE NOT EXISTS \

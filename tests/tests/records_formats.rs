@@ -32,7 +32,7 @@ impl Host {
     fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let second = self.calls / 3;
         let context = json!({
-            "settings": {"toolsets": ["records"], "records": {"format": self.format.name()}},
+            "settings": {"toolsets": ["records", "search"], "records": {"format": self.format.name()}},
             "now": format!("2025-01-20T10:{:02}:{:02}.000Z", second / 60 % 60, second % 60),
             "utc_offset_minutes": 0,
             "seed": self.calls,
@@ -159,6 +159,17 @@ const WORDS: &[&str] = &[
     "100%",
     "_",
     "c++",
+    "v1.25",
+    "don't",
+    "cafe\u{301}s",
+    "नमस्ते",
+    "a\u{200d}b",
+    "ไทย12",
+    "東京ab都",
+    "1.25",
+    "collision",
+    "lisio",
+    "co\u{ad}llide",
     "NOT",
     "*",
 ];
@@ -213,7 +224,15 @@ fn call(random: &mut Random, ids: &[String]) -> (&'static str, Value) {
         json!(random.pick(&["default", "default", "ada", "bob", "Ada"]))
     });
     let given = &mut fields;
-    let tool = match random.below(12) {
+    let tool = match random.below(13) {
+        12 => {
+            let agent = given.remove("agent_id");
+            give(random, given, 2, "agent", |_| agent.clone().unwrap_or_default());
+            give(random, given, 1, "query", |random| words(random, 4));
+            give(random, given, 2, "include_archived", |random| json!(random.below(2) == 0));
+            give(random, given, 1, "limit", |random| json!(1 + random.below(50)));
+            "search_memory"
+        }
         0..=3 => {
             let adding = ["add_core_memory", "add_recent_learning", "add_recent_task"];
             let tool = *random.pick(&[adding[0], adding[1], adding[2], "store_memory"]);

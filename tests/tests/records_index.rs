@@ -36,5 +36,5 @@ fn counts(directory: &Path) -> (usize, usize) {
         let sql = format!("SELECT count(*) FROM {table}");
         database.query_row(&sql, [], |row| row.get::<_, u32>(0)).expect("a count") as usize
     };
-    (count("unindexed"), count("memories_text"))
+    (count("unindexed"), count("memories_words_docsize"))
 }

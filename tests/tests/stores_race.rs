@@ -88,3 +88,32 @@ fn nothing_is_lost_between_processes_of_both_hosts_in_a_category() {
     assert_eq!(list["memories"].as_array().map(Vec::len), Some(expected.len().min(200)), "{list}");
     assert_ne!(list["category"], Value::Null);
 }
+
+#[test]
+fn a_writer_of_any_host_removes_the_temporary_files_of_killed_writers() {
+    for host in Host::all() {
+        let (scratch, _) = Medium::Disk.directory();
+        let data = scratch.path().canonicalize().expect("it exists").join("data");
+        let mut process = Process::start_on_stores(*host, &data);
+        let mut call = |tool, mut arguments: Value| {
+            arguments["store"] = json!("race");
+            let answer = process.call(&Call { tool, arguments });
+            assert!(matches!(answer, Answer::Result(_)), "{answer:?}");
+        };
+        call("add_memory", json!({"path": "notes/a", "content": "A"}));
+        call("add_memory", json!({"path": "more/b", "content": "B"}));
+        let killed = ["notes", "more"].map(|category| {
+            data.join("stores/race").join(category).join(".killed.md.agent-memory-tmp")
+        });
+        let left = || -> Vec<bool> { killed.iter().map(|path| path.exists()).collect() };
+        for path in &killed {
+            fs::write(path, "half").expect("it is written");
+        }
+        call("list_memories", json!({"recursive": true}));
+        assert_eq!(left(), [true, true], "{host:?}: a reader removes nothing");
+        call("add_memory", json!({"path": "notes/c", "content": "C"}));
+        assert_eq!(left(), [false, true], "{host:?}: a writer cleans its category");
+        call("reindex_store", json!({}));
+        assert_eq!(left(), [false, false], "{host:?}: a reindex cleans the store");
+    }
+}

@@ -11,6 +11,8 @@ use serde_json::{Map, Value, json};
 
 /// The limits of a toolset; Claude Code and others truncate longer lists.
 const MOST_TOKENS: usize = 1700;
+/// The limit of the toolset `search`, which comes with each other one.
+const MOST_TOKENS_OF_SEARCH: usize = 400;
 const MOST_NAME: usize = 30;
 const MOST_DESCRIPTION: usize = 2048;
 const MOST_TOOLS: usize = 25;
@@ -35,7 +37,8 @@ fn every_toolset_is_within_its_token_limit() {
         let inputs = tokens(&tools.iter().map(input).collect::<Vec<_>>());
         let outputs = tokens(&tools.iter().map(output).collect::<Vec<_>>());
         println!("{toolset}: {} tools, {inputs} tokens, output schemas {outputs}", tools.len());
-        assert!(inputs < MOST_TOKENS && outputs < MOST_TOKENS, "{toolset}: {inputs}, {outputs}");
+        let most = if toolset == "search" { MOST_TOKENS_OF_SEARCH } else { MOST_TOKENS };
+        assert!(inputs < most && outputs < MOST_TOKENS, "{toolset}: {inputs}, {outputs}");
         assert!(!tools.is_empty() && tools.len() <= MOST_TOOLS);
     }
 }
@@ -62,6 +65,58 @@ fn every_tool_follows_the_rules_of_clients() {
             lint(root, schema == "inputSchema", &format!("{name} {schema}"));
         }
     }
+}
+
+#[test]
+fn one_to_three_tools_of_each_toolset_are_always_visible() {
+    for toolset in toolsets() {
+        let tools = tools_of(&toolset);
+        let visible: Vec<_> = tools.iter().filter(|tool| tool["always_visible"] == true).collect();
+        assert!((1..=3).contains(&visible.len()), "{toolset}: {}", visible.len());
+        assert!(visible.iter().all(|tool| tool["audience"] == "model"), "{toolset}");
+    }
+}
+
+/// Claude's own agent shows a model only tools with this mark, until the model looks for others.
+#[test]
+fn mcp_marks_exactly_the_tools_that_are_always_visible() {
+    let marked = |tool: &&Value| tool["_meta"]["anthropic/alwaysLoad"] == true;
+    let name = |tool: &Value| text(tool, "name").to_owned();
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    let data = format!("--data-dir={}", elsewhere.path().display());
+    for toolset in toolsets() {
+        let mut mounted = tools_of(&toolset);
+        if toolset != "search" {
+            mounted.extend(tools_of("search"));
+        }
+        let expected: Vec<_> =
+            mounted.iter().filter(|tool| tool["always_visible"] == true).map(name).collect();
+        for version in [ProtocolVersion::Initialize, ProtocolVersion::Stateless] {
+            let options = [format!("--toolset={toolset}"), data.clone()];
+            let mut client = Client::start(&options, elsewhere.path(), version).expect("a server");
+            let answer = client.ask("tools/list", json!({})).expect("an answer");
+            let tools = answer["result"]["tools"].as_array().expect("the tools");
+            let listed: Vec<_> = tools.iter().filter(marked).map(name).collect();
+            assert_eq!(listed, expected, "{toolset}, {version:?}");
+            let unmarked = tools.iter().filter(|tool| tool.get("_meta").is_none()).count();
+            assert_eq!(unmarked, tools.len() - listed.len(), "{toolset}, {version:?}");
+            client.end().expect("the server ends");
+        }
+    }
+}
+
+/// Several tools that are to come first would leave a model to guess.
+#[test]
+fn one_tool_of_all_says_that_it_is_called_first() {
+    let tools = tools();
+    let says_first = |tool: &&Value| {
+        let description = text(tool, "description").to_lowercase();
+        ["it first", "this first", "when a session starts", "once when a session begins"]
+            .iter()
+            .any(|claim| description.contains(claim))
+    };
+    let names: Vec<&str> = tools.iter().filter(says_first).map(|tool| text(tool, "name")).collect();
+    assert_eq!(names, ["read_summary"]);
 }
 
 /// Checks a schema. Every argument needs a description; a field of a result does not.
@@ -129,11 +184,11 @@ fn as_listed(tool: &Value) -> Value {
 }
 
 /// The lists are compared as text, so that the order of keys counts. The conformance test compares
-/// the list of the Node host.
+/// the list of the Node host. The default toolset does not come alone.
 #[test]
 fn all_ways_to_list_the_tools_give_the_same_list() {
     let written = |tools: &[Value]| json!(tools).to_string();
-    let core = listed(tools_of("sessions"));
+    let core = listed([tools_of("sessions"), tools_of("search")].concat());
     let embedded = AgentMemory::builder().build().expect("the memory opens");
     let embedded = serde_json::to_string(embedded.tools()).expect("JSON");
     assert_eq!(embedded, written(&core), "the embedding library");

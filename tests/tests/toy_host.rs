@@ -132,8 +132,12 @@ impl documents::Host for Host {
         Ok(opened.map(|tree| lend(&mut self.trees, Box::leak(tree))))
     }
 
-    fn list_places(&mut self, _: types::PlaceKind) -> Answer<Vec<String>> {
-        unreachable!("the component does not ask")
+    fn list_places(&mut self, kind: types::PlaceKind) -> Answer<Vec<String>> {
+        let listed = match kind {
+            types::PlaceKind::Repository => self.storage.list_repositories(),
+            types::PlaceKind::Named(label) => self.storage.list_places(&label),
+        };
+        Ok(listed.map_err(error))
     }
 
     fn create_place(&mut self, _: types::Place) -> Answer<Resource<documents::Tree>> {

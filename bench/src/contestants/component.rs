@@ -138,7 +138,8 @@ impl Host for Lent {
     }
 
     fn list_places(&mut self, _: PlaceKind) -> Result<Vec<String>, Error> {
-        unreachable!("no measured tool asks for it")
+        // So no call reports a changed resource.
+        Ok(Vec::new())
     }
 
     fn create_place(&mut self, _: Place) -> Result<Resource<Tree>, Error> {

@@ -3,13 +3,15 @@
 //! text of each memory at once, as a simple program would; a second engine indexes many texts at a
 //! time, like the product.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use frostem::{Algorithm, Stemmer};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -95,7 +97,9 @@ impl Filter {
                 "by `search`, a rare term",
                 json!({"search": RARE}),
                 "+m.agent = ?1 AND m.archived = 0 AND m.key IN \
-                 (SELECT rowid FROM memories_text WHERE memories_text MATCH ?2) \
+                 (SELECT rowid FROM memories_words WHERE memories_words MATCH \
+                 (SELECT group_concat(w.key, ' OR ') FROM words_text CROSS JOIN words AS w \
+                 ON w.key = words_text.rowid WHERE words_text MATCH ?2 AND w.agent = ?1)) \
                  AND (instr(lower(m.content), ?3) > 0 OR instr(m.folded, ?3) > 0)",
                 vec![Box::new(trigrams.join(" AND ")), Box::new(RARE)],
             ),
@@ -133,9 +137,9 @@ impl Engine {
             for (key, (row, _)) in keys.iter().zip(&some) {
                 self.insert_tags(row, *key)?;
             }
-            for (key, (row, _)) in keys.iter().zip(&some) {
-                self.insert_text(row, *key)?;
-            }
+            let texts: Vec<(i64, &str)> =
+                keys.iter().zip(&some).map(|(key, (row, _))| (*key, row.folded.as_str())).collect();
+            self.index(&texts)?;
             self.run("COMMIT", [])?;
         }
         self.0.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -153,7 +157,7 @@ impl Engine {
         let key = self.0.last_insert_rowid();
         self.insert_tags(row, key)?;
         match indexing {
-            Indexing::EachText => self.insert_text(row, key)?,
+            Indexing::EachText => self.index(&[(key, &row.folded)])?,
             Indexing::Gathered => self.gather_text(key)?,
         }
         self.run("COMMIT", [])
@@ -164,10 +168,15 @@ impl Engine {
         if key % GATHERED != 0 {
             return Ok(());
         }
-        let index = "INSERT INTO memories_text (rowid, folded) \
-                     SELECT memory, lower(content) || folded \
-                     FROM unindexed CROSS JOIN memories ON key = memory ORDER BY memory";
-        self.run(index, [])?;
+        let pending = "SELECT memory, lower(content) || folded \
+                       FROM unindexed CROSS JOIN memories ON key = memory ORDER BY memory";
+        let texts = self
+            .0
+            .prepare_cached(pending)?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
+        let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
+        self.index(&texts)?;
         self.run("DELETE FROM unindexed", [])
     }
 
@@ -191,9 +200,42 @@ impl Engine {
         )
     }
 
-    fn insert_text(&self, row: &Row, key: i64) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO memories_text (rowid, folded) VALUES (?1, ?2)";
-        self.run(sql, params![key, row.folded])
+    /// Indexes texts. They are ASCII.
+    fn index(&self, texts: &[(i64, &str)]) -> rusqlite::Result<()> {
+        let stemmer = Stemmer::new(Algorithm::English);
+        let mut keys = BTreeMap::new();
+        let mut rows = Vec::new();
+        for (key, text) in texts {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+            let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
+            for word in &words {
+                if !keys.contains_key(word) {
+                    keys.insert(*word, self.word(word, &stemmer)?);
+                }
+            }
+            let tokens: Vec<String> = words.iter().map(|word| keys[word].to_string()).collect();
+            rows.push((key, tokens.join(" ")));
+        }
+        for (key, tokens) in rows {
+            let sql = "INSERT INTO memories_words (rowid, words) VALUES (?1, ?2)";
+            self.run(sql, params![key, tokens])?;
+        }
+        Ok(())
+    }
+
+    /// The key of a word. A new word is inserted.
+    fn word(&self, word: &str, stemmer: &Stemmer) -> rusqlite::Result<i64> {
+        let find = "SELECT key FROM words WHERE agent = 1 AND word = ?1";
+        let found = self.0.prepare_cached(find)?.query_row([word], |row| row.get(0)).optional()?;
+        if let Some(key) = found {
+            return Ok(key);
+        }
+        let is_stemmed = word.bytes().all(|byte| byte.is_ascii_lowercase());
+        let stem = if is_stemmed { stemmer.stem(word).into() } else { word.to_owned() };
+        self.run("INSERT INTO words (agent, word, stem) VALUES (1, ?1, ?2)", [word, &stem])?;
+        let key = self.0.last_insert_rowid();
+        self.run("INSERT INTO words_text (rowid, word) VALUES (?1, ?2)", params![key, word])?;
+        Ok(key)
     }
 
     /// The page of results, and their number.

@@ -6,6 +6,7 @@ mod files;
 mod memories;
 mod peers;
 mod product;
+mod question;
 
 use std::io;
 use std::path::Path;
@@ -22,6 +23,7 @@ use files::{DurableCopy, Parse};
 use memories::{Filled, Memory, RecordsFormat};
 use peers::PEERS;
 use product::{Library, server};
+use question::{Bm25, QUESTION};
 
 /// The aim for the server's processor time of an add, relative to the bare engine.
 const ADD_CPU: f64 = 1.5;
@@ -33,6 +35,8 @@ const LARGEST: usize = 1_000_000;
 /// The aim for finding a rare term among many memories, relative to the bare query.
 const SEARCH: f64 = 3.0;
 const MANY: usize = 100_000;
+/// The aim for a question of eight words, relative to the engine's own ranking.
+const QUESTION_CPU: f64 = 5.0;
 /// The aim for an add to a long JSON file, relative to copying it durably.
 const ADD_JSON: f64 = 3.0;
 const LONG_FILE: usize = 10_000;
@@ -59,6 +63,7 @@ pub fn measure(
         let scene = Scene { how, directory, memories, filled };
         run(scene.add_in_sqlite()?)?;
         scene.queries(run)?;
+        run(scene.question()?)?;
         run(scene.recall()?)?;
         if memories <= 10_000 && how.memories().is_none() {
             scene.peers(run)?;
@@ -233,6 +238,24 @@ impl Scene<'_> {
             })?;
         }
         Ok(())
+    }
+
+    fn question(&self) -> io::Result<Comparison> {
+        let calls = self.how.either(2, 10);
+        let asked = self.calls("search_memory", &json!({"query": QUESTION}), calls);
+        let aim = Aim { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: QUESTION_CPU };
+        let is_many = self.memories >= self.how.either(80, 10_000);
+        Ok(Comparison {
+            title: self.title("a question of eight words"),
+            contestants: vec![
+                Box::new(Bm25::new(self.directory, self.memories, calls)?),
+                Box::new(Library::new(self.filled.clone(), &asked)?),
+                Box::new(server(self.filled.clone(), &asked)?),
+            ],
+            turns: 1,
+            aims: is_many.then_some(aim).into_iter().collect(),
+            absent: Vec::new(),
+        })
     }
 
     fn recall(&self) -> io::Result<Comparison> {

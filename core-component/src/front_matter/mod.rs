@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::storage::Splice;
-use crate::text::lines;
+use crate::text::{line_after, lines};
 use crate::yaml::{self, Editor, New, Node, YamlError};
 
 /// The maximum length of front matter in bytes.
@@ -52,19 +52,17 @@ impl<'a> FrontMatter<'a> {
                 "the front matter has no end within 1 MiB: close it with a line `---`",
             ));
         };
-        let rest = &text[end + fence.len()..];
-        let line_end = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        let body = line_after(text, end + fence.len());
         let root = yaml::parse(&text[first..end], MAX_NODES)
             .map_err(|error| YamlError { line: error.line + 1, ..error })?
             .filter(|root| !root.is_null());
         if root.as_ref().is_some_and(|root| root.entries().is_none()) {
             return Err(at_line(2, "the front matter is no mapping of keys to values"));
         }
-        let body = end + fence.len() + line_end;
         Ok(Self { text, yaml: Some(first..end), body, root })
     }
 
-    /// What follows the front matter.
+    /// The text after the front matter.
     pub fn body(&self) -> &'a str {
         &self.text[self.body..]
     }
@@ -103,7 +101,7 @@ impl<'a> FrontMatter<'a> {
         };
         if let Some(body) = body {
             let end = self.text.len();
-            let needs_line = self.body > 0 && !self.text[..self.body].ends_with('\n');
+            let needs_line = self.body > 0 && !self.text[..self.body].ends_with(['\n', '\r']);
             let line = if needs_line && self.yaml.is_some() { "\n" } else { "" };
             splices.push(splice(self.body..end, format!("{line}{body}")));
         }
@@ -195,6 +193,8 @@ mod tests {
         for (text, body, tags) in [
             ("---\ntags: [a]\n---\n\nBody\n", "\nBody\n", Some("[a]")),
             ("\u{feff}---\r\ntags: [a]\r\n---\r\nBody\r\n", "Body\r\n", Some("[a]")),
+            ("---\rtags: [a]\r---\rBody\r\rMore\n", "Body\r\rMore\n", Some("[a]")),
+            ("---\r# nothing\r---\r", "", None),
             ("---\n# nothing\n---\nBody", "Body", None),
             ("---\n---\nBody", "Body", None),
             ("---\ntags: [a]\n---", "", Some("[a]")),
@@ -232,6 +232,11 @@ mod tests {
             ("---\n# c\n---\nBody", "---\n# c\nat: 2025-01-20\n---\nBody"),
             ("Body", "---\nat: 2025-01-20\n---\nBody"),
             ("---\r\nother: x\r\n---\r\nB", "---\r\nother: x\r\nat: 2025-01-20\r\n---\r\nB"),
+            (
+                "---\r# c\rat: 1 # d\rgone:\r  - a\rother: x\r---\rB\r",
+                "---\r# c\rat: 2025-01-20 # d\rother: x\r---\rB\r",
+            ),
+            ("---\rother: x\r---\rB\r", "---\rother: x\rat: 2025-01-20\r---\rB\r"),
         ] {
             assert_eq!(changed(text, &keys, None), after, "{text:?}");
         }

@@ -35,6 +35,7 @@ pub(super) struct Output {
 impl Tool for AddCoreMemory {
     const NAME: &'static str = "add_core_memory";
     const HINTS: Hints = Hints::CREATES;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;

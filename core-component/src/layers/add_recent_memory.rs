@@ -11,6 +11,10 @@ use crate::tool::{Call, Hints, Tool};
 /// How a warning begins where a memory was added, and the summary that was due was not made.
 const NOT_SUMMARIZED: &str = "the recent memories could not be summarised now";
 
+const NEEDS_SUMMARY: &str = "the recent memories wait for your summary: read them with \
+    `get_recent_memories`, then call `clear_recent_memories` with a `summary` of one or two \
+    sentences that stand for them";
+
 pub(super) struct AddRecentMemory;
 
 /// Adds to recent memory what the agent just did, found or was told. When enough have gathered, ten by
@@ -38,14 +42,18 @@ pub(super) struct Output {
     compost_id: Option<i64>,
     /// A model is summarising them.
     summary_pending: bool,
-    /// Call `clear_recent_memories` with a `summary` of your own.
+    /// The recent memories wait for a summary by the agent.
     needs_summary: bool,
+    /// What to do then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     warnings: Vec<String>,
 }
 
 impl Tool for AddRecentMemory {
     const NAME: &'static str = "add_recent_memory";
     const HINTS: Hints = Hints::ADDS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
@@ -65,6 +73,7 @@ impl Tool for AddRecentMemory {
             compost_id: None,
             summary_pending: false,
             needs_summary: false,
+            note: None,
             warnings: sentence_warning(&memory, "memory").into_iter().collect(),
         };
         if count < capacity {
@@ -76,10 +85,12 @@ impl Tool for AddRecentMemory {
                 output.warnings.extend(relief.missing_model.map(|model| {
                     format!("the built-in summariser was used: this host cannot ask `{model}`")
                 }));
+                output.warnings.extend(relief.left_out);
                 output.summarized = relief.composted.is_some();
                 output.compost_id = relief.composted.map(|done| done.compost_id);
                 output.summary_pending = relief.is_pending;
                 output.needs_summary = relief.needs_summary;
+                output.note = relief.needs_summary.then(|| NEEDS_SUMMARY.to_owned());
             }
             Err(error) => output.warnings.push(format!(
                 "{NOT_SUMMARIZED}, which the next add or clear does: {}",

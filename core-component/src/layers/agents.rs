@@ -5,14 +5,15 @@ use super::error::Error;
 use super::sqlite::agent_names;
 use crate::prompt::Partial;
 use crate::storage::database::Mode;
-use crate::tool::{Call, Checked, ToolError};
+use crate::tool::{Call, Checked};
 
 /// The agents that the caller may use. All prompts and resource templates have this one argument.
 pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<String>> {
-    names(call).map_err(|error| Box::new(error) as Box<dyn ToolError>)
+    names(call).map_err(Into::into)
 }
 
-fn names(call: &Call<'_>) -> Result<Vec<String>, Error> {
+/// The names of the agents that the caller may use, in byte order.
+pub(super) fn names(call: &Call<'_>) -> Result<Vec<String>, Error> {
     let Some(database) = existing_database(call)? else { return Ok(Vec::new()) };
     let mut names = agent_names(&*database.begin(Mode::Read)?)?;
     names.retain(|name| call.context.reaches(name));

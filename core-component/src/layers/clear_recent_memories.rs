@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
-use super::batch::compost_all;
+use super::batch::{compost_all, left_out};
 use super::error::Error;
 use super::input::line;
 use crate::names::AgentName;
@@ -43,20 +43,17 @@ impl Tool for ClearRecentMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let summary = input.summary.map(|text| line(&text, "summary")).transpose()?;
-        let done = agent.change_existing(|writer| compost_all(writer, summary.as_deref()))?;
-        Ok(match done.flatten() {
-            Some(done) => Output {
-                cleared: done.count,
-                compost_id: Some(done.compost_id),
-                warnings: Vec::new(),
-            },
-            None => Output {
-                cleared: 0,
-                compost_id: None,
-                warnings: summary.map(|_| NOT_KEPT.to_owned()).into_iter().collect(),
-            },
+        let done = agent.change_existing(|writer| {
+            Ok((compost_all(writer, summary.as_deref())?, left_out(writer)?))
+        })?;
+        let (composted, left_out) = done.unwrap_or_default();
+        let not_kept = summary.filter(|_| composted.is_none()).map(|_| NOT_KEPT.to_owned());
+        Ok(Output {
+            cleared: composted.as_ref().map_or(0, |done| done.count),
+            compost_id: composted.map(|done| done.compost_id),
+            warnings: not_kept.into_iter().chain(left_out).collect(),
         })
     }
 }
 
-const NOT_KEPT: &str = "there are no recent memories: the summary was not kept";
+const NOT_KEPT: &str = "there are no recent memories to summarise: the summary was not kept";

@@ -11,19 +11,15 @@ use super::summarize::MAX_SUMMARY;
 use crate::follow_up::{MAX_PENDING, SummaryAnswer};
 use crate::names::AgentName;
 use crate::storage::database::Mode;
-use crate::tool::{Call, ToolError};
+use crate::tool::Call;
 use crate::toolset::FollowUps;
 
 pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
     model_setting: "summarizer",
-    pending: |call| pending(call).map_err(boxed),
-    claim: |call, batch, seconds| claim(call, batch, seconds).map_err(boxed),
-    answer: |call, batch, payload| answer(call, batch, payload).map_err(boxed),
+    pending: |call| pending(call).map_err(Into::into),
+    claim: |call, batch, seconds| claim(call, batch, seconds).map_err(Into::into),
+    answer: |call, batch, payload| answer(call, batch, payload).map_err(Into::into),
 };
-
-fn boxed(error: Error) -> Box<dyn ToolError> {
-    Box::new(error)
-}
 
 /// Adds the oldest batches without a lease to the follow-ups of the call, if a model can be asked:
 /// those of agents that the caller may use.

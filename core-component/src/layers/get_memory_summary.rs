@@ -18,7 +18,8 @@ const COMPOST: u32 = 3;
 pub(super) struct GetMemorySummary;
 
 /// Gets an overview of all layers of an agent's memory, as text and as data: core memories, current
-/// task, and the latest of the others with counts. Call it first in every session.
+/// task, and the latest of the others. Each list has the `count` of all, and where it is cut `text`
+/// names the tool that reads the rest. Useful when a session begins.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Memory summary")]
@@ -73,6 +74,7 @@ struct Summaries {
 impl Tool for GetMemorySummary {
     const NAME: &'static str = "get_memory_summary";
     const HINTS: Hints = Hints::READS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
@@ -112,37 +114,47 @@ fn text(agent: &str, output: &Output) -> String {
     let Output { current_task, core_memories, recent_memories, episodic_memories, .. } = output;
     let mut text = format!("# Memory of `{agent}`\n");
     let core = core_memories.memories.iter().map(|memory| memory.memory.clone());
-    add(&mut text, "Core memories", core_memories.count, core.collect());
+    add(
+        &mut text,
+        "Core memories",
+        core_memories.count,
+        "`get_core_memories` reads all",
+        core.collect(),
+    );
     let task = current_task.iter().map(|current| {
         let since = current.started_at.map(|start| format!(" (since {})", minute(start)));
         format!("{}{}", current.task, since.unwrap_or_default())
     });
-    add(&mut text, "Current task", 1, task.collect());
+    add(&mut text, "Current task", 1, "", task.collect());
     let recent = recent_memories.memories.iter();
     let recent = recent.map(|memory| dated(memory.created_at, &memory.memory));
-    add(&mut text, "Recent memories", recent_memories.count, recent.collect());
+    let reads = "`get_recent_memories` with a `limit` reads more";
+    add(&mut text, "Recent memories", recent_memories.count, reads, recent.collect());
     let episodes = episodic_memories.memories.iter().map(|episode| {
         let tags: String = episode.tags.iter().map(|tag| format!(" #{tag}")).collect();
         dated(episode.created_at, &format!("{}{tags}", episode.memory))
     });
-    add(&mut text, "Episodes", episodic_memories.count, episodes.collect());
+    let reads = "`search_episodic_memories` reads more";
+    add(&mut text, "Episodes", episodic_memories.count, reads, episodes.collect());
     let compost = output.memory_compost.summaries.iter();
     let compost = compost.map(|compost| dated(compost.archived_at, &compost.summary));
-    add(&mut text, "Compost", output.memory_compost.count, compost.collect());
+    let reads = "`search_episodic_memories` with `include_compost` reads more";
+    add(&mut text, "Compost", output.memory_compost.count, reads, compost.collect());
     if !text.contains("\n## ") {
         text = format!("No memories of agent `{agent}` yet.\n");
     }
     text
 }
 
-/// A heading with a list below it, unless the list is empty.
-fn add(text: &mut String, title: &str, count: i64, items: Vec<String>) {
+/// A heading with a list below it, unless the list is empty. Where the list is cut, it says how
+/// the rest is read.
+fn add(text: &mut String, title: &str, count: i64, reads: &str, items: Vec<String>) {
     if items.is_empty() {
         return;
     }
     let told = items.len();
     let title = match usize::try_from(count) {
-        Ok(count) if count > told => format!("{title} (the latest {told} of {count})"),
+        Ok(count) if count > told => format!("{title} (the latest {told} of {count}; {reads})"),
         _ => title.to_owned(),
     };
     *text += &format!("\n## {title}\n\n");

@@ -35,6 +35,7 @@ mod memory;
 mod place;
 mod resources;
 mod resume_session;
+mod search;
 mod search_episodic_memories;
 mod set_current_task;
 mod settings;
@@ -48,8 +49,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "layers",
     title: "Memory in layers",
-    description: "Core, recent, episodic and summarised memories and the current task of each agent, \
-                  in one database",
+    description: "What an agent is doing: its current task, short memories of what just happened, which \
+                  summarise themselves, episodes and a few core memories, in one database",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::LayersSettings>("layers").map(drop),
@@ -75,4 +76,6 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     prompts: resume_session::PROMPTS,
     complete: agents::complete,
     follow_ups: Some(&follow_ups::FOLLOW_UPS),
+    left_out_by: None,
+    search: Some(search::collect),
 };

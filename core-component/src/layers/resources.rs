@@ -6,7 +6,7 @@ use super::agent::Agent;
 use super::get_memory_summary::summary;
 use super::uri::{SCHEME, SUMMARY};
 use crate::names::AgentName;
-use crate::tool::{Call, ToolError};
+use crate::tool::Call;
 use crate::toolset::{ReadResult, Resource, Resources};
 
 pub(crate) const RESOURCES: Resources = Resources {
@@ -26,5 +26,5 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let held = Agent::open(call, &agent)
         .and_then(|agent| agent.read(|reader| summary(agent.name, reader)))
         .map(|summary| json!(summary));
-    Some(held.map_err(|error| Box::new(error) as Box<dyn ToolError>))
+    Some(held.map_err(Into::into))
 }

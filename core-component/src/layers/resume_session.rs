@@ -5,16 +5,14 @@ use super::error::Error;
 use super::get_memory_summary::summary;
 use crate::names::{AgentName, NAME_ACCEPTED, name_error};
 use crate::prompt::{Argument, Arguments, Prompt, fenced};
-use crate::tool::{Call, ToolError};
+use crate::tool::Call;
 
 pub(super) const PROMPTS: &[Prompt] = &[Prompt {
     name: "resume_session",
     title: "Resume a session",
     description: "Starts a session with what an agent remembers.",
     arguments: &[Argument { name: "agent_id", description: "The agent." }],
-    get: |call, arguments| {
-        text(call, arguments).map_err(|error| Box::new(error) as Box<dyn ToolError>)
-    },
+    get: |call, arguments| text(call, arguments).map_err(Into::into),
 }];
 
 fn text(call: &Call<'_>, arguments: &Arguments) -> Result<String, Error> {

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::{Code, Error};
-use super::memory::{Compost, Episode, cut_to_seconds};
+use super::memory::{Compost, Counts, Episode, cut_to_seconds};
 use super::sqlite::Query;
 use crate::names::AgentName;
 use crate::time::{Date, Timestamp};
@@ -49,6 +49,9 @@ pub(super) struct Output {
     /// With `include_compost`; `limit` holds for it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost: Option<Vec<Compost>>,
+    /// Where nothing was found: how much there is, and how to find more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for SearchEpisodicMemories {
@@ -74,9 +77,40 @@ impl Tool for SearchEpisodicMemories {
             let memories = reader.search_episodes(&query)?;
             let compost =
                 input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
-            Ok(Output { count: memories.len(), memories, compost })
+            let found_nothing = memories.is_empty() && compost.iter().all(Vec::is_empty);
+            let note = match found_nothing {
+                true => Some(note(&query, input.include_compost, &reader.counts()?)),
+                false => None,
+            };
+            Ok(Output { count: memories.len(), memories, compost, note })
         })
     }
+}
+
+/// The advice where nothing was found.
+fn note(query: &Query, include_compost: bool, counts: &Counts) -> String {
+    let Counts { episodic, compost, .. } = counts;
+    let searched = match include_compost {
+        true => episodic + compost,
+        false => *episodic,
+    };
+    let mut note =
+        format!("nothing was found. Episodes: {episodic}; summaries in the compost: {compost}.");
+    let mut add = |advice: &str| note += &format!(" {advice}.");
+    match &query.words {
+        Some(words) if words.is_empty() => add("The keywords have no letter or digit"),
+        Some(_) if searched > 0 => {
+            add("Every word must match, as a word or the beginning of one: use fewer words");
+        }
+        _ => {}
+    }
+    if (query.from.is_some() || query.to.is_some()) && searched > 0 {
+        add("What lies outside the dates is not found: leave them out");
+    }
+    if !include_compost && *compost > 0 {
+        add("Use `include_compost` to search the summaries, too");
+    }
+    note
 }
 
 /// A timestamp, which is in UTC where it has no offset, or that time of a day.

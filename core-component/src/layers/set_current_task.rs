@@ -1,4 +1,6 @@
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
@@ -16,22 +18,44 @@ const TAG: &str = "task";
 pub(super) struct SetCurrentTask;
 
 /// Sets what the agent works on now. The task before becomes an episode. Call it when work on
-/// another task begins; the same task again only notes that it goes on.
+/// another task begins, or with null when the task is finished and no other follows; the same task
+/// again only notes that it goes on.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Set the current task")]
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
-    /// One short sentence.
-    #[schemars(length(max = 1000), regex(pattern = r"\S"))]
-    task: String,
+    /// One short sentence, or null for no task.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schemars(with = "TaskOrNull")]
+    task: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+/// The schema of a task or null. An absent task is an error: it would end the current one by mistake.
+struct TaskOrNull;
+
+impl JsonSchema for TaskOrNull {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Task".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "string", "maxLength": 1000, "pattern": r"\S" },
+            { "type": "null" },
+        ]})
+    }
+}
+
+#[derive(Default, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    /// Whether it is another task than before.
+    /// Whether there is another task than before.
     created: bool,
     started_at: Option<Timestamp>,
     updated_at: Option<Timestamp>,
@@ -50,37 +74,54 @@ impl Tool for SetCurrentTask {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        let task = line(&input.task, "task")?;
+        let Some(task) = input.task else {
+            let episode_id = agent.change_existing(finish)?.flatten();
+            let warnings = match episode_id {
+                Some(_) => Vec::new(),
+                None => vec![NO_TASK.to_owned()],
+            };
+            return Ok(Output { episode_id, warnings, ..Output::default() });
+        };
+        let task = line(&task, "task")?;
         let mut output = agent.change(|writer| set(writer, &task))?;
         output.warnings.extend(sentence_warning(&task, "task"));
         Ok(output)
     }
 }
 
+const NO_TASK: &str = "there was no current task: nothing changed";
+
 fn set(writer: &mut Writer<'_>, task: &str) -> Result<Output, Error> {
     let now = cut_to_seconds(writer.now);
-    // A clock may run backwards.
-    let after = |started_at: Option<Timestamp>| started_at.map_or(now, |start| start.max(now));
     let before = writer.reader().task()?;
     if let Some(Task { started_at, .. }) = before.as_ref().filter(|before| before.task == task) {
-        let updated_at = after(*started_at);
+        let updated_at = end_of(*started_at, now);
         writer.refresh_task(updated_at)?;
-        return Ok(output(false, *started_at, updated_at, None));
+        let (started_at, updated_at) = (*started_at, Some(updated_at));
+        return Ok(Output { started_at, updated_at, ..Output::default() });
     }
-    let episode_id = before
-        .map(|before| writer.add_episode(&episode(&before, after(before.started_at)), Some(TAG)));
-    let new = Task { task: task.to_owned(), started_at: Some(now), updated_at: Some(now) };
-    writer.set_task(&new)?;
-    Ok(output(true, Some(now), now, episode_id.transpose()?))
+    let episode_id = before.map(|before| add_episode(writer, &before)).transpose()?;
+    let (started_at, updated_at) = (Some(now), Some(now));
+    writer.set_task(&Task { task: task.to_owned(), started_at, updated_at })?;
+    Ok(Output { created: true, started_at, updated_at, episode_id, warnings: Vec::new() })
 }
 
-fn output(
-    created: bool,
-    started_at: Option<Timestamp>,
-    updated_at: Timestamp,
-    episode_id: Option<i64>,
-) -> Output {
-    Output { created, started_at, updated_at: Some(updated_at), episode_id, warnings: Vec::new() }
+/// Makes the current task an episode, whose id it returns, and leaves no task.
+fn finish(writer: &mut Writer<'_>) -> Result<Option<i64>, Error> {
+    let Some(before) = writer.reader().task()? else { return Ok(None) };
+    let episode_id = add_episode(writer, &before)?;
+    writer.remove_task()?;
+    Ok(Some(episode_id))
+}
+
+fn add_episode(writer: &mut Writer<'_>, before: &Task) -> Result<i64, Error> {
+    let ended_at = end_of(before.started_at, cut_to_seconds(writer.now));
+    writer.add_episode(&episode(before, ended_at), Some(TAG))
+}
+
+/// This moment, but not before the start: a clock may run backwards.
+fn end_of(started_at: Option<Timestamp>, now: Timestamp) -> Timestamp {
+    started_at.map_or(now, |start| start.max(now))
 }
 
 /// The episode that a task becomes when it ends.

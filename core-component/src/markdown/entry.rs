@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
 
 use super::open;
 use super::outline::Outline;
-use crate::text::line_of;
+use crate::text::{excerpt, line_of};
 
 /// A text to insert, and its own outline.
 #[derive(Debug)]
@@ -90,17 +90,16 @@ fn first_error(parser: Parser<'_>, text: &str) -> Option<ContentError> {
     None
 }
 
-fn error_of(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static str> {
+fn error_of(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<String> {
     match tag {
-        Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. } => Some(
-            "is a heading of level 1 or 2: use level 3 or deeper, or put a blank line before \
-             `---`",
-        ),
+        Tag::Heading { level: level @ (HeadingLevel::H1 | HeadingLevel::H2), .. } => {
+            Some(heading_error(*level as usize, source.trim()))
+        }
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) if open::is_open_fence(source, in_container) => {
-            Some("opens a code fence that is not closed: close it")
+            Some("opens a code fence that is not closed: close it".into())
         }
         Tag::HtmlBlock if open::is_open_html(source) => {
-            Some("opens a comment or HTML block that is not closed: close it")
+            Some("opens a comment or HTML block that is not closed: close it".into())
         }
         Tag::HtmlBlock if !open::is_html_in_every_version(source) => {
             // Some readers do not know the tag: for them the block is ordinary Markdown.
@@ -108,10 +107,39 @@ fn error_of(tag: &Tag<'_>, source: &str, in_container: bool) -> Option<&'static 
             first_error(Parser::new(text), text).map(|_| {
                 "begins HTML in which some readers find a heading of level 1 or 2 or a block that \
                  is not closed: remove them"
+                    .into()
             })
         }
         _ => None,
     }
+}
+
+/// Why a heading of level 1 or 2 is refused, and what to write in its place.
+fn heading_error(level: usize, source: &str) -> String {
+    let marked = source.strip_prefix(&"#".repeat(level));
+    let marked = marked.filter(|text| !text.starts_with(|c| !is_space(c)));
+    let Some(marked) = marked else {
+        let underline = source.rsplit(['\n', '\r']).next().unwrap_or_default();
+        let underline = underline.trim_start_matches(['>', ' ', '\t']);
+        let fix = if level == 1 { "remove it" } else { "put a blank line before it" };
+        let underline = excerpt(underline);
+        return format!(
+            "becomes a heading of level {level} by the line `{underline}` below it: {fix}"
+        );
+    };
+    // Marks after a space close a heading.
+    let text = marked.trim_end_matches('#');
+    let text = if text.ends_with(is_space) { text } else { marked }.trim();
+    let heading = excerpt(source);
+    if text.is_empty() {
+        return format!("is an empty heading of level {level}, `{heading}`: remove it");
+    }
+    let text = excerpt(text);
+    format!("is a heading of level {level}, `{heading}`: write `### {text}` or `- {text}`")
+}
+
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
 fn first_line(text: &str, range: Range<usize>) -> usize {
@@ -150,6 +178,23 @@ mod tests {
             "#hash",
         ] {
             assert!(Entry::of(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_heading_says_how_to_write_it() {
+        for (text, error) in [
+            ("## Plan ##", "is a heading of level 2, `## Plan ##`: write `### Plan` or `- Plan`"),
+            ("- # C#", "is a heading of level 1, `# C#`: write `### C#` or `- C#`"),
+            ("##", "is an empty heading of level 2, `##`: remove it"),
+            (
+                "#1 and\n#2\n---",
+                "becomes a heading of level 2 by the line `---` below it: put a blank line before it",
+            ),
+            ("é\n=", "becomes a heading of level 1 by the line `=` below it: remove it"),
+            ("> a\n> ===", "becomes a heading of level 1 by the line `===` below it: remove it"),
+        ] {
+            assert_eq!(Entry::of(text).expect_err("refused").what, error, "{text}");
         }
     }
 

@@ -7,8 +7,9 @@ use super::outline::{Block, BlockKind, Outline};
 use crate::text::{is_blank, lines};
 
 /// Inserts a text at `at`, the beginning or end of a line, with a blank line before and after it.
-/// If `heading` is given, it is added above the text as a heading of level 2. Every block and every
-/// byte of the document stays as it was.
+/// The items of a tight list join a tight list before them without a blank line. If `heading` is
+/// given, it is added above the text as a heading of level 2. Every block and every byte of the
+/// document stays as it was.
 ///
 /// `check` accepts or refuses the new outline at the end.
 ///
@@ -27,27 +28,88 @@ pub(crate) fn insert(
     if let Some(error) = entry.conflicting_definition(source) {
         return Err(error);
     }
-    let added = with_blank_lines(&source[..at], heading, text, &source[at..]);
-    let with = [&source[..at], &added, &source[at..]].concat();
-    let after = before.with_insertion(&with, at, added.len());
-    let added = at..at + added.len();
-    let insertion = Insertion { before, after: &after, added, heading, entry: &entry };
-    if let Some(error) = structure_error(&insertion) {
-        return Err(error);
+    let with = |is_apart: bool| {
+        let added = with_blank_lines(&source[..at], heading, text, &source[at..], is_apart);
+        [&source[..at], &added, &source[at..]].concat()
+    };
+    let place = Place { before, at, heading, entry: &entry };
+    if place.may_join_tightly() {
+        let with = with(false);
+        if let Ok(after) = place.check(&with)
+            && place.joins_tightly(&after)
+        {
+            check(after)?;
+            return Ok(with);
+        }
     }
-    check(after)?;
+    let with = with(true);
+    check(place.check(&with)?)?;
     Ok(with)
 }
 
+/// The place of an insertion.
+struct Place<'a> {
+    before: &'a Outline<'a>,
+    at: usize,
+    heading: Option<&'a str>,
+    entry: &'a Entry<'a>,
+}
+
+impl Place<'_> {
+    /// The list before the place, if it is tight.
+    fn tight_list<'b>(&self, of: &'b Outline<'_>) -> Option<&'b Block> {
+        let preceding = self.before.blocks.partition_point(|block| block.range.start < self.at);
+        of.blocks[..preceding].last().filter(|block| block.is_tight_list())
+    }
+
+    fn may_join_tightly(&self) -> bool {
+        // A link definition is no block. Before the list, it would go on with the last item.
+        let source = self.entry.outline.source;
+        let begins = |first: &&Block| source[..first.range.start].trim().is_empty();
+        let first = self.entry.outline.blocks.first().filter(begins);
+        self.heading.is_none()
+            && self.tight_list(self.before).is_some()
+            && first.is_some_and(Block::is_tight_list)
+    }
+
+    /// Whether the entry's items are in the list before the place, which is tight afterwards.
+    fn joins_tightly(&self, after: &Outline<'_>) -> bool {
+        let lists = self.tight_list(self.before).zip(self.tight_list(after));
+        lists.is_some_and(|(was, is)| was.kind != is.kind)
+    }
+
+    /// The outline of `with`, which is the document with the insertion.
+    ///
+    /// # Errors
+    ///
+    /// The part of the text that changes the structure of the document.
+    fn check<'b>(&self, with: &'b str) -> Result<Outline<'b>, ContentError> {
+        let Self { before, at, heading, entry } = *self;
+        let length = with.len() - before.source.len();
+        let after = before.with_insertion(with, at, length);
+        let added = at..at + length;
+        let insertion = Insertion { before, after: &after, added, heading, entry };
+        structure_error(&insertion).map_or(Ok(after), Err)
+    }
+}
+
 /// The bytes to insert between two parts of a document: the heading and the text, with blank lines
-/// around both.
-fn with_blank_lines(before: &str, heading: Option<&str>, text: &str, after: &str) -> String {
+/// around both. Without `is_apart`, there is none before the text.
+fn with_blank_lines(
+    before: &str,
+    heading: Option<&str>,
+    text: &str,
+    after: &str,
+    is_apart: bool,
+) -> String {
     let mut added = String::new();
     // If the line ends in a lone CR, this LF makes it a CRLF.
     if !before.is_empty() && !before.ends_with('\n') {
         added.push('\n');
     }
-    added.push('\n');
+    if is_apart {
+        added.push('\n');
+    }
     if let Some(heading) = heading {
         added += &format!("## {heading}\n");
         if !text.is_empty() {
@@ -142,9 +204,9 @@ impl Insertion<'_> {
             return false;
         };
         let (
-            BlockKind::List { items: before },
-            BlockKind::List { items: after },
-            BlockKind::List { items: added },
+            BlockKind::List { items: before, .. },
+            BlockKind::List { items: after, .. },
+            BlockKind::List { items: added, .. },
         ) = (&was.kind, &is.kind, &own.kind)
         else {
             return false;

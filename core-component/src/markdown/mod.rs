@@ -1,12 +1,14 @@
 //! The structure of Markdown documents: their blocks, and whether inserted text leaves the blocks
 //! unchanged. Blocks are those of CommonMark. Nothing here renders.
 
+mod chunks;
 mod entry;
 mod insertion;
 mod open;
 mod outline;
 mod section;
 
+pub(crate) use chunks::{chunks, items};
 pub(crate) use entry::ContentError;
 pub(crate) use insertion::insert;
 pub(crate) use outline::{Block, BlockKind, Outline};

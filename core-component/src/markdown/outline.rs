@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::open;
-use crate::text::{is_blank, lines};
+use crate::text::{is_blank, line_after, line_start};
 
 /// A document and its top-level blocks, in order.
 #[derive(Debug)]
@@ -29,9 +29,10 @@ pub(crate) enum BlockKind {
         level: u8,
         text: String,
     },
-    /// A list, with the number of its direct items.
+    /// A list, with the number of its direct items. It is tight if no blank line is between them.
     List {
         items: usize,
+        is_tight: bool,
     },
     Fence,
     Html,
@@ -52,10 +53,12 @@ impl<'a> Outline<'a> {
                 Event::Start(tag) => {
                     if depth == 0 {
                         blocks.push(Block::new(kind(&tag), range, source));
-                    } else if let (1, Tag::Item, Some(BlockKind::List { items })) =
-                        (depth, &tag, blocks.last_mut().map(|block| &mut block.kind))
+                    } else if let Some(BlockKind::List { items, is_tight }) =
+                        blocks.last_mut().map(|block| &mut block.kind)
                     {
-                        *items += 1;
+                        *items += usize::from(depth == 1 && tag == Tag::Item);
+                        // The parser has no paragraphs in the items of a tight list.
+                        *is_tight &= depth != 2 || tag != Tag::Paragraph;
                     }
                     depth += 1;
                 }
@@ -89,7 +92,7 @@ impl<'a> Outline<'a> {
             0 => 0,
             first => line_start(with, self.blocks[first].range.start),
         };
-        let end = next.map_or(with.len(), |next| line_end(with, next.range.end + length));
+        let end = next.map_or(with.len(), |next| line_after(with, next.range.end + length));
         // A byte order mark is one only at the beginning of a document.
         let begins_with_mark = start > 0 && with[start..].starts_with('\u{feff}');
         if begins_with_mark || next.is_some_and(|next| next.level().is_none()) {
@@ -155,13 +158,18 @@ impl Block {
         Self { range: self.range.start + by..self.range.end + by, ..self }
     }
 
+    /// Whether it is a list without blank lines between its items.
+    pub fn is_tight_list(&self) -> bool {
+        matches!(self.kind, BlockKind::List { is_tight: true, .. })
+    }
+
     /// Whether the block is a heading of level 2 with this text.
     pub fn is_section_heading(&self, name: &str) -> bool {
         matches!(&self.kind, BlockKind::Heading { level: 2, text } if text == name)
     }
 
     /// The level of a heading.
-    fn level(&self) -> Option<u8> {
+    pub fn level(&self) -> Option<u8> {
         match self.kind {
             BlockKind::Heading { level, .. } => Some(level),
             _ => None,
@@ -176,23 +184,12 @@ impl Block {
     }
 }
 
-/// The offset at which the line that contains `at` begins.
-pub(super) fn line_start(source: &str, at: usize) -> usize {
-    source[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
-}
-
-/// The offset after the line that contains `at`, including its line end.
-pub(super) fn line_end(source: &str, at: usize) -> usize {
-    let mut following = lines(&source[at..]).map(|(start, _)| at + start).skip(1);
-    following.next().unwrap_or(source.len())
-}
-
 fn kind(tag: &Tag<'_>) -> BlockKind {
     match tag {
         Tag::Heading { level, .. } => {
             BlockKind::Heading { level: *level as u8, text: String::new() }
         }
-        Tag::List(_) => BlockKind::List { items: 0 },
+        Tag::List(_) => BlockKind::List { items: 0, is_tight: true },
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) => BlockKind::Fence,
         Tag::CodeBlock(CodeBlockKind::Indented) => BlockKind::IndentedCode,
         Tag::HtmlBlock => BlockKind::Html,
@@ -288,7 +285,7 @@ mod tests {
             if !ends || !is_at || outline.open_at_end().is_some() {
                 continue;
             }
-            let added = format!("\n{added}{gap}");
+            let added = format!("{}{added}{gap}", ["", "\n"][pick(4).min(1)]);
             let with = format!("{before}{added}{tail}");
             let whole = Outline::of(&with);
             let near = outline.with_insertion(&with, at, added.len());

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::outline::{BlockKind, Outline, line_end, line_start};
+use super::outline::{BlockKind, Outline};
+use crate::text::{line_after, line_start};
 
 /// A heading of level 2 and its body.
 pub(crate) struct Section {
@@ -29,7 +30,7 @@ impl Section {
             }
             open = *level == 2;
             if open {
-                let heading = start..line_end(source, block.range.end);
+                let heading = start..line_after(source, block.range.end);
                 let name = text.trim().to_owned();
                 sections.push(Self { name, heading, range: start..source.len() });
             }
@@ -48,7 +49,7 @@ pub(crate) fn content_end(source: &str, range: &Range<usize>) -> usize {
     let text = &source[range.clone()];
     match text.trim_end_matches([' ', '\t', '\n', '\r']).len() {
         0 => range.start,
-        length => line_end(&source[..range.end], range.start + length),
+        length => line_after(&source[..range.end], range.start + length),
     }
 }
 

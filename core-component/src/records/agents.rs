@@ -9,15 +9,16 @@ use crate::names::name_error;
 use crate::prompt::Partial;
 use crate::storage::database::Kind;
 use crate::storage::{Area, ErrorCode, Place, Tree};
-use crate::tool::{Call, Checked, ToolError};
+use crate::tool::{Call, Checked};
 
 /// The agents that the caller may use. All resource templates have this one argument.
 pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<String>> {
-    let names = names(call).map_err(|error| Box::new(error) as Box<dyn ToolError>)?;
+    let names = names(call)?;
     Ok(names.into_iter().filter(|name| call.context.reaches(name)).collect())
 }
 
-fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
+/// The names of all agents that have records, in byte order.
+pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
     let place = Place::named(LABEL);
     let mut names = with_files(&*call.storage.open(&place)?)?;
     match call.storage.open_database(&place, DATABASE, Kind::Kept, false) {

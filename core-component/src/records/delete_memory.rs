@@ -16,7 +16,7 @@ pub(super) struct DeleteMemory;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Delete a memory")]
 pub(super) struct Input {
-    /// The memory's id.
+    /// Its id.
     #[schemars(regex(
         pattern = r"^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$"
     ))]

@@ -12,8 +12,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct GetMemoryStats;
 
-/// Counts memories by type, importance and tag; gives the times of the oldest and newest, and the
-/// most accessed.
+/// Counts memories by type, importance and tag.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Memory statistics")]

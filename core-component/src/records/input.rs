@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::error::{Code, Error};
+use super::error::Error;
+use crate::input::{distinct_lines, one_line};
 use crate::names::AgentName;
-use crate::text::normalise;
 
 /// The agent of a call that names no agent (spec 001).
 pub(super) const DEFAULT_AGENT: &str = "default";
@@ -19,22 +19,6 @@ pub(super) fn default_agent() -> AgentName {
 #[serde(transparent)]
 #[schemars(inline)]
 pub(super) struct Tag(#[schemars(length(max = 30), regex(pattern = r"\S"))] pub String);
-
-/// The content as it is stored: line ends are line feeds.
-///
-/// # Errors
-///
-/// `INVALID_INPUT` for a control character.
-pub(super) fn content(text: &str) -> Result<String, Error> {
-    normalise(text).map_err(|forbidden| {
-        let code = u32::from(forbidden.character);
-        let message = format!(
-            "line {} of `content` holds the control character U+{code:04X}: remove it",
-            forbidden.line
-        );
-        Error::at(Code::InvalidInput, message, "content", "text without control characters".into())
-    })
-}
 
 /// Checks a category.
 ///
@@ -51,22 +35,5 @@ pub(super) fn category(text: String) -> Result<String, Error> {
 ///
 /// `INVALID_INPUT` for a control character or a line break.
 pub(super) fn tags(given: Vec<Tag>) -> Result<Vec<String>, Error> {
-    let mut tags: Vec<String> = Vec::with_capacity(given.len());
-    for (index, Tag(tag)) in given.into_iter().enumerate() {
-        let tag = one_line(tag, "tag", &format!("tags/{index}"))?;
-        if !tags.contains(&tag) {
-            tags.push(tag);
-        }
-    }
-    Ok(tags)
-}
-
-fn one_line(text: String, name: &str, field: &str) -> Result<String, Error> {
-    let is_valid = normalise(&text).is_ok_and(|text| !text.contains(['\n', '\t']));
-    if is_valid {
-        return Ok(text);
-    }
-    let message =
-        format!("the {name} `{}` holds a control character: remove it", text.escape_debug());
-    Err(Error::at(Code::InvalidInput, message, field, "text on one line".into()))
+    distinct_lines(given.into_iter().map(|Tag(tag)| tag), "tag", "tags")
 }

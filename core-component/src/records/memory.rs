@@ -81,7 +81,7 @@ pub(super) struct Memory {
     pub category: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    // When `recall_context` last returned it.
+    // When `recall_context` last returned it, or a later change.
     pub accessed_at: Timestamp,
     // How often `recall_context` has returned it.
     pub access_count: u64,
@@ -92,6 +92,13 @@ pub(super) struct Memory {
 }
 
 impl Memory {
+    /// Notes a change at this moment. It counts as the latest access too, so that a recall shows what
+    /// was just corrected.
+    pub fn touch(&mut self, now: Timestamp) {
+        self.updated_at = now.max(self.created_at);
+        self.accessed_at = self.updated_at;
+    }
+
     /// Its size in both formats: the length of its compact JSON in bytes.
     pub fn bytes(&self) -> u64 {
         serde_json::to_string(self).map_or(0, |json| json.len() as u64)

@@ -16,6 +16,7 @@ mod add_recent_task;
 mod agent;
 mod agents;
 mod archive_memories;
+mod candidates;
 mod convert_records;
 mod delete_memory;
 mod error;
@@ -27,11 +28,13 @@ mod input;
 mod json;
 mod memory;
 mod new_memory;
+mod no_match;
 mod place;
 mod query;
 mod query_memories;
 mod recall_context;
 mod resources;
+mod search;
 mod settings;
 mod sqlite;
 mod stats;
@@ -46,7 +49,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "records",
     title: "Typed records",
-    description: "Core memories, learnings and tasks of each agent, in a directory of their own",
+    description: "Single facts: core memories, learnings and tasks of each agent in a directory of their \
+                  own, to filter by type, tag, importance and text",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::RecordsSettings>("records").map(drop),
@@ -70,4 +74,6 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     prompts: &[],
     complete: agents::complete,
     follow_ups: None,
+    left_out_by: None,
+    search: Some(search::collect),
 };

@@ -11,6 +11,7 @@ use super::memory::{Importance, Kind, Memory};
 use super::store::Purpose;
 use super::store::Writer;
 use crate::context::Context;
+use crate::input::content;
 use crate::names::AgentName;
 use crate::tool::Call;
 
@@ -38,7 +39,7 @@ pub(super) fn add(call: &Call<'_>, kind: Kind, new: NewMemory) -> Result<Stored,
     let memory = Memory {
         id: String::new(),
         kind,
-        content: input::content(&new.content)?,
+        content: content(&new.content)?,
         category: new.category.map(input::category).transpose()?,
         created_at: call.context.now,
         updated_at: call.context.now,

@@ -11,6 +11,8 @@ use crate::words::fold;
 /// A query. A memory matches if it passes all filters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Query {
+    /// The memory must have one of these ids, if there are any.
+    pub ids: Vec<String>,
     pub kind: Option<Kind>,
     /// The memory must have all of these tags, compared exactly.
     pub tags: Vec<String>,
@@ -33,6 +35,7 @@ impl Query {
     /// The unarchived memories that were accessed most recently.
     pub fn recent(limit: u32) -> Self {
         Self {
+            ids: Vec::new(),
             kind: None,
             tags: Vec::new(),
             terms: Vec::new(),
@@ -59,12 +62,17 @@ impl Query {
     }
 
     fn matches(&self, memory: &Memory) -> bool {
+        self.passes_filters(memory) && self.matches_terms(memory)
+    }
+
+    /// Whether a memory passes all filters except the terms.
+    fn passes_filters(&self, memory: &Memory) -> bool {
         (self.archived || !memory.archived)
+            && (self.ids.is_empty() || self.ids.contains(&memory.id))
             && self.kind.is_none_or(|kind| memory.kind == kind)
             && self.importance.is_none_or(|importance| memory.importance == importance)
             && (self.category.is_none() || memory.category == self.category)
             && self.tags.iter().all(|tag| memory.tags.contains(tag))
-            && self.matches_terms(memory)
     }
 
     fn matches_terms(&self, memory: &Memory) -> bool {
@@ -73,6 +81,13 @@ impl Query {
         }
         let texts: Vec<String> = memory.searched_texts().map(fold).collect();
         self.terms.iter().all(|term| texts.iter().any(|text| text.contains(term.as_str())))
+    }
+
+    /// Whether a memory passes all filters and has at least one of the terms.
+    pub fn matches_any_term(&self, memory: &Memory) -> bool {
+        let texts: Vec<String> = memory.searched_texts().map(fold).collect();
+        let has = |term: &String| texts.iter().any(|text| text.contains(term.as_str()));
+        self.passes_filters(memory) && self.terms.iter().any(has)
     }
 
     fn order(&self, a: &Memory, b: &Memory) -> Ordering {

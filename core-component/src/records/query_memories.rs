@@ -2,10 +2,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::Error;
 use super::input::default_agent;
 use super::memory::{Importance, Kind, Memory};
-use super::query::{Query, Sort};
+use super::no_match;
+use super::query::{Page, Query, Sort};
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 use crate::words::fold;
@@ -20,6 +22,10 @@ pub(super) struct Input {
     /// Default `default`.
     #[serde(default = "default_agent")]
     agent_id: AgentName,
+    /// Only these.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    ids: Vec<String>,
     /// What it is about.
     #[serde(rename = "type")]
     kind: Option<Kind>,
@@ -27,7 +33,7 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(length(max = 10))]
     tags: Vec<String>,
-    /// Parts of words; each must occur in content, category or tags.
+    /// Parts of words, each of them in content, category or tags.
     #[schemars(length(max = 200))]
     search: Option<String>,
     /// Its weight.
@@ -73,11 +79,17 @@ pub(super) struct Output {
     limit: u32,
     offset: u64,
     has_more: bool,
+    // Where to look instead of here, if nothing matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for QueryMemories {
     const NAME: &'static str = "query_memories";
     const HINTS: Hints = Hints::READS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
@@ -86,6 +98,7 @@ impl Tool for QueryMemories {
         let Input { limit, offset, .. } = input;
         let search = input.search.as_deref().map(fold).unwrap_or_default();
         let query = Query {
+            ids: input.ids,
             kind: input.kind,
             tags: input.tags,
             terms: search.split_whitespace().map(str::to_owned).collect(),
@@ -98,8 +111,23 @@ impl Tool for QueryMemories {
             descending: input.sort_order == Order::Desc,
             counts_all: true,
         };
-        let page = Agent::open(call, &input.agent_id)?.read(|reader| reader.query(&query))?;
+        let agent = Agent::open(call, &input.agent_id)?;
+        let (page, near) = agent.read(|reader| {
+            let page = reader.query(&query)?;
+            let near = (page.total == 0).then(|| no_match::near(reader, &query));
+            Ok((page, near.transpose()?))
+        })?;
+        let (mut note, mut warnings) = (None, Vec::new());
+        if let Some(near) = near {
+            // The agents are beside the query, so it does not fail because they cannot be listed.
+            let agents = agents::names(call).map_err(|error| {
+                let message = error.message();
+                warnings.push(format!("the agents with memories could not be listed: {message}"));
+            });
+            note = Some(no_match::note(call, agent.name, &near, agents.as_ref().ok()));
+        }
         let has_more = offset.saturating_add(page.memories.len() as u64) < page.total;
-        Ok(Output { memories: page.memories, total: page.total, limit, offset, has_more })
+        let Page { memories, total } = page;
+        Ok(Output { memories, total, limit, offset, has_more, note, warnings })
     }
 }

@@ -1,5 +1,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::agent::{Agent, hidden_rows_message};
 use super::error::{Code, Error};
@@ -8,12 +9,13 @@ use super::memory::{Kind, Memory};
 use super::query::Query;
 use super::store::Purpose;
 use crate::names::AgentName;
+use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct RecallContext;
 
-/// Recalls what earlier sessions stored: the most recently accessed memories. Call it first in every
-/// session. Counts as an access.
+/// Recalls the memories that were used or changed last. Useful when a session begins. Counts as an
+/// access.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Recall the context")]
@@ -36,52 +38,70 @@ fn default_limit() -> u32 {
 pub(super) struct Output {
     // The memories as text for a reader, by type, those of high importance first.
     context: String,
-    // The same memories in the same order.
-    memories: Vec<Memory>,
+    // The rest of the same memories, in the same order.
+    memories: Vec<Recalled>,
     count: usize,
+    // How many the agent has, without archived ones.
+    total: u64,
     // Says if the access could not be recorded, and if the agent also has hidden rows.
     warnings: Vec<String>,
+}
+
+// The fields of a memory that the text lacks.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Recalled {
+    // Its number in the text.
+    number: usize,
+    id: String,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    accessed_at: Timestamp,
+    access_count: u64,
 }
 
 impl Tool for RecallContext {
     const NAME: &'static str = "recall_context";
     const HINTS: Hints = Hints::ADDS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        let query = Query::recent(input.limit);
+        let query = Query { counts_all: true, ..Query::recent(input.limit) };
         let recorded = agent.change(Purpose::Access, |writer| {
-            let mut memories = writer.query(&query)?.memories;
-            for memory in &mut memories {
+            let mut page = writer.query(&query)?;
+            for memory in &mut page.memories {
                 let before = memory.clone();
                 memory.accessed_at = call.context.now.max(memory.created_at);
                 memory.access_count = memory.access_count.saturating_add(1);
                 writer.update(&before, memory)?;
             }
-            Ok(memories)
+            Ok(page)
         });
-        let (memories, warning) = match recorded {
-            Ok(memories) => (memories, None),
+        let (page, warning) = match recorded {
+            Ok(page) => (page, None),
             Err(error) if cannot_write(error.code) => {
                 let warning = format!("this access could not be recorded: {}", error.message());
                 // If reading fails too, the first error says more.
                 let page = agent.read(|reader| reader.query(&query)).map_err(|_| error)?;
-                (page.memories, Some(warning))
+                (page, Some(warning))
             }
             Err(error) => return Err(error),
         };
-        let memories = grouped(memories);
+        let memories = grouped(page.memories);
+        let query_tool = call.listed("records", "query_memories");
         let hidden = match agent.has_hidden_rows() {
             Ok(is_hidden) => is_hidden.then(|| hidden_rows_message(agent.name)),
             Err(error) => Some(format!("`memories.db` could not be checked: {}", error.message())),
         };
         Ok(Output {
-            context: text(agent.name, &memories),
+            context: text(agent.name, &memories, page.total, &query_tool),
             count: memories.len(),
-            memories,
+            total: page.total,
+            memories: memories.into_iter().zip(1..).map(recalled).collect(),
             warnings: warning.into_iter().chain(hidden).collect(),
         })
     }
@@ -98,33 +118,61 @@ fn grouped(mut memories: Vec<Memory>) -> Vec<Memory> {
     memories
 }
 
-fn text(agent: &str, memories: &[Memory]) -> String {
+fn recalled((memory, number): (Memory, usize)) -> Recalled {
+    Recalled {
+        number,
+        id: memory.id,
+        created_at: memory.created_at,
+        updated_at: memory.updated_at,
+        accessed_at: memory.accessed_at,
+        access_count: memory.access_count,
+    }
+}
+
+/// The memories as Markdown. `query` is the name of the tool that finds others.
+fn text(agent: &str, memories: &[Memory], total: u64, query: &str) -> String {
     if memories.is_empty() {
         return format!("No memories of agent `{agent}` yet.");
     }
     let mut text = format!("# Memories of `{agent}`\n");
+    let count = memories.len() as u64;
+    if count < total {
+        text += &format!(
+            "\n{count} of {total} memories, those used or changed last; `{query}` finds the others.\n"
+        );
+    }
+    let mut numbered = memories.iter().zip(1..).peekable();
     for kind in Kind::ALL {
-        let mut of_kind = memories.iter().filter(|memory| memory.kind == kind).peekable();
-        if of_kind.peek().is_none() {
-            continue;
-        }
         let title = match kind {
             Kind::Core => "Core memories",
             Kind::Learning => "Learnings",
             Kind::Task => "Tasks",
         };
-        text += &format!("\n## {title}\n\n");
-        for memory in of_kind {
-            text += &line(memory);
+        let mut heading = format!("\n## {title}\n\n");
+        while let Some((memory, number)) = numbered.next_if(|(memory, _)| memory.kind == kind) {
+            text += &std::mem::take(&mut heading);
+            text += &item(memory, number);
         }
     }
     text
 }
 
-/// A list item: the content, then category, tags and importance in brackets.
-fn line(memory: &Memory) -> String {
-    let category = memory.category.as_deref().map(|category| format!("{category}; "));
-    let tags: String = memory.tags.iter().map(|tag| format!("#{tag} ")).collect();
-    let content = memory.content.trim_end().replace('\n', "\n  ");
-    format!("- {content} [{}{tags}{}]\n", category.unwrap_or_default(), memory.importance.name())
+/// A list item: importance, category and tags on a line of their own, then the content as it is, so
+/// that its blocks stay what they are. Category and tags are quoted, because they may hold any sign.
+fn item(memory: &Memory, number: usize) -> String {
+    let mut text = format!("{number}. {}", memory.importance.name());
+    if let Some(category) = &memory.category {
+        text += &format!(", category {}", json!(category));
+    }
+    if !memory.tags.is_empty() {
+        let tags: Vec<_> = memory.tags.iter().map(|tag| json!(tag).to_string()).collect();
+        text += &format!(", tags {}", tags.join(" "));
+    }
+    let indent = " ".repeat(format!("{number}. ").len());
+    text += "\n\n";
+    for line in memory.content.trim_end().lines() {
+        let indent = if line.trim().is_empty() { "" } else { &indent };
+        text += &format!("{indent}{line}\n");
+    }
+    text
 }

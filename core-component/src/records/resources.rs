@@ -10,7 +10,7 @@ use super::input::DEFAULT_AGENT;
 use super::query::Query;
 use super::uri::SCHEME;
 use crate::names::AgentName;
-use crate::tool::{Call, ToolError};
+use crate::tool::Call;
 use crate::toolset::{ReadResult, Resource, Resources};
 
 /// The number of memories in `memory://recent`.
@@ -58,7 +58,7 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
         "stats" => stats(call, &agent),
         _ => return None,
     };
-    Some(contents.map_err(|error| Box::new(error) as Box<dyn ToolError>))
+    Some(contents.map_err(Into::into))
 }
 
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {

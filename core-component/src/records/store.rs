@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use super::candidates::Candidates;
 use super::error::Error;
 use super::memory::{Kind, Memory};
 use super::query::{Page, Query};
 use super::stats::Stats;
+use crate::source::Request;
 use crate::time::Timestamp;
 
 /// A memory that is imported or converted.
@@ -25,7 +27,20 @@ pub(super) trait Reader {
     /// One page of the memories that match.
     fn query(&self, query: &Query) -> Result<Page, Error>;
 
+    /// How many memories match the query if one of its terms is enough, counted up to its limit.
+    fn count_with_any_term(&self, query: &Query) -> Result<u32, Error> {
+        let mut found = BTreeSet::new();
+        for term in &query.terms {
+            let of_term = Query { terms: vec![term.clone()], ..query.clone() };
+            found.extend(self.query(&of_term)?.memories.into_iter().map(|memory| memory.id));
+        }
+        Ok(query.limit.min(found.len() as u32))
+    }
+
     fn stats(&self) -> Result<Stats, Error>;
+
+    /// The memories that a ranked search looks at.
+    fn candidates(&self, request: &Request) -> Result<Candidates, Error>;
 
     /// Whether a memory has this id, even if its record is damaged.
     fn has_id(&self, id: &str) -> Result<bool, Error>;

@@ -7,6 +7,7 @@ use super::input::{self, Tag, default_agent};
 use super::memory::{Importance, Kind, Memory};
 use super::new_memory::{NewMemory, Stored, add};
 use super::store::Purpose;
+use crate::input::content;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
@@ -44,6 +45,7 @@ pub(super) struct Input {
 impl Tool for StoreMemory {
     const NAME: &'static str = "store_memory";
     const HINTS: Hints = Hints::OVERWRITES;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Stored;
     type Error = Error;
@@ -67,7 +69,7 @@ impl Tool for StoreMemory {
 
 fn update(call: &Call<'_>, id: &str, input: &Input) -> Result<Stored, Error> {
     let agent = Agent::open(call, &input.agent_id)?;
-    let content = input::content(&input.content)?;
+    let content = content(&input.content)?;
     let category = input.category.clone().map(input::category).transpose()?;
     let tags = input.tags.clone().map(input::tags).transpose()?;
     agent.change(Purpose::Change, |writer| {
@@ -81,7 +83,7 @@ fn update(call: &Call<'_>, id: &str, input: &Input) -> Result<Stored, Error> {
             ..before.clone()
         };
         if memory != before {
-            memory.updated_at = call.context.now.max(memory.created_at);
+            memory.touch(call.context.now);
             writer.update(&before, &memory)?;
         }
         Ok(Stored { id: id.to_owned(), created: false, memory })

@@ -8,6 +8,7 @@ use super::error::{Code, Error};
 use super::input::{self, Tag, default_agent};
 use super::memory::{Importance, Memory};
 use super::store::Purpose;
+use crate::input::content;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
@@ -18,7 +19,7 @@ pub(super) struct UpdateMemory;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Update a memory")]
 pub(super) struct Input {
-    /// The memory's id.
+    /// Its id.
     #[schemars(regex(
         pattern = r"^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$"
     ))]
@@ -84,7 +85,7 @@ impl Tool for UpdateMemory {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        let content = input.content.as_deref().map(input::content).transpose()?;
+        let content = input.content.as_deref().map(content).transpose()?;
         let category = match input.category {
             Some(Some(category)) => Some(Some(input::category(category)?)),
             other => other,
@@ -114,7 +115,7 @@ impl Tool for UpdateMemory {
             };
             let updated_fields = changed_fields(&before, &memory);
             if !updated_fields.is_empty() {
-                memory.updated_at = call.context.now.max(memory.created_at);
+                memory.touch(call.context.now);
                 writer.update(&before, &memory)?;
             }
             Ok(Output { memory, updated_fields })

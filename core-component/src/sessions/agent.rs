@@ -1,14 +1,18 @@
 //! The documents of one agent in one repository: their paths, reading them, and changing them under
 //! the lock.
 
+use std::cell::RefCell;
+
 use super::error::{Code, Error};
 use super::finding::{Finding, utf8};
-use super::log::{Log, LogId};
-use super::repo_root::{ROOT_ACCEPTED, check_root};
+use super::log::{Log, LogId, log_date};
+use super::repo_root::{ROOT_ACCEPTED, check_root, default_root};
 use super::schema::Schema;
-use crate::names::{AgentName, NAME_ACCEPTED};
+use super::uri;
+use crate::names::{AgentName, NAME_ACCEPTED, name_error};
 use crate::storage::{
-    self, Area, CommitError, Document, EntryKind, ErrorCode, Place, Tree, Writer, has_document,
+    self, Area, Change, CommitError, Document, EntryKind, ErrorCode, Place, Tree, Writer,
+    has_document,
 };
 use crate::time::Date;
 use crate::tool::Call;
@@ -35,9 +39,14 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the path is not absolute or does not exist, or if the name is invalid or
-    /// differs from another agent's only in case. `RepositoryNotAllowed`. `PermissionDenied`.
-    pub fn open(call: &Call<'a>, repo_root: &str, name: &'a AgentName) -> Result<Self, Error> {
+    /// `InvalidInput` if the path is not absolute, does not exist, or is left out where not exactly
+    /// one repository is granted, or if the name is invalid or differs from another agent's only in
+    /// case. `RepositoryNotAllowed`. `PermissionDenied`.
+    pub fn open(
+        call: &Call<'a>,
+        repo_root: Option<&str>,
+        name: &'a AgentName,
+    ) -> Result<Self, Error> {
         let name = checked(name)?;
         check_reach(call, name)?;
         let agent = Self { name, tree: open_tree(call, repo_root)? };
@@ -46,22 +55,30 @@ impl<'a> Agent<'a> {
     }
 
     /// Runs `change`, which reads and commits, under the lock. Runs it again if a document was
-    /// changed between its read and its commit.
+    /// changed between its read and its commit. Reports the resources that it changes, if their
+    /// URIs are unambiguous: they name no repository.
     pub fn change<T>(
         &self,
-        change: impl Fn(&dyn Writer) -> Result<T, ChangeError>,
+        call: &Call<'_>,
+        change: impl Fn(&AgentWriter<'_>) -> Result<T, ChangeError>,
     ) -> Result<T, Error> {
-        let writer = self.tree.lock(None)?;
+        // Before anything is written, so that an error leaves nothing behind.
+        let is_only_repository = call.storage.list_repositories()?.len() == 1;
+        let writer = AgentWriter { writer: self.tree.lock(None)?, changed: RefCell::default() };
         // An agent with a similar name may have been created since `open`.
         self.check_case()?;
         let mut attempt = 1;
-        loop {
-            match change(&*writer) {
+        let changed = loop {
+            match change(&writer) {
                 Err(ChangeError::Conflict(_)) if attempt < MAX_ATTEMPTS => attempt += 1,
-                Err(ChangeError::Conflict(error) | ChangeError::Other(error)) => return Err(error),
-                Ok(done) => return Ok(done),
+                Err(ChangeError::Conflict(error) | ChangeError::Other(error)) => break Err(error),
+                Ok(done) => break Ok(done),
             }
+        };
+        if is_only_repository {
+            call.changed.borrow_mut().extend(writer.changed.into_inner());
         }
+        changed
     }
 
     /// The path of the schema in the tree.
@@ -148,7 +165,7 @@ impl<'a> Agent<'a> {
         Ok(dates)
     }
 
-    /// Refuses a name that differs from another agent's only in case: on some file systems both
+    /// Refuses a name that differs only in case from another entry's: on some file systems both
     /// would be the same directory.
     fn check_case(&self) -> Result<(), Error> {
         let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
@@ -161,6 +178,26 @@ impl<'a> Agent<'a> {
             self.name, twin.name
         );
         Err(Error::at(Code::InvalidInput, message, "agent_name", format!("`{}`", twin.name)))
+    }
+}
+
+/// The lock of the tree. It notes the URIs of the resources that it changes.
+pub(super) struct AgentWriter<'a> {
+    writer: Box<dyn Writer + 'a>,
+    changed: RefCell<Vec<String>>,
+}
+
+impl AgentWriter<'_> {
+    pub fn commit(&self, changes: &[Change]) -> Result<(), CommitError> {
+        let committed = self.writer.commit(changes);
+        if committed.as_ref().err().is_none_or(|failed| failed.applied > 0) {
+            let paths = changes.iter().filter_map(|change| match change {
+                Change::Put { path, .. } => uri::changed_by(path),
+                _ => None,
+            });
+            self.changed.borrow_mut().extend(paths);
+        }
+        committed.map(drop)
     }
 }
 
@@ -187,9 +224,15 @@ impl From<CommitError> for ChangeError {
     }
 }
 
-/// The day of a log, from its file name. None if it is not the name of a log.
-pub(super) fn log_date(file_name: &str) -> Option<Date> {
-    file_name.strip_suffix(".md").and_then(Date::parse)
+/// The names of the agents in a tree that the caller may use, in byte order.
+pub(super) fn agent_names(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<String>, Error> {
+    let entries = tree.list(Area::Documents, "")?.unwrap_or_default().into_iter();
+    let directories = entries.filter(|entry| entry.status.kind == EntryKind::Directory);
+    let names = directories.map(|entry| entry.name);
+    let mut names: Vec<_> =
+        names.filter(|name| name_error(name).is_none() && call.context.reaches(name)).collect();
+    names.sort();
+    Ok(names)
 }
 
 /// Parses a log; `MalformedLog` names the path and the line.
@@ -237,10 +280,20 @@ pub(super) fn in_repository(path: &str) -> String {
 ///
 /// # Errors
 ///
-/// `InvalidInput` if the path is not absolute or does not exist. `RepositoryNotAllowed`.
-pub(super) fn open_tree<'a>(call: &Call<'a>, repo_root: &str) -> Result<Box<dyn Tree + 'a>, Error> {
-    check_root(repo_root)?;
-    call.storage.open(&Place::repository(repo_root)).map_err(not_opened)
+/// `InvalidInput` if the path is not absolute, does not exist, or is left out where not exactly one
+/// repository is granted. `RepositoryNotAllowed`.
+pub(super) fn open_tree<'a>(
+    call: &Call<'a>,
+    repo_root: Option<&str>,
+) -> Result<Box<dyn Tree + 'a>, Error> {
+    let place = match repo_root {
+        Some(path) => {
+            check_root(path)?;
+            Place::repository(path)
+        }
+        None => Place::repository(default_root(call)?),
+    };
+    call.storage.open(&place).map_err(not_opened)
 }
 
 fn not_opened(error: storage::Error) -> Error {

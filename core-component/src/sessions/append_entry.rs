@@ -1,13 +1,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, ChangeError, MAX_PARSED_BYTES, in_repository, parse_log};
+use super::agent::{Agent, AgentWriter, ChangeError, MAX_PARSED_BYTES, in_repository, parse_log};
 use super::content::{invalid_content, stored_form};
 use super::error::{Code, Error};
 use super::log::LogId;
 use super::schema::Schema;
 use crate::names::AgentName;
-use crate::storage::{Area, Change, Writer};
+use crate::storage::{Area, Change};
 use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
 
@@ -22,9 +22,9 @@ pub(super) struct AppendEntry;
 pub(super) struct Input {
     /// The agent's name, the same in every session.
     agent_name: AgentName,
-    /// The absolute path of the top level of the source repository.
+    /// The absolute path of the repository's top level. Leave it out if only one is granted.
     #[schemars(length(min = 1, max = 4096))]
-    repo_root: String,
+    repo_root: Option<String>,
     /// The day of the session, `YYYY-MM-DD`. Leave it out for today.
     date: Option<Date>,
     /// The section's name, exactly: `Context`, `Discussion Summary`, `Decisions`,
@@ -44,13 +44,14 @@ pub(super) struct Output {
     session_file: String,
     /// The section that holds the entry.
     section: String,
-    /// What differs between the log, its schema and this program.
+    /// What differs between the log, its schema and this program, and a heading above the entry.
     warnings: Vec<String>,
 }
 
 impl Tool for AppendEntry {
     const NAME: &'static str = "append_entry";
     const HINTS: Hints = Hints::ADDS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
@@ -58,15 +59,15 @@ impl Tool for AppendEntry {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let content = stored_form(&input.content)?;
         let date = input.date.unwrap_or_else(|| call.context.today());
-        let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
+        let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
         let id = LogId { agent: agent.name, date };
-        agent.change(|writer| append(&agent, writer, id, &input.section, &content))
+        agent.change(call, |writer| append(&agent, writer, id, &input.section, &content))
     }
 }
 
 fn append(
     agent: &Agent<'_>,
-    writer: &dyn Writer,
+    writer: &AgentWriter<'_>,
     id: LogId<'_>,
     section: &str,
     content: &str,
@@ -82,7 +83,8 @@ fn append(
     if text.len() as u64 > MAX_PARSED_BYTES {
         return Err(too_long(id).into());
     }
-    let warnings = log.all_warnings();
+    let mut warnings = log.all_warnings();
+    warnings.extend(log.heading_above(section, content).map(|finding| finding.what));
     let put = Change::Put {
         area: Area::Documents,
         path: path.clone(),

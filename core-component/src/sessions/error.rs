@@ -61,6 +61,20 @@ impl Error {
     }
 }
 
+/// How many names a message lists.
+const MAX_LISTED: usize = 20;
+
+/// Names for a message, each in backticks.
+pub(super) fn listed<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
+    let first = names.by_ref().take(MAX_LISTED).map(|name| format!("`{name}`"));
+    let mut listed = first.collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => {}
+        more => listed += &format!(" and {more} more"),
+    }
+    listed
+}
+
 impl ToolError for Error {
     fn invalid_input(violations: Vec<Violation>) -> Self {
         let message = not_accepted(&violations);
@@ -73,6 +87,12 @@ impl ToolError for Error {
 
     fn refusal(&self) -> Refusal {
         Refusal::of(self.error.category(), self.error, &self.message, &json!(self))
+    }
+}
+
+impl From<Error> for Box<dyn ToolError> {
+    fn from(error: Error) -> Self {
+        Box::new(error)
     }
 }
 

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use super::agent::{MAX_PARSED_BYTES, log_date};
+use super::agent::MAX_PARSED_BYTES;
 use super::error::Error;
 use super::finding::{Finding, Severity, merge_conflict, utf8};
-use super::log::{Log, LogId};
+use super::log::{Log, LogId, log_date};
 use super::schema::Schema;
 use super::summary::Summary;
 use crate::names::name_error;

@@ -1,10 +1,11 @@
-//! The header of a session log: agent, date, session id and schema version.
+//! Reading the header of a session log: agent, date, session id and schema version. `log.rs` writes
+//! and checks it.
 
 use std::ops::Range;
 
 use crate::text::lines;
 
-/// The fields of a header; a missing field is none.
+/// The fields of a header. A missing field is `None`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
     pub agent: Option<Field>,

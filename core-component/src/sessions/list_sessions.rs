@@ -8,17 +8,16 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct ListSessions;
 
-/// Lists an agent's session logs, the newest first, to find the day of an earlier session. Writes
-/// nothing.
+/// Lists an agent's session logs, the newest first. `read_session` reads one of them.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "List the sessions")]
 pub(super) struct Input {
     /// The agent's name, the same in every session.
     agent_name: AgentName,
-    /// The absolute path of the top level of the source repository.
+    /// The absolute path of the repository's top level. Leave it out if only one is granted.
     #[schemars(length(min = 1, max = 4096))]
-    repo_root: String,
+    repo_root: Option<String>,
     /// How many at most. Leave it out for all.
     #[schemars(range(min = 1, max = 1000))]
     limit: Option<u32>,
@@ -39,7 +38,7 @@ impl Tool for ListSessions {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
+        let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
         agent.schema()?;
         let limit = input.limit.map_or(usize::MAX, |limit| limit as usize);
         let newest = agent.sessions()?.into_iter().rev().take(limit);

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::finding::Finding;
 use super::header::{Field, Header};
 use super::schema::{HEADER, Schema};
-use crate::markdown::{BlockKind, ContentError, Outline, Section, content_end, insert};
-use crate::text::{line_of, lines};
+use crate::markdown::{Block, BlockKind, ContentError, Outline, Section, content_end, insert};
+use crate::text::{excerpt, line_of, lines};
 use crate::time::Date;
 
 /// The title of logs that an earlier program wrote, which is called the first program here. Their
@@ -44,6 +44,11 @@ pub(super) fn new_log(id: LogId<'_>, schema: &Schema) -> String {
         text += &format!("\n## {section}\n");
     }
     text
+}
+
+/// The day of a log, from its file name. None if it is not the name of a log.
+pub(super) fn log_date(file_name: &str) -> Option<Date> {
+    file_name.strip_suffix(".md").and_then(Date::parse)
 }
 
 /// The session id of a log whose header has none.
@@ -130,6 +135,24 @@ impl<'a> Log<'a> {
         })
     }
 
+    /// A warning if an entry at the end of a section stands under a heading that it does not begin
+    /// with. Readers would take it for a part of what the heading names.
+    pub fn heading_above(&self, section: &str, entry: &str) -> Option<Finding> {
+        let range = &self.section(section)?.range;
+        let own = Outline::of(entry).blocks.first().and_then(Block::level).unwrap_or(u8::MAX);
+        let above = |block: &&Block| block.level().is_some_and(|level| (3..own).contains(&level));
+        let inside = |block: &&Block| range.contains(&block.range.start);
+        let block = self.outline.blocks.iter().filter(inside).rfind(above)?;
+        let (level, at) = (block.level()?, block.range.start);
+        let heading = excerpt(self.outline.text(block).lines().next().unwrap_or_default());
+        let line = line_of(self.outline.source, at);
+        let what = format!(
+            "the entry stands under the heading `{heading}` in line {line}: an entry that begins \
+             with a heading of level {level} would stand beside it"
+        );
+        Some(self.finding(at, what))
+    }
+
     fn section(&self, name: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.name == name)
     }
@@ -146,7 +169,7 @@ impl<'a> Log<'a> {
     }
 
     fn check_open_blocks(&self) -> Result<(), Finding> {
-        let what = |block: &crate::markdown::Block| match block.kind {
+        let what = |block: &Block| match block.kind {
             BlockKind::Fence => "the code fence",
             _ => "the comment or HTML block",
         };
@@ -250,9 +273,58 @@ mod tests {
         let text = new_log(id(), &Schema::default());
         let text = append(&text, "Decisions", "- one").expect("appended");
         let text = append(&text, "Decisions", "- two\n\nand text").expect("appended");
-        assert!(text.contains("\n## Decisions\n\n- one\n\n- two\n\nand text\n\n## Open Q"));
+        assert!(text.contains("\n## Decisions\n\n- one\n- two\n\nand text\n\n## Open Q"));
         let text = append(&text, "Next Actions", "last").expect("appended");
         assert!(text.ends_with("\n## Next Actions\n\nlast\n"));
+    }
+
+    #[test]
+    fn only_a_tight_list_gains_tight_items_without_a_blank_line() {
+        let head = "# t\n\n## Header\n\n- Agent Name: ada\n- Date: 2025-01-20\n\n## Context\n\n";
+        for (list, entry, with) in [
+            ("- a\n- b", "- c\n- d\n\ntext", "- a\n- b\n- c\n- d\n\ntext\n"),
+            ("- a", "- c\n\n  more", "- a\n\n- c\n\n  more\n"),
+            ("- a\n\n- b", "- c", "- a\n\n- b\n\n- c\n"),
+            ("- a\n\n  - b", "- c", "- a\n\n  - b\n\n- c\n"),
+            ("- a\n  - b\n\n  - c", "- d", "- a\n  - b\n\n  - c\n- d\n"),
+            ("1. a", "2. b", "1. a\n2. b\n"),
+            ("- a", "* b", "- a\n\n* b\n"),
+            ("- a\n\n[l]: /x", "- b", "- a\n\n[l]: /x\n\n- b\n"),
+            ("text", "- b", "text\n\n- b\n"),
+        ] {
+            let with = format!("{head}{with}");
+            assert_eq!(append(&format!("{head}{list}\n"), "Context", entry), Ok(with.clone()));
+            // The last line may lack its end.
+            assert_eq!(append(&format!("{head}{list}"), "Context", entry), Ok(with));
+        }
+    }
+
+    #[test]
+    fn an_entry_below_a_deeper_heading_has_a_warning_unless_it_stands_beside_it() {
+        let head = "# t\n\n## Header\n\n- Agent Name: ada\n- Date: 2025-01-20\n\n## Context\n\n";
+        let schema = Schema::default();
+        for (text, entry, line) in [
+            ("text", "- b", None),
+            ("### A\n\ntext", "- b", Some(10)),
+            ("### A\n\n#### B", "text", Some(12)),
+            ("### A\n\n#### B", "#### C", Some(10)),
+            ("### A\n\n#### B", "### C", None),
+            ("- ### A", "text", None),
+            ("\n## Ours\n\n### A", "text", None),
+        ] {
+            let text = format!("{head}{text}\n");
+            let log = Log::parse(&text, &schema, id()).expect("a log");
+            let above = log.heading_above("Context", entry);
+            assert_eq!(above.map(|finding| finding.line), line, "{text:?} {entry:?}");
+        }
+    }
+
+    #[test]
+    fn a_definition_before_items_does_not_go_on_with_the_item_before() {
+        let text = new_log(id(), &Schema::default());
+        let text = append(&text, "Decisions", "- one").expect("appended");
+        let text = append(&text, "Decisions", "[l]: /x\n- two [l]").expect("appended");
+        assert!(text.contains("\n- one\n\n[l]: /x\n- two [l]\n"), "{text}");
     }
 
     #[test]

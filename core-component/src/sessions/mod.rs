@@ -9,6 +9,7 @@
 
 mod agent;
 mod append_entry;
+mod completion;
 mod content;
 mod error;
 mod examination;
@@ -16,12 +17,17 @@ mod finding;
 mod header;
 mod list_sessions;
 mod log;
+mod page;
+mod read_session;
 mod read_summary;
 mod repo_root;
+mod resources;
 mod schema;
+mod search;
 mod start_session;
 mod summary;
 mod update_summary;
+mod uri;
 mod validate;
 
 use crate::tool::ErasedTool;
@@ -30,7 +36,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "sessions",
     title: "Session logs",
-    description: "Markdown logs and a summary for each agent, in the repository that they are about",
+    description: "The story of the work on a repository: Markdown logs and a summary for each agent, in \
+                  the repository itself, for everyone who works on it",
     is_default: true,
     settings: &[],
     check: |_| Ok(()),
@@ -41,10 +48,13 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<read_summary::ReadSummary>(),
         ErasedTool::of::<update_summary::UpdateSummary>(),
         ErasedTool::of::<list_sessions::ListSessions>(),
+        ErasedTool::of::<read_session::ReadSession>(),
         ErasedTool::of::<validate::Validate>(),
     ],
-    resources: None,
+    resources: Some(&resources::RESOURCES),
     prompts: &[],
-    complete: |_, _| Ok(Vec::new()),
+    complete: completion::complete,
     follow_ups: None,
+    left_out_by: None,
+    search: Some(search::collect),
 };

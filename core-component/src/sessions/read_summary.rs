@@ -18,9 +18,9 @@ pub(super) struct ReadSummary;
 pub(super) struct Input {
     /// The agent's name, the same in every session.
     agent_name: AgentName,
-    /// The absolute path of the top level of the source repository.
+    /// The absolute path of the repository's top level. Leave it out if only one is granted.
     #[schemars(length(min = 1, max = 4096))]
-    repo_root: String,
+    repo_root: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -39,20 +39,26 @@ pub(super) struct Output {
 impl Tool for ReadSummary {
     const NAME: &'static str = "read_summary";
     const HINTS: Hints = Hints::READS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
-        let warning = agent.schema()?.schema.warning();
-        let path = agent.summary_path();
-        let document = agent.summary(MAX_DOCUMENT_BYTES)?;
-        Ok(Output {
-            summary_file: in_repository(&path),
-            exists: document.is_some(),
-            summary: document.map_or_else(|| summary::TEMPLATE.to_owned(), |found| found.text),
-            warnings: warning.into_iter().map(|warning| warning.what).collect(),
-        })
+        let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
+        read(&agent)
     }
+}
+
+/// The summary as this tool and the resource return it.
+pub(super) fn read(agent: &Agent<'_>) -> Result<Output, Error> {
+    let warning = agent.schema()?.schema.warning();
+    let path = agent.summary_path();
+    let document = agent.summary(MAX_DOCUMENT_BYTES)?;
+    Ok(Output {
+        summary_file: in_repository(&path),
+        exists: document.is_some(),
+        summary: document.map_or_else(|| summary::TEMPLATE.to_owned(), |found| found.text),
+        warnings: warning.into_iter().map(|warning| warning.what).collect(),
+    })
 }

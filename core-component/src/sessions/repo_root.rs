@@ -1,9 +1,33 @@
 //! The `repo_root` argument of a call.
 
-use super::error::{Code, Error};
+use super::error::{Code, Error, listed};
+use crate::tool::Call;
 
 /// The rules for `repo_root`, in words.
 pub(super) const ROOT_ACCEPTED: &str = "the absolute path of the repository's top level";
+
+/// The repository of a call that gives none: the only one that is granted by its top level.
+///
+/// # Errors
+///
+/// `InvalidInput` if none or several are granted.
+pub(super) fn default_root(call: &Call<'_>) -> Result<String, Error> {
+    let granted = call.storage.list_repositories()?;
+    let (what, accepted) = match &granted[..] {
+        [only] => return Ok(only.clone()),
+        [] => {
+            let what = "no repository is granted by its top level: pass `repo_root`, the absolute \
+                        path of the repository's top level";
+            (what.to_owned(), ROOT_ACCEPTED.to_owned())
+        }
+        several => {
+            let accepted = format!("one of {}", listed(several.iter().map(String::as_str)));
+            let count = several.len();
+            (format!("{count} repositories are granted: pass `repo_root`, {accepted}"), accepted)
+        }
+    };
+    Err(Error::at(Code::InvalidInput, what, "repo_root", accepted))
+}
 
 /// Checks the form of the path. The core does it, so that every host refuses the same paths.
 pub(super) fn check_root(path: &str) -> Result<(), Error> {

@@ -14,17 +14,17 @@ use crate::tool::{Call, Hints, Tool};
 pub(super) struct StartSession;
 
 /// Opens today's session log of an agent, or that of another day, and creates it where it is
-/// missing, with the agent's schema and summary. Call this once when a session begins, before
-/// `append_entry`. Never changes what is there.
+/// missing, with the agent's schema and summary. Needed once a day before `append_entry`. Never
+/// changes what is there.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Start a session")]
 pub(super) struct Input {
     /// The agent's name, the same in every session.
     agent_name: AgentName,
-    /// The absolute path of the top level of the source repository.
+    /// The absolute path of the repository's top level. Leave it out if only one is granted.
     #[schemars(length(min = 1, max = 4096))]
-    repo_root: String,
+    repo_root: Option<String>,
     /// The day of the session, `YYYY-MM-DD`. Leave it out for today.
     date: Option<Date>,
 }
@@ -45,19 +45,20 @@ pub(super) struct Output {
 impl Tool for StartSession {
     const NAME: &'static str = "start_session";
     const HINTS: Hints = Hints::CREATES;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let date = input.date.unwrap_or_else(|| call.context.today());
-        let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
+        let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
         let state = State::read(&agent, date)?;
         if state.missing.is_empty() {
             return Ok(state.output);
         }
         // Other writers may have created documents meanwhile, so read again under the lock.
-        agent.change(|writer| {
+        agent.change(call, |writer| {
             let state = State::read(&agent, date)?;
             writer.commit(&state.missing)?;
             Ok(state.output)

@@ -6,7 +6,8 @@ use super::finding::Finding;
 use crate::markdown::{
     Block, ContentError, Outline, Section, content_end, insert, is_heading_text,
 };
-use crate::text::{line_of, normalise};
+use crate::text::{is_blank, line_of, lines, normalise};
+use crate::words::fold;
 
 /// The text of a new summary.
 pub(super) const TEMPLATE: &str = "\
@@ -54,12 +55,32 @@ impl<'a> Summary<'a> {
         named.map(|section| line_of(self.outline.source, section.range.start)).collect()
     }
 
+    /// The name of a section that differs from this one only in case or spaces.
+    pub fn near(&self, name: &str) -> Option<&str> {
+        let key = |name: &str| fold(&name.split_whitespace().collect::<String>());
+        self.names().find(|near| key(near) == key(name))
+    }
+
+    /// The names of the sections, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.sections.iter().map(|section| section.name.as_str())
+    }
+
+    /// Whether a section has nothing below its heading.
+    pub fn is_empty(&self, name: &str) -> bool {
+        let body = self.section(name).map(|section| &self.outline.source[section.body()]);
+        body.is_some_and(|body| lines(body).all(|(_, line)| is_blank(line)))
+    }
+
     /// Whether a new section can have this name: Markdown has to read its heading, added at the
     /// end, as exactly this text. Link definitions of the summary can turn a part of a name into a
     /// link.
     pub fn accepts_section(&self, name: &str) -> bool {
         let is_plain = !name.contains(['\t', '\n']) && normalise(name).as_deref() == Ok(name);
-        is_plain && is_heading_text(name) && (!name.contains('[') || self.reads_as_text(name))
+        is_plain
+            && name.trim() == name
+            && is_heading_text(name)
+            && (!name.contains('[') || self.reads_as_text(name))
     }
 
     fn reads_as_text(&self, name: &str) -> bool {
@@ -71,7 +92,7 @@ impl<'a> Summary<'a> {
     /// The errors for which the tools refuse a change: a section that appears twice, or a block
     /// that is open at the end.
     pub fn findings(&self) -> Vec<Finding> {
-        let mut names: Vec<&str> = self.sections.iter().map(|s| s.name.as_str()).collect();
+        let mut names: Vec<&str> = self.names().collect();
         names.sort_unstable();
         let twice = names.chunk_by(|a, b| a == b).filter(|group| group.len() > 1);
         let twice = twice.take(MAX_FINDINGS).map(|group| {
@@ -128,6 +149,28 @@ impl<'a> Summary<'a> {
             return Ok(cleared);
         }
         Ok(insert(&outline, body.start, None, text, |_| Ok(()))?)
+    }
+
+    /// Removes a section that is empty, with the blank lines below it if there is one above it. At
+    /// the end of the document, one blank line above it goes too. Nothing else changes. None if the
+    /// parts around it would be read differently.
+    ///
+    /// # Errors
+    ///
+    /// A block that is open at the end.
+    pub fn remove(&self, section: &str) -> Result<Option<String>, EditError> {
+        self.check_closed(&self.outline)?;
+        let source = self.outline.source;
+        let Some(found) = self.section(section) else { return Ok(None) };
+        let (start, end) = (found.range.start, found.range.end);
+        let (head, tail) = match lines(&source[..start]).last() {
+            Some((_, line)) if !is_blank(line) => (start, found.heading.end),
+            Some((at, _)) if end == source.len() => (at, end),
+            _ => (start, end),
+        };
+        let removed = [&source[..head], &source[tail..]].concat();
+        let is_same = self.check_cleared(&found.range, &Outline::of(&removed)).is_ok();
+        Ok(is_same.then_some(removed))
     }
 
     fn section(&self, name: &str) -> Option<&Section> {

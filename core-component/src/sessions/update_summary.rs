@@ -1,12 +1,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{Agent, ChangeError, MAX_PARSED_BYTES, in_repository, malformed};
+use super::agent::{Agent, AgentWriter, ChangeError, MAX_PARSED_BYTES, in_repository, malformed};
 use super::content::{invalid_content, stored_form};
-use super::error::{Code, Error};
+use super::error::{Code, Error, listed};
 use super::summary::{EditError, Summary, TEMPLATE};
 use crate::names::AgentName;
-use crate::storage::{Area, Change, Writer};
+use crate::storage::{Area, Change};
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct UpdateSummary;
@@ -20,18 +20,19 @@ pub(super) struct UpdateSummary;
 pub(super) struct Input {
     /// The agent's name, the same in every session.
     agent_name: AgentName,
-    /// The absolute path of the top level of the source repository.
+    /// The absolute path of the repository's top level. Leave it out if only one is granted.
     #[schemars(length(min = 1, max = 4096))]
-    repo_root: String,
+    repo_root: Option<String>,
     /// The section's name, exactly, such as `Key Knowledge`. One that is missing is added at the
     /// end.
     #[schemars(length(min = 1, max = 100), regex(pattern = r"\S"))]
     section: String,
     /// Markdown. No headings of level 1 or 2; code fences and HTML closed. Empty clears the section
-    /// in mode `replace`.
+    /// in mode `replace`. Empty in mode `remove`.
     #[schemars(length(max = 65536), regex(pattern = r"^$|\S"))]
     content: String,
-    /// `append` adds to the section, `replace` puts the content in place of what stands there.
+    /// `append` adds to the section, `replace` puts the content in place of what stands there,
+    /// `remove` takes away a section that is empty.
     mode: Mode,
 }
 
@@ -40,6 +41,7 @@ pub(super) struct Input {
 enum Mode {
     Append,
     Replace,
+    Remove,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -67,17 +69,22 @@ impl Tool for UpdateSummary {
         if content.is_empty() && input.mode == Mode::Append {
             let message = "`content` is empty: give the text to append, or clear the section with \
                            mode `replace`";
-            let accepted = "text; only mode `replace` takes an empty one";
+            let accepted = "text; only the modes `replace` and `remove` take an empty one";
             return Err(Error::at(Code::InvalidInput, message, "content", accepted.into()));
         }
-        let agent = Agent::open(call, &input.repo_root, &input.agent_name)?;
-        agent.change(|writer| update(&agent, writer, &input.section, &content, input.mode))
+        if !content.is_empty() && input.mode == Mode::Remove {
+            let message = "`content` is not empty: mode `remove` takes none, and removes only a \
+                           section that is empty";
+            return Err(Error::at(Code::InvalidInput, message, "content", "an empty text".into()));
+        }
+        let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
+        agent.change(call, |writer| update(&agent, writer, &input.section, &content, input.mode))
     }
 }
 
 fn update(
     agent: &Agent<'_>,
-    writer: &dyn Writer,
+    writer: &AgentWriter<'_>,
     section: &str,
     content: &str,
     mode: Mode,
@@ -87,12 +94,17 @@ fn update(
     let document = agent.summary(MAX_PARSED_BYTES)?;
     let before = document.as_ref().map_or(TEMPLATE, |document| document.text.as_str());
     let summary = Summary::of(before);
-    let created_section = check_section(&summary, section, &path)?;
-    let changed = match mode {
-        Mode::Append => summary.append(section, content),
-        Mode::Replace => summary.replace(section, content),
-    };
-    let after = changed.map_err(|error| edit_error(error, &path))?;
+    let created_section = check_section(&summary, section, &path, mode)?;
+    let after = match mode {
+        Mode::Append => summary.append(section, content).map_err(|error| edit_error(error, &path)),
+        Mode::Replace => {
+            summary.replace(section, content).map_err(|error| edit_error(error, &path))
+        }
+        Mode::Remove => {
+            let removed = summary.remove(section).map_err(|error| edit_error(error, &path))?;
+            removed.ok_or_else(|| not_removable(section))
+        }
+    }?;
     if after.len() as u64 > MAX_PARSED_BYTES {
         return Err(too_long(agent.name).into());
     }
@@ -109,21 +121,48 @@ fn update(
     Ok(Output { summary_file: in_repository(&path), section, mode, created_section })
 }
 
-/// Returns whether the section has to be added. `InvalidSection` if it cannot be, or appears twice.
-fn check_section(summary: &Summary<'_>, section: &str, path: &str) -> Result<bool, Error> {
-    let refused = |message: String, accepted: &str| {
-        Err(Error::at(Code::InvalidSection, message, "section", accepted.to_owned()))
+/// Returns whether the section has to be added. `InvalidSection` if it cannot be, appears twice, is
+/// nearly another, or cannot be removed.
+fn check_section(
+    summary: &Summary<'_>,
+    section: &str,
+    path: &str,
+    mode: Mode,
+) -> Result<bool, Error> {
+    let refused = |message: String, accepted: String| {
+        Err(Error::at(Code::InvalidSection, message, "section", accepted))
     };
     match summary.lines_of(section)[..] {
+        [_] if mode == Mode::Remove && !summary.is_empty(section) => refused(
+            format!(
+                "section `{section}` is not empty: clear it first, with mode `replace` and an empty \
+                 `content`"
+            ),
+            "a section that is empty".into(),
+        ),
         [_] => Ok(false),
-        [] if summary.accepts_section(section) => Ok(true),
         [] => {
-            let section = section.escape_debug();
+            let given = section.escape_debug();
+            if let Some(near) = summary.near(section) {
+                let message = format!(
+                    "`{given}` differs from the section `{near}` only in case or spaces: use that \
+                     name"
+                );
+                return refused(message, format!("`{near}`"));
+            }
+            if mode == Mode::Remove {
+                let names = listed(summary.names());
+                let message = format!("there is no section `{given}` to remove, only {names}");
+                return refused(message, format!("one of {names}"));
+            }
+            if summary.accepts_section(section) {
+                return Ok(true);
+            }
             let message = format!(
-                "`{section}` cannot be the heading of a new section, because Markdown would read \
-                 it differently: use plain words on one line"
+                "`{given}` cannot be the heading of a new section, because Markdown would read it \
+                 differently: use plain words on one line"
             );
-            refused(message, "plain words on one line, without blanks at either end")
+            refused(message, "plain words on one line, without blanks at either end".into())
         }
         [first, second, ..] => {
             let path = in_repository(path);
@@ -131,9 +170,17 @@ fn check_section(summary: &Summary<'_>, section: &str, path: &str) -> Result<boo
                 "section `{section}` appears twice in `{path}`, in lines {first} and {second}: \
                  rename or merge one of them"
             );
-            refused(message, "a section that appears once")
+            refused(message, "a section that appears once".into())
         }
     }
+}
+
+fn not_removable(section: &str) -> Error {
+    let message = format!(
+        "section `{section}` cannot be removed: without its heading, Markdown would read other parts \
+         of the summary differently; remove it by hand"
+    );
+    Error::at(Code::InvalidSection, message, "section", "a section between blank lines".into())
 }
 
 fn edit_error(error: EditError, path: &str) -> Error {

@@ -19,9 +19,9 @@ pub(super) struct Validate;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Validate a repository")]
 pub(super) struct Input {
-    /// The absolute path of the top level of the source repository.
+    /// The absolute path of the repository's top level. Leave it out if only one is granted.
     #[schemars(length(min = 1, max = 4096))]
-    repo_root: String,
+    repo_root: Option<String>,
     /// Where the last call stopped. Leave it out to begin.
     #[schemars(length(min = 1, max = 4096))]
     cursor: Option<String>,
@@ -63,7 +63,7 @@ impl Tool for Validate {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let tree = open_tree(call, &input.repo_root)?;
+        let tree = open_tree(call, input.repo_root.as_deref())?;
         let subjects = subjects(call, &*tree)?;
         let after =
             |subject: &Subject| input.cursor.as_ref().is_some_and(|cursor| subject.path <= *cursor);

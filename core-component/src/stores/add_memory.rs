@@ -6,6 +6,7 @@ use super::input::{self, Citation, Tag};
 use super::memory::{Metadata, OF_MODELS};
 use super::operations::create_memory;
 use super::store::Store;
+use crate::input::content;
 use crate::names::StoreName;
 use crate::tool::{Call, Hints, Tool};
 
@@ -49,13 +50,14 @@ pub(super) struct Output {
 impl Tool for AddMemory {
     const NAME: &'static str = "add_memory";
     const HINTS: Hints = Hints::ADDS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let path = input::path(&input.path, "path")?;
-        let content = input::content(&input.content)?;
+        let content = content(&input.content)?;
         let metadata = Metadata {
             created_at: Some(call.context.now),
             updated_at: Some(call.context.now),

@@ -30,13 +30,29 @@ pub(super) fn change<T>(
     plan: impl Fn(&mut Plan<'_>) -> Result<Result<T, Error>, Error>,
 ) -> Result<(T, Vec<String>), Error> {
     let writer = store.tree.lock(None)?;
-    let warnings = intent::recover(&*store.tree, &*writer)?;
+    let is_replaced = order != Order::MemoryFirst;
+    let warnings = intent::recover(&*store.tree, &*writer, is_replaced)?;
+    // The warning of an intent that was set aside is given once, so an error says it, too.
+    let warn = |error: Error| match warnings.first() {
+        Some(warning) => error.with_suffix(&format!("; {warning}")),
+        None => error,
+    };
+    attempts(store, &*writer, order, &warnings, plan).map_err(warn)
+}
+
+fn attempts<T>(
+    store: &Store<'_>,
+    writer: &dyn Writer,
+    order: Order,
+    warnings: &[String],
+    plan: impl Fn(&mut Plan<'_>) -> Result<Result<T, Error>, Error>,
+) -> Result<(T, Vec<String>), Error> {
     let mut attempt = 1;
     loop {
-        let mut planned = Plan::new(store, warnings.clone());
+        let mut planned = Plan::new(store, warnings.to_vec());
         let answer = plan(&mut planned)?;
         let finished = planned.finish()?;
-        match commit(&*writer, order, &finished.changes) {
+        match commit(writer, order, &finished.changes) {
             Err(CommitError::Conflict(_)) if attempt < ATTEMPTS => attempt += 1,
             Err(CommitError::Conflict(error) | CommitError::Other(error)) => return Err(error),
             Ok(()) => {

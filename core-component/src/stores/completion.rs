@@ -1,4 +1,5 @@
-//! Completing the arguments of the resource template: stores, and the paths in one.
+//! Completing the arguments of the resource template: the names of stores, and the paths in a
+//! store, a level at a time.
 
 use super::error::Error;
 use super::path::CategoryPath;
@@ -6,14 +7,14 @@ use super::store::{Store, names};
 use super::walk::contents;
 use crate::names::StoreName;
 use crate::prompt::Partial;
-use crate::tool::{Call, Checked, ToolError};
+use crate::tool::{Call, Checked};
 
 pub(super) fn complete(call: &Call<'_>, partial: &Partial<'_>) -> Checked<Vec<String>> {
     let values = match partial.argument {
         "store" => names(call),
         _ => paths(call, partial),
     };
-    values.map_err(|error| Box::new(error) as Box<dyn ToolError>)
+    values.map_err(Into::into)
 }
 
 /// The memories and subcategories of the category in which the value is. Categories end in a slash.

@@ -11,7 +11,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct GetRecentMemories;
 
-/// Gets the memories that were updated last, with their content. Call it when a session starts.
+/// Gets the memories that were updated last, with their content: what changed lately.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Get recent memories")]

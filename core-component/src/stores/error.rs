@@ -90,6 +90,19 @@ impl Error {
         Self::new(Code::MemoryExists, message)
     }
 
+    /// The reason to skip a file that is imported.
+    pub(super) fn another_memory(path: &MemoryPath) -> String {
+        format!("there is a memory `{path}` with another text")
+    }
+
+    pub(super) fn import_refused(path: &MemoryPath) -> Self {
+        let message = format!(
+            "nothing of this page was imported: {}: skip or replace such memories",
+            Self::another_memory(path)
+        );
+        Self::at(Code::MemoryExists, message, "on_conflict", "`skip` or `replace`".into())
+    }
+
     pub(super) fn changed_since(path: &MemoryPath) -> Self {
         let message = format!("the memory `{path}` has changed since it was read: read it again");
         Self::at(Code::InvalidInput, message, "version", "that of `get_memory_file`".into())

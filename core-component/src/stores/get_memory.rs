@@ -49,6 +49,7 @@ pub(super) struct Metadata {
 impl Tool for GetMemory {
     const NAME: &'static str = "get_memory";
     const HINTS: Hints = Hints::READS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;

@@ -6,7 +6,7 @@ use super::memory::{Memory, token_estimate};
 use super::path::CategoryPath;
 use crate::storage::Splice;
 use crate::time::Timestamp;
-use crate::yaml::{self, Editor, New, Node, YamlError};
+use crate::yaml::{self, Editor, Entry, New, NewEntry, Node, YamlError};
 
 /// The maximum number of keys and values in an index: about 100,000 memories.
 const MAX_NODES: usize = 1_000_000;
@@ -14,14 +14,17 @@ const MAX_NODES: usize = 1_000_000;
 const MEMORIES: &str = "memories";
 const SUBCATEGORIES: &str = "subcategories";
 
-/// What an index says of a memory.
+/// The keys of a memory's item. Others are of other programs.
+const KEYS: [&str; 3] = ["path", "token_estimate", "updated_at"];
+
+/// An entry of an index: a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexedMemory {
     pub token_estimate: Option<u64>,
     pub updated_at: Option<Timestamp>,
 }
 
-/// What an index says of a subcategory.
+/// An entry of an index: a subcategory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexedCategory {
     pub memory_count: Option<u64>,
@@ -45,12 +48,14 @@ struct Items {
     count: usize,
 }
 
-/// What an index has to say. A segment that is left out is removed from the index.
+/// The entries that an index is to have. Others are removed from it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     /// The slugs of the memories, each with new values or, as `None`, those that it has. `None` leaves
     /// all of them as they are.
     pub memories: Option<BTreeMap<String, Option<IndexedMemory>>>,
+    /// More entries of items that are added, by slug.
+    pub more: BTreeMap<String, Vec<NewEntry>>,
     /// The segments of all subcategories. `None` leaves all of them as they are.
     pub subcategories: Option<BTreeSet<String>>,
     /// New counts of subcategories, which are added if they are missing.
@@ -123,6 +128,15 @@ impl Index {
             .by_segment
             .iter()
             .map(move |(segment, at)| (segment.as_str(), category(*at)))
+    }
+
+    /// The entries of a memory's item that are of other programs.
+    pub fn more_of(&self, slug: &str) -> Vec<NewEntry> {
+        let at = self.memories.by_segment.get(slug);
+        let entries = at.and_then(|at| self.item(MEMORIES, *at)?.entries());
+        let is_known = |entry: &&Entry| entry.key.text().is_some_and(|key| KEYS.contains(&key));
+        let others = entries.into_iter().flatten().filter(|entry| !is_known(entry));
+        others.map(New::entry_of).collect()
     }
 
     pub fn has_memory(&self, slug: &str) -> bool {
@@ -204,7 +218,7 @@ impl Index {
         if let Some(memories) = &wanted.memories {
             let new = memories.iter().filter(|(slug, _)| !self.has_memory(slug));
             let new = new.map(|(slug, values)| {
-                let item = memory_item(category, slug, values.unwrap_or_default());
+                let item = memory_item(category, slug, *values, wanted);
                 (self.place_of(MEMORIES, category, slug), item)
             });
             let removed = self.memories.without(|slug| memories.contains_key(slug));
@@ -248,7 +262,7 @@ impl Items {
     }
 }
 
-/// What an index says of a memory.
+/// An entry of an index: a memory.
 pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
     IndexedMemory {
         token_estimate: Some(token_estimate(memory.content)),
@@ -259,9 +273,8 @@ pub(super) fn indexed(memory: &Memory<'_>) -> IndexedMemory {
 /// The text of a new index.
 pub(super) fn new_text(category: &CategoryPath, wanted: &Wanted) -> String {
     let memories = wanted.memories.iter().flatten();
-    let memories = memories
-        .map(|(slug, values)| memory_item(category, slug, values.unwrap_or_default()))
-        .collect();
+    let memories =
+        memories.map(|(slug, values)| memory_item(category, slug, *values, wanted)).collect();
     let counts = wanted.counts.iter();
     let subcategories =
         counts.map(|(segment, count)| category_item(category, segment, *count)).collect();
@@ -270,16 +283,23 @@ pub(super) fn new_text(category: &CategoryPath, wanted: &Wanted) -> String {
     list(MEMORIES, memories) + &list(SUBCATEGORIES, subcategories)
 }
 
-fn memory_item(category: &CategoryPath, slug: &str, values: IndexedMemory) -> New {
+fn memory_item(
+    category: &CategoryPath,
+    slug: &str,
+    values: Option<IndexedMemory>,
+    wanted: &Wanted,
+) -> New {
+    let values = values.unwrap_or_default();
     let mut fields = vec![("path", New::text(category.child(slug).as_str()))];
     fields.extend(values.token_estimate.map(|tokens| ("token_estimate", New::plain(tokens))));
     fields.extend(values.updated_at.map(|at| ("updated_at", New::plain(at))));
-    New::Mapping(fields)
+    let fields = fields.into_iter().map(|(key, value)| (key.into(), value));
+    New::Mapping(fields.chain(wanted.more.get(slug).cloned().unwrap_or_default()).collect())
 }
 
 fn category_item(category: &CategoryPath, segment: &str, count: u64) -> New {
     let path = New::text(category.child(segment).as_str());
-    New::Mapping(vec![("path", path), ("memory_count", New::plain(count))])
+    New::mapping([("path", path), ("memory_count", New::plain(count))])
 }
 
 fn set_memory(editor: &mut Editor<'_>, item: &Node, new: IndexedMemory) {
@@ -349,6 +369,7 @@ mod tests {
         let memories = memories.iter().map(|(slug, values)| ((*slug).to_owned(), *values));
         Wanted {
             memories: Some(memories.collect()),
+            more: BTreeMap::new(),
             subcategories: None,
             counts: counts.iter().map(|(of, count)| ((*of).to_owned(), *count)).collect(),
         }

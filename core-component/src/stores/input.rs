@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::error::{Code, Error};
 use super::memory::{end_of_day, parse_moment};
 use super::path::{CategoryPath, MemoryPath};
-use crate::text::normalise;
+use crate::input::distinct_lines;
 use crate::time::Timestamp;
 
 // A tag: 1 to 64 characters on one line, not blank.
@@ -21,29 +21,13 @@ pub(super) struct Tag(#[schemars(length(max = 64), regex(pattern = r"\S"))] pub 
 #[schemars(inline)]
 pub(super) struct Citation(#[schemars(length(max = 1000), regex(pattern = r"\S"))] pub String);
 
-/// The content as it is stored: line ends are line feeds.
-///
-/// # Errors
-///
-/// `INVALID_INPUT` for a control character.
-pub(super) fn content(text: &str) -> Result<String, Error> {
-    normalise(text).map_err(|forbidden| {
-        let code = u32::from(forbidden.character);
-        let message = format!(
-            "line {} of `content` holds the control character U+{code:04X}: remove it",
-            forbidden.line
-        );
-        Error::at(Code::InvalidInput, message, "content", "text without control characters".into())
-    })
-}
-
 /// Checks the tags, and drops those that occur twice.
 ///
 /// # Errors
 ///
 /// `INVALID_INPUT` for a control character or a line break.
 pub(super) fn tags(given: Vec<Tag>) -> Result<Vec<String>, Error> {
-    lines(given.into_iter().map(|Tag(tag)| tag), "tag", "tags")
+    distinct_lines(given.into_iter().map(|Tag(tag)| tag), "tag", "tags")
 }
 
 /// Checks the citations, and drops those that occur twice.
@@ -52,7 +36,7 @@ pub(super) fn tags(given: Vec<Tag>) -> Result<Vec<String>, Error> {
 ///
 /// `INVALID_INPUT` for a control character or a line break.
 pub(super) fn citations(given: Vec<Citation>) -> Result<Vec<String>, Error> {
-    lines(given.into_iter().map(|Citation(citation)| citation), "citation", "citations")
+    distinct_lines(given.into_iter().map(|Citation(citation)| citation), "citation", "citations")
 }
 
 /// When a memory expires: a timestamp, or a date for the end of that day in UTC.
@@ -97,27 +81,4 @@ pub(super) fn category(text: Option<&str>) -> Result<CategoryPath, Error> {
 /// The name of a category in an answer.
 pub(super) fn category_name(category: &CategoryPath) -> String {
     if category.is_root() { "all".to_owned() } else { category.to_string() }
-}
-
-fn lines(
-    given: impl Iterator<Item = String>,
-    name: &str,
-    field: &str,
-) -> Result<Vec<String>, Error> {
-    let mut lines: Vec<String> = Vec::new();
-    for (index, line) in given.enumerate() {
-        let is_valid = normalise(&line).is_ok_and(|text| !text.contains(['\n', '\t']));
-        if !is_valid {
-            let message = format!(
-                "the {name} `{}` holds a line break or another control character: remove it",
-                line.escape_debug()
-            );
-            let field = format!("{field}/{index}");
-            return Err(Error::at(Code::InvalidInput, message, &field, "text on one line".into()));
-        }
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    Ok(lines)
 }

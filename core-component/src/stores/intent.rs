@@ -3,17 +3,27 @@
 //!
 //! If the call stops midway, the next writer of the store completes it. Each document is then at the
 //! version before its change or at the one after it. If a person or Git has changed one meanwhile, the
-//! intent is moved aside and nothing is overwritten.
+//! intent is moved aside and nothing is overwritten. An intent that no call can have written is moved
+//! aside, too: its file is data of the store, which another program may have damaged or made up.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
+use super::path::is_file;
 use crate::storage::{
-    self, Area, Change, Documents, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, Splice, Tree,
-    Writer, version_of,
+    self, Area, Change, Document, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES, Splice, Tree, Writer,
+    version_of,
 };
 
 const PATH: &str = "intent.json";
+
+/// The tools that write intents.
+const TOOLS: [&str; 4] = ["move_memory", "prune_memories", "reindex_store", "import_memories"];
+
+/// The maximum number of steps: 500 memories, each with the indexes of ten categories.
+const MAX_STEPS: usize = 6_000;
 
 /// One change of a document, with the versions before and after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +91,19 @@ enum Progress {
     Done,
     /// Another program has changed the document.
     Overtaken,
+    /// The step does not lead to the version that it names.
+    Invalid,
+}
+
+impl Intent {
+    /// Whether a call can have written it: every step is about a file of a store, and no file has two.
+    fn is_valid(&self) -> bool {
+        let paths: Vec<&str> = self.steps.iter().flat_map(Step::paths).collect();
+        TOOLS.contains(&self.tool.as_str())
+            && self.steps.len() <= MAX_STEPS
+            && paths.iter().all(|path| is_file(path))
+            && paths.iter().collect::<BTreeSet<_>>().len() == paths.len()
+    }
 }
 
 impl Step {
@@ -138,20 +161,45 @@ impl Step {
             Self::Edit { path, before, after, .. } => (path, Some(before), Some(after)),
             Self::Delete { path, before } => (path, Some(before), None),
             Self::Rename { from, to, version } => {
-                let both = (version_at(tree, from)?, version_at(tree, to)?);
-                return Ok(match both {
-                    (Some(at), None) if at == *version => Progress::Pending,
-                    (None, Some(at)) if at == *version => Progress::Done,
+                let (from, to) = (found(tree, from)?, found(tree, to)?);
+                return Ok(match (from, to) {
+                    (Found::Document(at), Found::Nothing) if at.version == *version => {
+                        Progress::Pending
+                    }
+                    (Found::Nothing, Found::Document(at)) if at.version == *version => {
+                        Progress::Done
+                    }
                     _ => Progress::Overtaken,
                 });
             }
         };
-        let now = version_at(tree, path)?;
+        let now = match found(tree, path)? {
+            Found::Nothing => None,
+            Found::Document(document) => Some(document),
+            Found::Other => return Ok(Progress::Overtaken),
+        };
+        let version = now.as_ref().map(|now| &now.version);
         Ok(match now.as_ref() {
-            now if now == after => Progress::Done,
-            now if now == before => Progress::Pending,
+            _ if version == after => Progress::Done,
+            now if version == before => match self.leads_to(now, after) {
+                true => Progress::Pending,
+                false => Progress::Invalid,
+            },
             _ => Progress::Overtaken,
         })
+    }
+
+    /// Whether the step turns the document into one of the version that it names.
+    fn leads_to(&self, now: Option<&Document>, after: Option<&String>) -> bool {
+        let changed = match (self.change(), now) {
+            (Change::Put { contents, .. }, _) => Some(contents),
+            (Change::Edit { splices, .. }, Some(now)) => {
+                Splice::all(&splices, now.contents.clone())
+            }
+            _ => return after.is_none(),
+        };
+        let fits = |changed: &Vec<u8>| changed.len() as u64 <= MAX_DOCUMENT_BYTES;
+        changed.filter(fits).is_some_and(|changed| Some(&version_of(&changed)) == after)
     }
 }
 
@@ -169,21 +217,37 @@ pub(super) fn commit(writer: &dyn Writer, tool: &str, steps: &[Step]) -> Result<
 }
 
 /// Completes the call that was interrupted, if there is one. Returns a warning if that is not
-/// possible.
+/// possible. `is_replaced` says that the caller is going to write an intent itself.
 ///
 /// # Errors
 ///
 /// Those of storage. The intent then stays for the next writer.
-pub(super) fn recover(tree: &dyn Tree, writer: &dyn Writer) -> Result<Vec<String>, Error> {
-    let Some(document) = tree.read(Area::Bookkeeping, PATH, MAX_DOCUMENT_BYTES)? else {
-        return Ok(Vec::new());
+pub(super) fn recover(
+    tree: &dyn Tree,
+    writer: &dyn Writer,
+    is_replaced: bool,
+) -> Result<Vec<String>, Error> {
+    let document = match tree.read(Area::Bookkeeping, PATH, MAX_DOCUMENT_BYTES) {
+        // No call can have written it, and without its version it cannot be moved.
+        Err(error) if error.code == ErrorCode::TooLarge => {
+            let error = Error::from(error).with_suffix(TOO_LONG);
+            return if is_replaced { Err(error) } else { Ok(vec![error.message().to_owned()]) };
+        }
+        read => read?,
     };
-    let version = document.version;
-    let Ok(Intent { tool, steps }) = serde_json::from_slice(&document.contents) else {
+    let Some(Document { contents, version }) = document else { return Ok(Vec::new()) };
+    let intent = serde_json::from_slice(&contents).ok().filter(Intent::is_valid);
+    let Some(Intent { tool, steps }) = intent else {
         set_aside(tree, writer, version)?;
-        let warning = "the record of an interrupted call could not be read and was set aside: call \
-                       `reindex_store`";
-        return Ok(vec![warning.to_owned()]);
+        return Ok(vec![NOT_AN_INTENT.to_owned()]);
+    };
+    let overtaken = |paths: &[&str]| {
+        let paths: Vec<_> = paths.iter().map(|path| format!("`{path}`")).collect();
+        vec![format!(
+            "a call of `{tool}` was interrupted, and {} has changed since: the rest of that call was \
+             given up; look at {0} and call `reindex_store`",
+            paths.join(" or ")
+        )]
     };
     let mut pending = Vec::new();
     for step in &steps {
@@ -192,17 +256,35 @@ pub(super) fn recover(tree: &dyn Tree, writer: &dyn Writer) -> Result<Vec<String
             Progress::Pending => pending.push(step),
             Progress::Overtaken => {
                 set_aside(tree, writer, version)?;
-                let paths: Vec<_> = step.paths().iter().map(|path| format!("`{path}`")).collect();
-                return Ok(vec![format!(
-                    "a call of `{tool}` was interrupted, and {} has changed since: the rest of that \
-                     call was given up; look at {0} and call `reindex_store`",
-                    paths.join(" or ")
-                )]);
+                return Ok(overtaken(&step.paths()));
+            }
+            Progress::Invalid => {
+                set_aside(tree, writer, version)?;
+                return Ok(vec![NOT_AN_INTENT.to_owned()]);
             }
         }
     }
-    make(writer, pending.into_iter(), &version)?;
-    Ok(Vec::new())
+    let Err(failed) = make(writer, pending.iter().copied(), &version) else {
+        return Ok(Vec::new());
+    };
+    // Something stands in the way of a path, such as a file in place of a category.
+    let step = failed.change.and_then(|at| pending.get(at as usize));
+    let Some(step) = step.filter(|_| is_obstacle(failed.error.code)) else {
+        return Err(failed.into());
+    };
+    set_aside(tree, writer, version)?;
+    Ok(overtaken(&step.paths()))
+}
+
+const NOT_AN_INTENT: &str = "the record of an interrupted call could not be used and was set aside: call \
+                             `reindex_store`";
+
+const TOO_LONG: &str = "; it is not the record of an interrupted call: delete it from the bookkeeping of \
+                        the store, and call `reindex_store`";
+
+/// Whether an error means that a document or a directory is not as the intent expects.
+fn is_obstacle(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::InvalidPath | ErrorCode::AlreadyExists | ErrorCode::VersionMismatch)
 }
 
 /// Makes changes and removes the intent with the last of them.
@@ -217,7 +299,13 @@ fn make<'s>(
         path: PATH.to_owned(),
         expects: intent.to_owned(),
     });
-    changes.chunks(MAX_CHANGES).try_for_each(|changes| writer.commit(changes).map(drop))
+    changes.chunks(MAX_CHANGES).enumerate().try_for_each(|(chunk, changes)| {
+        let at = |change: u32| change + (chunk * MAX_CHANGES) as u32;
+        writer
+            .commit(changes)
+            .map(drop)
+            .map_err(|failed| storage::CommitError { change: failed.change.map(at), ..failed })
+    })
 }
 
 /// Moves the intent aside, so that a person can look at it.
@@ -232,12 +320,23 @@ fn set_aside(tree: &dyn Tree, writer: &dyn Writer, version: String) -> Result<()
     writer.commit(&[change]).map(drop).map_err(Error::from)
 }
 
-fn version_at(
-    tree: &(impl Documents + ?Sized),
-    path: &str,
-) -> Result<Option<String>, storage::Error> {
-    let document = tree.read(Area::Documents, path, MAX_DOCUMENT_BYTES)?;
-    Ok(document.map(|document| document.version))
+/// The result of looking for a document.
+enum Found {
+    Nothing,
+    Document(Document),
+    /// Something that no call can have written.
+    Other,
+}
+
+fn found(tree: &dyn Tree, path: &str) -> Result<Found, storage::Error> {
+    match tree.read(Area::Documents, path, MAX_DOCUMENT_BYTES) {
+        Ok(None) => Ok(Found::Nothing),
+        Ok(Some(document)) => Ok(Found::Document(document)),
+        Err(error) if matches!(error.code, ErrorCode::TooLarge | ErrorCode::InvalidPath) => {
+            Ok(Found::Other)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn internal(error: &serde_json::Error) -> Error {

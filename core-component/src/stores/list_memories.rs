@@ -50,6 +50,7 @@ pub(super) struct Output {
     memories: Vec<Listed>,
     subcategories: Vec<Subcategory>,
     has_more: bool,
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -72,6 +73,7 @@ struct Subcategory {
 impl Tool for ListMemories {
     const NAME: &'static str = "list_memories";
     const HINTS: Hints = Hints::READS;
+    const IS_ALWAYS_VISIBLE: bool = true;
     type Input = Input;
     type Output = Output;
     type Error = Error;
@@ -104,5 +106,6 @@ pub(super) fn output(category: &CategoryPath, list: List) -> Output {
         memories: list.memories.into_iter().map(listed).collect(),
         subcategories: list.contents.subcategories.into_iter().map(subcategory).collect(),
         has_more: list.has_more,
+        warnings: list.contents.warnings,
     }
 }

@@ -11,9 +11,9 @@ use crate::yaml::{New, Node, YamlError};
 pub(super) const OF_MODELS: &str = "mcp";
 
 /// The source of memories that a person writes.
-const OF_PEOPLE: &str = "user";
+pub(super) const OF_PEOPLE: &str = "user";
 
-/// What the front matter of a memory says.
+/// The front matter of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Metadata {
     pub created_at: Option<Timestamp>,

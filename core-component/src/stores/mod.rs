@@ -16,6 +16,8 @@ mod cortex_get_recent_memories;
 mod error;
 mod get_memory;
 mod get_memory_file;
+mod import;
+mod import_memories;
 mod index;
 mod input;
 mod intent;
@@ -26,12 +28,14 @@ mod operations;
 mod path;
 mod place;
 mod plan;
+mod plan_import;
 mod prune_memories;
 mod put_memory_file;
 pub(crate) mod registry;
 mod reindex_store;
 mod remove_memory;
 mod resources;
+mod search;
 mod settings;
 mod store;
 mod update_memory;
@@ -44,7 +48,8 @@ use crate::toolset::Toolset;
 pub(crate) const TOOLSET: Toolset = Toolset {
     name: "stores",
     title: "Categorised Markdown",
-    description: "Named stores of Markdown memories in categories, with tags, citations and expiry",
+    description: "Pages of knowledge that agents and people share: named stores of Markdown memories in \
+                  categories, with tags, citations and expiry",
     is_default: false,
     settings: settings::SETTINGS,
     check: |settings| settings.of::<settings::StoresSettings>("stores").map(drop),
@@ -61,9 +66,13 @@ pub(crate) const TOOLSET: Toolset = Toolset {
         ErasedTool::of::<reindex_store::ReindexStore>(),
         ErasedTool::of::<get_memory_file::GetMemoryFile>(),
         ErasedTool::of::<put_memory_file::PutMemoryFile>(),
+        ErasedTool::of::<plan_import::PlanImport>(),
+        ErasedTool::of::<import_memories::ImportMemories>(),
     ],
     resources: Some(&resources::RESOURCES),
     prompts: &[],
     complete: completion::complete,
     follow_ups: None,
+    left_out_by: None,
+    search: Some(search::collect),
 };

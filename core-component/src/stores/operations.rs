@@ -7,7 +7,7 @@ use super::index::indexed;
 use super::memory::{Memory, Metadata, Update, edited_text, new_text, text_of_person, updated};
 use super::path::{CategoryPath, MemoryPath};
 use super::plan::Plan;
-use super::store::{ReadError, Store, Text};
+use super::store::{Store, Text, usable};
 use super::walk::{Contents, Found, Item, Items, all_contents, contents, items, metadata};
 use crate::storage::Splice;
 use crate::time::Timestamp;
@@ -195,7 +195,7 @@ pub(super) fn move_memory(
             return Ok(Err(Error::destination_exists(to)));
         }
         let memory = Memory::read(from, &before.text)?;
-        plan.rename(from, to, before.version, indexed(&memory));
+        plan.rename(from, to, before.version, indexed(&memory))?;
         Ok(Ok(()))
     })?;
     Ok(warnings)
@@ -224,7 +224,8 @@ pub(super) fn list_memories(
     let mut list = List { memories: Vec::new(), contents: Contents::default(), has_more: false };
     for found in std::mem::take(&mut contents.memories) {
         // The file may be gone since the index was written.
-        let Some(metadata) = metadata(store, &found.path)? else { continue };
+        let warnings = &mut contents.warnings;
+        let Some(metadata) = metadata(store, &found.path, warnings)? else { continue };
         if !include_expired && metadata.is_expired(now(store)) {
             continue;
         }
@@ -234,6 +235,7 @@ pub(super) fn list_memories(
         }
         list.memories.push((found, metadata));
     }
+    contents.warnings = shortened(contents.warnings);
     list.contents = contents;
     Ok(list)
 }
@@ -257,11 +259,12 @@ pub(super) fn recent_memories(
     include_expired: bool,
     limit: usize,
 ) -> Result<(Vec<Recent>, Warnings), Error> {
-    let mut found = existing_contents(store, category, true)?.memories;
+    let Contents { memories: mut found, mut warnings, .. } =
+        existing_contents(store, category, true)?;
     found.sort_by(|a, b| {
         b.indexed.updated_at.cmp(&a.indexed.updated_at).then_with(|| a.path.cmp(&b.path))
     });
-    let (mut recent, mut warnings) = (Vec::new(), Warnings::new());
+    let mut recent = Vec::new();
     let mut bytes = 0;
     for found in found {
         if recent.len() == limit {
@@ -271,13 +274,7 @@ pub(super) fn recent_memories(
             let is_wanted = include_expired || !memory.metadata.is_expired(now(store));
             is_wanted.then(|| (memory.content.to_owned(), memory.metadata.tags))
         });
-        let read = match read {
-            Err(ReadError::Damaged(error)) => {
-                warnings.push(error.message().to_owned());
-                continue;
-            }
-            read => read?.flatten(),
-        };
+        let read = usable(read, &mut warnings)?.flatten().flatten();
         let Some((content, tags)) = read else { continue };
         bytes += content.len();
         if bytes > MAX_CONTENT && !recent.is_empty() {
@@ -289,7 +286,7 @@ pub(super) fn recent_memories(
     Ok((recent, shortened(warnings)))
 }
 
-/// What one call of a long work did.
+/// The work that one call of a long operation did.
 pub(super) struct Page<T> {
     pub done: T,
     pub warnings: Warnings,
@@ -342,13 +339,8 @@ fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>,
             let expired = expires_at.filter(|_| memory.metadata.is_expired(now(store)));
             expired.map(|expires_at| (expires_at, text.version.clone()))
         });
-        match read {
-            Err(ReadError::Damaged(error)) => warnings.push(error.message().to_owned()),
-            read => {
-                if let Some((expires_at, version)) = read?.flatten() {
-                    expired.push(Pruned { path, expires_at, version });
-                }
-            }
+        if let Some((expires_at, version)) = usable(read, &mut warnings)?.flatten().flatten() {
+            expired.push(Pruned { path, expires_at, version });
         }
     }
     Ok(page.with(expired).after(warnings))
@@ -372,11 +364,9 @@ pub(super) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()
                 continue;
             };
             let path = item.category.memory(slug);
-            match store.read(&path, |memory, _| indexed(&memory)) {
-                Err(ReadError::Damaged(error) | ReadError::Unreadable(error)) => {
-                    page.warnings.push(error.message().to_owned());
-                }
-                read => read?.into_iter().for_each(|indexed| plan.index(&path, indexed)),
+            let read = store.read(&path, |memory, _| indexed(&memory));
+            if let Some(indexed) = usable(read, &mut page.warnings)?.flatten() {
+                plan.index(&path, indexed);
             }
         }
         Ok(Ok(page))
@@ -447,7 +437,7 @@ fn shortened(mut warnings: Warnings) -> Warnings {
     warnings
 }
 
-fn spliced(before: &Text, splices: &[Splice]) -> String {
+pub(super) fn spliced(before: &Text, splices: &[Splice]) -> String {
     let bytes = Splice::all(splices, before.text.clone().into_bytes()).unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
 }

@@ -17,6 +17,16 @@ pub(super) const INDEX: &str = "index.yaml";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Nearest(pub String);
 
+/// Why the file of a person's folder is no memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FileNameError {
+    /// Its extension is another one.
+    NotMarkdown,
+    /// Nothing of this segment is left in a valid spelling.
+    NoSpelling(String),
+    TooDeep,
+}
+
 /// The path of a category. The root's is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CategoryPath(String);
@@ -73,6 +83,23 @@ impl CategoryPath {
         MemoryPath(join(&self.0, slug))
     }
 
+    /// The memory in this category, or below it, that a file of a folder becomes: the nearest valid
+    /// spelling of its path in the folder.
+    pub fn memory_of_file(&self, name: &str) -> Result<MemoryPath, FileNameError> {
+        let stem = markdown_stem(name).ok_or(FileNameError::NotMarkdown)?;
+        let mut path = self.0.clone();
+        for segment in stem.split('/') {
+            match nearest_segment(segment) {
+                near if near.is_empty() => {
+                    return Err(FileNameError::NoSpelling(segment.to_owned()));
+                }
+                near => path = join(&path, &near),
+            }
+        }
+        let is_valid = path.split('/').count() <= MAX_DEPTH;
+        if is_valid { Ok(MemoryPath(path)) } else { Err(FileNameError::TooDeep) }
+    }
+
     /// The last segment of a path that is directly in this category and valid.
     pub fn segment_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         let rest = match self.is_root() {
@@ -122,6 +149,27 @@ pub(super) fn slug_of_file(name: &str) -> Option<&str> {
     name.strip_suffix(EXTENSION).filter(|slug| is_segment(slug))
 }
 
+/// The path of a Markdown file without its extension. `None` for another file.
+fn markdown_stem(name: &str) -> Option<&str> {
+    let (stem, extension) = name.rsplit_once('.')?;
+    let is_markdown = ["md", "markdown"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    is_markdown.then_some(stem)
+}
+
+/// Whether a path is that of a memory or an index of a store.
+pub(super) fn is_file(path: &str) -> bool {
+    match path.strip_suffix(EXTENSION) {
+        Some(memory) => MemoryPath::parse(memory).is_ok(),
+        None => {
+            path == INDEX
+                || path
+                    .strip_suffix(INDEX)
+                    .and_then(|path| path.strip_suffix('/'))
+                    .is_some_and(|category| CategoryPath::parse(category).is_ok())
+        }
+    }
+}
+
 /// Whether a text is a segment: lower-case letters and digits, in words joined by hyphens.
 pub(super) fn is_segment(text: &str) -> bool {
     let is_word = |word: &str| {
@@ -153,16 +201,18 @@ fn checked(text: &str) -> Result<String, Nearest> {
 fn nearest(text: &str) -> String {
     let text = text.trim();
     let text = text.strip_suffix(EXTENSION).unwrap_or(text).replace('\\', "/");
-    let segments = text.split('/').filter_map(|segment| {
-        let lower = segment.to_lowercase();
-        let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
-        let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-        let segment: String = words.join("-").chars().take(MAX_SEGMENT).collect();
-        let segment = segment.trim_end_matches('-');
-        let segment = if is_device(segment) { format!("{segment}-1") } else { segment.to_owned() };
-        (!segment.is_empty()).then_some(segment)
-    });
+    let segments = text.split('/').map(nearest_segment).filter(|segment| !segment.is_empty());
     segments.take(MAX_DEPTH).collect::<Vec<_>>().join("/")
+}
+
+/// The valid segment that is most like a text. Empty if there is none.
+fn nearest_segment(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let segment: String = words.join("-").chars().take(MAX_SEGMENT).collect();
+    let segment = segment.trim_end_matches('-');
+    if is_device(segment) { format!("{segment}-1") } else { segment.to_owned() }
 }
 
 #[cfg(test)]
@@ -213,6 +263,36 @@ mod tests {
         assert_eq!(
             (slug_of_file("a.md"), slug_of_file("A.md"), slug_of_file("a")),
             (Some("a"), None, None)
+        );
+    }
+    #[test]
+    fn a_file_of_a_folder_becomes_the_memory_with_the_nearest_name() {
+        let category = CategoryPath::parse("in").expect("a path");
+        let near = |name: &str| category.memory_of_file(name).map(|path| path.to_string());
+        for (name, path) in [
+            ("a.md", "in/a"),
+            ("My Notes/Deploy Plan.MD", "in/my-notes/deploy-plan"),
+            ("v1.2.markdown", "in/v1-2"),
+            ("con/x.md", "in/con-1/x"),
+            ("a\\b.md", "in/a-b"),
+            ("1/2/3/4/5/6/7/8/9.md", "in/1/2/3/4/5/6/7/8/9"),
+        ] {
+            assert_eq!(near(name).as_deref(), Ok(path), "{name}");
+        }
+        let no_spelling = |segment: &str| Err(FileNameError::NoSpelling(segment.to_owned()));
+        for (name, error) in [
+            ("a.txt", Err(FileNameError::NotMarkdown)),
+            ("md", Err(FileNameError::NotMarkdown)),
+            ("a.md/b", Err(FileNameError::NotMarkdown)),
+            ("日本/a.md", no_spelling("日本")),
+            ("a/ü.md", no_spelling("ü")),
+            ("1/2/3/4/5/6/7/8/9/10.md", Err(FileNameError::TooDeep)),
+        ] {
+            assert_eq!(near(name), error, "{name}");
+        }
+        assert_eq!(
+            CategoryPath::ROOT.memory_of_file("README.md"),
+            Ok(MemoryPath("readme".to_owned()))
         );
     }
 }

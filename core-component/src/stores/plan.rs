@@ -11,6 +11,7 @@ use super::intent::Step;
 use super::path::{CategoryPath, MemoryPath};
 use super::store::{Directory, ReadError, Store, Text};
 use crate::storage::Splice;
+use crate::yaml::NewEntry;
 
 /// The maximum number of files that a change reads because an index lacks them.
 const MAX_MENDED: usize = 100;
@@ -24,11 +25,13 @@ pub(super) struct Plan<'s> {
     pub warnings: Vec<String>,
 }
 
-/// What a plan changes in a category.
+/// The changes of a plan in one category.
 #[derive(Default)]
 struct Work {
     /// Its memories, if its index is compared with its directory.
     memories: Option<BTreeMap<String, Touch>>,
+    /// More entries of the index for memories that come from another category.
+    more: BTreeMap<String, Vec<NewEntry>>,
     /// Subcategories, with their number of memories if it is known.
     subcategories: BTreeMap<String, Option<u64>>,
 }
@@ -83,16 +86,26 @@ impl<'s> Plan<'s> {
         self.memories.push(Step::Delete { path: path.file(), before: version });
     }
 
+    /// The memory's item of the index goes along, with the keys of other programs.
+    ///
+    /// # Errors
+    ///
+    /// The index of the old category cannot be read.
     pub fn rename(
         &mut self,
         from: &MemoryPath,
         to: &MemoryPath,
         version: String,
         indexed: IndexedMemory,
-    ) {
+    ) -> Result<(), Error> {
+        let index = self.store.index(&from.category())?;
+        let more = index.map(|(index, _)| index.more_of(from.slug())).unwrap_or_default();
         self.touch(from, Touch::Gone);
         self.touch(to, Touch::Present(indexed));
+        let work = self.categories.entry(to.category()).or_default();
+        work.more.insert(to.slug().to_owned(), more);
         self.memories.push(Step::Rename { from: from.file(), to: to.file(), version });
+        Ok(())
     }
 
     /// Has the index say this of a memory.
@@ -124,9 +137,7 @@ impl<'s> Plan<'s> {
             let work = self.categories.remove(&category).unwrap_or_default();
             let planned = self.plan_index(&category, &work);
             let (step, count) = match planned {
-                Err(ReadError::Damaged(error) | ReadError::Unreadable(error))
-                    if self.is_rebuild =>
-                {
+                Err(ReadError::Unusable(error)) if self.is_rebuild => {
                     self.warnings.push(error.message().to_owned());
                     continue;
                 }
@@ -151,7 +162,7 @@ impl<'s> Plan<'s> {
         work: &Work,
     ) -> Result<(Option<Step>, Option<u64>), ReadError> {
         let index = self.store.index(category)?;
-        let mut wanted = Wanted::default();
+        let mut wanted = Wanted { more: work.more.clone(), ..Wanted::default() };
         let mut count = None;
         if work.memories.is_some() || index.is_none() {
             let none = BTreeMap::new();
@@ -196,14 +207,14 @@ impl<'s> Plan<'s> {
             Some((index, Text { text, version })) => {
                 let splices = index
                     .change(category, &text, &wanted)
-                    .map_err(|error| ReadError::Damaged(Error::damaged_index(&path, &error)))?;
+                    .map_err(|error| ReadError::Unusable(Error::damaged_index(&path, &error)))?;
                 (!splices.is_empty()).then(|| Step::edit(path, &text, &version, splices))
             }
         };
         Ok((step, count))
     }
 
-    /// What an index has to say of its memories. Files that it lacks are read.
+    /// The entries of memories that an index is to have. Files that it lacks are read.
     fn memories_of(
         &mut self,
         category: &CategoryPath,
@@ -239,10 +250,10 @@ impl<'s> Plan<'s> {
         Ok(memories)
     }
 
-    /// What an index says of a memory, from its file. `None` with a warning if it cannot be read.
+    /// The entry of a memory, made from its file. `None` with a warning if it cannot be read.
     fn indexed(&mut self, path: &MemoryPath) -> Result<Option<IndexedMemory>, ReadError> {
         match self.store.read(path, |memory, _| indexed(&memory)) {
-            Err(ReadError::Damaged(error)) => {
+            Err(ReadError::Unusable(error)) => {
                 self.warnings.push(format!("{}; it is not in the index", error.message()));
                 Ok(None)
             }

@@ -44,6 +44,7 @@ struct Listed {
 ///
 /// The reason why the text is no registry, with its line.
 pub(crate) fn parse(text: &str) -> Result<Value, String> {
+    let (_, text) = split_mark(text);
     let root = root(text)?;
     let mut listed = Map::new();
     for (name, store) in stores(text, root.as_ref())? {
@@ -84,6 +85,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, String> {
 ///
 /// The reason why the text is no registry or the change is not possible.
 pub(crate) fn edit(text: &str, change: &Change) -> Result<String, String> {
+    let (mark, text) = split_mark(text);
     let registered = root(text)?;
     let before = stores(text, registered.as_ref())?;
     let edited = match change {
@@ -109,9 +111,11 @@ pub(crate) fn edit(text: &str, change: &Change) -> Result<String, String> {
             editor.finish()
         }
     };
-    edited.filter(|edited| keeps_others(&before, edited, change)).ok_or_else(|| {
-        "the registry has a form that cannot be changed here: edit the file by hand".to_owned()
-    })
+    let edited =
+        edited.filter(|edited| keeps_others(&before, edited, change)).ok_or_else(|| {
+            "the registry has a form that cannot be changed here: edit the file by hand".to_owned()
+        })?;
+    Ok(format!("{mark}{edited}"))
 }
 
 /// Whether an edited registry has the changed store, or has it no more, and all others as before.
@@ -134,17 +138,17 @@ fn keeps_others(before: &[(&str, &Node)], edited: &str, change: &Change) -> bool
 fn add(text: &str, root: Option<&Node>, store: &Registered) -> Option<String> {
     let mut fields = vec![("kind", New::plain("filesystem"))];
     fields.extend(store.description.as_ref().map(|text| ("description", New::text(text))));
-    fields.push(("properties", New::Mapping(vec![("path", New::text(&store.path))])));
-    let fields = New::Mapping(fields);
+    fields.push(("properties", New::mapping([("path", New::text(&store.path))])));
+    let fields = New::mapping(fields);
     let mut editor = Editor::new(text);
     match root {
         // The names of stores are keys, and a name can look like a number.
         Some(root) => match root.get("stores") {
             Some(stores) => editor.set(stores, &store.name, &fields),
-            None => editor.set(root, "stores", &New::Named(store.name.clone(), Box::new(fields))),
+            None => editor.set(root, "stores", &New::mapping([(store.name.clone(), fields)])),
         },
         None => {
-            let new = New::Named(store.name.clone(), Box::new(fields));
+            let new = New::mapping([(store.name.clone(), fields)]);
             let comments = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             return Some(format!("{text}{comments}stores:{}\n", new.after_colon(2, "\n")));
         }
@@ -152,8 +156,13 @@ fn add(text: &str, root: Option<&Node>, store: &Registered) -> Option<String> {
     editor.finish()
 }
 
+/// The byte order mark with which some editors begin a file, if there is one, and the rest.
+fn split_mark(text: &str) -> (&str, &str) {
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    text.split_at(start)
+}
+
 fn root(text: &str) -> Result<Option<Node>, String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     yaml::parse(text, MAX_NODES)
         .map_err(|error| format!("line {} of the registry: {}", error.line, error.message))
 }
@@ -261,5 +270,22 @@ mod tests {
             assert!(add(text, name, None).is_err(), "{name}");
         }
         assert!(remove(REGISTRY, "nothing").is_err());
+    }
+
+    #[test]
+    fn a_registry_keeps_its_byte_order_mark() {
+        for rest in [REGISTRY, "", "# nothing\n", "- a\n"] {
+            let text = format!("\u{feff}{rest}");
+            assert_eq!(parse(&text), parse(rest), "{rest:?}");
+            let path = "/data/new".to_owned();
+            let add = Change::Add(Registered { name: "new".into(), path, description: None });
+            let edited = edit(rest, &add).map(|edited| format!("\u{feff}{edited}"));
+            assert_eq!(edit(&text, &add), edited, "{rest:?}");
+        }
+        let marked = format!("\u{feff}{REGISTRY}");
+        let removed =
+            edit(&marked, &Change::Remove { name: "team".into() }).expect("it is removed");
+        assert!(removed.starts_with("\u{feff}# Our stores\n"), "{removed}");
+        assert_eq!(parse(&removed), parse(&removed[3..]));
     }
 }

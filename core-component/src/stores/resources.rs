@@ -11,7 +11,7 @@ use super::store::Store;
 use super::uri::SCHEME;
 use super::{get_memory, input, list_memories as listing};
 use crate::names::StoreName;
-use crate::tool::{Call, ToolError};
+use crate::tool::Call;
 use crate::toolset::{ReadResult, Resource, Resources};
 
 pub(crate) const RESOURCES: Resources = Resources {
@@ -30,7 +30,7 @@ pub(crate) const RESOURCES: Resources = Resources {
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let (store, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
     let store = StoreName::parse(store)?;
-    Some(contents(call, &store, path).map_err(|error| Box::new(error) as Box<dyn ToolError>))
+    Some(contents(call, &store, path).map_err(Into::into))
 }
 
 fn contents(call: &Call<'_>, store: &StoreName, path: &str) -> Result<Value, Error> {

@@ -92,7 +92,7 @@ impl<'a> Store<'a> {
             return Ok(None);
         };
         let text = String::from_utf8(document.contents)
-            .map_err(|_| ReadError::Damaged(Error::not_utf8(path)))?;
+            .map_err(|_| ReadError::Unusable(Error::not_utf8(path)))?;
         Ok(Some(Text { text, version: document.version }))
     }
 
@@ -108,15 +108,22 @@ impl<'a> Store<'a> {
         read: impl FnOnce(Memory<'_>, &Text) -> T,
     ) -> Result<Option<T>, ReadError> {
         let Some(text) = self.memory(path)? else { return Ok(None) };
-        let memory = Memory::read(path, &text.text).map_err(ReadError::Damaged)?;
+        let memory = Memory::read(path, &text.text).map_err(ReadError::Unusable)?;
         Ok(Some(read(memory, &text)))
     }
 
     /// The index of a category, with its text. `None` if there is none.
     pub fn index(&self, category: &CategoryPath) -> Result<Option<(Index, Text)>, ReadError> {
-        let Some(text) = self.text(&category.index())? else { return Ok(None) };
+        let path = category.index();
+        let text = self.text(&path).map_err(|error| match error {
+            ReadError::Unusable(error) if error.code == Code::LimitExceeded => {
+                ReadError::Unusable(error.with_suffix(", or delete it and call `reindex_store`"))
+            }
+            error => error,
+        });
+        let Some(text) = text? else { return Ok(None) };
         let index = Index::read(category, &text.text)
-            .map_err(|error| ReadError::Damaged(Error::damaged_index(&category.index(), &error)))?;
+            .map_err(|error| ReadError::Unusable(Error::damaged_index(&path, &error)))?;
         Ok(Some((index, text)))
     }
 
@@ -155,18 +162,36 @@ impl<'a> Store<'a> {
 
 /// Why a file was not read.
 pub(super) enum ReadError {
-    /// Its text is no memory or no index. The bytes stay as they are until a person mends them.
-    Damaged(Error),
-    /// This file cannot be read, and others perhaps can.
-    Unreadable(Error),
+    /// This file cannot be read, or its text is no memory or no index. Others perhaps can be read.
+    /// The bytes stay as they are until a person mends them.
+    Unusable(Error),
     Other(Error),
+}
+
+/// The value that was read. `None` with a warning if the file is unusable.
+///
+/// # Errors
+///
+/// Those that do not concern one file alone.
+pub(super) fn usable<T>(
+    read: Result<T, ReadError>,
+    warnings: &mut Vec<String>,
+) -> Result<Option<T>, Error> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(ReadError::Unusable(error)) => {
+            warnings.push(error.message().to_owned());
+            Ok(None)
+        }
+        Err(ReadError::Other(error)) => Err(error),
+    }
 }
 
 impl From<storage::Error> for ReadError {
     fn from(error: storage::Error) -> Self {
         match error.code {
             ErrorCode::Permission | ErrorCode::TooLarge | ErrorCode::InvalidPath => {
-                Self::Unreadable(error.into())
+                Self::Unusable(error.into())
             }
             _ => Self::Other(error.into()),
         }
@@ -176,9 +201,7 @@ impl From<storage::Error> for ReadError {
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Damaged(error) | ReadError::Unreadable(error) | ReadError::Other(error) => {
-                error
-            }
+            ReadError::Unusable(error) | ReadError::Other(error) => error,
         }
     }
 }

@@ -6,6 +6,7 @@ use super::input::{self, Citation, Tag};
 use super::memory::{OF_MODELS, Update};
 use super::operations::update_memory;
 use super::store::Store;
+use crate::input::content;
 use crate::names::StoreName;
 use crate::tool::{Call, Hints, Tool};
 
@@ -57,7 +58,7 @@ impl Tool for UpdateMemory {
         let path = input::path(&input.path, "path")?;
         let expires_at = input.expires_at.as_deref().map(input::expires_at).transpose()?;
         let update = Update {
-            content: input.content.as_deref().map(input::content).transpose()?,
+            content: input.content.as_deref().map(content).transpose()?,
             tags: input.tags.map(input::tags).transpose()?,
             citations: input.citations.map(input::citations).transpose()?,
             expires_at: match (expires_at, input.clear_expiry) {

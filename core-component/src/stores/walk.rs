@@ -6,7 +6,7 @@ use super::error::Error;
 use super::index::{IndexedCategory, IndexedMemory, indexed};
 use super::memory::Metadata;
 use super::path::{CategoryPath, MemoryPath};
-use super::store::{ReadError, Store};
+use super::store::{ReadError, Store, usable};
 
 /// The maximum depth of a category that can hold a memory.
 const MAX_CATEGORY_DEPTH: usize = 9;
@@ -30,6 +30,8 @@ pub(super) struct Contents {
     pub memories: Vec<Found>,
     /// By path.
     pub subcategories: Vec<FoundCategory>,
+    /// About the files that cannot be read.
+    pub warnings: Vec<String>,
 }
 
 /// A category or a memory that maintenance looks at.
@@ -62,26 +64,24 @@ impl Item {
     }
 }
 
-/// What a category's index says of its contents. Without an index, and at the root, the files say it.
-///
-/// # Errors
-///
-/// `CORRUPTED_DATA` if the index cannot be read.
+/// The contents of a category by its index. At the root, and without an index that can be read, by its
+/// files.
 pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Contents, Error> {
-    let index = store.index(category)?.map(|(index, _)| index);
     let mut contents = Contents::default();
+    let index = usable(store.index(category), &mut contents.warnings)?.flatten();
+    let index = index.map(|(index, _)| index);
     let found = |slug: &str, indexed| Found { path: category.memory(slug), indexed };
     let of_index = index.as_ref().filter(|_| !category.is_root());
     if of_index.is_none() || index.is_none() {
-        let directory = store.directory(category)?.unwrap_or_default();
+        let directory = store.directory(category).map_err(ReadError::from);
+        let directory = usable(directory, &mut contents.warnings)?.flatten().unwrap_or_default();
         if of_index.is_none() {
             for slug in &directory.memories {
                 let path = category.memory(slug);
-                let indexed = match store.read(&path, |memory, _| indexed(&memory)) {
-                    // It is listed, so that somebody sees it.
-                    Err(ReadError::Damaged(_)) => IndexedMemory::default(),
-                    read => read?.unwrap_or_default(),
-                };
+                // It is listed even if it cannot be read, so that somebody sees it. Whoever then reads
+                // it gets the warning.
+                let read = store.read(&path, |memory, _| indexed(&memory));
+                let indexed = usable(read, &mut Vec::new())?.flatten().unwrap_or_default();
                 contents.memories.push(found(slug, indexed));
             }
         }
@@ -114,6 +114,7 @@ pub(super) fn all_contents(store: &Store<'_>, category: &CategoryPath) -> Result
         }
         let below = contents(store, &found.path)?;
         all.memories.extend(below.memories);
+        all.warnings.extend(below.warnings);
         all.subcategories.extend(below.subcategories);
     }
     all.memories.sort_by(|a, b| a.path.cmp(&b.path));
@@ -121,7 +122,7 @@ pub(super) fn all_contents(store: &Store<'_>, category: &CategoryPath) -> Result
     Ok(all)
 }
 
-/// What the directories of a store have.
+/// The files and categories in the directories of a store.
 #[derive(Default)]
 pub(super) struct Items {
     /// All categories and memories, in order.
@@ -150,11 +151,12 @@ pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
     Ok(Items { items, others })
 }
 
-/// The metadata of a memory. `None` if its file is gone. Front matter that cannot be read says
-/// nothing.
-pub(super) fn metadata(store: &Store<'_>, path: &MemoryPath) -> Result<Option<Metadata>, Error> {
-    match store.read(path, |memory, _| memory.metadata) {
-        Err(ReadError::Damaged(_)) => Ok(Some(Metadata::default())),
-        read => Ok(read?),
-    }
+/// The metadata of a memory. `None` if its file is gone. A file that cannot be read says nothing.
+pub(super) fn metadata(
+    store: &Store<'_>,
+    path: &MemoryPath,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Metadata>, Error> {
+    let read = usable(store.read(path, |memory, _| memory.metadata), warnings)?;
+    Ok(read.unwrap_or_else(|| Some(Metadata::default())))
 }

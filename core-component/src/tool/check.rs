@@ -82,6 +82,10 @@ fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut 
             bound("minItems").is_none_or(|least| length >= least)
                 && bound("maxItems").is_none_or(|most| length <= most)
         }
+        ("object", Value::Object(object)) => {
+            check_object(schema, object, pointer, found);
+            true
+        }
         ("string", Value::String(text)) => text_is_accepted(schema, text),
         ("integer", Value::Number(number)) => {
             (number.is_i64() || number.is_u64()) && number_is_accepted(schema, number)
@@ -159,6 +163,7 @@ fn accepts(schema: &Map<String, Value>) -> String {
     let mut words = match kind(schema) {
         "integer" => "an integer".to_owned(),
         "array" => "an array".to_owned(),
+        "object" => "an object".to_owned(),
         "null" => "null".to_owned(),
         kind => format!("a {kind}"),
     };
@@ -240,16 +245,23 @@ mod tests {
         let toolsets = described["toolsets"].as_array().expect("a list");
         for tool in toolsets.iter().flat_map(|of| of["tools"].as_array().expect("a list")) {
             let root = tool["inputSchema"].as_object().expect("a schema");
-            let known = ["type", "properties", "required", "additionalProperties"];
-            assert!(root.keys().all(|key| known.contains(&key.as_str())), "{root:?}");
-            assert_eq!(root["additionalProperties"], false);
-            for property in root["properties"].as_object().expect("properties").values() {
-                assert_is_known(property.as_object().expect("a schema"));
-            }
+            assert_object_is_known(root);
+        }
+    }
+
+    fn assert_object_is_known(schema: &Map<String, Value>) {
+        let known = ["type", "properties", "required", "additionalProperties"];
+        assert!(schema.keys().all(|key| known.contains(&key.as_str())), "{schema:?}");
+        assert_eq!(schema["additionalProperties"], false);
+        for property in schema["properties"].as_object().expect("properties").values() {
+            assert_is_known(property.as_object().expect("a schema"));
         }
     }
 
     fn assert_is_known(schema: &Map<String, Value>) {
+        if schema.get("type").is_some_and(|kind| kind == "object") {
+            return assert_object_is_known(schema);
+        }
         let known =
             ["type", "description", "default", "minLength", "maxLength", "pattern", "format"];
         let more = ["minimum", "maximum", "enum", "items", "minItems", "maxItems", "anyOf"];
@@ -265,6 +277,27 @@ mod tests {
         for branch in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
             assert_is_known(branch.as_object().expect("a schema"));
         }
+    }
+
+    #[test]
+    fn objects_in_a_list_are_checked_field_by_field() {
+        let file = json!({"type": "object", "required": ["path"], "properties": {
+            "path": {"type": "string", "maxLength": 2},
+        }});
+        let schema = json!({"type": "object", "properties": {
+            "files": {"type": "array", "items": file},
+        }});
+        assert_eq!(check(schema.clone(), json!({"files": [{"path": "a"}]})), []);
+        let files = json!([{"path": "long"}, {}, {"path": "a", "b": 1}, "a"]);
+        let found = check(schema, json!({ "files": files }));
+        let expected = [
+            ("/files/0/path", "a string of at most 2 characters"),
+            ("/files/1/path", "a string of at most 2 characters; it is required"),
+            ("/files/2/b", "nothing: the fields are `path`"),
+            ("/files/3", "an object"),
+        ];
+        let found: Vec<_> = found.iter().map(|(at, what)| (at.as_str(), what.as_str())).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]

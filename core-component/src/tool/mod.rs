@@ -5,7 +5,7 @@ mod check;
 mod schema;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::follow_up::FollowUp;
+use crate::source::Entries;
 use crate::storage::Storage;
 
 pub(crate) use check::{Violation, write_integers};
@@ -28,6 +29,9 @@ pub(crate) trait Tool {
     const NAME: &'static str;
     const HINTS: Hints;
     const AUDIENCE: Audience = Audience::Model;
+    /// Whether a model always has to see it. Some clients hide the other tools until a model looks
+    /// for them. One to three tools of a toolset are enough.
+    const IS_ALWAYS_VISIBLE: bool = false;
     type Input: DeserializeOwned + schemars::JsonSchema;
     type Output: Serialize + schemars::JsonSchema;
     type Error: ToolError + 'static;
@@ -39,8 +43,10 @@ pub(crate) trait Tool {
 pub(crate) struct Call<'a> {
     pub storage: &'a dyn Storage,
     pub context: &'a Context,
-    /// The names that tools of several mounted toolsets have.
-    shared_names: BTreeSet<&'static str>,
+    /// The mounted toolsets that can be searched.
+    pub sources: Vec<Source>,
+    /// The names of the mounted tools, and how many toolsets have a tool of that name.
+    tool_names: BTreeMap<&'static str, usize>,
     /// The URIs of the resources that the call has changed.
     pub changed: RefCell<Vec<String>>,
     /// Work that the call leaves to the host.
@@ -51,19 +57,33 @@ impl<'a> Call<'a> {
     pub fn new(
         storage: &'a dyn Storage,
         context: &'a Context,
-        shared_names: BTreeSet<&'static str>,
+        sources: Vec<Source>,
+        tool_names: BTreeMap<&'static str, usize>,
     ) -> Self {
         let (changed, follow_ups) = (RefCell::default(), RefCell::default());
-        Self { storage, context, shared_names, changed, follow_ups }
+        Self { storage, context, sources, tool_names, changed, follow_ups }
     }
 
     /// The name under which a tool of a mounted toolset is listed, for messages.
     pub fn listed(&self, toolset: &str, tool: &str) -> String {
-        match self.shared_names.contains(tool) {
-            true => format!("{toolset}_{tool}"),
-            false => tool.to_owned(),
+        match self.tool_names.get(tool) {
+            Some(2..) => format!("{toolset}_{tool}"),
+            _ => tool.to_owned(),
         }
     }
+
+    /// Whether a tool of this name is mounted.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tool_names.contains_key(name)
+    }
+}
+
+/// A toolset as a source of entries for a search.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    pub toolset: &'static str,
+    /// Adds the entries that the request asks for and the caller may use.
+    pub collect: fn(&Call<'_>, &mut Entries<'_>) -> Checked<()>,
 }
 
 /// The message for arguments that violate the schema.
@@ -192,6 +212,7 @@ fn describe<T: Tool>(qualified_name: &str, shared_with: &[&str]) -> Value {
             "openWorldHint": false,
         },
         "audience": T::AUDIENCE,
+        "always_visible": T::IS_ALWAYS_VISIBLE,
     })
 }
 

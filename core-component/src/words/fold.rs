@@ -29,7 +29,9 @@ mod tests {
         }
     }
 
-    /// So a folded term that occurs in the lower-case text also occurs in the folded text.
+    /// `records/sqlite` looks for a folded term in `lower(content)`, too. A term that is there is
+    /// also in the folded text. For that text is `lower(content)` folded, and folding leaves the
+    /// term as it is.
     #[test]
     fn folding_a_folded_text_changes_nothing() {
         for character in '\0'..=char::MAX {

@@ -1,5 +1,6 @@
-//! Words, as an index of texts and a search see them: the same on every host, whatever tables its
-//! SQLite has.
+//! Words, as the index and the search of `layers` see them: the same on every host, whatever tables
+//! its SQLite has. For `search_memory` and the index of `records`, `ranking/stems.rs` also divides
+//! Chinese, Japanese and Korean into pairs of characters.
 
 mod fold;
 mod index;
@@ -12,32 +13,38 @@ pub(crate) use index::{index_text, query};
 /// The words of a text in order, folded: letters and digits with their marks, found by the word
 /// boundaries of Unicode (UAX #29). `don't` is two words, and so is `agent_memory`.
 pub(crate) fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    each_word(text, |word| words.push(word.to_owned()));
+    words
+}
+
+/// Calls `found` with each of the [`words`] of a text.
+pub(crate) fn each_word(text: &str, mut found: impl FnMut(&str)) {
     let folded = fold(text);
     if folded.is_ascii() {
-        return ascii_words(&folded).map(str::to_owned).collect();
+        return ascii_words(&folded).for_each(found);
     }
-    let mut words = Vec::new();
     for segment in folded.unicode_words() {
         let mut word = String::new();
         for grapheme in segment.graphemes(true) {
             if grapheme.contains(char::is_alphanumeric) {
                 word += grapheme;
             } else if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
+                found(&std::mem::take(&mut word));
             }
         }
         if !word.is_empty() {
-            words.push(word);
+            found(&word);
         }
     }
-    words
 }
 
 fn ascii_words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Whether each wanted word is a word of the text or the beginning of one.
+/// Whether each wanted word is a word of the text or the beginning of one. The wanted words come
+/// from [`words`]: they are folded.
 pub(crate) fn has_all(text: &str, wanted: &[String]) -> bool {
     if text.is_ascii() {
         let folded = fold(text);

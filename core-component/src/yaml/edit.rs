@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::node::{Entry, Node, Value};
 use super::write::{New, scalar};
 use crate::storage::Splice;
+use crate::text::{line_after, line_start};
 
 /// Collects changes to one text.
 pub(crate) struct Editor<'a> {
@@ -176,7 +177,7 @@ impl<'a> Editor<'a> {
     /// Inserts whole lines below the line that `end` is on.
     fn insert_lines_after(&mut self, end: usize, lines: &str) {
         let at = self.line_after(self.trimmed(end));
-        let is_unended = at > 0 && !self.text[..at].ends_with('\n');
+        let is_unended = at > 0 && !self.text[..at].ends_with(['\n', '\r']);
         let text = match is_unended {
             true => {
                 format!("{}{}", self.line_end(), lines.trim_end_matches(['\n', '\r']))
@@ -203,7 +204,8 @@ impl<'a> Editor<'a> {
     }
 
     fn trimmed(&self, end: usize) -> usize {
-        self.text[..end].trim_end().len()
+        // Other white space of Unicode is part of a value.
+        self.text[..end].trim_end_matches([' ', '\t', '\n', '\r']).len()
     }
 
     /// The dash of an item of a block sequence.
@@ -218,11 +220,11 @@ impl<'a> Editor<'a> {
     }
 
     fn line_start(&self, at: usize) -> usize {
-        self.text[..at].rfind('\n').map_or(0, |end| end + 1)
+        line_start(self.text, at)
     }
 
     fn line_after(&self, at: usize) -> usize {
-        self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
+        line_after(self.text, at)
     }
 
     fn begins_line(&self, at: usize) -> bool {
@@ -241,8 +243,12 @@ impl<'a> Editor<'a> {
 
     /// The line end of the text: that of its first line.
     fn line_end(&self) -> &'static str {
-        let first = self.text.find('\n');
-        if first.is_some_and(|at| self.text[..at].ends_with('\r')) { "\r\n" } else { "\n" }
+        let first = self.text.find(['\n', '\r']).map(|at| &self.text[at..]);
+        match first {
+            Some(end) if end.starts_with("\r\n") => "\r\n",
+            Some(end) if end.starts_with('\r') => "\r",
+            _ => "\n",
+        }
     }
 
     fn splice(&mut self, range: Range<usize>, text: String) {
@@ -284,7 +290,11 @@ mod tests {
             ("k: [] # c\n", "k: new # c\n", "k:\n  - x\n  - \"1\" # c\n"),
             ("k: |\n  a\n  b\n\nz: 1\n", "k: new\n\nz: 1\n", "k:\n  - x\n  - \"1\"\n\nz: 1\n"),
             ("k:\nz: 1\n", "k: new\nz: 1\n", "k:\n  - x\n  - \"1\"\nz: 1\n"),
+            ("k:\n- a: 1\n  b: \n", "k: new \n", "k:\n- x\n- \"1\" \n"),
+            ("z:\n  y: # c\n", "z:\n  y: # c\nk: new\n", "z:\n  y: # c\nk:\n  - x\n  - \"1\"\n"),
             ("k:\r\nz: 1\r\n", "k: new\r\nz: 1\r\n", "k:\r\n  - x\r\n  - \"1\"\r\nz: 1\r\n"),
+            ("k:\rz: 1\r", "k: new\rz: 1\r", "k:\r  - x\r  - \"1\"\rz: 1\r"),
+            ("k: a\u{3000}\nz: 1", "k: new\nz: 1", "k:\n  - x\n  - \"1\"\nz: 1"),
             ("{é: 1, k: 2}", "{é: 1, k: new}", "{é: 1, k: [x, \"1\"]}"),
             ("z: 1 # c\n# d\n", "z: 1 # c\nk: new\n# d\n", "z: 1 # c\nk:\n  - x\n  - \"1\"\n# d\n"),
             ("z: 1", "z: 1\nk: new", "z: 1\nk:\n  - x\n  - \"1\""),
@@ -313,25 +323,25 @@ mod tests {
 
     #[test]
     fn items_are_removed_and_inserted_where_they_belong() {
-        let item = |path: &str| New::Mapping(vec![("p", New::text(path)), ("n", New::plain(1))]);
+        let item = |path: &str| New::mapping([("p", New::text(path)), ("m", New::plain(1))]);
         let changed = |text: &str, removed: &[usize], inserted: &[(usize, New)]| {
             edited(text, |editor, root| editor.change_items(root, "l", removed, inserted))
         };
-        let text = "l: \n  - p: a\n    n: 1\n  # of c\n  - p: c\n\n  -\n    p: e\nz: 1\n";
+        let text = "l: \n  - p: a\n    m: 1\n  # of c\n  - p: c\n\n  -\n    p: e\nz: 1\n";
         assert_eq!(
             changed(text, &[1], &[(1, item("b")), (3, item("f"))]),
-            "l: \n  - p: a\n    n: 1\n  # of c\n  - p: b\n    n: 1\n\n  -\n    p: e\n  - p: f\n    n: 1\nz: 1\n"
+            "l: \n  - p: a\n    m: 1\n  # of c\n  - p: b\n    m: 1\n\n  -\n    p: e\n  - p: f\n    m: 1\nz: 1\n"
         );
         assert_eq!(changed(text, &[0, 1, 2], &[]), "l: []\nz: 1\n");
-        assert_eq!(changed(text, &[0, 1, 2], &[(0, item("x"))]), "l:\n  - p: x\n    n: 1\nz: 1\n");
-        assert_eq!(changed("l: []\nz: 1", &[], &[(0, item("x"))]), "l:\n  - p: x\n    n: 1\nz: 1");
-        assert_eq!(changed("l:\nz: 1", &[], &[(0, item("x"))]), "l:\n  - p: x\n    n: 1\nz: 1");
-        assert_eq!(changed("z: 1", &[], &[(0, item("x"))]), "z: 1\nl:\n  - p: x\n    n: 1");
+        assert_eq!(changed(text, &[0, 1, 2], &[(0, item("x"))]), "l:\n  - p: x\n    m: 1\nz: 1\n");
+        assert_eq!(changed("l: []\nz: 1", &[], &[(0, item("x"))]), "l:\n  - p: x\n    m: 1\nz: 1");
+        assert_eq!(changed("l:\nz: 1", &[], &[(0, item("x"))]), "l:\n  - p: x\n    m: 1\nz: 1");
+        assert_eq!(changed("z: 1", &[], &[(0, item("x"))]), "z: 1\nl:\n  - p: x\n    m: 1");
         assert_eq!(
             changed("l: [{p: a}, {p: c}]", &[0], &[(1, item("b"))]),
-            "l: [{p: b, n: 1}, {p: c}]"
+            "l: [{p: b, m: 1}, {p: c}]"
         );
-        assert_eq!(changed("l:\n- p: a", &[], &[(1, item("b"))]), "l:\n- p: a\n- p: b\n  n: 1");
-        assert_eq!(changed("{l: []}", &[], &[(0, item("b"))]), "{l: [{p: b, n: 1}]}");
+        assert_eq!(changed("l:\n- p: a", &[], &[(1, item("b"))]), "l:\n- p: a\n- p: b\n  m: 1");
+        assert_eq!(changed("{l: []}", &[], &[(0, item("b"))]), "{l: [{p: b, m: 1}]}");
     }
 }

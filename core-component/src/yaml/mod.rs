@@ -11,6 +11,6 @@ mod parse;
 mod write;
 
 pub(crate) use edit::Editor;
-pub(crate) use node::{Node, YamlError};
+pub(crate) use node::{Entry, Node, YamlError};
 pub(crate) use parse::parse;
-pub(crate) use write::New;
+pub(crate) use write::{New, NewEntry};

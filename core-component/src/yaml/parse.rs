@@ -146,7 +146,10 @@ impl<'a> Builder<'a> {
             None => self.root = Some(node),
             Some(Contents::Sequence(items)) => items.push(node),
             Some(Contents::Mapping { entries, key }) => match key.take() {
-                Some(key) => entries.push(Entry { key, value: node }),
+                Some(key) => {
+                    let value = Node { span: place_of(text, &key, &node), ..node };
+                    entries.push(Entry { key, value });
+                }
                 None if matches!(node.value, Value::Scalar { .. }) => *key = Some(node),
                 None => return Err(error(text, node.span.start, "a key is a text")),
             },
@@ -170,6 +173,17 @@ impl<'a> Builder<'a> {
     fn error(&self, at: usize, message: &str) -> YamlError {
         error(self.text, at, message)
     }
+}
+
+/// The place of a value. The parser places an empty one before the colon of its key.
+fn place_of(text: &str, key: &Node, value: &Node) -> Range<usize> {
+    if !matches!(&value.value, Value::Scalar { text, is_plain: true } if text.is_empty()) {
+        return value.span.clone();
+    }
+    let end = key.span.end;
+    let rest = text[end..].trim_start();
+    let at = if rest.starts_with(':') { text.len() - rest.len() + 1 } else { end };
+    at..at
 }
 
 /// A key that is there before, too.
@@ -214,12 +228,13 @@ mod tests {
 
     #[test]
     fn values_have_their_places_in_bytes() {
-        let text = "é: [à, b] # c\nk: |\n  lit\n\nn:\n";
+        let text = "é: [à, b] # c\nk: |\n  lit\n\nn: \n";
         let root = parse(text, 100).expect("YAML").expect("a value");
         let of = |key: &str| &root.entry(key).expect("it is there").value;
         assert_eq!(&text[of("é").span.clone()], "[à, b]");
         assert_eq!(of("k").text(), Some("lit\n"));
         assert!(of("n").is_null() && root.get("n").is_none());
+        assert_eq!((of("n").span.clone(), root.span.end), (30..30, 30), "after the colon");
         assert!(parse("# c\n", 100).expect("YAML").is_none());
     }
 }

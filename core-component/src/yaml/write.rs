@@ -1,7 +1,9 @@
 //! Values that are written. A text is plain where every YAML parser reads it back as that text, and
 //! otherwise in double quotes, as JSON has it.
 
-use super::node::Node;
+use std::borrow::Cow;
+
+use super::node::{Entry, Node, Value};
 
 /// A new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,10 +13,11 @@ pub(crate) enum New {
     Plain(String),
     /// A sequence.
     Items(Vec<New>),
-    Mapping(Vec<(&'static str, New)>),
-    /// A mapping with one key.
-    Named(String, Box<New>),
+    Mapping(Vec<NewEntry>),
 }
+
+/// A new entry of a mapping.
+pub(crate) type NewEntry = (Cow<'static, str>, New);
 
 impl New {
     pub fn text(text: impl Into<String>) -> Self {
@@ -29,6 +32,32 @@ impl New {
         Self::Items(texts.iter().map(Self::text).collect())
     }
 
+    pub fn mapping<K: Into<Cow<'static, str>>>(
+        entries: impl IntoIterator<Item = (K, Self)>,
+    ) -> Self {
+        Self::Mapping(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+
+    /// The value of a node, for another place. A plain scalar that can be a number, a date or null
+    /// stays plain.
+    pub fn of(node: &Node) -> Self {
+        match &node.value {
+            Value::Scalar { .. } if node.is_null() => Self::plain("null"),
+            Value::Scalar { text, is_plain: true } if is_simple(text) => Self::plain(text),
+            Value::Scalar { text, .. } => Self::text(text),
+            Value::Sequence { items, .. } => Self::Items(items.iter().map(Self::of).collect()),
+            Value::Mapping { entries, .. } => {
+                Self::Mapping(entries.iter().map(Self::entry_of).collect())
+            }
+        }
+    }
+
+    /// An entry of a mapping, for another place.
+    pub fn entry_of(entry: &Entry) -> NewEntry {
+        let key = entry.key.text().unwrap_or("null").to_owned();
+        (key.into(), Self::of(&entry.value))
+    }
+
     /// Whether a node has this value.
     pub fn is_in(&self, node: &Node) -> bool {
         match self {
@@ -38,12 +67,10 @@ impl New {
                     && items.iter().zip(nodes).all(|(item, node)| item.is_in(node))
             }),
             Self::Mapping(entries) => node.entries().is_some_and(|nodes| {
-                let is_in = |(key, value): &(&str, Self)| {
-                    node.get(key).is_some_and(|node| value.is_in(node))
-                };
+                let is_in =
+                    |(key, value): &NewEntry| node.get(key).is_some_and(|node| value.is_in(node));
                 nodes.len() == entries.len() && entries.iter().all(is_in)
             }),
-            Self::Named(name, value) => node.get(name).is_some_and(|node| value.is_in(node)),
         }
     }
 
@@ -57,15 +84,14 @@ impl New {
                 format!("[{}]", items.join(", "))
             }
             Self::Mapping(entries) => {
-                let entry = |(key, value): &(&str, Self)| format!("{key}: {}", value.flow());
+                let entry = |(key, value): &NewEntry| format!("{}: {}", scalar(key), value.flow());
                 let entries: Vec<_> = entries.iter().map(entry).collect();
                 format!("{{{}}}", entries.join(", "))
             }
-            Self::Named(name, value) => format!("{{{}: {}}}", scalar(name), value.flow()),
         }
     }
 
-    /// What follows the colon of a key, in block style. `column` is that of the lines below it.
+    /// The text after the colon of a key, in block style. `column` is that of the lines below it.
     pub fn after_colon(&self, column: usize, line_end: &str) -> String {
         let margin = format!("{line_end}{}", " ".repeat(column));
         match self {
@@ -79,15 +105,13 @@ impl New {
                 };
                 items.iter().map(item).collect()
             }
+            Self::Mapping(entries) if entries.is_empty() => " {}".into(),
             Self::Mapping(entries) => {
-                let entry = |(key, value): &(&str, Self)| {
-                    format!("{margin}{key}:{}", value.after_colon(column + 2, line_end))
+                let entry = |(key, value): &NewEntry| {
+                    let value = value.after_colon(column + 2, line_end);
+                    format!("{margin}{}:{value}", scalar(key))
                 };
                 entries.iter().map(entry).collect()
-            }
-            Self::Named(name, value) => {
-                let value = value.after_colon(column + 2, line_end);
-                format!("{margin}{}:{value}", scalar(name))
             }
         }
     }
@@ -99,6 +123,21 @@ pub(super) fn scalar(text: &str) -> String {
         true => text.to_owned(),
         false => serde_json::to_string(text).unwrap_or_default(),
     }
+}
+
+/// Whether a text that was plain can be so in block and flow style. YAML reads a plain text of other
+/// characters as a text, quoted or not.
+fn is_simple(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let next_is_sound = |at: usize, others: &[u8]| {
+        let next = bytes.get(at + 1);
+        next.is_some_and(|next| next.is_ascii_alphanumeric() || others.contains(next))
+    };
+    bytes.iter().enumerate().all(|(at, byte)| match byte {
+        b':' => next_is_sound(at, b""),
+        b' ' => next_is_sound(at, b"+-."),
+        byte => byte.is_ascii_alphanumeric() || b"_.+-~".contains(byte),
+    })
 }
 
 /// Whether a text can be plain: it begins with an ASCII letter or `/`, and nothing in it can mean

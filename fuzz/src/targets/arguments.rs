@@ -113,7 +113,8 @@ fn valid_arguments(tool: &Value) -> String {
             "date" => repository::DATE.into(),
             "section" => "Context".into(),
             "mode" => "append".into(),
-            "limit" => 1.into(),
+            "limit" => 100.into(),
+            "from" => 1.into(),
             _ => "text".into(),
         };
         (name.clone(), value)

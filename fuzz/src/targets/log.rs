@@ -3,13 +3,15 @@
 use serde_json::json;
 
 use crate::document::{line_count, sections, without_mark};
-use crate::repository::{AGENT, DATE, LOG, Repository, SCHEMA, SUMMARY};
+use crate::repository::{AGENT, CONTEXT, DATE, LOG, ROOT, Repository, SCHEMA, SUMMARY};
 
 use super::{check_validate, documents, mixtures};
 
 const SUMMARY_TEXT: &[u8] = b"# Agent Summary\n";
 const SCHEMA_TEXT: &[u8] = b"# Agent Memory Schema v1\n\n## Context\n\n## Decisions\n\n## Q & A\n";
 const SECTIONS: [&str; 3] = ["Context", "Decisions", "Q & A"];
+/// The most characters of a page.
+const PAGE: usize = 300;
 /// The maximum number of unknown sections that have a warning of their own.
 const MAX_NAMED: usize = 20;
 
@@ -21,6 +23,7 @@ pub fn run(input: &[u8]) {
     let answer = repository.call("start_session", &[("date", DATE)]);
     assert!(repository.documents() == before, "starting a session has changed a document");
     check_validate(&repository, LOG, answer.is_err());
+    check_pages(&repository, input, answer.is_err());
     match answer {
         Ok(started) => {
             let text = std::str::from_utf8(input).expect("only UTF-8 is a log");
@@ -35,6 +38,40 @@ pub fn run(input: &[u8]) {
             assert_eq!(error.code, "MalformedLog", "{error:?}");
             let line = error.line().expect("a line is named");
             assert!((1..=line_count(input)).contains(&line), "no such line: {error:?}");
+        }
+    }
+}
+
+/// The pages of any log in UTF-8 are its text, with a warning if it is malformed.
+fn check_pages(repository: &Repository, input: &[u8], is_malformed: bool) {
+    let mut arguments =
+        json!({"agent_name": AGENT, "repo_root": ROOT, "date": DATE, "limit": PAGE});
+    let mut read = String::new();
+    loop {
+        let page = repository.call_as("read_session", &arguments.to_string(), CONTEXT);
+        let page = page.expect("the request is not refused");
+        let Ok(text) = std::str::from_utf8(input) else {
+            assert_eq!(page.expect_err("only UTF-8 is read").code, "MalformedLog");
+            return;
+        };
+        let page = page.expect("UTF-8 is read");
+        let lines = read.replace("\r\n", "\n").replace('\r', "\n").matches('\n').count();
+        // A page may end between CR and LF.
+        let line = page["line"].as_u64().expect("a line") as usize;
+        assert!(line.abs_diff(1 + lines) <= 1, "line {line} after {lines} lines");
+        let warnings = page["warnings"].as_array().expect("warnings");
+        let warns =
+            warnings.iter().any(|text| text.as_str().expect("a text").contains("malformed"));
+        assert_eq!(warns, is_malformed, "{warnings:?}");
+        let part = page["text"].as_str().expect("a text");
+        read += part;
+        assert!(text.starts_with(&read) && part.chars().count() <= PAGE, "{part:?}");
+        match page.get("next") {
+            None => return assert_eq!(read, text),
+            Some(next) => {
+                assert!(!part.is_empty() && *next == read.chars().count(), "{page}");
+                arguments["from"] = next.clone();
+            }
         }
     }
 }

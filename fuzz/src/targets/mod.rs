@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod log;
 pub mod records;
 pub mod schema;
+pub mod stores;
 pub mod summary;
 
 use serde_json::Value;
@@ -32,6 +33,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "append", run: append::run, seeds: append::seeds },
     Target { name: "arguments", run: arguments::run, seeds: arguments::seeds },
     Target { name: "records", run: records::run, seeds: records::seeds },
+    Target { name: "stores", run: stores::run, seeds: stores::seeds },
 ];
 
 impl Target {
@@ -88,7 +90,7 @@ impl SeedCall {
     }
 }
 
-/// All calls of the cases of `sessions`.
+/// All calls of the cases, apart from those that run in a format.
 fn calls() -> Vec<SeedCall> {
     let places = Places {
         repo: repository::ROOT.into(),

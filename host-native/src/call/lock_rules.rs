@@ -65,6 +65,11 @@ impl LockRules {
         self.writer = Some(writer);
     }
 
+    /// The number of the call's writer, if it is one of this place.
+    pub(crate) fn writer_of(&self, place: &Path) -> Option<u32> {
+        self.writer.filter(|_| self.place.as_deref() == Some(place))
+    }
+
     pub(crate) fn unlocked(&mut self) {
         self.writer = None;
     }

@@ -149,7 +149,8 @@ impl Call {
         }
     }
 
-    /// Runs one storage call of the component. Its time does not count as the component's own.
+    /// Runs one storage call of the component. If the call is cancelled or has made too many, it
+    /// ends instead. The time does not count as the component's own.
     pub(crate) fn asked<T>(&mut self, work: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
         self.storage_calls += 1;
         if self.storage_calls > self.storage_calls_limit {

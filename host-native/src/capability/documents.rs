@@ -21,7 +21,17 @@ impl Host for Call {
     }
 
     fn list_places(&mut self, kind: PlaceKind) -> Answer<Vec<String>> {
-        self.asked(|call| Ok(call.storage.list_places(&kind.into()).map_err(Error::from)))
+        let kind = kind.into();
+        self.asked(|call| {
+            let listed = call.storage.list_places(&kind, &call.granted);
+            let has_none = kind == storage::PlaceKind::Repository
+                && listed.as_ref().is_ok_and(|names| names.is_empty());
+            let listed = match has_none && call.ask_roots()? {
+                true => call.storage.list_places(&kind, &call.granted),
+                false => listed,
+            };
+            Ok(listed.map_err(Error::from))
+        })
     }
 
     fn create_place(&mut self, place: Place) -> Answer<Resource<Tree>> {
@@ -49,12 +59,19 @@ impl Call {
         let refused = |error: &storage::Error| error.code == storage::ErrorCode::NotGranted;
         if matches!(place, storage::Place::Repository(_))
             && opened.as_ref().is_err_and(refused)
-            && let Some(roots) = self.roots.take()
+            && self.ask_roots()?
         {
-            self.granted = self.wait(roots.roots())?;
             return Ok(self.storage.open(place, &self.granted));
         }
         Ok(opened)
+    }
+
+    /// Asks the call's `roots` for more granted directories. False if there is nothing to ask, or
+    /// they were asked before.
+    fn ask_roots(&mut self) -> Result<bool> {
+        let Some(roots) = self.roots.take() else { return Ok(false) };
+        self.granted = self.wait(roots.roots())?;
+        Ok(true)
     }
 
     fn lend(
@@ -128,7 +145,14 @@ impl HostTree for Call {
         directory: String,
     ) -> Answer<Option<Vec<Entry>>> {
         self.asked(|call| {
-            let listed = call.opened.get(&tree)?.list(area.into(), &directory);
+            let tree = call.opened.get(&tree)?;
+            let listed = match call.lock_rules.writer_of(tree.lock_key()) {
+                None => tree.list(area.into(), &directory),
+                Some(writer) => {
+                    let writer = Resource::<storage::Writer>::new_borrow(writer);
+                    call.opened.get(&writer)?.list(area.into(), &directory)
+                }
+            };
             let entries = |all: Vec<storage::Entry>| all.into_iter().map(Entry::from).collect();
             Ok(listed.map(|found| found.map(entries)).map_err(Error::from))
         })

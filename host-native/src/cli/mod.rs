@@ -1,5 +1,6 @@
 //! The command line: a file for each command, and the parts that commands share.
 
+mod answer;
 mod call;
 mod completions;
 mod error;
@@ -28,7 +29,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use program::NAME;
 use std::io::Write;
 use std::process::ExitCode;
-use toolsets::{layers, records, sessions, stores};
+use toolsets::{layers, records, search, sessions, stores};
 
 /// Memory for AI agents: tools that keep what an agent learns in files of its repository.
 ///
@@ -58,6 +59,7 @@ pub enum Command {
     Call(call::Call),
     Tools(tools::Tools),
     Prompt(prompt::Prompt),
+    Search(search::Search),
     Validate(sessions::validate::Validate),
     Records(records::Records),
     Layers(layers::Layers),
@@ -78,8 +80,9 @@ impl Command {
             Command::Serve(serve) => serve.run(),
             Command::Call(call) => call.run(),
             Command::Tools(tools) => tools.run(),
-            Command::Validate(validate) => validate.run(),
             Command::Prompt(prompt) => prompt.run(),
+            Command::Search(search) => search.run(),
+            Command::Validate(validate) => validate.run(),
             Command::Records(records) => records.run(),
             Command::Layers(layers) => layers.run(),
             Command::Store(store) => store.run(),

@@ -4,10 +4,11 @@ use super::Error;
 use super::program::description;
 use super::setting::{Setting, Suggested};
 use super::value::{self, DURABILITY, LOCK_WAIT};
+use crate::description::OwnSettings;
 use crate::{Builder, PlaceDescription, Toolset, ToolsetSetting};
 use clap::builder::ValueParser;
 use clap::error::Result as ClapResult;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::marker::PhantomData;
@@ -24,6 +25,16 @@ pub(super) struct Every;
 impl Choice for Every {
     fn has(_: &str) -> bool {
         true
+    }
+}
+
+/// The settings of toolsets that can be left out, for commands that only list.
+#[derive(Clone, Debug)]
+pub(super) struct LeavingOut;
+
+impl Choice for LeavingOut {
+    fn has(toolset: &str) -> bool {
+        description().toolset(toolset).is_ok_and(|toolset| toolset.left_out_by.is_some())
     }
 }
 
@@ -52,8 +63,11 @@ impl<C: Choice> Args for ToolsetOptions<C> {
 impl<C: Choice> FromArgMatches for ToolsetOptions<C> {
     fn from_arg_matches(matches: &ArgMatches) -> ClapResult<Self> {
         let given = chosen::<C>().filter_map(|(_, setting)| {
-            let value = matches.get_one::<OsString>(&setting.flag)?;
-            Some((setting.flag.as_str(), value.clone()))
+            let value = match setting.is_switch() {
+                true => matches.get_flag(&setting.flag).then(|| "true".into())?,
+                false => matches.get_one::<OsString>(&setting.flag)?.clone(),
+            };
+            Some((setting.flag.as_str(), value))
         });
         Ok(Self { given: given.collect(), choice: PhantomData })
     }
@@ -67,12 +81,24 @@ impl<C: Choice> FromArgMatches for ToolsetOptions<C> {
 impl<C: Choice> ToolsetOptions<C> {
     /// Sets what an option or a variable says.
     pub(super) fn set(&self, mut builder: Builder) -> Result<Builder, Error> {
-        for (toolset, setting) in chosen::<C>() {
-            if let Some(found) = self.find(setting) {
-                builder = builder.setting(&toolset.name, &setting.name, read(setting, &found)?);
+        for (toolset, values) in self.values()? {
+            for (name, value) in values {
+                builder = builder.setting(&toolset, name, value);
             }
         }
         Ok(builder)
+    }
+
+    /// The values that options and variables give.
+    pub(super) fn values(&self) -> Result<OwnSettings, Error> {
+        let mut own = OwnSettings::new();
+        for (toolset, setting) in chosen::<C>() {
+            if let Some(found) = self.find(setting) {
+                let value = read(setting, &found)?;
+                own.entry(toolset.name.clone()).or_default().insert(setting.name.clone(), value);
+            }
+        }
+        Ok(own)
     }
 
     /// What an option or a variable says of a setting.
@@ -95,7 +121,10 @@ fn read(setting: &ToolsetSetting, found: &Setting) -> Result<Value, Error> {
 /// The option of a toolset's setting.
 fn option(toolset: &Toolset, setting: &'static ToolsetSetting) -> Arg {
     let is_of_file = toolset.located_by(&setting.name).is_some_and(PlaceDescription::is_file);
-    let help = format!("{} [default: {}]", setting.help, setting.default_text);
+    let help = match setting.default_text.as_str() {
+        "" => setting.help.clone(),
+        default => format!("{} [default: {default}]", setting.help),
+    };
     let variable = format!("AGENT_MEMORY_{}", setting.flag.to_uppercase().replace('-', "_"));
     let variables: Vec<_> = std::iter::once(&variable).chain(&setting.environment).collect();
     let variables: Vec<_> = variables.into_iter().map(String::as_str).collect();
@@ -103,11 +132,13 @@ fn option(toolset: &Toolset, setting: &'static ToolsetSetting) -> Arg {
     let long = format!("{help}\n\n{}{more}[env: {}]", setting.more, variables.join(", "));
     let option = Arg::new(setting.flag.as_str())
         .long(setting.flag.as_str())
-        .value_name(value_name(setting, is_of_file))
         .help(help)
         .long_help(long)
-        .help_heading("Memory")
-        .value_parser(parser(setting));
+        .help_heading("Memory");
+    if setting.is_switch() {
+        return option.action(ArgAction::SetTrue);
+    }
+    let option = option.value_name(value_name(setting, is_of_file)).value_parser(parser(setting));
     match (setting.is_path, is_of_file) {
         (false, _) => option,
         (true, true) => option.value_hint(ValueHint::FilePath),

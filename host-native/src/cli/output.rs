@@ -4,8 +4,13 @@ use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Prints a line on standard output. It is not an error if the reader has stopped reading.
 pub(super) fn print(text: &str) -> Result<(), Error> {
+    print_text(&format!("{text}\n"))
+}
+
+/// Prints a text as it is.
+pub(super) fn print_text(text: &str) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::storage(format!("standard output cannot be written: {error}")))
         }

@@ -1,9 +1,10 @@
+use super::answer::result_of;
 use super::output::print;
 use super::program::runtime;
 use super::settings::Settings;
 use super::{Error, help};
 
-use crate::{AgentMemory, CallError, Caller};
+use crate::{AgentMemory, Caller};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -47,13 +48,7 @@ impl Prompt {
         let given = self.arguments.into_iter().map(|(name, value)| (name, Value::from(value)));
         let given = Value::Object(Map::from_iter(given)).to_string();
         let got = runtime()?.block_on(memory.get_prompt(&name, &given, Caller::default()));
-        let outcome = got.map_err(|error| match error {
-            CallError::Ended { .. } => Error::tool(error),
-            _ => Error::usage(error),
-        })?;
-        let answer = outcome.answer.map_err(Error::of_tool)?;
-        let text: Text = serde_json::from_str(&answer)
-            .map_err(|error| Error::storage(format!("the prompt cannot be read: {error}")))?;
+        let text: Text = result_of(got)?;
         text.messages.iter().try_for_each(|message| print(message.text.trim_end()))?;
         Ok(ExitCode::SUCCESS)
     }

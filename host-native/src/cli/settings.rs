@@ -181,7 +181,8 @@ impl Settings {
     pub(super) fn model_choices(&self) -> Result<Vec<Option<Setting>>, Error> {
         let defaults = || description().default_toolsets().map(str::to_owned).collect();
         let names = self.mounting.names()?.unwrap_or_else(defaults);
-        let mounted = description().mounted(&names).map_err(Error::usage)?;
+        let own = self.reach.toolsets.values()?;
+        let mounted = description().mounted(&names, &own).map_err(Error::usage)?;
         let choices = mounted.into_iter().filter_map(|toolset| {
             let setting = toolset.setting(toolset.model_setting.as_ref()?).ok()?;
             Some(self.reach.toolsets.find(setting))

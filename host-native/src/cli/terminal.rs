@@ -1,4 +1,4 @@
-//! Whether a stream is a terminal, and has colours.
+//! Whether a stream is a terminal, and has colours; text that is safe to show on one.
 
 use anstream::stream::{IsTerminal, RawStream};
 use anstream::{AutoStream, ColorChoice};
@@ -22,4 +22,17 @@ pub(super) fn colours_of_help() -> clap::ColorChoice {
 /// Also on CI services that show colours.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Escapes control characters, since anyone may have written the files: the text stays on one line
+/// and cannot control the terminal.
+pub(super) fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character.is_control() {
+            true => visible.extend(character.escape_default()),
+            false => visible.push(character),
+        }
+    }
+    visible
 }

@@ -1,3 +1,4 @@
+use super::options::{LeavingOut, ToolsetOptions};
 use super::output::print;
 use super::settings::Mounting;
 use super::{Error, help, terminal};
@@ -24,11 +25,15 @@ pub struct Tools {
 
     #[command(flatten)]
     mounting: Mounting,
+
+    #[command(flatten)]
+    leaving_out: ToolsetOptions<LeavingOut>,
 }
 
 impl Tools {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
-        let memory = self.mounting.builder()?.build().map_err(Error::usage)?;
+        let builder = self.leaving_out.set(self.mounting.builder()?)?;
+        let memory = builder.build().map_err(Error::usage)?;
         let wanted = |tool: &&Tool| self.all || tool.audience == Audience::Model;
         let tools: Vec<&Tool> = memory.tools().iter().filter(wanted).collect();
         let list = if self.json {

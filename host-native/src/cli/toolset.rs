@@ -18,12 +18,14 @@ struct Arguments {
     reach: Reach,
 }
 
-/// Adds a command for each toolset that has none yet, and a subcommand for each of its tools.
+/// Adds a command for each toolset that has none yet, and a subcommand for each of its tools. A
+/// command that takes arguments of its own gets no subcommands: they would be arguments, too.
 pub(super) fn add_commands(mut program: Command) -> Command {
     for toolset in &description().toolsets {
         let name = toolset.name.as_str();
         let tools = toolset.tools_beside(&[]).map(|tool| command(&tool));
         program = match program.find_subcommand(name) {
+            Some(own) if own.get_positionals().next().is_some() => program,
             Some(_) => program.mut_subcommand(name, |command| command.subcommands(tools)),
             None => program.subcommand(group(toolset).subcommands(tools)),
         };

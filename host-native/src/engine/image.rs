@@ -63,7 +63,7 @@ mod tests {
     fn the_embedded_image_describes_itself() {
         let description = Image::embedded().description().unwrap();
         assert_eq!(description.default_toolsets().count(), 1);
-        let unknown = description.mounted(&["none".to_owned()]).unwrap_err();
+        let unknown = description.mounted(&["none".to_owned()], &Default::default()).unwrap_err();
         assert!(unknown.starts_with("no toolset `none`; there are `"), "{unknown}");
     }
 

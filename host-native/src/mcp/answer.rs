@@ -1,8 +1,12 @@
 use crate::{Annotations, CallError, Outcome, Tool};
 use rmcp::ErrorData;
-use rmcp::model::{self, CallToolResult, ContentBlock, ToolAnnotations};
-use serde_json::Value;
+use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, MetaObject, ToolAnnotations};
+use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// The mark of a tool that is never hidden behind a search for tools. Without a marked tool, Claude's
+/// own agent shows a model none of them.
+const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// A tool as `tools/list` shows it: the component's description, unchanged.
 pub(super) fn listed(tool: &Tool) -> model::Tool {
@@ -13,14 +17,17 @@ pub(super) fn listed(tool: &Tool) -> model::Tool {
         .destructive(destructive_hint)
         .idempotent(idempotent_hint)
         .open_world(open_world_hint);
-    model::Tool::new(
+    let mut listed = model::Tool::new(
         tool.name.clone(),
         tool.description.clone(),
         Arc::new(tool.input_schema.clone()),
     )
     .with_title(&tool.title)
     .with_raw_output_schema(Arc::new(tool.output_schema.clone()))
-    .with_annotations(annotations)
+    .with_annotations(annotations);
+    let mark = || MetaObject(JsonObject::from_iter([(ALWAYS_LOAD.to_owned(), json!(true))]));
+    listed.meta = tool.always_visible.then(mark);
+    listed
 }
 
 /// The outcome of a call as an MCP result.

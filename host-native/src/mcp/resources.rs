@@ -30,15 +30,22 @@ pub(super) fn is_resource(memory: &AgentMemory, uri: &str) -> bool {
             .any(|template| matches_template(&template.uri_template, uri))
 }
 
-/// Whether a URI matches a template with one variable, which stands for one path segment.
+/// Whether a URI matches a template. A variable stands for a part of one path segment, and one with a
+/// `+` for any text.
 fn matches_template(template: &str, uri: &str) -> bool {
-    let Some((before, (_, after))) =
+    let Some((before, (variable, after))) =
         template.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
     else {
         return template == uri;
     };
-    let value = uri.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-    value.is_some_and(|value| !value.is_empty() && !value.contains('/'))
+    let Some(rest) = uri.strip_prefix(before) else { return false };
+    let is_any = variable.starts_with('+');
+    let ends = (0..=rest.len()).filter(|end| rest.is_char_boundary(*end));
+    let values = ends.map(|end| rest.split_at(end));
+    let mut fitting = values
+        .take_while(|(value, _)| is_any || !value.ends_with('/'))
+        .filter(|(value, _)| is_any || !value.is_empty());
+    fitting.any(|(_, rest)| matches_template(after, rest))
 }
 
 #[derive(Deserialize)]
@@ -95,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uri_matches_a_template_with_one_segment_in_place_of_the_variable() {
+    fn a_uri_matches_a_template_with_values_in_place_of_the_variables() {
         let template = "memory://{name}/recent";
         for (uri, expected) in [
             ("memory://ada/recent", true),
@@ -107,5 +114,18 @@ mod tests {
             assert_eq!(matches_template(template, uri), expected, "{uri}");
         }
         assert!(matches_template("memory://recent", "memory://recent"));
+        for (uri, expected) in [
+            ("things://ada/2025-01-20", true),
+            ("things://ada/", false),
+            ("things://ada", false),
+            ("things://ada/more/2025-01-20", false),
+        ] {
+            assert_eq!(matches_template("things://{agent}/{date}", uri), expected, "{uri}");
+        }
+        for (uri, expected) in
+            [("places://team/", true), ("places://team/notes/deploy", true), ("places:///x", false)]
+        {
+            assert_eq!(matches_template("places://{place}/{+path}", uri), expected, "{uri}");
+        }
     }
 }

@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 /// How long a client may take to list its roots: programs answer this, not people.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The roots of a client with an older protocol version, from the first request until the client
-/// reports a change. A client that does not answer has no roots and is not asked again.
+/// The repositories around the roots of a client whose protocol version has a handshake. The client
+/// is asked when a call first needs them, and again after it reports a change. If it fails to
+/// answer, it has none until then.
 #[derive(Clone, Default)]
 pub(super) struct KnownRoots(Arc<Mutex<Arc<OnceCell<Vec<PathBuf>>>>>);
 
@@ -28,7 +29,8 @@ impl KnownRoots {
         ask: impl Future<Output = Vec<PathBuf>> + Send + 'static,
     ) -> Vec<PathBuf> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // In a task of its own, so that other calls get the answer even if this one is cancelled.
+        // In a task of its own, so that the question goes on if this call is cancelled: others get
+        // its answer instead of asking again.
         let answered = tokio::spawn(async move { known.get_or_init(|| ask).await.clone() });
         answered.await.unwrap_or_default()
     }

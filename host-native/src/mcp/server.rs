@@ -7,7 +7,7 @@ use super::roots::{ClientRoots, KnownRoots};
 use super::sampling::Sampling;
 use super::subscriptions::{MAX_SUBSCRIPTIONS, Subscriptions};
 use super::version::Version;
-use crate::{AgentMemory, Audience, Caller, Tool};
+use crate::{AgentMemory, Audience, Caller, MountedToolset, Tool};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation,
@@ -125,15 +125,22 @@ fn identity() -> Implementation {
     Implementation::new("agent-memory", env!("CARGO_PKG_VERSION")).with_title("Agent memory")
 }
 
-fn instructions(tools: &[model::Tool]) -> String {
-    let names = tools.iter().map(|tool| format!("`{}`", tool.name));
+/// Instructions of at most 2,048 characters: some clients cut longer ones.
+fn instructions(memory: &AgentMemory) -> String {
+    let uses: String = memory.toolsets().iter().map(|toolset| use_of(toolset, memory)).collect();
     format!(
         "Memory that outlives this conversation, in files that people can read. Read what was \
          left before you begin, and write down what is needed later while you work. \
-         Nothing is remembered by itself. The tools are {}. A result with `isError` \
-         says what to do instead; unless it failed midway, it has changed nothing.",
-        names.collect::<Vec<_>>().join(", ")
+         Nothing is remembered by itself. A result with `isError` says what to do instead; unless \
+         it failed midway, it has changed nothing. The tools by their use:\n{uses}"
     )
+}
+
+/// The use of a toolset and its tools, in one line.
+fn use_of(toolset: &MountedToolset, memory: &AgentMemory) -> String {
+    let tools = for_models(memory).filter(|tool| toolset.tools.contains(&tool.name));
+    let names: Vec<_> = tools.map(|tool| format!("`{}`", tool.name)).collect();
+    format!("- {}: {}\n", toolset.description, names.join(", "))
 }
 
 impl ServerHandler for Server {
@@ -148,7 +155,7 @@ impl ServerHandler for Server {
         capabilities.completions = self.has_completion().then(JsonObject::default);
         ServerConfig::new(capabilities)
             .with_server_info(identity())
-            .with_instructions(instructions(&self.tools))
+            .with_instructions(instructions(&self.memory))
     }
 
     async fn initialize(
@@ -156,7 +163,8 @@ impl ServerHandler for Server {
         params: InitializeRequestParams,
         request: Request,
     ) -> Result<InitializeResult, ErrorData> {
-        // `rmcp` stores the client before it calls this, but not in a stateless session.
+        // In a session that began with `initialize`, `rmcp` has stored the client before. A
+        // stateless session has none, and takes no `initialize`.
         if request.peer.peer_info().is_none() {
             return Err(unknown_method("initialize"));
         }

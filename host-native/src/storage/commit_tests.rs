@@ -3,6 +3,7 @@ mod edits;
 mod media;
 mod renames;
 mod status;
+mod temporary;
 
 use super::*;
 use agent_memory_storage::Writer as _;
@@ -382,15 +383,20 @@ fn a_link_that_replaces_a_directory_of_a_path_is_not_followed() {
 fn repositories_are_listed_by_name_and_none_is_created() {
     let base = tempfile::tempdir().unwrap();
     let storage = Storage::new(StorageOptions::default());
+    // The directory above them holds several repositories and is none.
+    storage.grant(base.path()).unwrap();
     let mut names = Vec::new();
-    for name in ["b", "a"] {
+    for name in ["b", "a", "root"] {
         let directory = base.path().canonicalize().unwrap().join(name);
-        fs::create_dir(&directory).unwrap();
-        storage.grant(&directory).unwrap();
+        fs::create_dir_all(directory.join(".git")).unwrap();
+        fs::write(directory.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         names.push(directory.to_str().unwrap().to_owned());
     }
-    names.sort();
-    assert_eq!(storage.list_places(&PlaceKind::Repository).unwrap(), names);
+    names[..2].iter().for_each(|name| storage.grant(Path::new(name)).unwrap());
+    names[..2].sort();
+    let listed = |roots: &[PathBuf]| storage.list_places(&PlaceKind::Repository, roots).unwrap();
+    assert_eq!(listed(&[]), names[..2]);
+    assert_eq!(listed(&[PathBuf::from(&names[2]), base.path().to_owned()]), names);
     let place = Place::repository(&names[0]);
     let created = storage.create_place(&place, LockTimeout::new(Duration::ZERO));
     let created = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(created);

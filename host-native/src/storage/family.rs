@@ -17,6 +17,8 @@ pub struct FamilyGrant {
     /// Its places.
     pub members: FamilyMembers,
     /// The home directory, for `~/` in a path. No place may be the home directory or contain it.
+    /// The directories below it count as the user's own: the lists of directories of the system do
+    /// not apply to them. `None`: a path with `~/` is refused.
     pub home: Option<PathBuf>,
     /// The directory for new places. Places below it are for their owner alone.
     pub data_directory: Option<PathBuf>,
@@ -139,7 +141,8 @@ impl Family {
         }
         check_name(name)?;
         let (directory, exists) = self.directory(&*self.members()?, name, others)?;
-        // It may be on a disk that is not there now, so a call does not create it.
+        // The directory of a registered place may be on a disk that is not there now, so a call
+        // does not create it.
         if !exists && matches!(self.source, Source::Registry(_)) {
             let message = format!(
                 "the directory of `{name}` is missing: bring `{}` back, or register another",

@@ -150,7 +150,7 @@ fn check(case: &Value) {
         }
     }
     if let Some(listed) = case.get("listed") {
-        let names = storage.list_places(&PlaceKind::Named(LABEL.to_owned())).unwrap();
+        let names = storage.list_places(&PlaceKind::Named(LABEL.to_owned()), &[]).unwrap();
         assert_eq!(json!(names), *listed);
     }
 }
@@ -227,7 +227,7 @@ fn places_of_the_embedding_program_are_all_and_follow_the_same_rules() {
     };
     let storage = grant(&[("notes", "${base}/notes"), ("own", "~/own")]).unwrap();
     assert!(storage.open(&place("notes"), &[]).is_ok());
-    let listed = storage.list_places(&PlaceKind::Named(LABEL.to_owned()));
+    let listed = storage.list_places(&PlaceKind::Named(LABEL.to_owned()), &[]);
     assert_eq!(listed.unwrap(), ["notes", "own"]);
     assert_eq!(storage.open(&place("more"), &[]).unwrap_err().code, ErrorCode::NotFound);
     let refused = create_place(&storage, "more").unwrap_err();

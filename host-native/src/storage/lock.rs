@@ -5,7 +5,7 @@
 
 use super::timeout::LockTimeout;
 use crate::queue::{self, Queue};
-use agent_memory_storage::{Change, CommitError, Error, ErrorCode, Writer as _};
+use agent_memory_storage::{Area, Change, CommitError, Entry, Error, ErrorCode, Writer as _};
 use agent_memory_storage_files::{Cache, Durability, Layout, Tree as Files};
 use agent_memory_storage_lock::{IdleLocks, PlaceLock, Progress, Request};
 use std::collections::HashMap;
@@ -140,6 +140,13 @@ impl Writer {
     /// The lock directory, the same as [`Tree::lock_key`](super::Tree::lock_key).
     pub fn lock_key(&self) -> &Path {
         self.files.layout().lock_path()
+    }
+
+    /// The same as [`Tree::list`](agent_memory_storage::Documents::list), but also removes what killed
+    /// writers have left.
+    pub(crate) fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        let is_locked = || self.lock.place_lock.is_in_place();
+        self.files.list_and_clean(area, directory, &is_locked)
     }
 
     /// The same as `commit`, but also caches a long document.

@@ -6,8 +6,8 @@
 //! [`Tree::lock`] returns a [`Writer`], which changes the tree. A tree also opens the
 //! [databases](Tree::open_database) of its place, which a [`Transaction`] changes.
 //!
-//! `lock` and [`Database::begin`] are async. All other functions block on the file system, so an
-//! async caller runs them on a thread for blocking work:
+//! The functions that wait for a lock are async. Between their waits they block on the file system,
+//! like all other functions. So an async caller runs them on a thread for blocking work:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -267,8 +267,7 @@ impl Storage {
     pub fn open(&self, place: &Place, more_roots: &[PathBuf]) -> Result<Tree, Error> {
         match place {
             Place::Repository(name) => {
-                let mut grants = self.grants();
-                grants.extend(more_roots.iter().filter_map(|root| Grant::new(root).ok()));
+                let grants = self.grants_with(more_roots);
                 let layout = Layout::of_repository(Repository::resolve(name, &grants)?)?;
                 Ok(Tree::new(&self.0.engine, layout, None))
             }
@@ -290,21 +289,29 @@ impl Storage {
     }
 
     /// The names of the granted places of a kind, in byte order. Repositories are the granted
-    /// directories that can be opened as one. A label has one place, with an empty name.
+    /// directories that have a `.git` and can be opened: one without it may hold several
+    /// repositories. A label has one place, with an empty name.
+    ///
+    /// `more_roots` are granted for this call only.
     ///
     /// # Errors
     ///
     /// `not-granted` for a label under which nothing is granted.
-    pub fn list_places(&self, kind: &PlaceKind) -> Result<Vec<String>, Error> {
+    pub fn list_places(
+        &self,
+        kind: &PlaceKind,
+        more_roots: &[PathBuf],
+    ) -> Result<Vec<String>, Error> {
         if let PlaceKind::Named(label) = kind {
             return match self.granted(label)? {
                 Granted::Place(_) => Ok(vec![String::new()]),
                 Granted::Family(family) => family.names(&self.other_directories(label)),
             };
         }
-        let grants = self.grants();
+        let grants = self.grants_with(more_roots);
         let mut names: Vec<String> = grants
             .iter()
+            .filter(|grant| grant.path().join(".git").symlink_metadata().is_ok())
             .filter_map(|grant| grant.path().to_str())
             .filter(|name| Repository::resolve(name, &grants).is_ok())
             .map(str::to_owned)
@@ -349,7 +356,8 @@ impl Storage {
     /// # Errors
     ///
     /// `already-exists` if the name is registered; `not-granted` if the place is of no family with a
-    /// registry; those of [`RegistryWriter::create`].
+    /// registry; those of [`Storage::lock_registry`], [`RegistryWriter::create`] and
+    /// [`Storage::open`]. If the registry cannot be written, the new directory stays.
     ///
     /// # Panics
     ///
@@ -407,9 +415,10 @@ impl Storage {
         self.0.places.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn grants(&self) -> Vec<Grant> {
+    fn grants_with(&self, more_roots: &[PathBuf]) -> Vec<Grant> {
         let grants = self.0.grants.read().unwrap_or_else(PoisonError::into_inner);
-        grants.clone()
+        let more = more_roots.iter().filter_map(|root| Grant::new(root).ok());
+        grants.iter().cloned().chain(more).collect()
     }
 }
 

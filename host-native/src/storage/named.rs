@@ -1,4 +1,5 @@
-//! Named places: directories and database files that may not exist before their first use.
+//! Named places: directories and database files that need not exist before their first use. Also
+//! the places of a family, and the location of its registry.
 
 use agent_memory_storage::{Error, ErrorCode};
 use agent_memory_storage_files::{Layout, OWN, io_error};

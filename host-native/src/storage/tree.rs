@@ -38,7 +38,7 @@ impl Tree {
         Tree { files, named, engine: engine.clone() }
     }
 
-    /// The place as its caller named it, for messages only.
+    /// The place as its caller named it, for messages and answers.
     pub fn location(&self) -> &str {
         self.files.layout().location()
     }

@@ -57,6 +57,34 @@ pub fn agent_memory(directory: &Path) -> Command {
     command
 }
 
+/// The output of the program on a terminal with these variables; none if there is no `script`.
+pub fn on_a_terminal(
+    directory: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        println!("no terminal is tried: `script` has other options here");
+        return None;
+    }
+    let program = agent_memory(directory).get_program().to_owned();
+    let words = [program.to_str().expect("UTF-8")].into_iter().chain(arguments.iter().copied());
+    let words: Vec<String> = words.map(|word| format!("'{word}'")).collect();
+    let mut script = Command::new("script");
+    script.args(["-qec", &words.join(" "), "/dev/null"]).stdin(Stdio::null());
+    script.current_dir(directory).env("TERM", "xterm").env("SHELL", "/bin/sh");
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+        script.env_remove(variable);
+    }
+    match script.envs(variables.iter().copied()).output() {
+        Ok(output) => Some(String::from_utf8(output.stdout).expect("UTF-8")),
+        Err(error) => {
+            println!("no terminal is tried: there is no `script` ({error})");
+            None
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolVersion {
     Stateless,
@@ -76,7 +104,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Starts a server in a repository, and opens a session if the protocol version has sessions.
+    /// Starts a server in a repository. Does the handshake if the protocol version has one.
     pub fn start(repository: &Repository, version: ProtocolVersion) -> Self {
         Client::of(agent_memory(&repository.root()).arg("serve"), version)
     }

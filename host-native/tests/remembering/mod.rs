@@ -62,6 +62,23 @@ impl Memories {
         fs::read_to_string(self.path("log")).expect("a log")
     }
 
+    /// Waits until the log of the servers has a text.
+    pub fn wait_for_log(&self, text: &str) {
+        let start = Instant::now();
+        while !self.log().contains(text) {
+            assert!(start.elapsed() < TIMEOUT, "no `{text}`: {}", self.log());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Another program that has the database locked for writing, until the connection is dropped.
+    pub fn writer(&self) -> Connection {
+        let writer = Connection::open(self.path("layers.db")).expect("the database");
+        writer.busy_timeout(TIMEOUT).expect("a time-out");
+        writer.execute_batch("BEGIN IMMEDIATE").expect("it is free in time");
+        writer
+    }
+
     fn query<T: rusqlite::types::FromSql>(&self, sql: &str) -> Vec<Vec<T>> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let database = Connection::open_with_flags(self.path("layers.db"), flags);

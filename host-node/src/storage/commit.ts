@@ -257,7 +257,10 @@ class Run {
     return after
   }
 
-  /** The version and stats of the source, or undefined if it does not exist. `take` gets its contents in pieces. */
+  /**
+   * The version and stats of the source, or undefined if it does not exist. `take` is as in `hashRegular`. The source of
+   * a copy or an edit may be no longer than a document.
+   */
   #hashSource({ change, source }: Step, take?: (piece: Uint8Array) => void): ReturnType<typeof hashRegular> {
     const directory = findDirectory(this.#areas[change.val.area], source.directories)
     const limit = change.tag === 'copy' || change.tag === 'edit' ? maxDocumentBytes : Infinity

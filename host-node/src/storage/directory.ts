@@ -107,22 +107,26 @@ export function syncDirectory(directory: string): void {
 }
 
 /** The contents of the regular file `name` in a directory, or undefined if nothing is there. */
-export function readRegular(directory: string, name: string, limit: number): Buffer | undefined {
+export function readRegular(directory: string, name: string, limit: number, shown = name): Buffer | undefined {
   return withRegular(directory, name, (descriptor, { size }) => {
-    if (size > limit) throw tooLargeError(name, limit)
+    if (size > limit) throw tooLargeError(shown, limit)
     // One byte more than the size, to notice a file that has grown meanwhile.
     let buffer = Buffer.allocUnsafe(size + 1)
     let length = 0
     for (let read; (read = readSync(descriptor, buffer, length, buffer.length - length, null)) > 0;) {
       length += read
-      if (length > limit) throw tooLargeError(name, limit)
+      if (length > limit) throw tooLargeError(shown, limit)
       if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(length)])
     }
     return buffer.subarray(0, length)
   })
 }
 
-/** The version and stats of a regular file, or undefined if nothing is there. `take` gets its contents in pieces. */
+/**
+ * The version and stats of a regular file, or undefined if nothing is there. `take` gets its contents in pieces. They
+ * share one buffer, so `take` uses or copies each piece at once. A file beyond the limit throws, possibly after some
+ * pieces.
+ */
 export function hashRegular(
   directory: string,
   name: string,
@@ -146,7 +150,7 @@ export function hashRegular(
 }
 
 function tooLargeError(name: string, limit: number): StorageError {
-  return new StorageError('too-large', `\`${name}\` is longer than ${limit} bytes; shorten it or split it`)
+  return new StorageError('too-large', `\`${name}\` is longer than ${limit} bytes: shorten it, or split it`)
 }
 
 function withRegular<T>(directory: string, name: string, work: (descriptor: number, stats: Stats) => T): T | undefined {

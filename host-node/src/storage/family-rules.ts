@@ -10,6 +10,15 @@ export interface FamilyBase {
   readonly dataDirectory?: string | undefined
 }
 
+/** The system's own directories at the root, in lower case. No place is in one of them. */
+const systemDirectories =
+  sep === '\\'
+    ? ['program files', 'program files (x86)', 'windows']
+    : 'bin boot dev etc lib lib32 lib64 libx32 proc sbin sys system usr'.split(' ')
+
+/** The directories at the root in which users and programs have theirs. No place is one of them. */
+const sharedDirectories = 'home media mnt opt root run srv tmp users var'.split(' ')
+
 /** The host's own directory in a place. */
 const ownDirectory = '.agent-memory'
 
@@ -17,7 +26,8 @@ const ownDirectory = '.agent-memory'
  * The directory that a registry's path means, or the reason why no place may be there. It looks at nothing on the file
  * system. All hosts are tested with `tests/families.json`.
  */
-export function familyDirectory(path: string, { home }: FamilyBase): { directory: string } | { reason: string } {
+export function familyDirectory(path: string, base: FamilyBase): { directory: string } | { reason: string } {
+  const { home } = base
   if (path.startsWith('~/') && home === undefined)
     return { reason: 'there is no home directory for `~/`: write it out' }
   const expanded = path.startsWith('~/') ? join(home!, path.slice(2)) : path
@@ -32,9 +42,22 @@ export function familyDirectory(path: string, { home }: FamilyBase): { directory
     return { reason: 'its path is in the agent memory of a repository: choose another directory' }
   if (names.includes(ownDirectory)) return { reason: 'its path is in a directory of locks: choose another directory' }
   if (names.length === 0) return { reason: 'its path is `/`: choose a directory for it alone' }
+  if (!isOwn(directory, base)) {
+    if (systemDirectories.includes(names[0]!))
+      return { reason: 'its path is in a directory of the system: choose another directory' }
+    if (names.length === 1 && sharedDirectories.includes(names[0]!))
+      return { reason: 'its path is a directory of all users: choose a directory below' }
+  }
   if (home !== undefined && isAtOrBelow(home, directory))
     return { reason: 'its path is the home directory, or contains it: choose a directory below' }
   return { directory }
+}
+
+/** Whether a directory belongs to the user: it is below the home or the data directory. */
+function isOwn(directory: string, { home, dataDirectory }: FamilyBase): boolean {
+  // A service may have `/` as its home.
+  const own = [home === parse(home ?? '').root ? undefined : home, dataDirectory]
+  return own.some((own) => own !== undefined && isAtOrBelow(directory, own))
 }
 
 export function isAtOrBelow(path: string, directory: string): boolean {

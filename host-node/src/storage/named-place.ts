@@ -6,7 +6,10 @@ import { Directories, type FamilyBase, familyDirectory } from './family-rules.ts
 import { isOwnName } from './paths.ts'
 import type { GrantedPlace } from './tree.ts'
 
-/** The host's own directory in a place, with its lock, bookkeeping and derived databases. */
+/**
+ * The host's own directory in a granted directory or beside a granted file: lock, bookkeeping and derived databases.
+ * Those of a file are below it in a directory with the file's name.
+ */
 const ownDirectory = '.agent-memory'
 
 /** The suffixes of a database's files: SQLite adds files with these suffixes to its name. */
@@ -145,7 +148,7 @@ export function findNamed(places: NamedPlaces, label: string): NamedPlace | Fami
   return place
 }
 
-/** The areas, lock and databases of a place. Its directory need not exist yet. */
+/** The parts of a place: documents, lock, databases. It looks at no file, and the directory need not exist yet. */
 export function namedTree({ path, file, location, isPrivate, databases }: NamedPlace): GrantedPlace {
   const { root: anchor } = parse(path)
   const segments = path.slice(anchor.length).split(sep)

@@ -30,11 +30,14 @@ export function findRepository(name: string, grants: readonly string[]): Granted
   return { location, documents: { anchor: root, segments }, lock: lockDirectoryOf(root), databases: [] }
 }
 
-/** The granted directories that are repositories themselves, in byte order. */
+/**
+ * The granted directories that have a `.git` and can be opened, in byte order. One without it may hold several
+ * repositories.
+ */
 export function listRepositories(grants: readonly string[]): string[] {
   const isRepository = (name: string) => {
     try {
-      return findRepository(name, grants) !== undefined
+      return lstatSync(join(name, '.git'), { throwIfNoEntry: false }) !== undefined && !!findRepository(name, grants)
     } catch {
       return false
     }

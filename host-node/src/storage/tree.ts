@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Area, Document, Entry, Status } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import { attempt, StorageError, undefinedIfMissing } from './error.ts'
@@ -14,12 +14,12 @@ const maxEntries = 100_000
 
 /** A granted place: the directories of its documents and of its lock. */
 export interface GrantedPlace {
-  /** The path as the person who granted it would write it, for messages only. */
+  /** The path as the person who granted it would write it, for messages and answers. */
   readonly location: string
   readonly documents: Root
   /** The lock's directory, which also has the bookkeeping and the derived databases. */
   readonly lock: Root
-  /** The names of the databases that may be stored beside its documents. */
+  /** The names of the databases that a call may open. Of a single file: its one name for the component. */
   readonly databases: readonly string[]
   /** For a place that is a single file: the name of the file, which is its database whatever its name. */
   readonly file?: string | undefined
@@ -47,7 +47,7 @@ export function readDocument(areas: Areas, area: Area, path: string, maxBytes: b
   return attempt(`read \`${path}\``, () => {
     const directory = findDirectory(areas[area], segments.slice(0, -1))
     const limit = maxBytes < BigInt(maxDocumentBytes) ? Number(maxBytes) : maxDocumentBytes
-    const contents = directory === undefined ? undefined : readRegular(directory, segments.at(-1)!, limit)
+    const contents = directory === undefined ? undefined : readRegular(directory, segments.at(-1)!, limit, path)
     return contents && { contents, version: versionOf(contents) }
   })
 }
@@ -64,14 +64,23 @@ export function statusAt(areas: Areas, area: Area, path: string, location = '.')
   })
 }
 
-/** The entries of a directory, or undefined if there is none. Errors name the root by its `location`. */
-export function listDirectory(areas: Areas, area: Area, path: string, location = '.'): Entry[] | undefined {
+/**
+ * The entries of a directory, or undefined if there is none. Errors name the root by its `location`. Removes the
+ * temporary files that killed writers have left, if `mayClean` says so: the caller then holds the lock of the place.
+ */
+export function listDirectory(
+  areas: Areas,
+  area: Area,
+  path: string,
+  location = '.',
+  mayClean: () => boolean = () => false,
+): Entry[] | undefined {
   const segments = rejectOwnNames(areas[area], path, directorySegmentsOf(path))
   if (areas[area].isClosed) return undefined
   const hidden = segments.length === 0 ? areas[area].ownNames : []
   return attempt(`list \`${path || location}\``, () => {
     const directory = findDirectory(areas[area], segments)
-    const names = directory === undefined ? undefined : undefinedIfMissing(() => namesIn(directory))
+    const names = directory === undefined ? undefined : undefinedIfMissing(() => namesIn(directory, mayClean))
     return names?.flatMap((name) => (isOwnName(name, hidden) ? [] : (entryAt(directory!, name) ?? [])))
   })
 }
@@ -90,7 +99,7 @@ function rejectOwnNames({ ownNames, isClosed }: Root, path: string, segments: st
  * The names in a directory in byte order, which differs from the order of JavaScript strings. Temporary files are left
  * out, and so are names that are not UTF-8.
  */
-function namesIn(directory: string): string[] {
+function namesIn(directory: string, mayClean: () => boolean): string[] {
   const names = readdirSync(directory, { encoding: 'buffer' })
   if (names.length > maxEntries) {
     throw new StorageError('too-large', `the directory has more than ${maxEntries} entries`)
@@ -99,7 +108,17 @@ function namesIn(directory: string): string[] {
     .filter((name) => isUtf8(name))
     .sort(Buffer.compare)
     .map((name) => name.toString('utf8'))
+  const temporary = texts.filter(isTemporary)
+  if (temporary.length === 0) return texts
+  if (mayClean()) for (const name of temporary) removeIfPossible(join(directory, name))
   return texts.filter((name) => !isTemporary(name))
+}
+
+/** Removes a file that does no harm if it stays. */
+function removeIfPossible(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {}
 }
 
 function entryAt(directory: string, name: string): Entry | undefined {

@@ -130,6 +130,15 @@ export class CallStorage {
     return commit(areas, changes, this.#settings.durability, () => this.#lock.check())
   }
 
+  /**
+   * Whether temporary files in a place are left from killed writers: the call has the place's writer. In a place with
+   * databases, another process may be making a database under such a name, without the lock.
+   */
+  mayClean(tree: GrantedPlace): boolean {
+    const hasDatabases = tree.databases.length > 0 || tree.file !== undefined
+    return this.#hasWriter && !hasDatabases && this.#lock.isOf(tree.lock)
+  }
+
   release(): void {
     this.#hasWriter = false
     this.#lock.release()

@@ -62,7 +62,10 @@ export function documents(call: CallStorage): object {
     }
 
     list(area: Area, directory: string): Entry[] | undefined {
-      return call.run(() => listDirectory(this.#areas, area, directory, this.#tree.location))
+      return call.run(() => {
+        const mayClean = () => call.mayClean(this.#tree)
+        return listDirectory(this.#areas, area, directory, this.#tree.location, mayClean)
+      })
     }
 
     location(): string {

@@ -23,7 +23,7 @@ export class PlaceLock {
 
   /** Acquires the lock unless the call has it. Each `take` needs one `release`. */
   take(root: Root): { lock: Lock; isNew: boolean } {
-    const path = join(root.anchor, ...root.segments)
+    const path = pathOf(root)
     if (this.#path !== undefined && this.#path !== path) {
       throw new StorageError('nested', 'the call has locked another place: a call locks one place in its life')
     }
@@ -38,6 +38,17 @@ export class PlaceLock {
     if (--this.#users === 0) this.close()
   }
 
+  /** Whether the call holds the lock of this place, and nobody has removed its file. */
+  isOf(root: Root): boolean {
+    if (this.#lock === undefined || this.#path !== pathOf(root)) return false
+    try {
+      this.check()
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /** Throws if the lock's file was removed while it was held. */
   check(): void {
     this.#lock?.check()
@@ -47,4 +58,8 @@ export class PlaceLock {
     this.#lock?.release()
     this.#lock = undefined
   }
+}
+
+function pathOf(root: Root): string {
+  return join(root.anchor, ...root.segments)
 }

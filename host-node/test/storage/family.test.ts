@@ -3,6 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../../dist/storage/commit.js'
+import { familyDirectory } from '../../dist/storage/family-rules.js'
 import { Family, familyBase } from '../../dist/storage/family.js'
 import { Lock } from '../../dist/storage/lock.js'
 import { type FamilyPlace, grantFile, requireApart } from '../../dist/storage/named-place.js'
@@ -77,6 +78,16 @@ function checkLock(tree: GrantedPlace, isPrivate: boolean): void {
   ] as const)
     assert.equal(modeOf(join(at, path)) === mode, isPrivate, path)
 }
+
+test('a directory of the system is a place only below the home or the data directory', () => {
+  const isPlace = (path: string, home: string) =>
+    'directory' in familyDirectory(path, { home, dataDirectory: '/etc/agents/data' })
+  for (const good of ['/usr/home/ada/notes', '/etc/agents/data/stores/team', '/srv/notes'])
+    assert.ok(isPlace(good, '/usr/home/ada'), good)
+  for (const bad of ['/usr/home/bob/notes', '/etc/agents/notes', '/srv']) assert.ok(!isPlace(bad, '/usr/home/ada'), bad)
+  assert.ok(!isPlace('/etc/notes', '/'))
+  assert.ok(isPlace('/root/notes', '/root'))
+})
 
 for (const { name } of families) {
   test(`family: ${name}`, () => {

@@ -64,6 +64,26 @@ test('a directory is listed in byte order, without temporary files and names tha
   assert.deepEqual(names, ['a.md', 'b.md', '\u{ffff}', '\u{10000}'])
 })
 
+test('a writer that lists a directory removes what killed writers have left', () => {
+  const { repository, areas } = setup()
+  const temporary = join(repository, tree, '.killed.md.agent-memory-tmp')
+  write(temporary, 'half')
+  for (const [mayClean, stays] of [
+    [undefined, true],
+    [() => false, true],
+    [() => true, false],
+  ] as const) {
+    assert.deepEqual(listDirectory(areas, 'documents', '', '.', mayClean), [])
+    assert.equal(existsSync(temporary), stays)
+  }
+  // A directory of this name is not ours.
+  mkdirSync(temporary)
+  assert.deepEqual(
+    listDirectory(areas, 'documents', '', '.', () => true),
+    [],
+  )
+})
+
 test('a directory of more than 100,000 entries is too large', (context) => {
   const { repository, areas } = setup()
   mkdirSync(join(repository, tree), { recursive: true })

@@ -10,7 +10,7 @@ use super::error::{Error, ErrorCode};
 /// The maximum number of changes in one commit.
 pub const MAX_CHANGES: usize = 1_000;
 
-/// The end of an error message if changes may have been made despite the error.
+/// The end of the message of a commit that failed after it may have made changes.
 pub const MAY_STAND: &str = "; the change may have been made: read before trying again";
 
 /// One change of a commit.
@@ -60,7 +60,7 @@ pub enum Change {
         /// The version that the document at `from` must have.
         expects: String,
     },
-    /// Moves a document to another path, where nothing may exist.
+    /// Moves a document to another path of the area, which must be free.
     Rename {
         /// The area of the tree.
         area: Area,
@@ -195,11 +195,14 @@ impl Change {
     }
 }
 
-/// Checks that no path is changed twice, and that no written document is a directory of another.
+/// Checks that no path is written or removed twice, and that no change writes a document at a
+/// directory of another's path. The source of a copy does not count: a backup and a change of the
+/// same document belong together.
 ///
 /// # Errors
 ///
-/// `invalid-path`, with the index of a change that contradicts another.
+/// `invalid-path`, with the index of the second change of a path, or of the one with the longer
+/// path.
 pub fn check_consistent(changes: &[Change]) -> Result<(), (usize, Error)> {
     let mut seen = BTreeSet::new();
     let mut files = BTreeSet::new();

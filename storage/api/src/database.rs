@@ -49,7 +49,7 @@ pub struct Rows {
 pub struct Effect {
     /// The number of rows that it inserted, updated or deleted, without those of triggers.
     pub changes: u64,
-    /// The row id of the transaction's last insert, or 0 before the first insert.
+    /// The row id of the transaction's last INSERT or REPLACE, or 0 before the first.
     pub last_insert_id: i64,
 }
 
@@ -96,14 +96,14 @@ pub trait Transaction {
     /// limit.
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error>;
 
-    /// Runs statements in order, and stops at the first error.
+    /// Runs statements in order. If one fails, the transaction is rolled back.
     ///
     /// # Errors
     ///
     /// `already-exists` for a violated unique constraint; `read-only` for a change in a read
     /// transaction; `not-granted` for a statement that no call may run; `nested` after the commit;
     /// `cancelled` if a statement ran for too long or the call was cancelled; `busy`, `no-space`,
-    /// `too-large`, `corrupted`, `io`. Any error ends the transaction.
+    /// `too-large`, `corrupted`, `io`.
     fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error>;
 
     /// Commits the transaction: its changes are durable afterwards.

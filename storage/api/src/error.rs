@@ -36,7 +36,8 @@ pub enum ErrorCode {
     InvalidPath,
     /// Others held the lock for longer than the host waits.
     Busy,
-    /// The call locks a second place, or holds a writer or a transaction already.
+    /// The call did or holds something that excludes this: it has locked another place, or it has
+    /// a writer or a transaction.
     Nested,
     /// The call was cancelled.
     Cancelled,
@@ -82,8 +83,9 @@ impl fmt::Display for ErrorCode {
 pub struct Error {
     /// The kind of the error, for programs.
     pub code: ErrorCode,
-    /// The message for a person: the failure, its place, and the remedy. It names only paths that
-    /// the caller was granted.
+    /// The message for a person: the failure, its place, and the remedy. Its paths are those that
+    /// the caller named or was granted, the targets of links in them, and the top level of the
+    /// repository around one.
     pub message: String,
     /// The host's cause, for a log: an `errno` name or a SQLite result code.
     pub detail: Option<String>,

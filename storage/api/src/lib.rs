@@ -24,6 +24,10 @@ pub trait Storage {
     /// Opens a place that the host grants.
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error>;
 
+    /// The top levels of the granted repositories, in byte order. A granted directory that holds
+    /// repositories, but is none itself, is not among them.
+    fn list_repositories(&self) -> Result<Vec<String>, Error>;
+
     /// The names of all places of a family, in byte order.
     fn list_places(&self, label: &str) -> Result<Vec<String>, Error>;
 

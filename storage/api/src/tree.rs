@@ -6,7 +6,8 @@ use super::error::Error;
 
 /// The documents of a place, with its lock. The host decides how long a call waits for the lock.
 pub trait Tree: Documents {
-    /// The location of the tree in the form that its user knows, for messages only.
+    /// The location of the tree, for people: in messages and answers. It is as the caller named it;
+    /// of a place of a family, its directory. No function takes it as a path.
     fn location(&self) -> String;
 
     /// Waits for the lock of the place.
@@ -22,7 +23,8 @@ pub trait Tree: Documents {
     fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error>;
 }
 
-/// Changes the documents of one place. Holds the lock of that place until it is dropped.
+/// Changes the documents of one place. Holds the lock of that place until it is dropped and no
+/// write transaction is left.
 pub trait Writer {
     /// Makes the changes in their order, durably. Returns the new version of each document, and
     /// `None` for a deletion.
@@ -32,8 +34,8 @@ pub trait Writer {
     /// `version-mismatch`, also if splices do not fit; `already-exists` if something exists at the
     /// new path of a rename; `too-large` if a new document, or the source of an edit or a copy, is
     /// longer than [`MAX_DOCUMENT_BYTES`], or beyond [`MAX_CHANGES`](super::MAX_CHANGES);
-    /// `invalid-path`, also if a path is changed twice or is below a written document; `no-space`,
-    /// `read-only`, `permission`, `io`.
+    /// `invalid-path`, also if a path is changed twice or is below a written document, where the
+    /// source of a copy does not count; `no-space`, `read-only`, `permission`, `io`.
     ///
     /// An error leaves everything unchanged, unless a rename, a deletion or the sync of a directory
     /// failed.

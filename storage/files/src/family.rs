@@ -10,6 +10,20 @@ use agent_memory_storage::{Error, ErrorCode};
 use super::error::io_error;
 use super::layout::OWN;
 
+/// The system's own directories at the root, in lower case. No place is in one of them.
+const SYSTEM: &[&str] = if cfg!(windows) {
+    &["program files", "program files (x86)", "windows"]
+} else {
+    &[
+        "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "sys",
+        "system", "usr",
+    ]
+};
+
+/// The directories at the root in which users and programs have theirs. No place is one of them.
+const SHARED: &[&str] =
+    &["home", "media", "mnt", "opt", "root", "run", "srv", "tmp", "users", "var"];
+
 /// The directories of the user that decide about the places of a family.
 #[derive(Clone, Debug, Default)]
 pub struct FamilyBase {
@@ -28,6 +42,14 @@ impl FamilyBase {
     /// The directory of a place that a call creates. None without a data directory.
     pub fn new_place(&self, label: &str, name: &str) -> Option<PathBuf> {
         Some(self.data_directory.as_ref()?.join(label).join(name))
+    }
+
+    /// Whether a directory belongs to the user: it is below the home or the data directory.
+    fn is_own(&self, directory: &Path) -> bool {
+        // A service may have `/` as its home.
+        let home = self.home.as_ref().filter(|home| home.parent().is_some());
+        let mut own = home.into_iter().chain(&self.data_directory);
+        own.any(|own| directory.starts_with(own))
     }
 
     /// Whether only the owner may read a place: below the data directory.
@@ -78,6 +100,14 @@ impl FamilyBase {
         }
         // Without `.` and double separators.
         let directory: PathBuf = directory.components().collect();
+        if !self.is_own(&directory) {
+            if SYSTEM.contains(&names[0].as_str()) {
+                return Err("its path is in a directory of the system: choose another directory");
+            }
+            if names.len() == 1 && SHARED.contains(&names[0].as_str()) {
+                return Err("its path is a directory of all users: choose a directory below");
+            }
+        }
         if self.home.as_ref().is_some_and(|home| home.starts_with(&directory)) {
             return Err("its path is the home directory, or contains it: choose a directory below");
         }
@@ -162,6 +192,23 @@ fn canonical(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directory_of_the_system_is_a_place_only_below_the_home_or_the_data_directory() {
+        let base = |home: &str| FamilyBase {
+            home: Some(home.into()),
+            data_directory: Some("/etc/agents/data".into()),
+        };
+        let usr = base("/usr/home/ada");
+        for good in ["/usr/home/ada/notes", "/etc/agents/data/stores/team", "/srv/notes"] {
+            assert_eq!(usr.directory(good), Ok(good.into()));
+        }
+        for bad in ["/usr/home/bob/notes", "/etc/agents/notes", "/srv"] {
+            assert!(usr.directory(bad).is_err(), "{bad}");
+        }
+        assert!(base("/").directory("/etc/notes").is_err());
+        assert_eq!(base("/root").directory("/root/notes"), Ok("/root/notes".into()));
+    }
 
     #[test]
     fn directories_meet_where_one_equals_contains_or_lies_within_another() {

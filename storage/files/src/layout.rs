@@ -59,11 +59,12 @@ impl Layout {
         })
     }
 
-    /// The layout of a directory, given by its canonical path and the names of its databases.
+    /// The layout of a directory, given by its canonical path, which need not exist. The files of
+    /// its databases are no documents. `location` is its path for messages.
     ///
     /// # Errors
     ///
-    /// `permission`, `io`.
+    /// `invalid-path`, `permission`, `io`.
     pub fn of_directory(
         path: &Path,
         location: &str,
@@ -90,12 +91,13 @@ impl Layout {
         })
     }
 
-    /// The parts of a database file, given by its canonical directory and its name. Only the file
-    /// and what SQLite keeps beside it belong to the place, so it has no documents.
+    /// The layout of a place that is one database file, given by its canonical directory and its
+    /// name; neither need exist. The directory is not the place's, so every name in it is reserved
+    /// and the place takes no documents. Its lock is in `.agent-memory/<name>`.
     ///
     /// # Errors
     ///
-    /// `permission`, `io`.
+    /// `invalid-path`, `permission`, `io`.
     pub fn of_file(
         directory: &Path,
         name: &str,
@@ -120,7 +122,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// `permission`, `io`.
+    /// `invalid-path`, `permission`, `io`.
     pub fn of_registry(directory: &Path, name: &str, location: &str) -> Result<Self, Error> {
         let of_file = Self::of_file(directory, name, location, true)?;
         Ok(Layout { hides_lock: true, reserved: Some(vec![OWN.to_owned()]), ..of_file })
@@ -135,6 +137,11 @@ impl Layout {
     /// The canonical path of a name at the root of the documents.
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
+    }
+
+    /// Whether databases may stand beside the documents.
+    pub(crate) fn has_databases(&self) -> bool {
+        self.reserved.as_ref().is_none_or(|names| names.iter().any(|name| name != OWN))
     }
 
     /// A database as a person names it, for messages only.
@@ -168,7 +175,7 @@ impl Layout {
         &self.lock_path
     }
 
-    /// The place as its caller named it, for messages only.
+    /// The place as its caller named it, for messages and answers.
     pub fn location(&self) -> &str {
         &self.location
     }

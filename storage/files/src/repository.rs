@@ -271,7 +271,8 @@ fn metadata(directory: &Path, name: &str) -> Result<Option<Metadata>, Errno> {
 /// Turns the error for a missing file into `None`. Other errors are returned: they do not say
 /// whether the file exists.
 fn there<T>(found: io::Result<T>) -> Result<Option<T>, Errno> {
-    // A path with a NUL never reaches the system, so its error has no `errno`.
+    // A path with a NUL never reaches the system, so its error has no `errno`. Nothing can be
+    // there.
     match found.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::NOENT)) {
         Ok(found) => Ok(Some(found)),
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),

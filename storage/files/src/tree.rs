@@ -84,6 +84,67 @@ impl Tree {
         }
     }
 
+    /// Lists as [`list`](Documents::list), and removes the temporary files that killed writers have
+    /// left. The caller holds the lock of the place; `is_locked` returns whether it still does.
+    ///
+    /// In a place with databases they stay: another process may be making a database under such a
+    /// name, without the lock.
+    ///
+    /// # Errors
+    ///
+    /// Those of `list`.
+    pub fn list_and_clean(
+        &self,
+        area: Area,
+        directory: &str,
+        is_locked: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<Entry>>, Error> {
+        let may_clean = || !self.0.layout.has_databases() && is_locked();
+        self.entries(area, directory, &may_clean)
+    }
+
+    fn entries(
+        &self,
+        area: Area,
+        directory: &str,
+        may_clean: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<Entry>>, Error> {
+        let segments = path::directory(directory)?;
+        self.check_own(area, directory, &segments)?;
+        let Some(found) = self.find_directory(area, &segments)? else {
+            return Ok(None);
+        };
+        let named = if directory.is_empty() { self.0.layout.location() } else { directory };
+        let failed = |errno| errno_error(errno, &format!("list `{named}`"));
+        let mut entries = Vec::new();
+        for name in found.names().map_err(failed)? {
+            let name = name.map_err(failed)?;
+            if path::is_temporary(&name) {
+                if may_clean() {
+                    // It does no harm if it stays.
+                    let _ = found.remove_file(&name);
+                }
+                continue;
+            }
+            if segments.is_empty() && self.is_own(area, &name) {
+                continue;
+            }
+            // The entry was removed since the directory was read.
+            let Some(status) = found.status(&name).map_err(failed)? else {
+                continue;
+            };
+            if entries.len() == MAX_ENTRIES {
+                return Err(Error::new(
+                    ErrorCode::TooLarge,
+                    format!("`{named}` has more than {MAX_ENTRIES} entries"),
+                ));
+            }
+            entries.push(Entry { name, status });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Some(entries))
+    }
+
     /// The directory at the segments of a path. `None` if it or one of its parents is missing, or the
     /// place has no documents.
     fn find_directory(&self, area: Area, segments: &[&str]) -> Result<Option<Directory>, Error> {
@@ -141,33 +202,7 @@ impl Documents for Tree {
     }
 
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        let segments = path::directory(directory)?;
-        self.check_own(area, directory, &segments)?;
-        let Some(found) = self.find_directory(area, &segments)? else {
-            return Ok(None);
-        };
-        let named = if directory.is_empty() { self.0.layout.location() } else { directory };
-        let failed = |errno| errno_error(errno, &format!("list `{named}`"));
-        let mut entries = Vec::new();
-        for name in found.names().map_err(failed)? {
-            let name = name.map_err(failed)?;
-            if path::is_temporary(&name) || segments.is_empty() && self.is_own(area, &name) {
-                continue;
-            }
-            // The entry was removed since the directory was read.
-            let Some(status) = found.status(&name).map_err(failed)? else {
-                continue;
-            };
-            if entries.len() == MAX_ENTRIES {
-                return Err(Error::new(
-                    ErrorCode::TooLarge,
-                    format!("`{named}` has more than {MAX_ENTRIES} entries"),
-                ));
-            }
-            entries.push(Entry { name, status });
-        }
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Some(entries))
+        self.entries(area, directory, &|| false)
     }
 }
 

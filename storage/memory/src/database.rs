@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::Cursor;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use agent_memory_storage::database::{
@@ -18,11 +19,11 @@ use super::mutex::locked;
 use super::sql;
 
 /// One database, for one call at a time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SqlDatabase {
     shared: Arc<Shared>,
     /// Whether the call has an open transaction.
-    in_transaction: Cell<bool>,
+    in_transaction: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -76,7 +77,17 @@ const EMPTY: &str = "version 0\n";
 impl SqlDatabase {
     /// The same database, for calls of another thread.
     pub(super) fn another(&self) -> Self {
-        Self { shared: self.shared.clone(), in_transaction: Cell::new(false) }
+        Self { shared: self.shared.clone(), in_transaction: Arc::default() }
+    }
+
+    /// A new database for the same call.
+    pub(super) fn beside(&self) -> Self {
+        Self { shared: Arc::default(), in_transaction: self.in_transaction.clone() }
+    }
+
+    /// The same database, for the call that uses `other`.
+    pub(super) fn in_call_of(&self, other: &Self) -> Self {
+        Self { shared: self.shared.clone(), in_transaction: other.in_transaction.clone() }
     }
 
     /// Opens the database. If `place` is given, write transactions take the lock of that place.
@@ -85,7 +96,7 @@ impl SqlDatabase {
     ///
     /// `not-found` if the database does not exist and `create` is false.
     pub(super) fn open<'a>(
-        &'a self,
+        &self,
         create: bool,
         place: Option<(&'a MemoryStorage, Place)>,
     ) -> Result<Box<dyn Connection + 'a>, Error> {
@@ -96,7 +107,7 @@ impl SqlDatabase {
             }
             *connection = Some(rusqlite::Connection::open_in_memory().map_err(failed)?);
         }
-        Ok(Box::new(OpenDatabase { database: self, place }))
+        Ok(Box::new(OpenDatabase { database: self.clone(), place }))
     }
 
     /// Runs statements as another program would. Creates the database if there are any.
@@ -205,13 +216,13 @@ fn dump(connection: &rusqlite::Connection) -> rusqlite::Result<String> {
 }
 
 struct OpenDatabase<'a> {
-    database: &'a SqlDatabase,
+    database: SqlDatabase,
     place: Option<(&'a MemoryStorage, Place)>,
 }
 
 impl Connection for OpenDatabase<'_> {
     fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
-        if self.database.in_transaction.get() {
+        if self.database.in_transaction.load(Ordering::SeqCst) {
             return Err(nested());
         }
         self.database.shared.take();
@@ -221,7 +232,7 @@ impl Connection for OpenDatabase<'_> {
     }
 
     fn begin(&self, mode: Mode<'_>) -> Result<Box<dyn Transaction + '_>, Error> {
-        if self.database.in_transaction.get() {
+        if self.database.in_transaction.load(Ordering::SeqCst) {
             return Err(nested());
         }
         // As in a host, a read transaction refuses statements that change something.
@@ -234,8 +245,12 @@ impl Connection for OpenDatabase<'_> {
             (Mode::Write(_), None) => (None, "PRAGMA query_only = 0; BEGIN IMMEDIATE"),
         };
         self.database.shared.take();
-        self.database.in_transaction.set(true);
-        let transaction = OpenTransaction { database: self.database, _lock: lock };
+        self.database.in_transaction.store(true, Ordering::SeqCst);
+        let transaction = OpenTransaction {
+            database: &self.database,
+            is_committed: Cell::new(false),
+            _lock: lock,
+        };
         self.database.run(|connection| connection.execute_batch(sql))?;
         Ok(Box::new(transaction))
     }
@@ -245,8 +260,14 @@ fn nested() -> Error {
     Error::new(ErrorCode::Nested, "the call has a transaction already: a call takes one at a time")
 }
 
+fn rolled_back() -> Error {
+    Error::new(ErrorCode::Io, "the transaction was rolled back after an error: begin again")
+}
+
 struct OpenTransaction<'a> {
     database: &'a SqlDatabase,
+    /// Whether the call has asked for the commit.
+    is_committed: Cell<bool>,
     // Released after the transaction has ended.
     _lock: Option<Arc<Lock>>,
 }
@@ -254,7 +275,7 @@ struct OpenTransaction<'a> {
 impl OpenTransaction<'_> {
     /// Rolls the transaction back if it has not ended.
     fn end(&self) {
-        if self.database.in_transaction.replace(false) {
+        if self.database.in_transaction.swap(false, Ordering::SeqCst) {
             let _ = self.database.run(|connection| connection.execute_batch("ROLLBACK"));
             self.database.shared.give_back();
         }
@@ -262,9 +283,8 @@ impl OpenTransaction<'_> {
 
     /// Runs statements. An error ends the transaction.
     fn run<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-        if !self.database.in_transaction.get() {
-            let message = "the transaction was rolled back after an error: begin again";
-            return Err(Error::new(ErrorCode::Io, message));
+        if !self.database.in_transaction.load(Ordering::SeqCst) {
+            return Err(rolled_back());
         }
         run().inspect_err(|_| self.end())
     }
@@ -286,8 +306,11 @@ impl Transaction for OpenTransaction<'_> {
     }
 
     fn commit(&self) -> Result<(), Error> {
-        if !self.database.in_transaction.replace(false) {
+        if self.is_committed.replace(true) {
             return Err(Error::new(ErrorCode::Nested, "the transaction has ended already"));
+        }
+        if !self.database.in_transaction.swap(false, Ordering::SeqCst) {
+            return Err(rolled_back());
         }
         let committed = self.database.run(|connection| connection.execute_batch("COMMIT"));
         self.database.shared.give_back();

@@ -185,6 +185,15 @@ impl Storage for MemoryStorage {
         })
     }
 
+    fn list_repositories(&self) -> Result<Vec<String>, Error> {
+        let places = locked(&self.shared.places);
+        let top_level = |place: &Place| match place {
+            Place::Repository(top_level) => Some(top_level.clone()),
+            Place::Named { .. } => None,
+        };
+        Ok(places.keys().filter_map(top_level).collect())
+    }
+
     fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
         if !locked(&self.shared.families).contains(label) {
             return Err(not_granted(label));
@@ -258,7 +267,8 @@ impl Documents for MemoryTree<'_> {
                 return Ok(None);
             };
             if contents.len() as u64 > max_bytes {
-                let message = format!("`{path}` is longer than {max_bytes} bytes");
+                let message =
+                    format!("`{path}` is longer than {max_bytes} bytes: shorten it, or split it");
                 return Err(Error::new(ErrorCode::TooLarge, message));
             }
             Ok(Some(Document { contents: contents.clone(), version: version_of(contents) }))

@@ -7,6 +7,7 @@ mod mutex;
 pub mod sql;
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use agent_memory_storage::database::{Connection, Kind};
 use agent_memory_storage::{Area, Error, Place, Storage, Tree};
@@ -18,8 +19,18 @@ pub use self::documents::{Lock, MemoryStorage};
 #[derive(Debug, Default)]
 pub struct InMemoryStorage {
     documents: MemoryStorage,
+    /// The kept database of the first place that has one.
     kept: SqlDatabase,
+    owners: Arc<Mutex<Owners>>,
     derived: SqlDatabase,
+}
+
+/// The places with kept databases.
+#[derive(Debug, Default)]
+struct Owners {
+    /// The owner of the first kept database.
+    first: Option<Place>,
+    others: Vec<(Place, SqlDatabase)>,
 }
 
 impl InMemoryStorage {
@@ -33,6 +44,7 @@ impl InMemoryStorage {
         Self {
             documents: self.documents.another(),
             kept: self.kept.another(),
+            owners: self.owners.clone(),
             derived: self.derived.another(),
         }
     }
@@ -62,7 +74,21 @@ impl InMemoryStorage {
         self.documents.documents(place, area)
     }
 
-    /// Runs statements on the kept database as another program would. Creates the database if there
+    /// The kept database of a place.
+    fn kept_of(&self, place: &Place) -> SqlDatabase {
+        let mut owners = mutex::locked(&self.owners);
+        if owners.first.get_or_insert_with(|| place.clone()) == place {
+            return self.kept.clone();
+        }
+        if let Some((_, database)) = owners.others.iter().find(|(owner, _)| owner == place) {
+            return database.in_call_of(&self.kept);
+        }
+        let database = self.kept.beside();
+        owners.others.push((place.clone(), database.clone()));
+        database
+    }
+
+    /// Runs statements on the first kept database as another program would. Creates the database if there
     /// are any.
     ///
     /// # Panics
@@ -72,7 +98,7 @@ impl InMemoryStorage {
         self.kept.run_sql(statements);
     }
 
-    /// The rows of a query of the kept database, as JSON.
+    /// The rows of a query of the first kept database, as JSON.
     ///
     /// # Errors
     ///
@@ -81,13 +107,13 @@ impl InMemoryStorage {
         self.kept.query_sql(sql)
     }
 
-    /// The contents of the kept database, with the changes of an open transaction. `None` if it does
+    /// The contents of the first kept database, with the changes of an open transaction. `None` if it does
     /// not exist.
     pub fn image(&self) -> Option<Image> {
         self.kept.image()
     }
 
-    /// Replaces the kept database.
+    /// Replaces the first kept database.
     pub fn restore(&self, image: &Image) {
         self.kept.restore(image);
     }
@@ -96,6 +122,10 @@ impl InMemoryStorage {
 impl Storage for InMemoryStorage {
     fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
         self.documents.open(place)
+    }
+
+    fn list_repositories(&self) -> Result<Vec<String>, Error> {
+        self.documents.list_repositories()
     }
 
     fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
@@ -114,7 +144,7 @@ impl Storage for InMemoryStorage {
         create: bool,
     ) -> Result<Box<dyn Connection + '_>, Error> {
         match kind {
-            Kind::Kept => self.kept.open(create, Some((&self.documents, place.clone()))),
+            Kind::Kept => self.kept_of(place).open(create, Some((&self.documents, place.clone()))),
             Kind::Derived => self.derived.open(create, None),
         }
     }

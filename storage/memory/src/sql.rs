@@ -37,7 +37,7 @@ pub fn run(connection: &Connection, statements: &[impl AsRef<str>]) {
     }
 }
 
-/// The rows of a query, as JSON. JSON has no blobs.
+/// The rows of a query, as JSON. A text that is not UTF-8 is altered.
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@ const PRAGMAS: [&str; 13] = [
     "table_xinfo",
 ];
 
-/// The allowed pragmas that must have no argument: an argument would set something.
+/// The allowed pragmas that may have no argument. With one, `page_size` would set something.
 const WITHOUT_ARGUMENT: [&str; 4] = ["data_version", "freelist_count", "page_count", "page_size"];
 
 /// SQLite's authoriser of a connection, which checks each statement when it is prepared.

@@ -76,11 +76,11 @@ impl Database {
         Transaction::try_begin(&self.0, mode, held)
     }
 
-    /// Whether the database is new: nothing was ever written to it.
+    /// Whether the file has no page yet, so that its journal mode can still be set.
     ///
     /// # Errors
     ///
-    /// `busy`, `io`.
+    /// `busy`, without waiting; `corrupted`, `cancelled`, `io`; those of opening the file anew.
     pub fn is_new(&self) -> Result<bool, Error> {
         self.0.is_new()
     }

@@ -22,7 +22,8 @@ pub(super) fn query(
     connection.as_call(|| read(connection, statement, max_rows, mode))
 }
 
-/// Runs a statement for its effect. If it inserts nothing, the effect has the given `last_insert_id`.
+/// Runs a statement for its effect. Unless it is an INSERT or REPLACE that changes rows, the effect
+/// has the given `last_insert_id`.
 pub(super) fn execute(
     connection: &Connection,
     statement: &Statement,

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::places::Repeated;
 pub use crate::places::{Ids, Places};
+pub use crate::step::{Completed, Request, Step};
 use crate::workspace::repository_root;
 
 /// The bytes of documents by path: the path below `.github/agent-memory/`, the file name in the
@@ -20,11 +21,12 @@ pub type Documents = BTreeMap<String, Vec<u8>>;
 /// A case: one file below `tests/conformance/cases`, in one format of records.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The path below `cases/`, without `.json`. In a case of `records`, `@json` or `@sqlite` follows.
+    /// The path below `cases/`, without `.json`. If it runs in both formats, `@json` or `@sqlite`
+    /// follows.
     pub name: String,
     /// The path of the file.
     pub file: PathBuf,
-    /// The format of records. `None` for a case of another toolset.
+    /// The format of records. `None` for a case of a toolset without records.
     pub format: Option<Format>,
     /// The contents of the file.
     pub text: Arc<CaseText>,
@@ -186,91 +188,6 @@ pub enum Operation {
     CommitTransaction,
 }
 
-/// One request and its expected answer.
-#[derive(Debug, Deserialize)]
-#[allow(missing_docs, reason = "`case.schema.json` documents each")]
-pub struct Step {
-    #[serde(flatten)]
-    pub request: Request,
-    pub has: Option<Value>,
-    pub result: Option<Value>,
-    pub error: Option<Value>,
-    #[serde(default)]
-    pub says: Vec<String>,
-    pub failure: Option<String>,
-    #[serde(default)]
-    pub leaves: Vec<Value>,
-}
-
-/// A request of a step.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-#[allow(missing_docs, reason = "`case.schema.json` documents each")]
-pub enum Request {
-    Call {
-        call: String,
-        arguments: Value,
-    },
-    Read {
-        read: String,
-    },
-    Prompt {
-        prompt: String,
-        arguments: Value,
-    },
-    Complete {
-        complete: Completed,
-        argument: String,
-        value: String,
-        #[serde(default)]
-        others: Map<String, Value>,
-    },
-    Pending {
-        #[allow(dead_code, reason = "it only marks the step")]
-        pending: bool,
-    },
-    Claim {
-        claim: String,
-        lease_seconds: u32,
-    },
-    Answer {
-        answer: String,
-        payload: Value,
-    },
-}
-
-/// The prompt or the resource template that has an argument to complete.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Completed {
-    Prompt(String),
-    ResourceTemplate(String),
-}
-
-impl Request {
-    /// Whether it is about follow-ups.
-    pub fn is_of_follow_ups(&self) -> bool {
-        matches!(self, Self::Pending { .. } | Self::Claim { .. } | Self::Answer { .. })
-    }
-
-    /// The request with its placeholders filled.
-    pub fn filled(&self, places: &Places, ids: &Ids) -> Self {
-        let mut request = self.clone();
-        match &mut request {
-            Self::Call { arguments, .. } | Self::Prompt { arguments, .. } => {
-                *arguments = ids.fill(&places.fill(arguments));
-            }
-            Self::Read { read } => *read = ids.fill_text(read),
-            Self::Complete { .. }
-            | Self::Pending { .. }
-            | Self::Claim { .. }
-            | Self::Answer { .. } => {}
-        }
-        request
-    }
-}
-
 fn first_seed() -> u64 {
     1
 }
@@ -311,7 +228,7 @@ fn load(root: &Path, file: PathBuf) -> Vec<Case> {
         Err(error) => panic!("{}: {error}", file.display()),
     };
     let formats: &[Format] = match &text.only {
-        _ if !name.starts_with("records/") => {
+        _ if !["records/", "search/"].iter().any(|toolset| name.starts_with(toolset)) => {
             return vec![Case { name, file, format: None, text }];
         }
         Some(only) => &[only.format],
@@ -324,40 +241,6 @@ fn load(root: &Path, file: PathBuf) -> Vec<Case> {
         text: text.clone(),
     };
     formats.iter().map(in_format).collect()
-}
-
-impl Step {
-    /// The name of the tool that it calls, or of the function that is not for tools.
-    pub fn name(&self) -> &str {
-        match &self.request {
-            Request::Call { call, .. } => call,
-            Request::Read { .. } => "read-resource",
-            Request::Prompt { .. } => "get-prompt",
-            Request::Complete { .. } => "complete",
-            Request::Pending { .. } => "pending",
-            Request::Claim { .. } => "claim",
-            Request::Answer { .. } => "answer",
-        }
-    }
-
-    /// Whether it calls a tool.
-    pub fn is_call(&self) -> bool {
-        matches!(self.request, Request::Call { .. })
-    }
-
-    /// The arguments of a tool or a prompt, or null.
-    pub fn arguments(&self) -> &Value {
-        match &self.request {
-            Request::Call { arguments, .. } | Request::Prompt { arguments, .. } => arguments,
-            _ => &Value::Null,
-        }
-    }
-
-    /// Whether it calls a tool, by its own or its qualified name.
-    pub fn calls(&self, tool: &str) -> bool {
-        let toolset = self.name().strip_suffix(tool);
-        toolset.is_some_and(|toolset| toolset.is_empty() || toolset.ends_with('_'))
-    }
 }
 
 impl Case {
@@ -451,7 +334,7 @@ impl Case {
         match (&self.text.then, self.format) {
             _ if self.toolset() == "layers" => None,
             (Some(then), _) => Some(then.documents(self)),
-            (None, Some(_)) if self.text.given.is_none() => None,
+            (None, Some(_)) if self.toolset() == "search" || self.text.given.is_none() => None,
             (None, _) => Some(self.given()),
         }
     }
@@ -477,7 +360,8 @@ impl StorageText {
                 return Documents::new();
             }
         };
-        assert_eq!(is_records, case.format.is_some(), "{}: documents of another place", case.name);
+        let is_there = is_records == (case.toolset() == "records");
+        assert!(is_there, "{}: documents of another place", case.name);
         documents.iter().map(|(path, contents)| (path.clone(), contents.bytes())).collect()
     }
 }

@@ -204,7 +204,7 @@ pub fn context_of(json: &Value) -> Context {
 /// The place that a case is about.
 pub fn place_of(case: &Case) -> Place {
     match case.toolset() {
-        "sessions" => Place::repository(REPOSITORY),
+        "sessions" | "search" => Place::repository(REPOSITORY),
         "stores" => Place::of_family("stores", case.store()),
         toolset => Place::named(toolset),
     }
@@ -224,6 +224,10 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
             memory.put(&Place::of_family("stores", name), Area::Documents, path, contents);
         }
         return memory;
+    }
+    if case.toolset() == "search" {
+        memory.grant_family("stores");
+        ["records", "layers"].into_iter().for_each(|label| memory.grant(Place::named(label)));
     }
     memory.grant(place.clone());
     for (path, contents) in case.given() {

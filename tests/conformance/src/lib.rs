@@ -12,4 +12,5 @@ pub mod json_schema;
 pub mod places;
 pub mod report;
 pub mod runner;
+pub mod step;
 pub mod workspace;

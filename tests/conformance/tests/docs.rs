@@ -120,7 +120,8 @@ fn hints(tool: &Value) -> String {
         "person" => " For people and programs: no model is offered it.",
         _ => "",
     };
-    format!("{effect}; {again}.{audience}")
+    let visible = if tool["always_visible"] == true { " A model always sees it." } else { "" };
+    format!("{effect}; {again}.{audience}{visible}")
 }
 
 fn fields(schema: &Value) -> String {

@@ -47,7 +47,7 @@ fn no_storage_fault_damages_the_layers() {
         "task",
         "foreign",
         "import",
-        "forget_text",
+        "forget",
     ];
     // If a fault stops an add from summarising, the next add or clear does it. So these fields may
     // differ when the call is repeated.
@@ -58,9 +58,31 @@ fn no_storage_fault_damages_the_layers() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn no_storage_fault_damages_the_stores() {
-    // A reindex reports files that it cannot read.
+    // A file that cannot be read stops only the calls that are about it: others warn of it.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
-    Sweep::of("stores").reporting("reindex_store", unreadable).run();
+    Sweep::of("stores")
+        .reporting("cortex_get_recent_memories", unreadable)
+        .reporting("list_memories", unreadable)
+        .reporting("read-resource", unreadable)
+        .reporting("complete", unreadable)
+        .reporting("add_memory", unreadable)
+        .reporting("update_memory", unreadable)
+        .reporting("move_memory", unreadable)
+        .reporting("remove_memory", unreadable)
+        .reporting("prune_memories", unreadable)
+        .reporting("reindex_store", unreadable)
+        .reporting("put_memory_file", unreadable)
+        .reporting("import_memories", unreadable)
+        .run();
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
+fn no_storage_fault_hides_what_a_search_could_not_read() {
+    // A search reports entries that it cannot read.
+    let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
+    let topics = &["logs"];
+    Sweep::of("search").reporting("search_memory", unreadable).sampling(4, topics).run();
 }
 
 #[test]

@@ -176,11 +176,99 @@ fn an_interrupted_call_never_overwrites_what_has_changed_since() {
     }
 }
 
+/// Changes the intent of an interrupted move, and adds a memory. The intent is set aside with one
+/// warning, no other file has changed, and later calls work.
+fn is_set_aside(name: &str, intent: impl Into<Vec<u8>>, says: &str) {
+    let storage = interrupted();
+    storage.put(&team(), Area::Bookkeeping, "intent.json", intent);
+    let before = storage.documents(&team(), Area::Documents);
+    let added = call(&storage, "add_memory", json!({"path": "c/three", "content": "Three"}));
+    let warnings = added["warnings"].as_array().unwrap_or_else(|| panic!("{name}: {added}"));
+    assert_eq!(warnings.len(), 1, "{name}: {added}");
+    assert!(warnings[0].as_str().expect("a text").contains(says), "{name}: {added}");
+    for (path, contents) in before {
+        if path != "index.yaml" {
+            assert_eq!(text(&storage, &path).as_bytes(), contents, "{name}: {path}");
+        }
+    }
+    let aside = storage.documents(&team(), Area::Bookkeeping);
+    assert!(aside.keys().all(|path| path.starts_with("set-aside/")) && aside.len() == 1, "{name}");
+    assert_eq!(call(&storage, "reindex_store", json!({}))["warnings"], json!([]), "{name}");
+}
+
 #[test]
-fn a_record_of_an_interrupted_call_that_cannot_be_read_is_set_aside() {
+fn a_record_of_an_interrupted_call_that_no_call_has_written_is_set_aside() {
+    use agent_memory_core::storage::version_of;
+    let version = version_of(b"One");
+    let delete = |path: &str| json!({"delete": {"path": path, "before": version}});
+    let intent = |steps: Value| json!({"tool": "move_memory", "steps": steps}).to_string();
+    let create = |path: &str, contents: &str, after: &str| {
+        intent(json!([{"create": {"path": path, "contents": contents, "after": after}}]))
+    };
+    let edit = |start: usize, end: usize, after: &str| {
+        let splices = json!([{"start": start, "end": end, "text": "1"}]);
+        let edit =
+            json!({"path": "a/one.md", "before": version, "after": after, "splices": splices});
+        intent(json!([{"edit": edit}]))
+    };
+    let rename = |from: &str, to: &str| {
+        intent(json!([{"rename": {"from": from, "to": to, "version": version}}]))
+    };
+    let mut many: Vec<Value> = (0..6_001).map(|at| delete(&format!("a/n{at}.md"))).collect();
+    many.push(delete("a/one.md"));
+    for (name, intent) in [
+        ("half of it", "{".to_owned()),
+        ("nothing", String::new()),
+        ("another form", "[]".to_owned()),
+        ("deep", "[".repeat(100_000)),
+        ("another tool", json!({"tool": "Delete it all", "steps": []}).to_string()),
+        ("another key", json!({"tool": "move_memory", "steps": [], "x": 1}).to_string()),
+        ("a path out of the store", intent(json!([delete("../one.md")]))),
+        ("an absolute path", intent(json!([delete("/etc/passwd")]))),
+        ("no file of a store", intent(json!([delete("a/one.txt")]))),
+        ("the bookkeeping", intent(json!([delete(".agent-memory/lock.md")]))),
+        ("a path twice", intent(json!([delete("a/one.md"), delete("a/one.md")]))),
+        ("a move onto itself", rename("a/one.md", "a/one.md")),
+        ("a move out of the store", rename("a/one.md", "../one.md")),
+        ("a new file of another version", create("d/x.md", "x", &version)),
+        ("a new file of no version", create("d/x.md", "x", "x")),
+        ("an edit of another version", edit(0, 1, &version_of(b"Onf"))),
+        ("an edit beyond the file", edit(2, 9, &version_of(b"1"))),
+        ("an edit that ends before it begins", edit(2, 1, &version_of(b"1"))),
+        ("more steps than a call has", intent(Value::from(many))),
+    ] {
+        is_set_aside(name, intent, "could not be used and was set aside: call `reindex_store`");
+    }
+    is_set_aside("not UTF-8", [0xff, 0xfe], "was set aside");
+}
+
+#[test]
+fn an_interrupted_call_whose_file_is_too_long_now_is_given_up() {
+    let storage = interrupted();
+    put(&storage, "a/one.md", &"x".repeat((16 << 20) + 1));
+    let added = call(&storage, "add_memory", json!({"path": "c/three", "content": "Three"}));
+    let warning = added["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("`a/one.md` or `b/one.md` has changed since"), "{warning}");
+    assert_eq!(text(&storage, "a/one.md").len(), (16 << 20) + 1);
+}
+
+#[test]
+fn an_error_tells_of_the_interrupted_call_that_was_set_aside() {
     let storage = interrupted();
     storage.put(&team(), Area::Bookkeeping, "intent.json", "{");
+    let added = call(&storage, "add_memory", json!({"path": "a/one", "content": "One"}));
+    let message = added["error"]["message"].as_str().expect("an error");
+    assert!(message.contains("already") && message.contains("was set aside"), "{message}");
+}
+
+#[test]
+fn a_record_that_is_too_long_stops_only_the_calls_that_need_one() {
+    let storage = interrupted();
+    storage.put(&team(), Area::Bookkeeping, "intent.json", vec![b' '; (16 << 20) + 1]);
     let added = call(&storage, "add_memory", json!({"path": "c/three", "content": "Three"}));
-    assert_eq!(added["warnings"].as_array().map(Vec::len), Some(1), "{added}");
-    assert_eq!(text(&storage, "a/one.md"), "One");
+    let warning = "`intent.json` is longer than 16777216 bytes";
+    assert!(added["warnings"][0].as_str().expect("a warning").starts_with(warning), "{added}");
+    let moved = call(&storage, "move_memory", json!({"from_path": "c/three", "to_path": "d/x"}));
+    assert_eq!(moved["error"]["code"], "LIMIT_EXCEEDED", "{moved}");
+    assert!(moved["error"]["message"].as_str().expect("a text").starts_with(warning), "{moved}");
 }

@@ -80,6 +80,7 @@ impl Guest for Component {
                         "idempotentHint": false, "openWorldHint": false,
                     },
                     "audience": "model",
+                    "always_visible": false,
                 })
             })
             .collect();

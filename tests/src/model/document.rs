@@ -45,7 +45,20 @@ impl Section {
 
     /// The kind of the Markdown block that ends the section: a text would be added below it.
     pub fn end(&self) -> Kind {
-        self.blocks.last().expect("a section has a heading").text.ends
+        self.blocks.last().expect("a section has a heading").text.ends()
+    }
+
+    /// The heading of level 3 or deeper under which a text at the end would stand.
+    pub fn heading_above(&self, text: &Text) -> Option<&str> {
+        let own = text.own_level().unwrap_or(usize::MAX);
+        let headings = self.blocks.iter().flat_map(|block| &block.text.headings);
+        let mut above = headings.filter(|(level, _)| *level < own).map(|(_, source)| source);
+        above.next_back().map(String::as_str)
+    }
+
+    /// Whether nothing is below the heading.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.len() == 1
     }
 }
 
@@ -56,12 +69,20 @@ impl Document {
         (0..self.sections.len()).filter(|index| named(&self.sections[*index])).collect()
     }
 
-    /// Adds a text at the end of a section, with a blank line on both sides.
+    /// Adds a text at the end of a section, with a blank line on both sides. Only tight items join a
+    /// tight list without one.
     pub fn add(&mut self, index: usize, text: &Text) {
         let section = &mut self.sections[index];
         section.end_line();
-        let source = format!("\n{}\n", text.stored);
-        section.blocks.push(Block { source, text: text.clone() });
+        let above = section.end();
+        let is_tight = above.joins_tightly(text.begins());
+        let gap = if is_tight { "" } else { "\n" };
+        let source = format!("{gap}{}\n", text.stored);
+        let mut text = text.clone();
+        if let Some(one) = above.with(text.begins(), !is_tight) {
+            text.blocks[0] = one;
+        }
+        section.blocks.push(Block { source, text });
         self.part(index);
     }
 
@@ -86,6 +107,19 @@ impl Document {
         self.part(index);
         if let Some(text) = text {
             self.add(index, text);
+        }
+    }
+
+    /// Removes a section that is empty, but not the only blank lines between its neighbours.
+    pub fn remove(&mut self, index: usize) {
+        let removed = self.sections.remove(index);
+        let is_last = index == self.sections.len();
+        let gap = &mut self.sections[index - 1].gap;
+        if gap.is_empty() {
+            *gap = removed.gap;
+        } else if is_last {
+            let line = if gap.ends_with("\r\n") { 2 } else { 1 };
+            gap.truncate(gap.len() - line);
         }
     }
 

@@ -18,6 +18,19 @@ pub enum Expected {
         /// None if the result has no `warnings`.
         warnings: Option<Vec<String>>,
     },
+    /// This result, with a page of a text.
+    Page {
+        /// The result without `text`, `next` and `warnings`.
+        fields: Value,
+        /// As of a result.
+        warnings: Vec<String>,
+        /// The text from the page's beginning.
+        rest: String,
+        /// The characters before it.
+        before: usize,
+        /// The most characters of a page.
+        limit: usize,
+    },
     /// `InvalidInput` with exactly these pointers: the arguments violate the tool's schema.
     Violations(BTreeSet<String>),
     /// An error for one of these reasons, since the specification does not fix their order.
@@ -55,6 +68,21 @@ impl Expected {
                 let mut got = got.clone();
                 let given = got.as_object_mut().and_then(|fields| fields.remove("warnings"));
                 got == *fields && warn_of(given.as_ref(), warnings.as_deref())
+            }
+            (Self::Page { fields, warnings, rest, before, limit }, Answer::Result(got)) => {
+                let mut got = got.clone();
+                let mut take = |field| got.as_object_mut().and_then(|got| got.remove(field));
+                let (given, text, next) = (take("warnings"), take("text"), take("next"));
+                let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
+                let length = text.chars().count();
+                let is_page = match rest.chars().count() > *limit {
+                    false => text == rest && next.is_none(),
+                    true => {
+                        let is_next = next.is_some_and(|next| next == before + length);
+                        rest.starts_with(text) && (limit / 2..=*limit).contains(&length) && is_next
+                    }
+                };
+                got == *fields && is_page && warn_of(given.as_ref(), Some(warnings))
             }
             (Self::Violations(pointers), Answer::Error(error)) => {
                 error["error"] == "InvalidInput" && pointers_of(error) == *pointers

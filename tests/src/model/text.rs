@@ -3,16 +3,16 @@
 use crate::random::Random;
 
 /// A text that a caller or a person writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     /// The text in a call.
     pub given: String,
     /// The stored text: with line feeds, without blank lines around it.
     pub stored: String,
-    /// Its first block.
-    pub begins: Kind,
-    /// Its last block.
-    pub ends: Kind,
+    /// Its blocks, at least one.
+    pub blocks: Vec<Kind>,
+    /// Its headings of level 3 and deeper: the level, and the source.
+    pub headings: Vec<(usize, String)>,
     /// The labels that its links use, in lower case.
     pub uses: Vec<String>,
     /// The labels that it defines, in lower case.
@@ -22,15 +22,53 @@ pub struct Text {
 }
 
 /// The kind of a block, as far as it affects the block below it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A list, to which indented text belongs.
-    List,
+    /// A list, to which indented text belongs, and further items with the same marker.
+    List {
+        /// The character that begins its items, or that follows their numbers.
+        marker: char,
+        /// Whether no blank line stands between its items.
+        is_tight: bool,
+        /// Whether its last item ends with a list, to which indented text belongs.
+        is_nested: bool,
+    },
     /// Indented code, which continues after a blank line.
     IndentedCode,
     /// Any block that a blank line ends.
-    #[default]
     Other,
+}
+
+impl Kind {
+    /// A tight list with this marker.
+    pub const fn tight(marker: char) -> Self {
+        Self::List { marker, is_tight: true, is_nested: false }
+    }
+
+    /// The block that this one becomes with the one below it; none if they stay apart. A blank line
+    /// between the items of two lists makes them loose.
+    pub fn with(self, below: Self, has_blank_line: bool) -> Option<Self> {
+        match (self, below) {
+            (
+                Self::List { marker, is_tight, .. },
+                Self::List { marker: other, is_tight: other_is_tight, is_nested },
+            ) if marker == other => {
+                let is_tight = is_tight && other_is_tight && !has_blank_line;
+                Some(Self::List { marker, is_tight, is_nested })
+            }
+            (Self::List { marker, is_tight, is_nested }, Self::IndentedCode) => {
+                Some(Self::List { marker, is_tight: is_tight && is_nested, is_nested })
+            }
+            (Self::IndentedCode, Self::IndentedCode) => Some(self),
+            _ => None,
+        }
+    }
+
+    /// Whether both are tight lists whose items join without a blank line.
+    pub fn joins_tightly(self, below: Self) -> bool {
+        matches!(self.with(below, false), Some(Self::List { is_tight: true, .. }))
+            && matches!(below, Self::List { .. })
+    }
 }
 
 const HARMLESS: &[(&str, Kind)] = &[
@@ -38,11 +76,14 @@ const HARMLESS: &[(&str, Kind)] = &[
     ("Two lines\nof a paragraph.", Kind::Other),
     ("hard  \nbreak", Kind::Other),
     ("é — 𝒳 東京\ta tab", Kind::Other),
-    ("- an item", Kind::List),
-    ("- one\n- two", Kind::List),
-    ("* a star\n\n* loose", Kind::List),
-    ("- outer\n  - inner\n\n    more of it", Kind::List),
-    ("1. first\n2. second", Kind::List),
+    ("- an item", Kind::tight('-')),
+    ("- one\n- two", Kind::tight('-')),
+    ("* a star\n\n* loose", Kind::List { marker: '*', is_tight: false, is_nested: false }),
+    (
+        "- outer\n  - inner\n\n    more of it",
+        Kind::List { marker: '-', is_tight: true, is_nested: true },
+    ),
+    ("1. first\n2. second", Kind::tight('.')),
     ("    indented code", Kind::IndentedCode),
     ("### Three", Kind::Other),
     ("###### Six\n\nand text", Kind::Other),
@@ -89,10 +130,41 @@ const LABELS: &[&str] = &["spec", "la", "lb"];
 /// The longest `content` that a tool of `sessions` accepts, in characters.
 pub const LONGEST: usize = 65_536;
 
+impl Default for Text {
+    fn default() -> Self {
+        Self::plain("", Kind::Other)
+    }
+}
+
 impl Text {
     fn plain(source: &str, kind: Kind) -> Self {
-        let (given, stored) = (source.to_owned(), source.to_owned());
-        Self { given, stored, begins: kind, ends: kind, ..Self::default() }
+        let line = source.lines().next().unwrap_or_default();
+        let level = line.len() - line.trim_start_matches('#').len();
+        let is_heading = level > 2 && line[level..].starts_with(' ');
+        Self {
+            given: source.to_owned(),
+            stored: source.to_owned(),
+            blocks: vec![kind],
+            headings: is_heading.then(|| (level, line.to_owned())).into_iter().collect(),
+            uses: Vec::new(),
+            defines: Vec::new(),
+            offends: false,
+        }
+    }
+
+    /// The level of the heading that it begins with.
+    pub fn own_level(&self) -> Option<usize> {
+        self.headings.first().filter(|_| self.stored.starts_with("###")).map(|(level, _)| *level)
+    }
+
+    /// Its first block.
+    pub fn begins(&self) -> Kind {
+        self.blocks[0]
+    }
+
+    /// Its last block.
+    pub fn ends(&self) -> Kind {
+        *self.blocks.last().expect("a text has a block")
     }
 
     /// A text that every document accepts, unless it would join the document's last block.
@@ -137,7 +209,7 @@ impl Text {
             2 => (format!("- see [this][{written}]"), true, false),
             _ => (format!("see [{written}] and so on"), true, false),
         };
-        let kind = if source.starts_with('-') { Kind::List } else { Kind::Other };
+        let kind = if source.starts_with('-') { Kind::tight('-') } else { Kind::Other };
         let labels = |has: bool| has.then(|| label.to_owned()).into_iter().collect();
         Self { uses: labels(uses), defines: labels(defines), ..Self::plain(&source, kind) }
     }
@@ -145,28 +217,27 @@ impl Text {
     /// The two, one below the other.
     fn then(self, next: Self) -> Self {
         let joined = |a: String, b: &str| format!("{a}\n\n{b}");
+        let mut blocks = self.blocks.clone();
+        match self.ends().with(next.begins(), true) {
+            None => blocks.extend(&next.blocks),
+            Some(one) => {
+                *blocks.last_mut().expect("a text has a block") = one;
+                blocks.extend(&next.blocks[1..]);
+            }
+        }
         Self {
             given: joined(self.given, &next.given),
             stored: joined(self.stored, &next.stored),
-            begins: self.begins,
-            ends: next.below(self.ends),
+            blocks,
+            headings: [self.headings, next.headings].concat(),
             uses: [self.uses, next.uses].concat(),
             defines: [self.defines, next.defines].concat(),
             offends: self.offends || next.offends,
         }
     }
 
-    /// The kind of its last block below a block of this kind.
-    pub fn below(&self, above: Kind) -> Kind {
-        // Indented text continues a list, and other text ends it.
-        if self.begins == Kind::IndentedCode && self.ends == Kind::IndentedCode {
-            return if above == Kind::List { Kind::List } else { self.ends };
-        }
-        self.ends
-    }
-
     /// Whether it would become a part of the block above it.
     pub fn joins(&self, above: Kind) -> bool {
-        self.begins == Kind::IndentedCode && above != Kind::Other
+        self.begins() == Kind::IndentedCode && above != Kind::Other
     }
 }

@@ -11,6 +11,7 @@ use agent_memory_host::{
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::runners::left_out;
 use crate::scratch::Scratch;
 
 /// A case on the embedding library.
@@ -27,9 +28,12 @@ impl ComponentSession {
         let scratch = Scratch::of(case);
         let clock = &case.text.clock;
         let settings = scratch.settings(case).into_iter();
+        let left_out = left_out()?.into_iter();
+        let left_out = left_out.map(|(toolset, setting)| (toolset, setting.name, true.into()));
         let memory = settings
-            .fold(AgentMemory::builder(), |builder, (name, value)| {
-                builder.setting(case.toolset(), name, value)
+            .chain(left_out)
+            .fold(AgentMemory::builder(), |builder, (toolset, name, value)| {
+                builder.setting(toolset, name, value)
             })
             .toolsets(case.toolsets())
             .allow(scratch.repo())

@@ -7,6 +7,7 @@ use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::Image;
 use serde_json::{Value, json};
 
+use crate::runners::left_out;
 use crate::runners::mcp_client::{Client, ProtocolVersion};
 use crate::scratch::Scratch;
 
@@ -34,6 +35,7 @@ impl McpSession {
             format!("--data-dir={}", scratch.data_dir().display()),
         ];
         arguments.extend(options(case, &scratch)?);
+        arguments.extend(left_out()?.into_iter().map(|(_, setting)| format!("--{}", setting.flag)));
         let client = Client::start(&arguments, &scratch.elsewhere(), version)?;
         Ok(Box::new(Self { scratch, client }))
     }
@@ -42,9 +44,8 @@ impl McpSession {
 /// The options for the settings of a case.
 fn options(case: &Case, scratch: &Scratch) -> Result<Vec<String>, String> {
     let description = Image::embedded().description().map_err(|error| error.to_string())?;
-    let toolset = description.toolset(case.toolset())?;
-    let option = |(name, value): (String, Value)| {
-        let flag = &toolset.setting(&name)?.flag;
+    let option = |(toolset, name, value): (String, String, Value)| {
+        let flag = &description.toolset(&toolset)?.setting(&name)?.flag;
         Ok(match value.as_str() {
             Some(text) => format!("--{flag}={text}"),
             None => format!("--{flag}={value}"),

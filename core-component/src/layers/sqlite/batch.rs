@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::reader::Reader;
+use super::reader::{IS_SUMMARISABLE, Reader};
 use super::row::Row;
 use super::schema::Tables;
 use super::sql::{integer, into_text, statement, text};
@@ -44,12 +44,14 @@ impl Reader<'_> {
         }))
     }
 
-    /// The memories of a batch that are still there, the oldest first.
+    /// The memories of a batch that are still there and can be summarised, the oldest first.
     pub fn memories_of(&self, batch: &Batch) -> Result<Vec<Memory>, Error> {
-        let sql = "SELECT id, memory, created_at FROM recent_memories WHERE agent_id = ?1 \
-                   AND id IN (SELECT value FROM json_each(?2)) ORDER BY id";
+        let sql = format!(
+            "SELECT id, memory, created_at FROM recent_memories WHERE agent_id = ?1 \
+             AND id IN (SELECT value FROM json_each(?2)) AND {IS_SUMMARISABLE} ORDER BY id"
+        );
         let rows =
-            self.rows("recent_memories", sql, [text(self.agent), text(&batch.ids)], u32::MAX)?;
+            self.rows("recent_memories", &sql, [text(self.agent), text(&batch.ids)], u32::MAX)?;
         rows.into_iter().map(|row| Row::of(row).memory()).collect()
     }
 }

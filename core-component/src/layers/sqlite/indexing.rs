@@ -13,11 +13,12 @@ use crate::words::{index_text, words};
 /// So many rows wait before a writer indexes them.
 const GATHERED: i64 = 32;
 
-/// The most rows that one call indexes.
+/// The most rows that are indexed at once.
 const MOST: i64 = 256;
 
-/// A longer text is indexed up to here, in characters. The texts of one call stay below the bound of
-/// an answer, 16 MiB.
+/// A longer text is indexed up to here, in characters. Later words of it are found while the row
+/// waits, or while the layer is short enough to be read. [`MOST`] such texts fit in one answer of
+/// storage (16 MiB).
 const MAX_TEXT: usize = 10_000;
 
 /// A layer that is searched.
@@ -96,14 +97,21 @@ pub(super) fn index_again(
     let Layer { table, text: searched, index, .. } = layer;
     let changed = format!(
         "SELECT id, substr({searched}, 1, {MAX_TEXT}) FROM {table} WHERE agent_id = ?1 AND id <= ?2 \
-         AND id IN (SELECT value FROM json_each(?3)) ORDER BY id"
+         AND id > ?3 AND id IN (SELECT value FROM json_each(?4)) ORDER BY id LIMIT {MOST}"
     );
-    let changed = statement(&changed, [text(agent), Value::Integer(indexed), ids]);
-    let (_, mut statements) =
-        insertions(agent, layer, transaction.query(&changed, u32::MAX)?.rows)?;
+    let mut after = i64::MIN;
+    loop {
+        let bounds = [Value::Integer(indexed), Value::Integer(after)];
+        let parameters: Vec<Value> =
+            [text(agent)].into_iter().chain(bounds).chain([ids.clone()]).collect();
+        let rows = transaction.query(&statement(&changed, parameters), MOST as u32)?.rows;
+        let (last, statements) = insertions(agent, layer, rows)?;
+        let Some(last) = last else { break };
+        transaction.execute(&statements)?;
+        after = last;
+    }
     let optimize = format!("INSERT INTO {index} ({index}) VALUES ('optimize')");
-    statements.push(statement(&optimize, []));
-    transaction.execute(&statements)?;
+    transaction.execute(&[statement(&optimize, [])])?;
     Ok(())
 }
 

@@ -10,6 +10,14 @@ use crate::storage::database::{Statement, Transaction, Value};
 /// The most core memories that a call gives.
 const MAX_CORE: u32 = 100_000;
 
+/// SQL for a recent memory that can be summarised. Another program may have stored a blob, or a text
+/// that is longer than an answer of storage may be.
+pub(super) const IS_SUMMARISABLE: &str =
+    "typeof(memory) = 'text' AND octet_length(memory) <= 65536";
+
+/// The most recent memories that cannot be summarised and are named.
+const MAX_NAMED: u32 = 10;
+
 /// An agent's rows in one view.
 pub(in crate::layers) struct Reader<'a> {
     /// `None` if the database does not exist.
@@ -125,30 +133,42 @@ impl<'a> Reader<'a> {
 
     /// The latest recent memories, the newest first.
     pub fn recent(&self, most: u32) -> Result<Vec<Memory>, Error> {
-        self.recent_in_order("DESC", most)
+        self.recent_where("TRUE ORDER BY id DESC", most)
     }
 
-    /// The recent memories that are summarised first, the oldest first.
+    /// The oldest recent memories that can be summarised, the oldest first.
     pub fn oldest_recent(&self, most: u32) -> Result<Vec<Memory>, Error> {
-        self.recent_in_order("ASC", most)
+        self.recent_where(&format!("{IS_SUMMARISABLE} ORDER BY id"), most)
     }
 
-    fn recent_in_order(&self, order: &str, most: u32) -> Result<Vec<Memory>, Error> {
+    /// The ids of recent memories that cannot be summarised, the oldest first, at most ten.
+    pub fn not_summarisable(&self) -> Result<Vec<i64>, Error> {
+        let sql = format!(
+            "SELECT id FROM recent_memories WHERE agent_id = ?1 AND NOT ({IS_SUMMARISABLE}) \
+             ORDER BY id LIMIT {MAX_NAMED}"
+        );
+        let rows = self.rows("recent_memories", &sql, [text(self.agent)], MAX_NAMED)?;
+        rows.iter().map(|row| integer(&row[0])).collect()
+    }
+
+    fn recent_where(&self, condition: &str, most: u32) -> Result<Vec<Memory>, Error> {
         let sql = format!(
             "SELECT id, memory, created_at FROM recent_memories WHERE agent_id = ?1 \
-             ORDER BY id {order} LIMIT ?2"
+             AND {condition} LIMIT ?2"
         );
         let parameters = [text(self.agent), Value::Integer(most.into())];
         let rows = self.rows("recent_memories", &sql, parameters, most)?;
         rows.into_iter().map(|row| Row::of(row).memory()).collect()
     }
 
-    /// How many recent memories there are, counted up to a bound.
+    /// How many recent memories can be summarised, counted up to a bound.
     pub fn recent_count(&self, most: u32) -> Result<u32, Error> {
-        let sql = "SELECT count(*) FROM \
-                   (SELECT 1 FROM recent_memories WHERE agent_id = ?1 LIMIT ?2)";
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM recent_memories WHERE agent_id = ?1 \
+             AND {IS_SUMMARISABLE} LIMIT ?2)"
+        );
         let parameters = [text(self.agent), Value::Integer(most.into())];
-        let rows = self.rows("recent_memories", sql, parameters, 1)?;
+        let rows = self.rows("recent_memories", &sql, parameters, 1)?;
         let count = rows.first().map_or(Ok(0), |row| integer(&row[0]))?;
         Ok(u32::try_from(count).unwrap_or(most))
     }

@@ -245,7 +245,8 @@ fn statement_of(
     (sql, parameters)
 }
 
-/// Conditions for the dates of a query; adds their parameters.
+/// Conditions for the dates of a query. They let through a day and more on either side, and
+/// `Query::accepts` decides. Their values are added to `parameters`.
 fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
     let moment = layer.moment;
     let (least, most) = query.column_bounds();

@@ -131,6 +131,12 @@ impl<'a> Writer<'a> {
         self.execute(&[statement(sql, parameters)])
     }
 
+    /// Leaves the agent without a task.
+    pub fn remove_task(&mut self) -> Result<(), Error> {
+        let sql = "DELETE FROM current_task WHERE agent_id = ?1";
+        self.execute(&[statement(sql, [self.agent()])])
+    }
+
     /// Says that the current task is still the current one.
     pub fn refresh_task(&mut self, updated_at: Timestamp) -> Result<(), Error> {
         let sql = "UPDATE current_task SET updated_at = ?2 WHERE agent_id = ?1";

@@ -9,11 +9,13 @@ use super::layout::record_text;
 use super::path::file_path;
 use super::record::Record;
 use super::scan::{Flaw, Member, Scanner, unquoted};
+use crate::records::candidates::{Candidates, of_all};
 use crate::records::error::{Code, Error};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader};
+use crate::source::Request;
 use crate::storage::{Area, Document, MAX_DOCUMENT_BYTES, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
@@ -272,8 +274,18 @@ impl Reader for JsonFile {
         Ok(query.page(self.memories()?))
     }
 
+    fn count_with_any_term(&self, query: &Query) -> Result<u32, Error> {
+        let memories = self.memories()?;
+        let matching = memories.iter().filter(|memory| query.matches_any_term(memory));
+        Ok(matching.take(query.limit as usize).count() as u32)
+    }
+
     fn stats(&self) -> Result<Stats, Error> {
         Ok(Stats::of(&self.memories()?))
+    }
+
+    fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
+        of_all(self.memories()?, request)
     }
 
     fn unused(

@@ -271,8 +271,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What the keys of an object say, where they are many or written with escapes: few plain ones are
-/// found among the members.
+/// The keys of an object that has many, or has some with escapes. Few plain keys are compared with the
+/// members instead.
 #[derive(Default)]
 struct Keys<'a>(Option<BTreeSet<Cow<'a, str>>>);
 

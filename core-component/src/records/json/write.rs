@@ -11,12 +11,14 @@ use super::path::file_path;
 use super::record::Record;
 use super::scan::{Member, Scanner, unquoted};
 use crate::context::Context;
+use crate::records::candidates::{Candidates, of_all};
 use crate::records::error::{Error, RAISE_LIMITS};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Purpose, Reader, Writer};
+use crate::source::Request;
 use crate::storage::{self, Area, Change, MAX_DOCUMENT_BYTES};
 use crate::time::Timestamp;
 
@@ -264,6 +266,10 @@ impl Reader for JsonWriter {
 
     fn stats(&self) -> Result<Stats, Error> {
         Ok(Stats::of(&self.memories()?))
+    }
+
+    fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
+        of_all(self.memories()?, request)
     }
 
     fn unused(

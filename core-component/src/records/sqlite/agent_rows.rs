@@ -1,10 +1,11 @@
 //! All rows of an agent at once: for conversion and export.
 
-use super::indexing::delete_texts;
+use super::indexing::{MOST, delete_texts, index_pending};
 use super::reader::find_agent;
 use super::row::{COLUMNS, Row, timestamp};
 use super::schema::has_tables;
 use super::sql::{count, integer, into_optional_text, query_one, statement, text, unexpected};
+use super::vocabulary::delete_vocabulary;
 use super::writer::{insert_agent, insert_all, set_copy_of};
 use crate::records::error::Error;
 use crate::records::json::{Outline, Section, empty_document, line, record_text};
@@ -90,7 +91,8 @@ impl<'a> AgentRows<'a> {
 
     /// Adds records after all others of the agent.
     pub fn add(&self, key: i64, records: &[&Imported]) -> Result<(), Error> {
-        insert_all(self.transaction, key, records)
+        insert_all(self.transaction, key, records)?;
+        index_pending(self.transaction, MOST + records.len()).map(drop)
     }
 
     /// Removes the note that the rows are a copy of a file.
@@ -105,8 +107,11 @@ impl<'a> AgentRows<'a> {
         let delete = |sql: &str| statement(sql, of_agent.clone());
         let [indexed, unindexed] =
             delete_texts("SELECT key FROM memories WHERE agent = ?1", &of_agent);
+        let [words_text, words] = delete_vocabulary(key);
         self.transaction.execute(&[
             delete("DELETE FROM memory_tags WHERE agent = ?1"),
+            words_text,
+            words,
             indexed,
             unindexed,
             delete("DELETE FROM memories WHERE agent = ?1"),

@@ -2,11 +2,15 @@
 
 mod agent_rows;
 mod indexing;
+mod ranked;
 mod reader;
 mod row;
 mod schema;
 mod search;
 mod sql;
+#[cfg(test)]
+mod tests;
+mod vocabulary;
 mod writer;
 
 pub(super) use agent_rows::{AgentRows, Position, StoredAgent, Style};

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use super::indexing::CANDIDATES;
+use super::ranked;
 use super::row::{COLUMNS, Row, timestamp};
-use super::schema::has_tables;
-use super::search::candidates;
+use super::schema::{has_index, has_tables};
+use super::search::{CANDIDATES, candidates};
 use super::sql::{
     count, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };
+use crate::records::candidates::{Candidates, of_all};
 use crate::records::error::Error;
 use crate::records::memory::{Importance, Kind, Memory};
 use crate::records::query::{Page, Query, Sort};
 use crate::records::stats::{Stats, TOP_TAGS};
 use crate::records::store::Reader;
+use crate::source::Request;
 use crate::storage;
 use crate::storage::database::{Connection, Rows, Statement, Transaction, Value};
 use crate::time::Timestamp;
@@ -22,6 +24,9 @@ use crate::time::Timestamp;
 pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
     Ok(find_agent_or_tables(|statement| database.query(statement, 1), agent)?.is_some())
 }
+
+/// The number of rows that are read at once: the longest that the tools accept fit in one answer.
+const BATCH: u32 = 100;
 
 /// The most agents that are listed.
 const MAX_AGENTS: u32 = 10_000;
@@ -79,18 +84,21 @@ pub(in crate::records) struct SqliteReader<'a> {
     view: &'a dyn Transaction,
     /// The agent's key; `None` if the database has no such agent.
     agent: Option<i64>,
+    /// Whether the database has the index of words. An earlier version has another one.
+    has_index: bool,
 }
 
 impl<'a> SqliteReader<'a> {
     pub fn of(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
         let agent = find_agent_or_tables(|statement| view.query(statement, 1), agent)?;
         let agent = agent.map(|agent| agent.key);
-        Ok(Self { view, agent })
+        let has_index = has_index(|statement| view.query(statement, 1))?;
+        Ok(Self { view, agent, has_index })
     }
 
-    /// Takes the agent's key. The database must have its tables.
+    /// Takes the agent's key. The database must have been migrated.
     pub(super) fn with_key(view: &'a dyn Transaction, agent: Option<i64>) -> Self {
-        Self { view, agent }
+        Self { view, agent, has_index: true }
     }
 
     /// Whether the database has the agent.
@@ -103,6 +111,31 @@ impl<'a> SqliteReader<'a> {
         let sql = format!("SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.id = ?2");
         let found = query_one(self.view, statement(&sql, [Value::Integer(agent), text(id)]))?;
         found.map(Row::read).transpose()
+    }
+
+    /// All memories of the agent in the order in which they were added.
+    pub(super) fn all(&self) -> Result<Vec<Memory>, Error> {
+        let Some(agent) = self.agent else { return Ok(Vec::new()) };
+        // `+` excludes the indexes, so that SQLite reads the rows in the order of their keys.
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories AS m WHERE m.key > ?1 AND +m.agent = ?2 \
+             ORDER BY m.key LIMIT ?3"
+        );
+        let mut memories = Vec::new();
+        let mut after = i64::MIN;
+        loop {
+            let parameters = [after, agent, BATCH.into()].map(Value::Integer);
+            let rows = self.view.query(&statement(&sql, parameters), BATCH)?.rows;
+            let is_last = rows.len() < BATCH as usize;
+            for row in rows {
+                let row = Row::read(row)?;
+                after = row.key;
+                memories.push(row.memory);
+            }
+            if is_last {
+                return Ok(memories);
+            }
+        }
     }
 }
 
@@ -119,7 +152,11 @@ impl Reader for SqliteReader<'_> {
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
         let Some(agent) = self.agent else { return Ok(Page::default()) };
-        let (condition, parameters) = condition(agent, query);
+        let candidates = match self.has_index {
+            true => candidates(self.view, agent, &query.terms)?,
+            false => None,
+        };
+        let (condition, parameters) = condition(agent, query, candidates);
         let mut of_page = parameters.clone();
         of_page.extend([Value::Integer(query.limit.into()), count(query.offset)]);
         let sql = format!(
@@ -167,6 +204,13 @@ impl Reader for SqliteReader<'_> {
             stats.top_tags.push((into_text(row.swap_remove(0))?, count));
         }
         Ok(stats)
+    }
+
+    fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
+        match self.agent {
+            Some(agent) if self.has_index => ranked::candidates(self.view, agent, request),
+            _ => of_all(self.all()?, request),
+        }
     }
 
     fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
@@ -224,8 +268,8 @@ fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
 }
 
 /// The SQL condition of a query, and its parameters. The first parameter is the agent's key.
-fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
-    let candidates = candidates(&query.terms);
+/// `candidates` is the FTS5 query for memories that may have its terms.
+fn condition(agent: i64, query: &Query, candidates: Option<String>) -> (String, Vec<Value>) {
     // `+` excludes the indexes on `agent`, so that SQLite looks up the rows of the subqueries below.
     // Otherwise it may read all rows of the agent in the order of the query.
     // See "unary +" in https://www.sqlite.org/optoverview.html.
@@ -236,6 +280,10 @@ fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
         parameters.push(value);
         condition += &format!(" AND {}", sql.replace("??", &format!("?{}", parameters.len())));
     };
+    if !query.ids.is_empty() {
+        let ids = serde_json::to_string(&query.ids).expect("ids are JSON");
+        and("m.id IN (SELECT value FROM json_each(??))", Value::Text(ids));
+    }
     if !query.archived {
         and("m.archived = ??", Value::Integer(0));
     }

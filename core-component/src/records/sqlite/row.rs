@@ -98,7 +98,7 @@ pub(super) fn tags_text(memory: &Memory) -> String {
     serde_json::to_string(&memory.tags).expect("tags are JSON")
 }
 
-fn tags(value: Value) -> Result<Vec<String>, Error> {
+pub(super) fn tags(value: Value) -> Result<Vec<String>, Error> {
     let stored = into_text(value)?;
     serde_json::from_str(&stored).map_err(|_| unexpected("a JSON array", &Value::Text(stored)))
 }

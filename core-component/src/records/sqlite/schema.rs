@@ -7,7 +7,10 @@ use crate::storage::database::{Rows, Statement, Transaction};
 
 /// The migrations. `user_version` is the number of migrations that a database has seen. A released
 /// migration never changes.
-const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP];
+const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP, INDEX_OF_WORDS];
+
+/// The version from which on the database has the index of words.
+const WITH_WORDS: i64 = 3;
 
 /// Version 1: all tables and indexes.
 ///
@@ -20,15 +23,13 @@ const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP];
 ///   columns.
 /// - `memories.folded` has the texts that a search looks through, case-folded by this crate, each on
 ///   a line. It lacks a content in ASCII, which would double the size of the database.
-/// - `memories_text` is the trigram index over `lower(content)` and `folded`. It finds candidates;
-///   the two columns confirm them.
-/// - `unindexed` has the keys of pending memories, which are not in `memories_text` yet (see
-///   `indexing.rs`).
+/// - `memories_text` was the index of version 1 and 2. Version 3 drops it.
+/// - `unindexed` has the keys of pending memories, which are not in the index yet (see `indexing.rs`).
 /// - `memory_tags` has no foreign key: SQLite would read all tags for each deleted memory.
 /// - `automerge` is 8 instead of 4: merging segments is most of the cost of an add.
 /// - Each order of `query_memories` has an index with the order of its ties, so that SQLite reads a
 ///   page without sorting. The filters by type and by category have indexes in the default order.
-const TABLES: &[&str] = &[
+pub(super) const TABLES: &[&str] = &[
     "CREATE TABLE agents (
         key INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE COLLATE NOCASE,
@@ -88,9 +89,9 @@ const TABLES: &[&str] = &[
         WHERE category IS NOT NULL",
 ];
 
-/// Version 2: removes what interrupted conversions of version 1 left. These are rows of agents with
-/// a `/` in their names, and empty texts in `moving`.
-const CLEAN_UP: &[&str] = &[
+/// Version 2: cleans up after interrupted conversions by version 1. Agents with a `/` in their
+/// names are removed with their rows. An empty text in `moving` becomes NULL.
+pub(super) const CLEAN_UP: &[&str] = &[
     "DELETE FROM memory_tags WHERE agent IN (SELECT key FROM agents WHERE instr(name, '/'))",
     "DELETE FROM memories_text WHERE rowid IN (SELECT m.key FROM memories AS m
         JOIN agents AS a ON a.key = m.agent WHERE instr(a.name, '/'))",
@@ -99,6 +100,39 @@ const CLEAN_UP: &[&str] = &[
     "DELETE FROM memories WHERE agent IN (SELECT key FROM agents WHERE instr(name, '/'))",
     "DELETE FROM agents WHERE instr(name, '/')",
     "UPDATE agents SET moving = NULL WHERE moving = ''",
+];
+
+/// Version 3: one index for both kinds of search, in place of trigrams of all texts.
+///
+/// - `words` is the vocabulary of each agent: the words of its indexed memories, as
+///   [`ranking`](crate::ranking) divides the texts.
+/// - `words_text` is the trigram index over the vocabulary. A search by substring finds the words
+///   that contain the term in it.
+/// - `memories_words` is the index of texts. Its tokens are the keys of the words. So a search reads
+///   nothing of other agents. `folded` and `lower(content)` confirm what it finds.
+/// - All memories become pending. Later writes index them.
+/// - `memories_in_order` finds the memories around one. The key of the row is its last column.
+const INDEX_OF_WORDS: &[&str] = &[
+    "DROP TABLE memories_text",
+    "CREATE TABLE words (
+        key INTEGER PRIMARY KEY,
+        agent INTEGER NOT NULL,
+        word TEXT NOT NULL,
+        stem TEXT NOT NULL,
+        UNIQUE (agent, word)
+    ) STRICT",
+    "CREATE INDEX words_by_stem ON words (agent, stem)",
+    "CREATE VIRTUAL TABLE words_text USING fts5 (
+        word, content = '', contentless_delete = 1, detail = none,
+        tokenize = 'trigram case_sensitive 1'
+    )",
+    "INSERT INTO words_text (words_text, rank) VALUES ('automerge', 8)",
+    "CREATE VIRTUAL TABLE memories_words USING fts5 (
+        words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+    )",
+    "INSERT INTO memories_words (memories_words, rank) VALUES ('automerge', 8)",
+    "INSERT OR IGNORE INTO unindexed (memory) SELECT key FROM memories",
+    "CREATE INDEX memories_in_order ON memories (agent, type)",
 ];
 
 /// Runs the migrations that the database has not seen. Only writers do: readers meet older versions.
@@ -149,4 +183,11 @@ pub(super) fn has_tables(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
 ) -> Result<bool, Error> {
     Ok(version(query)? > 0)
+}
+
+/// Whether the database has the index of words.
+pub(super) fn has_index(
+    query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
+) -> Result<bool, Error> {
+    Ok(version(query)? >= WITH_WORDS)
 }

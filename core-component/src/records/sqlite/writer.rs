@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::indexing::{delete_texts, ends_batch, index_batch, index_new_text, index_text};
+use super::indexing::{MOST, delete_text, index_pending, make_pending};
 use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, optional_text, query_one, statement, text};
+use super::vocabulary::json;
 use crate::context::Context;
+use crate::records::candidates::Candidates;
 use crate::records::error::{Code, Error, RAISE_LIMITS};
 use crate::records::json::rewritten;
 use crate::records::memory::{Kind, Memory};
@@ -14,6 +16,7 @@ use crate::records::query::{Page, Query};
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, Writer};
+use crate::source::Request;
 use crate::storage::database::{Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
@@ -27,6 +30,8 @@ pub(in crate::records) struct SqliteWriter<'a> {
     is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
+    /// How many pending memories may still be indexed.
+    indexing: usize,
 }
 
 impl<'a> SqliteWriter<'a> {
@@ -40,7 +45,7 @@ impl<'a> SqliteWriter<'a> {
         let is_copy = found.as_ref().is_some_and(|agent| agent.copy_of.is_some());
         let agent = found.map(|agent| agent.key);
         let settings = RecordsSettings::of(context);
-        Ok(Self { transaction, name, agent, is_copy, settings, has_changed: false })
+        Ok(Self { transaction, name, agent, is_copy, settings, has_changed: false, indexing: MOST })
     }
 
     /// Whether there is anything to commit.
@@ -105,20 +110,23 @@ impl<'a> SqliteWriter<'a> {
         if !memory.tags.is_empty() {
             statements.push(insert_tags("last_insert_rowid()", agent, memory, None));
         }
-        statements.push(index_new_text(&folded));
-        let effects = self.execute(&statements)?;
-        if effects.first().is_some_and(|row| ends_batch(row.last_insert_id)) {
-            self.execute(&index_batch())?;
-        }
+        statements.push(make_pending("VALUES (last_insert_rowid())", &[]));
+        self.execute(&statements)?;
+        self.index_pending(1)
+    }
+
+    /// Indexes pending memories, if there are enough: at most [`MOST`] in a call, besides as many as
+    /// it has added.
+    fn index_pending(&mut self, added: usize) -> Result<(), Error> {
+        self.indexing += added;
+        self.indexing -= index_pending(self.transaction, self.indexing)?;
         Ok(())
     }
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
-        let mut statements = vec![delete_tags(agent, row)];
-        let key = [Value::Integer(row.key)];
-        statements.extend(delete_texts("?1", &key));
-        statements.push(statement("DELETE FROM memories WHERE key = ?1", key));
-        self.execute(&statements).map(drop)
+        let delete = statement("DELETE FROM memories WHERE key = ?1", [Value::Integer(row.key)]);
+        self.execute(&[delete_tags(agent, row), delete])?;
+        delete_text(self.transaction, agent, row.key, &row.memory)
     }
 
     fn row(&self, memory: &Memory) -> Result<Row, Error> {
@@ -141,6 +149,10 @@ impl Reader for SqliteWriter<'_> {
 
     fn stats(&self) -> Result<Stats, Error> {
         self.reader().stats()
+    }
+
+    fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
+        self.reader().candidates(request)
     }
 
     fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
@@ -167,7 +179,8 @@ impl Writer for SqliteWriter<'_> {
         let bytes = records.iter().map(|record| record.memory.bytes()).sum();
         self.check_limits(agent, records.len() as u64, bytes)?;
         self.note_change()?;
-        insert_all(self.transaction, agent, records)
+        insert_all(self.transaction, agent, records)?;
+        self.index_pending(records.len())
     }
 
     fn update(&mut self, before: &Memory, after: &Memory) -> Result<(), Error> {
@@ -183,7 +196,14 @@ impl Writer for SqliteWriter<'_> {
             self.check_limits(agent, 0, after.bytes() - before.bytes())?;
         }
         let changes = Changes { agent, row: &row, original };
-        self.execute(&changes.statements(before, after)).map(drop)
+        self.execute(&changes.statements(before, after))?;
+        if folded(before) != folded(after) {
+            let key = [Value::Integer(row.key)];
+            delete_text(self.transaction, agent, row.key, before)?;
+            self.execute(&[make_pending("VALUES (?1)", &key)])?;
+            self.index_pending(1)?;
+        }
+        Ok(())
     }
 
     fn remove(&mut self, memory: &Memory) -> Result<(), Error> {
@@ -211,10 +231,7 @@ pub(super) fn insert_agent(transaction: &dyn Transaction, name: &str) -> Result<
     key.ok_or_else(|| Error::new(Code::InternalError, "storage returned no key of an inserted row"))
 }
 
-/// Adds these records after all others of an agent.
-///
-/// The texts are indexed last, all together. The statement for tags opens a savepoint, at which FTS5
-/// writes a segment: between two texts, it would write one for each.
+/// Adds these records after all others of an agent. They become pending.
 pub(super) fn insert_all(
     transaction: &dyn Transaction,
     agent: i64,
@@ -229,9 +246,8 @@ pub(super) fn insert_all(
     let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
     let mut statements: Vec<Statement> =
         tagged.map(|(record, key)| insert_tags("?4", agent, &record.memory, Some(key))).collect();
-    // FTS5 wants ascending keys, and those of pending memories are lower.
-    statements.extend(index_batch());
-    statements.extend(keys().zip(folded).map(|(key, folded)| index_text(key, folded)));
+    let keys: Vec<i64> = effects.iter().map(|effect| effect.last_insert_id).collect();
+    statements.push(make_pending("SELECT value FROM json_each(?1)", &[json(&keys)]));
     transaction.execute(&statements)?;
     Ok(())
 }
@@ -287,11 +303,6 @@ impl Changes<'_> {
             statements.push(delete_tags(self.agent, self.row));
             let key = Value::Integer(self.row.key);
             statements.push(insert_tags("?4", self.agent, after, Some(key)));
-        }
-        if old_text != new_text {
-            let key = Value::Integer(self.row.key);
-            statements.extend(delete_texts("?1", std::slice::from_ref(&key)));
-            statements.push(index_text(key, new_text));
         }
         statements
     }

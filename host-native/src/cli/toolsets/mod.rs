@@ -2,5 +2,6 @@
 
 pub(super) mod layers;
 pub(super) mod records;
+pub(super) mod search;
 pub(super) mod sessions;
 pub(super) mod stores;

@@ -205,13 +205,13 @@ fn a_place_or_database_that_was_not_granted_is_not_opened_and_the_error_says_wha
     storage.know_place(LABEL, "give it a directory");
     let missing = storage.open(&place, &[]).unwrap_err();
     assert_eq!(missing.message, "give it a directory");
-    for error in [unknown, missing, storage.list_places(&kind).unwrap_err()] {
+    for error in [unknown, missing, storage.list_places(&kind, &[]).unwrap_err()] {
         assert_eq!(error.code, ErrorCode::NotGranted, "{error}");
     }
     assert_eq!(storage.place_directory(LABEL), None);
 
     let scene = Scene::new();
-    assert_eq!(scene.storage.list_places(&kind).unwrap(), [""]);
+    assert_eq!(scene.storage.list_places(&kind, &[]).unwrap(), [""]);
     let directory = scene.base.path().canonicalize().unwrap().join("a/things");
     assert_eq!(scene.storage.place_directory(LABEL), Some(directory));
     let created = scene.storage.create_place(&place, LockTimeout::new(Duration::ZERO));

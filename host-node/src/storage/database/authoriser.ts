@@ -18,7 +18,7 @@ const pragmas = new Set([
   'user_version',
 ])
 
-/** The granted pragmas that would set something if they had an argument. */
+/** The granted pragmas that may have no argument. With one, `page_size` would set something. */
 const withoutArgument = new Set(['data_version', 'freelist_count', 'page_count', 'page_size'])
 
 const deniedFunctions = new Set(['load_extension', 'fts3_tokenizer'])

@@ -79,7 +79,7 @@ export class Connection {
       this.#inode = lstatIfExists(path)?.ino
       this.database.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA trusted_schema = OFF`)
       this.authoriser = new Authoriser(this.database)
-      // SQLite opens the file lazily: the first read fails if the file cannot be used.
+      // SQLite opens the file lazily: this read fails if the file cannot be used.
       this.isNew()
       this.checkUnchanged()
     } catch (error) {
@@ -98,7 +98,7 @@ export class Connection {
     return this.immutable?.isUnchanged() ?? lstatIfExists(this.#path)?.ino === this.#inode
   }
 
-  /** Whether nothing was ever written to the database. */
+  /** Whether the file has no page yet, so that its journal mode can still be set. */
   isNew(): boolean {
     if (this.#hasPages) return false
     const [pages] = this.run('PRAGMA page_count') as [bigint]

@@ -53,7 +53,7 @@ export function query(
   })
 }
 
-/** Runs a statement, and returns its effect. If it inserts no row, `lastInsertId` stays as given. */
+/** Runs a statement for its effect. `lastInsertId` stays as given, unless an INSERT or REPLACE changes rows. */
 export function execute(
   connection: Connection,
   { sql, parameters }: Statement,

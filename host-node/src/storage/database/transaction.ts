@@ -32,7 +32,7 @@ export class Transaction {
     return this.#within(() => query(this.#connection, statement, maxRows, this.mode))
   }
 
-  /** Runs statements in order, and stops at the first one that fails. */
+  /** Runs statements in order. If one fails, the transaction is rolled back. */
   execute(statements: readonly Statement[]): Effect[] {
     return this.#within(() => {
       return statements.map((statement) => {

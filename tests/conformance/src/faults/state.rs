@@ -118,6 +118,13 @@ impl State {
         documents.map(|((_, path), contents)| (path.clone(), contents.clone())).collect()
     }
 
+    /// The same without the documents of this name.
+    pub fn without(&self, name: &str) -> Self {
+        let mut state = self.clone();
+        state.documents.retain(|(_, path), _| path.rsplit('/').next() != Some(name));
+        state
+    }
+
     /// The size of all documents in bytes.
     pub fn size(&self) -> usize {
         self.documents.values().map(Vec::len).sum()

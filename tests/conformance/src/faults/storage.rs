@@ -102,6 +102,11 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         Ok(Box::new(FaultyTree { tree: self.memory.open(place)?, storage: self }))
     }
 
+    fn list_repositories(&self) -> Result<Vec<String>, Error> {
+        self.check(Operation::ListPlaces)?;
+        self.memory.list_repositories()
+    }
+
     fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
         self.check(Operation::ListPlaces)?;
         self.memory.list_places(label)

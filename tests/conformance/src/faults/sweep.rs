@@ -225,7 +225,15 @@ impl Sweep {
 
 impl Sample {
     /// Chooses the calls. Only the cases of the topics remain, in the order of the topics.
+    /// # Panics
+    ///
+    /// If a topic has no case.
     fn of(self, cases: &mut Vec<Case>, toolset: &str) -> Chosen {
+        for topic in self.topics {
+            let prefix = format!("{toolset}/{topic}/");
+            let is_there = cases.iter().any(|case| case.name.starts_with(&prefix));
+            assert!(is_there, "there is no case of the topic `{topic}`");
+        }
         let rank = |case: &Case| {
             let in_topic = |topic: &&str| case.name.starts_with(&format!("{toolset}/{topic}/"));
             self.topics.iter().position(in_topic)

@@ -52,6 +52,7 @@ fn tool(name: &str, title: &str, reads: bool, input: Value, output: Value) -> Va
             "openWorldHint": false,
         },
         "audience": "model",
+        "always_visible": false,
     })
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::arguments::{fields, violations};
 use super::files::{Damage, Log, Schema, Summary};
 use super::{Agent, Sessions};
+use crate::model::document::Document;
 use crate::model::expected::{Expected, Reason};
 use crate::model::text::{Kind, Text};
 use crate::model::{Call, Model};
@@ -27,7 +28,8 @@ impl Sessions {
         let name = text("agent_name").unwrap_or_default();
         let section = text("section").unwrap_or_default();
         let date = text("date").unwrap_or(today);
-        let root = text("repo_root").unwrap_or_default();
+        // The repository is the only one that is granted.
+        let root = text("repo_root").unwrap_or("${repo}");
 
         let mut reasons = reasons_in(name, root);
         let is_reached = reasons.is_empty();
@@ -35,6 +37,9 @@ impl Sessions {
             reasons.push(Reason::state("InvalidContent"));
         }
         if text("mode") == Some("append") && text("content") == Some("") {
+            reasons.push(Reason::field("InvalidInput", "/content"));
+        }
+        if text("mode") == Some("remove") && text("content") != Some("") {
             reasons.push(Reason::field("InvalidInput", "/content"));
         }
         if is_reached && self.has_twin(name) {
@@ -46,9 +51,18 @@ impl Sessions {
             "start_session" => agent.start_session(name, date),
             "append_entry" => agent.append_entry(name, date, section, &call.meaning),
             "read_summary" => agent.read_summary(name),
+            "update_summary" if text("mode") == Some("remove") => {
+                agent.remove_section(name, section)
+            }
             "update_summary" => {
                 let replaces = text("mode") == Some("replace");
                 agent.update_summary(name, section, &call.meaning, replaces)
+            }
+            "read_session" => {
+                let number = |name: &str| given.get(name).and_then(Value::as_u64);
+                let from = number("from").unwrap_or(0) as usize;
+                let limit = number("limit").unwrap_or(8000) as usize;
+                agent.read_session(name, date, text("section"), from, limit)
             }
             _ => Ok(agent.list_sessions(given.get("limit").and_then(Value::as_u64))),
         };
@@ -154,7 +168,9 @@ impl Agent {
         if !reasons.is_empty() || text.offends {
             return Err(reasons);
         }
-        let warnings = warnings(&schema, Some(log));
+        let mut warnings = warnings(&schema, Some(log));
+        let above = place.and_then(|index| log.document.sections[index].heading_above(text));
+        warnings.extend(above.map(|heading| format!("`{heading}`")));
         match place {
             Some(index) => log.document.add(index, text),
             None => {
@@ -208,6 +224,10 @@ impl Agent {
         if places.len() > 1 || section.contains('\n') {
             reasons.push(Reason::field("InvalidSection", "/section"));
         }
+        let is_plain = section.trim() == section;
+        if places.is_empty() && (is_near(document, section) || !is_plain) {
+            reasons.push(Reason::field("InvalidSection", "/section"));
+        }
         // The end of a section belongs to its body.
         let heals = replaces && is_last && summary.damage != Some(Damage::NotUtf8);
         if summary.damage.is_some() && !heals {
@@ -242,12 +262,93 @@ impl Agent {
         })
     }
 
+    fn remove_section(&mut self, name: &str, section: &str) -> Answered {
+        let summary = self.summary.get_or_insert_with(Summary::template);
+        let document = &mut summary.document;
+        let mut reasons = Vec::new();
+        let is_last = |index: usize| index == document.sections.len() - 1;
+        match document.named(section)[..] {
+            // The end of the document belongs to its last section.
+            [index]
+                if document.sections[index].is_empty()
+                    && !(is_last(index) && summary.damage.is_some()) =>
+            {
+                if summary.damage.is_none() {
+                    document.remove(index);
+                }
+            }
+            _ => reasons.push(Reason::field("InvalidSection", "/section")),
+        }
+        if summary.damage.is_some() {
+            reasons.push(Reason::state("MalformedLog"));
+        }
+        if !reasons.is_empty() {
+            return Err(reasons);
+        }
+        Ok(Expected::Result {
+            fields: json!({
+                "summary_file": format!("{TREE}/{name}/_summary.md"),
+                "section": section,
+                "mode": "remove",
+                "created_section": false,
+            }),
+            warnings: None,
+        })
+    }
+
+    fn read_session(
+        &self,
+        name: &str,
+        date: &str,
+        section: Option<&str>,
+        from: usize,
+        limit: usize,
+    ) -> Answered {
+        let schema = self.effective_schema();
+        let Some(log) = self.logs.get(date) else { return refused("SessionNotFound") };
+        let place = section.map(|section| log.document.named(section).first().copied());
+        let Some([before, text]) = log.parts(place.flatten(), name, date) else {
+            return refused("MalformedLog");
+        };
+        if place == Some(None) {
+            return Err(vec![Reason::field("InvalidSection", "/section")]);
+        }
+        let count = |text: &str| text.chars().count();
+        let skipped = from.saturating_sub(count(&before));
+        if from > 0 && skipped >= count(&text) {
+            return Err(vec![Reason::field("InvalidInput", "/from")]);
+        }
+        let rest: String = text.chars().skip(skipped).collect();
+        let above = [before.as_str(), &text[..text.len() - rest.len()]].concat();
+        let warnings = match log.is_malformed(&schema) {
+            true => warnings(&schema, None).into_iter().chain(["malformed".into()]).collect(),
+            false => warnings(&schema, Some(log)),
+        };
+        Ok(Expected::Page {
+            fields: json!({
+                "session_file": format!("{TREE}/{name}/logs/{date}.md"),
+                "line": 1 + above.matches('\n').count(),
+            }),
+            warnings,
+            rest,
+            before: count(&above),
+            limit,
+        })
+    }
+
     fn list_sessions(&self, limit: Option<u64>) -> Expected {
         let limit = limit.unwrap_or(u64::MAX) as usize;
         let names = self.logs.keys().rev().take(limit).map(|date| format!("{date}.md"));
         let names: Vec<String> = names.collect();
         Expected::Result { fields: json!({ "sessions": names }), warnings: None }
     }
+}
+
+/// Whether a section differs from one of the document only in case or spaces.
+fn is_near(document: &Document, section: &str) -> bool {
+    let key = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
+    let mut names = document.sections.iter().filter_map(|section| section.name.as_deref());
+    names.any(|name| key(name) == key(section))
 }
 
 /// The text that each warning has to contain.

@@ -22,13 +22,17 @@ pub enum Field {
     Body,
     Mode,
     Limit,
+    /// The most characters of a page.
+    PageLimit,
+    /// The place where a page begins.
+    From,
 }
 
 /// The fields of a tool: name, accepted values, and whether it is required.
 pub fn fields(tool: &str) -> &'static [(&'static str, Field, bool)] {
     use Field::*;
     const AGENT: (&str, Field, bool) = ("agent_name", AgentName, true);
-    const ROOT: (&str, Field, bool) = ("repo_root", Path, true);
+    const ROOT: (&str, Field, bool) = ("repo_root", Path, false);
     const DATE: (&str, Field, bool) = ("date", Date, false);
     match tool {
         "start_session" => &[AGENT, ROOT, DATE],
@@ -42,6 +46,14 @@ pub fn fields(tool: &str) -> &'static [(&'static str, Field, bool)] {
             ("section", Heading, true),
             ("content", Body, true),
             ("mode", Mode, true),
+        ],
+        "read_session" => &[
+            AGENT,
+            ROOT,
+            DATE,
+            ("section", Section, false),
+            ("from", From, false),
+            ("limit", PageLimit, false),
         ],
         "list_sessions" => &[AGENT, ROOT, ("limit", Limit, false)],
         _ => &[],
@@ -62,8 +74,14 @@ pub fn violations(tool: &str, arguments: &Map<String, Value>) -> BTreeSet<String
 
 impl Field {
     fn takes(self, value: &Value) -> bool {
-        if let Self::Limit = self {
-            return value.as_u64().is_some_and(|limit| (1..=1000).contains(&limit));
+        let range = match self {
+            Self::Limit => Some(1..=1000),
+            Self::PageLimit => Some(100..=100_000),
+            Self::From => Some(1..=2_097_152),
+            _ => None,
+        };
+        if let Some(range) = range {
+            return value.as_u64().is_some_and(|number| range.contains(&number));
         }
         let Some(text) = value.as_str() else { return false };
         let length = text.chars().count();
@@ -75,8 +93,8 @@ impl Field {
             Self::Heading => (1..=100).contains(&length) && !text.trim().is_empty(),
             Self::Content => (1..=LONGEST).contains(&length) && !text.trim().is_empty(),
             Self::Body => text.is_empty() || Self::Content.takes(value),
-            Self::Mode => matches!(text, "append" | "replace"),
-            Self::Limit => false,
+            Self::Mode => matches!(text, "append" | "replace" | "remove"),
+            Self::Limit | Self::PageLimit | Self::From => false,
         }
     }
 }

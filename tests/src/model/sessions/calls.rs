@@ -23,12 +23,20 @@ impl Sessions {
         if random.below(3) == 0 {
             tool = "append_entry".into();
         }
-        let agent = *random.pick(&AGENTS);
+        let mut agent = *random.pick(&AGENTS);
+        if tool == "read_session" {
+            // Most agents have no log for some time.
+            let has_logs =
+                |name: &&&str| self.agents.get(**name).is_some_and(|a| !a.logs.is_empty());
+            agent = AGENTS.iter().find(has_logs).unwrap_or(&agent);
+        }
         let mut arguments = Map::new();
         let mut meaning = Text::default();
         let mut put = |name: &str, value: Value| arguments.insert(name.to_owned(), value);
         put("agent_name", json!(agent_name(random, agent)));
-        put("repo_root", json!(root(random)));
+        if random.below(4) > 0 {
+            put("repo_root", json!(root(random)));
+        }
         match tool.as_str() {
             "append_entry" => {
                 let date = self.date(random, agent, today);
@@ -42,11 +50,37 @@ impl Sessions {
             }
             "update_summary" => {
                 put("section", json!(heading(random)));
-                put("mode", json!(random.pick(&["append", "append", "replace"])));
-                if random.below(8) > 0 {
+                put("mode", json!(random.pick(&["append", "append", "replace", "remove"])));
+                if random.below(4) > 0 {
                     meaning = Text::any(random);
                 }
                 put("content", json!(content(random, &meaning, " \n")));
+            }
+            "read_session" => {
+                let known =
+                    self.agents.get(agent).map(|agent| agent.logs.keys().collect::<Vec<_>>());
+                let known = known.filter(|known| !known.is_empty() && random.below(4) > 0);
+                let known = known.map(|known| (*random.pick(&known)).clone());
+                let date = known.or_else(|| self.date(random, agent, today));
+                date.map(|date| put("date", json!(date)));
+                if random.below(2) == 0 {
+                    put("section", json!(self.section(random, agent)));
+                }
+                if random.below(4) == 0 {
+                    put(
+                        "from",
+                        json!(
+                            random
+                                .pick(&[0, 1, 1, 40, 40, 150, 150, 300, 900, 2_097_152, 2_097_153])
+                        ),
+                    );
+                }
+                if random.below(2) == 0 {
+                    put(
+                        "limit",
+                        json!(random.pick(&[99, 100, 100, 150, 150, 300, 1000, 100_000, 100_001])),
+                    );
+                }
             }
             "list_sessions" => {
                 let limit = *random.pick(&[-1, 0, 1, 1, 2, 2, 3, 1000, 1001]);
@@ -120,6 +154,7 @@ fn heading(random: &mut Random) -> String {
     match random.below(20) {
         0 => "é".repeat(*random.pick(&[100, 101])),
         1 => (*random.pick(&["", " ", "two\nlines"])).into(),
+        2 => (*random.pick(&["overview", "KeyKnowledge", " Risks", "Q  &  A", "OURS"])).into(),
         _ => (*random.pick(&SUMMARY_SECTIONS)).into(),
     }
 }

@@ -1,6 +1,7 @@
 //! An agent's files, and how each can be damaged.
 
 use crate::model::document::{Document, Section};
+use crate::model::text::Kind;
 
 /// The names that schemas draw their sections from.
 pub const SECTIONS: [&str; 9] = [
@@ -166,7 +167,7 @@ impl Log {
                  - Session ID: {session_id}\n- Schema: v{version}\n"
             ),
         );
-        header.blocks[0].text.ends = crate::model::text::Kind::List;
+        header.blocks[0].text.blocks = vec![Kind::tight('-')];
         let names = schema.sections.iter().map(String::as_str);
         let mut document = empty_sections(header, names);
         document.sections.insert(0, head);
@@ -185,6 +186,25 @@ impl Log {
 
     pub fn render(&self, agent: &str, date: &str) -> Vec<u8> {
         damaged(self.document.render(), self.damage, agent, date)
+    }
+
+    /// The text before a section, and that of the section. None for a log that is not UTF-8.
+    pub fn parts(&self, section: Option<usize>, agent: &str, date: &str) -> Option<[String; 2]> {
+        // Only a damage of the header shows before the end.
+        let is_of_header = |damage: &Damage| {
+            matches!(damage, Damage::OtherAgent | Damage::OtherDate | Damage::NoAgent)
+        };
+        let up_to = |count: usize| {
+            let is_whole = count == self.document.sections.len();
+            let damage = self.damage.filter(|damage| is_whole || is_of_header(damage));
+            let sections = self.document.sections[..count].to_vec();
+            String::from_utf8(damaged(Document { sections }.render(), damage, agent, date)).ok()
+        };
+        let whole = up_to(self.document.sections.len())?;
+        let Some(index) = section else { return Some([String::new(), whole]) };
+        let (before, with) = (up_to(index)?, up_to(index + 1)?);
+        let text = with[before.len()..].to_owned();
+        Some([before, text])
     }
 
     /// Whether tools refuse it with this schema.

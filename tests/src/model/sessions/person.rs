@@ -130,10 +130,7 @@ impl Change {
                 document.sections[count].blocks[0].source = "# Part\n".into();
             }
             Self::Paragraph { section, text } => {
-                let section = section % count;
-                let above = document.sections[section].end();
-                let ends = text.below(above);
-                document.add(section, &Text { ends, ..text.clone() });
+                document.add(section % count, text);
             }
             Self::RemoveSection(section) => {
                 let section = section % count;

@@ -1,9 +1,10 @@
 //! The layers, open, and calls of their tools.
 
 use crate::cli::Error;
+use crate::cli::answer::result_of;
 use crate::cli::program::{builder, runtime};
 use crate::cli::settings::Reach;
-use crate::{AgentMemory, CallError, Caller, Completion, Outcome, Reference};
+use crate::{AgentMemory, Caller, Completion, Reference};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ impl Open {
 
     /// Calls a tool.
     pub(super) fn call<T: DeserializeOwned>(&self, tool: &str, given: Value) -> Result<T, Error> {
-        read(self.runtime.block_on(self.memory.call(tool, &given.to_string())))
+        result_of(self.runtime.block_on(self.memory.call(tool, &given.to_string())))
     }
 
     /// The names of the agents, at most 100.
@@ -31,16 +32,6 @@ impl Open {
             value: String::new(),
             others: Default::default(),
         };
-        read(self.runtime.block_on(self.memory.complete(completion, Caller::default())))
+        result_of(self.runtime.block_on(self.memory.complete(completion, Caller::default())))
     }
-}
-
-fn read<T: DeserializeOwned>(outcome: Result<Outcome, CallError>) -> Result<T, Error> {
-    let outcome = outcome.map_err(|error| match error {
-        CallError::Ended { .. } => Error::storage(error),
-        _ => Error::usage(error),
-    })?;
-    let answer = outcome.answer.map_err(Error::of_tool)?;
-    serde_json::from_str(&answer)
-        .map_err(|error| Error::storage(format!("the component's answer cannot be read: {error}")))
 }

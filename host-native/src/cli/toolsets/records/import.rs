@@ -135,7 +135,7 @@ impl Totals {
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// A text, read in parts of whole lines.
+/// A text, read in pages of whole lines.
 struct Text {
     name: String,
     reader: Box<dyn BufRead>,
@@ -155,14 +155,15 @@ impl Text {
         Ok(Text { name, reader: Box::new(BufReader::new(opened)), lines: 0 })
     }
 
-    /// The next part, with the number of its first line; none after the end.
+    /// The next lines, up to a page, or the whole text if it is one document. Also the number of
+    /// the first line. `None` after the end.
     fn chunk(&mut self) -> Result<Option<(usize, String)>, Error> {
         let first_line = self.lines + 1;
         let mut chunk = String::new();
         while chunk.len() < PAGE_BYTES && self.lines + 1 - first_line < PAGE_LINES {
             let Some(line) = self.line()? else { break };
             chunk += &line;
-            // If the first line is not a complete value, the text is one document.
+            // If the first line that is not blank is no complete value, the text is one document.
             let is_first = first_line == 1 && chunk.trim_start().len() == line.trim_start().len();
             let is_value = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
             if is_first && !line.trim().is_empty() && !is_value(&line) {

@@ -1,10 +1,11 @@
 //! The agent of a command, with its records open, and pages of them.
 
+use crate::AgentMemory;
 use crate::cli::Error;
+use crate::cli::answer::result_of;
 use crate::cli::options::{Choice, ToolsetOptions, Writing};
 use crate::cli::program::runtime;
 use crate::cli::settings::memory_of;
-use crate::{AgentMemory, CallError};
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -60,16 +61,7 @@ impl Open {
         mut arguments: Value,
     ) -> Result<T, Error> {
         arguments["agent_id"] = json!(self.agent);
-        let arguments = arguments.to_string();
-        let call = self.memory.call(tool, &arguments);
-        let outcome = self.runtime.block_on(call).map_err(|error| match error {
-            CallError::Ended { .. } => Error::storage(error),
-            _ => Error::usage(error),
-        })?;
-        let page = outcome.answer.map_err(Error::of_tool)?;
-        let unreadable =
-            |error| Error::storage(format!("the component's page cannot be read: {error}"));
-        serde_json::from_str(&page).map_err(unreadable)
+        result_of(self.runtime.block_on(self.memory.call(tool, &arguments.to_string())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The findings in a repository, as lines, as a summary and as JSON.
 
-use crate::cli::terminal;
+use crate::cli::terminal::{self, visible};
 use clap::builder::styling::{AnsiColor, Style};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -96,19 +96,6 @@ fn path_from(here: &Path, repository: &Path) -> PathBuf {
         return up.components().map(|_| "..").collect();
     }
     repository.strip_prefix(here).unwrap_or(repository).to_owned()
-}
-
-/// Escapes control characters, since anyone may have written the files: the text stays on one line
-/// and cannot control the terminal.
-fn visible(text: &str) -> String {
-    let mut visible = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character.is_control() {
-            true => visible.extend(character.escape_default()),
-            false => visible.push(character),
-        }
-    }
-    visible
 }
 
 #[cfg(test)]

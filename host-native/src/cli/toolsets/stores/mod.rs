@@ -1,18 +1,24 @@
-//! Commands about stores: their registry, and long work on one.
+//! Commands about stores: their registry, their memories, and long work on one.
 
 mod add;
+mod draft;
+mod edit;
+mod editor;
+mod folder;
+mod import;
 mod list;
 mod path;
 mod prune;
 mod reindex;
 mod remove;
+mod show;
 mod target;
 
 use crate::cli::{Error, help};
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Register stores, or work on a whole store.
+/// Register stores, read, edit or import their memories, or work on a whole store.
 ///
 /// A store is a directory of Markdown memories of the toolset `stores`. The registry, a YAML file,
 /// names the stores and their directories. It may also be edited by hand.
@@ -33,6 +39,9 @@ enum StoreCommand {
     List(list::List),
     Remove(remove::Remove),
     Path(path::Path),
+    Show(show::Show),
+    Edit(edit::Edit),
+    Import(import::Import),
     Reindex(reindex::Reindex),
     Prune(prune::Prune),
 }
@@ -44,6 +53,9 @@ impl Store {
             StoreCommand::List(list) => list.run(),
             StoreCommand::Remove(remove) => remove.run(),
             StoreCommand::Path(path) => path.run(),
+            StoreCommand::Show(show) => show.run(),
+            StoreCommand::Edit(edit) => edit.run(),
+            StoreCommand::Import(import) => return import.run(),
             StoreCommand::Reindex(reindex) => reindex.run(),
             StoreCommand::Prune(prune) => prune.run(),
         }?;

@@ -45,7 +45,7 @@ impl Prune {
         let mut progress = Progress::new("files to go");
         let mut pruned = 0;
         loop {
-            let page = target.page::<Page>("prune_memories", &arguments);
+            let page = target.call::<Page>("prune_memories", &arguments);
             progress.clear();
             let page = page?;
             for expired in &page.pruned {

@@ -35,7 +35,7 @@ impl Reindex {
         let mut arguments = json!({"store": self.name});
         let mut progress = Progress::new("files to go");
         loop {
-            let page = target.page::<Page>("reindex_store", &arguments);
+            let page = target.call::<Page>("reindex_store", &arguments);
             progress.clear();
             let page = page?;
             page.warnings.iter().for_each(|warning| print_note(warning));

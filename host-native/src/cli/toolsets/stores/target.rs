@@ -1,14 +1,17 @@
-//! The stores of a command, their registry, and pages of long work.
+//! The stores of a command, their registry, and calls of their tools.
 
+use crate::AgentMemory;
 use crate::cli::Error;
+use crate::cli::answer::result_of;
 use crate::cli::options::{Choice, ToolsetOptions, Writing};
 use crate::cli::program::runtime;
 use crate::cli::settings::{DataDirectory, memory_of};
 use crate::storage::{self, ErrorCode};
-use crate::{AgentMemory, CallError};
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
 
 // Where the stores are, and how to write. (A doc comment would become the help of each command.)
 #[derive(Debug, Args)]
@@ -62,22 +65,22 @@ impl Open {
         change(&locked).map_err(of_storage)
     }
 
-    /// Calls a tool for one page.
-    pub(super) fn page<T: DeserializeOwned>(
+    /// While this is held, and afterwards, Ctrl-C does not end this program.
+    pub(super) fn interrupts(&self) -> Option<impl Sized> {
+        let _guard = self.runtime.enter();
+        #[cfg(unix)]
+        return signal(SignalKind::interrupt()).ok();
+        #[cfg(not(unix))]
+        return tokio::signal::windows::ctrl_c().ok();
+    }
+
+    /// Calls a tool.
+    pub(super) fn call<T: DeserializeOwned>(
         &self,
         tool: &str,
         arguments: &Value,
     ) -> Result<T, Error> {
-        let arguments = arguments.to_string();
-        let call = self.memory.call(tool, &arguments);
-        let outcome = self.runtime.block_on(call).map_err(|error| match error {
-            CallError::Ended { .. } => Error::storage(error),
-            _ => Error::usage(error),
-        })?;
-        let page = outcome.answer.map_err(Error::of_tool)?;
-        let unreadable =
-            |error| Error::storage(format!("the component's page cannot be read: {error}"));
-        serde_json::from_str(&page).map_err(unreadable)
+        result_of(self.runtime.block_on(self.memory.call(tool, &arguments.to_string())))
     }
 }
 

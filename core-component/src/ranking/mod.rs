@@ -1,0 +1,32 @@
+//! Ranked search: bm25 over stems, where the entries around an entry count too.
+//!
+//! Texts are compared by the stems of their words. The score of an entry has two parts, each a
+//! bm25 sum over the stems of the query:
+//!
+//! - The entry itself. The counts of the entry before it and of the entry after it are added with a
+//!   smaller weight: an answer often lacks the words of its question.
+//! - The entries around it, up to four on each side.
+//!
+//! Only entries that belong together are around each other. A source says so by a run, see
+//! [`Corpus::begin_run`]. Document frequencies are those of the entries alone, over all sources. The
+//! mean length is a constant: with the true one, results are no better.
+//!
+//! Everything is computed in one order from numbers that no index rounds. So every host gives the
+//! same scores, bit for bit.
+
+mod corpus;
+mod fragments;
+mod passage;
+mod query;
+mod score;
+mod stems;
+mod stop_words;
+
+pub(crate) use corpus::{Corpus, Ranked};
+pub(crate) use fragments::{Fragment, fragments};
+pub(crate) use passage::passage;
+pub(crate) use query::{Counts, Query};
+pub(crate) use score::REACH;
+#[cfg(test)]
+pub(crate) use stems::each_stem;
+pub(crate) use stems::{each_unstemmed, stem_of};

@@ -1,0 +1,120 @@
+//! The passage of a text that a query matches best.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::query::Query;
+
+/// A passage of at most `most` characters: the whole text, or the part with most of the query's
+/// stems, cut between words, with `…` where text is left out.
+pub(crate) fn passage(text: &str, query: &Query, most: usize) -> String {
+    let text = text.trim();
+    let characters: Vec<usize> =
+        text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    if characters.len() - 1 <= most {
+        return text.to_owned();
+    }
+    let number = |at: usize| characters.partition_point(|character| *character < at);
+    // A fifth of the passage stands before its first match.
+    let back = |at: usize| characters[number(at).saturating_sub(most / 5)];
+    let forth = |at: usize| characters[(number(at) + most - 2).min(characters.len() - 1)];
+    let bounds: Vec<usize> =
+        text.split_word_bound_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let starts = matches(text, &bounds, query);
+    let start = best(&starts, query.stems().len(), back, forth);
+    let end = forth(start);
+    let is_bound = |at: &&usize| text[..**at].ends_with(char::is_whitespace) || **at == 0;
+    let cut_start = bounds.iter().find(|at| **at >= start && is_bound(at));
+    let start = cut_start.copied().filter(|at| *at < end).unwrap_or(start);
+    let ends = bounds.iter().rev().find(|at| **at <= end && **at > start);
+    let end = ends.copied().unwrap_or(end);
+    let (before, after) =
+        (if start > 0 { "…" } else { "" }, if end < text.len() { "…" } else { "" });
+    format!("{before}{}{after}", text[start..end].trim())
+}
+
+/// A place at which a stem of the query stands, and the index of the stem.
+type Match = (usize, usize);
+
+/// The matches between the boundaries of words. Two segments are looked at together, so that pairs of
+/// characters are found.
+fn matches(text: &str, bounds: &[usize], query: &Query) -> Vec<Match> {
+    let matches = bounds.windows(3).filter_map(|at| {
+        let counts = query.count(&text[at[0]..at[2]]);
+        let stem = counts.of_stems.iter().position(|count| *count > 0)?;
+        Some((at[0], stem))
+    });
+    matches.collect()
+}
+
+/// The start of the passage with the most stems, the first one among equals. Each match begins one.
+fn best(
+    matches: &[Match],
+    stems: usize,
+    back: impl Fn(usize) -> usize,
+    forth: impl Fn(usize) -> usize,
+) -> usize {
+    // The matches from `first` to `next` are in the passage.
+    let (mut first, mut next) = (0, 0);
+    let mut held = vec![0; stems];
+    let (mut most, mut best) = (0, 0);
+    for (at, _) in matches {
+        let start = back(*at);
+        let end = forth(start);
+        while let Some((_, stem)) = matches.get(next).filter(|(at, _)| *at < end) {
+            held[*stem] += 1;
+            next += 1;
+        }
+        while let Some((_, stem)) = matches.get(first).filter(|(at, _)| *at < start) {
+            held[*stem] -= 1;
+            first += 1;
+        }
+        let distinct = held.iter().filter(|count| **count > 0).count();
+        if distinct > most {
+            (most, best) = (distinct, start);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_is_the_whole_passage() {
+        assert_eq!(passage(" short text\n", &Query::of("none"), 20), "short text");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_words_around_its_matches() {
+        let filler = "word ".repeat(100);
+        let text = format!("{filler}the red kite flew over a house {filler}");
+        let found = passage(&text, &Query::of("kites flying houses red"), 60);
+        assert!(found.contains("red kite flew over a house"), "{found}");
+        assert!(found.starts_with("…word") && found.ends_with('…'), "{found}");
+        assert!(found.chars().count() <= 60, "{found}");
+    }
+
+    #[test]
+    fn the_first_part_with_the_most_stems_is_chosen() {
+        let gap = "word ".repeat(40);
+        let text = format!("red {gap}red kite {gap}kite red {gap}red");
+        let found = passage(&text, &Query::of("red kites"), 60);
+        assert!(found.contains("red kite") && !found.contains("kite red"), "{found}");
+    }
+
+    #[test]
+    fn a_text_without_a_match_begins_at_its_beginning() {
+        let text = "ä".repeat(30) + " " + &"word ".repeat(30);
+        let found = passage(&text, &Query::of("none"), 50);
+        assert!(found.starts_with('ä') && found.ends_with("word…"), "{found}");
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_cut_too() {
+        let text = "私は昨日".repeat(50) + "東京都庁へ行きました" + &"私は昨日".repeat(50);
+        let found = passage(&text, &Query::of("東京都"), 40);
+        assert!(found.contains("東京都庁"), "{found}");
+        assert!(found.chars().count() <= 40, "{found}");
+    }
+}

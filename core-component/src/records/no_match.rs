@@ -1,0 +1,75 @@
+//! The note of a query that finds nothing: where its memories might be.
+
+use std::collections::BTreeSet;
+
+use super::error::Error;
+use super::query::Query;
+use super::store::Reader;
+use crate::tool::Call;
+
+/// The most names of a list.
+const MAX_NAMES: usize = 10;
+
+/// Memories with some of the words are counted up to this number.
+const MAX_COUNT: u32 = 100;
+
+/// The most words that are looked for.
+const MAX_WORDS: usize = 10;
+
+/// The memories that a query has missed.
+pub(super) enum Near {
+    /// The query has no words.
+    NoWords,
+    /// So many memories have some of the words, counted up to one more than [`MAX_COUNT`].
+    WithSomeWords(u32),
+}
+
+/// Counts the memories with some of the words, whatever the other filters.
+pub(super) fn near(reader: &dyn Reader, query: &Query) -> Result<Near, Error> {
+    if query.terms.is_empty() {
+        return Ok(Near::NoWords);
+    }
+    let words = query.terms.iter().take(MAX_WORDS).cloned().collect();
+    let any = Query { terms: words, archived: query.archived, ..Query::recent(MAX_COUNT + 1) };
+    Ok(Near::WithSomeWords(reader.count_with_any_term(&any)?))
+}
+
+/// Says how many memories have some of the words, which agents have memories (as far as they can be
+/// listed), and which tool finds other forms of the words.
+pub(super) fn note(
+    call: &Call<'_>,
+    agent: &str,
+    near: &Near,
+    agents: Option<&BTreeSet<String>>,
+) -> String {
+    let words = match *near {
+        Near::NoWords => None,
+        Near::WithSomeWords(0) => Some("none has any of the words".to_owned()),
+        Near::WithSomeWords(1) => Some("1 has some of the words".to_owned()),
+        Near::WithSomeWords(count) if count > MAX_COUNT => {
+            Some(format!("more than {MAX_COUNT} have some of the words"))
+        }
+        Near::WithSomeWords(count) => Some(format!("{count} have some of the words")),
+    };
+    let mut parts = vec![format!("no memory of agent `{agent}` matches")];
+    parts.extend(words);
+    parts.extend(agents.map(|agents| with_memories(call, agents)));
+    if matches!(near, Near::WithSomeWords(_)) && call.has_tool("search_memory") {
+        let tool = call.listed("search", "search_memory");
+        parts.push(format!("`{tool}` finds other forms of words, too"));
+    }
+    parts.join("; ")
+}
+
+/// Names the agents that the caller may use.
+fn with_memories(call: &Call<'_>, agents: &BTreeSet<String>) -> String {
+    let names: Vec<_> = agents.iter().filter(|name| call.context.reaches(name)).collect();
+    let listed: Vec<_> = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        0 => "no agent has memories yet".to_owned(),
+        count if count > MAX_NAMES => {
+            format!("agents with memories: {} and {} more", listed.join(", "), count - MAX_NAMES)
+        }
+        _ => format!("agents with memories: {}", listed.join(", ")),
+    }
+}

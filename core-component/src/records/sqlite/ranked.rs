@@ -1,0 +1,208 @@
+//! Ranked search: the index counts the stems and finds the candidates.
+
+use std::collections::BTreeSet;
+
+use super::row::{COLUMNS, Row};
+use super::search::NOTHING;
+use super::sql::{
+    flag, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
+};
+use super::vocabulary::json;
+use crate::ranking::{Counts, REACH};
+use crate::records::candidates::{Candidates, MAX_MATCHES, Near, choose, counts};
+use crate::records::error::Error;
+use crate::source::Request;
+use crate::storage::database::{Transaction, Value};
+use crate::time::Timestamp;
+
+/// The number of rows that are read at once: the longest that the tools accept fit in one answer.
+const PAGE: usize = 100;
+
+/// If a stem has more memories, SQLite reads the memories from the newest on. Otherwise it looks up
+/// each memory of the stem.
+const FEW: u64 = 4 * MAX_MATCHES as u64;
+
+/// The candidates of a search among an agent's memories.
+pub(super) fn candidates(
+    view: &dyn Transaction,
+    agent: i64,
+    request: &Request,
+) -> Result<Candidates, Error> {
+    let sql = "SELECT count(*) FROM memories WHERE agent = ?1";
+    let memories = number(view, sql, [Value::Integer(agent)])?;
+    let search = Search { view, agent, request, pending: pending(view, agent, request)? };
+    let stems = request.query.stems();
+    let with_words = stems.iter().map(|stem| search.words_of(stem));
+    let with_words = with_words.collect::<Result<Vec<String>, Error>>()?;
+    let with_stem = with_words.iter().enumerate().map(|(stem, words)| {
+        let sql = "SELECT count(*) FROM memories_words WHERE memories_words MATCH ?1";
+        Ok(number(view, sql, [text(words)])? + search.pending_with(stem).count() as u64)
+    });
+    let with_stem = with_stem.collect::<Result<Vec<u64>, Error>>()?;
+    let matches = choose(&with_stem, MAX_MATCHES, |stem| {
+        search.newest(stem, &with_words[stem], with_stem[stem])
+    })?;
+    let near = search.near(&matches)?;
+    Ok(Candidates { memories, with_stem, near })
+}
+
+fn number(
+    view: &dyn Transaction,
+    sql: &str,
+    parameters: impl Into<Vec<Value>>,
+) -> Result<u64, Error> {
+    let row = query_one(view, statement(sql, parameters))?;
+    Ok(row.map_or(Ok(0), |row| integer(&row[0]))? as u64)
+}
+
+/// The keys of an agent's pending memories, with their counts.
+fn pending(
+    view: &dyn Transaction,
+    agent: i64,
+    request: &Request,
+) -> Result<Vec<(i64, Counts)>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM unindexed AS u CROSS JOIN memories AS m ON m.key = u.memory \
+         WHERE u.memory > ?1 AND m.agent = ?2 ORDER BY u.memory LIMIT ?3"
+    );
+    let mut pending = Vec::new();
+    let mut after = i64::MIN;
+    loop {
+        let of_page = [after, agent, PAGE as i64].map(Value::Integer);
+        let rows = view.query(&statement(&sql, of_page), PAGE as u32)?.rows;
+        let is_last = rows.len() < PAGE;
+        for row in rows {
+            let row = Row::read(row)?;
+            after = row.key;
+            pending.push((row.key, counts(&request.query, &row.memory)));
+        }
+        if is_last {
+            return Ok(pending);
+        }
+    }
+}
+
+struct Search<'a> {
+    view: &'a dyn Transaction,
+    agent: i64,
+    request: &'a Request,
+    pending: Vec<(i64, Counts)>,
+}
+
+impl Search<'_> {
+    /// The FTS5 query for memories with any word of a stem.
+    fn words_of(&self, stem: &str) -> Result<String, Error> {
+        let sql = "SELECT group_concat(key, ' OR ') FROM words WHERE agent = ?1 AND stem = ?2";
+        let row = query_one(self.view, statement(sql, [Value::Integer(self.agent), text(stem)]))?;
+        let words = row.and_then(|mut row| row.pop()).map_or(Ok(None), into_optional_text)?;
+        Ok(words.unwrap_or_else(|| NOTHING.to_owned()))
+    }
+
+    /// The keys of the pending memories with a stem.
+    fn pending_with(&self, stem: usize) -> impl Iterator<Item = i64> {
+        self.pending.iter().filter(move |(_, counts)| counts.has(stem)).map(|(key, _)| *key)
+    }
+
+    /// The newest memories with a stem that can be hits, as [`choose`] asks for them.
+    ///
+    /// `+` excludes an index, see "unary +" in <https://www.sqlite.org/optoverview.html>.
+    fn newest(&self, stem: usize, words: &str, number: u64) -> Result<Vec<i64>, Error> {
+        let (table, agent, key) = match number > FEW {
+            true => ("memories AS m INDEXED BY memories_by_created_at", "m.agent", "+m.key"),
+            false => ("memories AS m", "+m.agent", "m.key"),
+        };
+        let sql = format!(
+            "SELECT m.key FROM {table} WHERE {agent} = ?1 AND {key} IN \
+             (SELECT rowid FROM memories_words WHERE memories_words MATCH ?2 \
+             UNION ALL SELECT value FROM json_each(?3)) \
+             AND m.archived <= ?4 AND m.created_at BETWEEN ?5 AND ?6 \
+             ORDER BY m.created_at DESC, m.id LIMIT ?7"
+        );
+        let moment = |bound: Option<Timestamp>, none| bound.map_or(none, |at| at.milliseconds());
+        let parameters = [
+            Value::Integer(self.agent),
+            text(words),
+            json(&self.pending_with(stem).collect::<Vec<_>>()),
+            flag(self.request.include_archived),
+            Value::Integer(moment(self.request.from, i64::MIN)),
+            Value::Integer(moment(self.request.to, i64::MAX)),
+            Value::Integer(MAX_MATCHES as i64),
+        ];
+        let rows = self.view.query(&statement(&sql, parameters), MAX_MATCHES as u32)?.rows;
+        rows.iter().map(|row| integer(&row[0])).collect()
+    }
+
+    /// The matches with the memories around them.
+    fn near(&self, matches: &BTreeSet<i64>) -> Result<Vec<Near>, Error> {
+        if matches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (keys, first_of_runs) = self.keys_around(matches)?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories AS m \
+             WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY m.type, m.key"
+        );
+        let mut near = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(PAGE) {
+            for row in self.view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {
+                let Row { key, memory, .. } = Row::read(row)?;
+                near.push(Near {
+                    counts: counts(&self.request.query, &memory),
+                    memory,
+                    is_match: matches.contains(&key),
+                    begins_run: first_of_runs.contains(&key),
+                });
+            }
+        }
+        Ok(near)
+    }
+
+    /// The keys of the matches and of those around them, by type and then ascending, and the first
+    /// key of each run.
+    ///
+    /// A neighbour of a match is a candidate, too. So one more is read on each side than is around a
+    /// match.
+    fn keys_around(&self, matches: &BTreeSet<i64>) -> Result<(Vec<i64>, BTreeSet<i64>), Error> {
+        let around = |comparison: &str, order: &str| {
+            format!(
+                "(SELECT json_group_array(key) FROM (SELECT n.key FROM memories AS n \
+                 INDEXED BY memories_in_order WHERE n.agent = ?1 AND n.type = m.type \
+                 AND n.key {comparison} m.key ORDER BY n.key {order} LIMIT ?3))"
+            )
+        };
+        let sql = format!(
+            "SELECT m.type, m.key, {}, {} FROM memories AS m \
+             WHERE m.key IN (SELECT value FROM json_each(?2)) ORDER BY m.type, m.key",
+            around("<", "DESC"),
+            around(">", "ASC"),
+        );
+        let reach = Value::Integer(REACH as i64 + 1);
+        let parameters = [Value::Integer(self.agent), json(matches), reach];
+        let rows = self.view.query(&statement(&sql, parameters), matches.len() as u32)?.rows;
+        let (mut keys, mut first_of_runs) = (Vec::new(), BTreeSet::new());
+        let mut last = None;
+        for row in rows {
+            let [kind, key, before, after] =
+                row.try_into().map_err(|_| unexpected("four columns", &Value::Null))?;
+            let kind = integer(&kind)?;
+            let mut around = listed(before)?;
+            around.reverse();
+            around.push(integer(&key)?);
+            around.extend(listed(after)?);
+            let is_read = |key: i64| last.is_some_and(|last| (kind, key) <= last);
+            match around.first() {
+                Some(first) if !is_read(*first) => drop(first_of_runs.insert(*first)),
+                _ => (),
+            }
+            keys.extend(around.iter().copied().filter(|key| !is_read(*key)));
+            last = around.last().map(|key| (kind, *key));
+        }
+        Ok((keys, first_of_runs))
+    }
+}
+
+/// A list of keys.
+fn listed(value: Value) -> Result<Vec<i64>, Error> {
+    let text = into_text(value)?;
+    serde_json::from_str(&text).map_err(|_| unexpected("a JSON array", &Value::Text(text)))
+}

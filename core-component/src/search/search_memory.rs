@@ -1,0 +1,292 @@
+use std::cmp::Ordering;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Code, Error};
+use crate::names::AgentName;
+use crate::ranking::{Query, Ranked, passage};
+use crate::source::{Entries, Entry, Found, Owner, ReadCall, Request};
+use crate::time::{Date, Timestamp};
+use crate::tool::{Call, Category, Hints, Source, Tool};
+
+/// The most characters of one passage, and of all passages of an answer.
+const MAX_PASSAGE: usize = 1_000;
+const MAX_PASSAGES: usize = 12_000;
+/// A passage has at least as many characters as this, however many there are.
+const LEAST_PASSAGE: usize = 160;
+
+/// The share of a question's stems that one of the hits has to have. Otherwise the answer says that
+/// the hits are weak.
+const WEAK: f64 = 0.5;
+
+/// How much more an entry of high importance scores, and how much less one of low importance.
+const IMPORTANCE: f64 = 0.05;
+/// How much more an entry of now scores than one of long ago.
+const RECENCY: f64 = 0.05;
+/// The age at which half of that is left, in days.
+const HALF_AGE: f64 = 30.0;
+
+/// The most names of a list in a note.
+const MAX_NAMES: usize = 10;
+
+pub(super) struct SearchMemory;
+
+/// Searches everything that is kept, by a question in plain words. Finds inflected words, ranks by
+/// relevance. Not an access.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Search memory")]
+pub(super) struct Input {
+    /// A question or some words.
+    #[schemars(length(min = 1, max = 2000))]
+    query: String,
+    /// Only what this agent kept. Layers are searched only for a named agent.
+    agent: Option<AgentName>,
+    /// Only this repository's session logs: its absolute path.
+    #[schemars(length(min = 1, max = 4096))]
+    repo_root: Option<String>,
+    /// Only these toolsets.
+    #[serde(default)]
+    #[schemars(length(max = 10))]
+    toolsets: Vec<String>,
+    /// Created on this day or later: a date or a timestamp.
+    #[schemars(length(max = 40))]
+    from_date: Option<String>,
+    /// Created on this day or earlier.
+    #[schemars(length(max = 40))]
+    to_date: Option<String>,
+    /// Also archived and expired entries, and summaries of recent ones.
+    #[serde(default)]
+    include_archived: bool,
+    /// How many hits at most.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    8
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    // The best first.
+    hits: Vec<Hit>,
+    searched: Vec<Searched>,
+    // What to do where the hits may not answer the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    // What could not be searched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Hit {
+    #[serde(flatten)]
+    owner: Owner,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section: Option<String>,
+    // When it was kept: a timestamp, or a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
+    passage: String,
+    // The call that reads the rest, or the text around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<ReadCall>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Searched {
+    #[serde(flatten)]
+    owner: Owner,
+    entries: u64,
+}
+
+impl Tool for SearchMemory {
+    const NAME: &'static str = "search_memory";
+    const HINTS: Hints = Hints::READS;
+    const IS_ALWAYS_VISIBLE: bool = true;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        check_toolsets(call, &input.toolsets)?;
+        let request = Request {
+            query: Query::of(&input.query),
+            from: bound(call, &input.from_date, "from_date", "00:00:00.000")?,
+            to: bound(call, &input.to_date, "to_date", "23:59:59.999")?,
+            agent: input.agent,
+            repo_root: input.repo_root,
+            include_archived: input.include_archived,
+        };
+        let wanted = |source: &&Source| {
+            input.toolsets.is_empty() || input.toolsets.iter().any(|name| name == source.toolset)
+        };
+        let mut entries = Entries::of(&request);
+        let (mut is_any_searched, mut denied) = (false, None);
+        for source in call.sources.iter().filter(wanted) {
+            match collect(call, source, &mut entries)? {
+                None => is_any_searched = true,
+                Some(error) => denied = denied.or(Some(error)),
+            }
+        }
+        if let (false, Some(error)) = (is_any_searched, denied) {
+            return Err(error);
+        }
+        Ok(output(call, &request, entries.found(), input.limit as usize))
+    }
+}
+
+/// Adds the entries of a toolset. If the host or the operating system denies them, they are left out
+/// with a warning, and the error is returned.
+fn collect(
+    call: &Call<'_>,
+    source: &Source,
+    entries: &mut Entries<'_>,
+) -> Result<Option<Error>, Error> {
+    let Err(error) = (source.collect)(call, entries) else { return Ok(None) };
+    let refusal = error.refusal();
+    if refusal.category != Category::Denied {
+        return Err(error.into());
+    }
+    entries.warn(format!("`{}` was not searched: {}", source.toolset, refusal.message));
+    Ok(Some(error.into()))
+}
+
+/// Refuses a toolset that cannot be searched.
+fn check_toolsets(call: &Call<'_>, names: &[String]) -> Result<(), Error> {
+    let known = || call.sources.iter().map(|source| source.toolset);
+    let Some(unknown) = names.iter().find(|name| !known().any(|known| known == *name)) else {
+        return Ok(());
+    };
+    let known: Vec<_> = known().map(|name| format!("`{name}`")).collect();
+    let message = match known.is_empty() {
+        true => "no toolset is mounted that can be searched".to_owned(),
+        false => format!(
+            "no toolset `{}` can be searched; there are {}",
+            unknown.escape_debug(),
+            known.join(", ")
+        ),
+    };
+    Err(Error::at(Code::InvalidInput, message, "toolsets", known.join(", ")))
+}
+
+/// A timestamp, or that time of a day in the caller's time zone.
+fn bound(
+    call: &Call<'_>,
+    given: &Option<String>,
+    field: &str,
+    time: &str,
+) -> Result<Option<Timestamp>, Error> {
+    let Some(text) = given else { return Ok(None) };
+    let offset = call.context.utc_offset_minutes;
+    let moment = match Date::parse(text) {
+        Some(date) => Timestamp::of_day(date, time, offset),
+        None => Timestamp::parse_stored(text),
+    };
+    let error = || {
+        let message = format!("`{field}` `{}` is no date and no timestamp", text.escape_debug());
+        let accepted = "`YYYY-MM-DD` or an RFC 3339 timestamp".to_owned();
+        Error::at(Code::InvalidInput, message, field, accepted)
+    };
+    moment.map(Some).ok_or_else(error)
+}
+
+fn output(call: &Call<'_>, request: &Request, found: Found, limit: usize) -> Output {
+    let Found { candidates, owners, others, warnings } = found;
+    let mut candidates: Vec<_> = candidates
+        .into_iter()
+        .map(|ranked| Ranked { score: adjusted(&ranked, call.context.now), ..ranked })
+        .collect();
+    candidates.sort_by(order);
+    let coverage = candidates.iter().take(limit).map(|ranked| ranked.coverage).fold(0.0, f64::max);
+    let note = note(request, candidates.is_empty(), coverage, &owners, &others);
+    let mut room = MAX_PASSAGES;
+    let hits =
+        candidates.into_iter().take(limit).map(|Ranked { entry: (owner, entry), .. }| {
+            let most = MAX_PASSAGE.min(room).max(LEAST_PASSAGE);
+            let passage = passage(&entry.text, &request.query, most);
+            room = room.saturating_sub(passage.chars().count());
+            let owner = owners[owner].0.clone();
+            let Entry { id, path, section, day, created_at, read, .. } = entry;
+            let moment = created_at.map(|moment| moment.to_string());
+            let date = day.map(|day| day.to_string()).or(moment);
+            Hit { owner, id, path, section, date, passage, read }
+        });
+    let hits = hits.collect();
+    let searched = owners.into_iter().map(|(owner, entries)| Searched { owner, entries });
+    Output { hits, searched: searched.collect(), note, warnings }
+}
+
+/// The score with importance and age. Both weigh little: they decide where scores are near.
+fn adjusted(ranked: &Ranked<(usize, Entry)>, now: Timestamp) -> f64 {
+    let entry = &ranked.entry.1;
+    let importance = 1.0 + IMPORTANCE * f64::from(entry.importance);
+    let recency = entry.created_at.map_or(0.0, |moment| {
+        let age = now.milliseconds().saturating_sub(moment.milliseconds()).max(0);
+        let days = age as f64 / 86_400_000.0;
+        RECENCY * HALF_AGE / (HALF_AGE + days)
+    });
+    ranked.score * importance * (1.0 + recency)
+}
+
+/// The best first; the newest first among equals, then in the order of the sources.
+fn order(a: &Ranked<(usize, Entry)>, b: &Ranked<(usize, Entry)>) -> Ordering {
+    let key = |ranked: &Ranked<(usize, Entry)>| {
+        let (owner, entry) = &ranked.entry;
+        (*owner, entry.path.clone(), entry.id.clone())
+    };
+    let newest = || b.entry.1.created_at.cmp(&a.entry.1.created_at);
+    b.score.total_cmp(&a.score).then_with(newest).then_with(|| key(a).cmp(&key(b)))
+}
+
+/// Advice, unless one of the hits has most of the question.
+fn note(
+    request: &Request,
+    is_empty: bool,
+    coverage: f64,
+    owners: &[(Owner, u64)],
+    others: &[Owner],
+) -> Option<String> {
+    if request.query.is_empty() {
+        return Some("the query has no word: ask with some words".to_owned());
+    }
+    if !is_empty && coverage >= WEAK {
+        return None;
+    }
+    let entries: u64 = owners.iter().map(|(_, entries)| entries).sum();
+    let mut note = match (entries, is_empty) {
+        (0, _) => "there is nothing to search".to_owned(),
+        (_, true) if request.include_archived => {
+            format!("none of {entries} entries has a word of the query: try other words")
+        }
+        (_, true) => format!(
+            "none of {entries} entries has a word of the query, or only archived, expired or \
+             summarised ones: try other words, or `include_archived`"
+        ),
+        (_, false) => {
+            format!("no hit has most of the query: these are the nearest of {entries} entries")
+        }
+    };
+    if !others.is_empty() {
+        let names = others.iter().take(MAX_NAMES).map(|owner| {
+            let agent = owner.agent.as_deref().unwrap_or_default();
+            format!("`{agent}` in {}", owner.toolset)
+        });
+        note += &format!("; not searched: agents {}", names.collect::<Vec<_>>().join(", "));
+        if others.len() > MAX_NAMES {
+            note += &format!(" and {} more", others.len() - MAX_NAMES);
+        }
+    }
+    Some(note)
+}

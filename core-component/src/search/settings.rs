@@ -1,0 +1,26 @@
+//! The settings of the toolset.
+
+use serde::Deserialize;
+
+use crate::toolset::{Setting, Takes};
+
+/// The name of the setting that leaves the toolset out.
+pub(super) const LEAVE_OUT: &str = "leave_out";
+
+/// How they are described to hosts.
+pub(super) const SETTINGS: &[Setting] = &[Setting {
+    name: LEAVE_OUT,
+    takes: Takes::Switch,
+    default_text: "",
+    help: "Leave out the tool that searches all mounted toolsets",
+    flag: "no-search",
+    environment: &[],
+}];
+
+/// The settings of a call: none, because the host leaves the toolset out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SearchSettings {
+    #[allow(dead_code, reason = "a host that mounts the toolset sends it as it is")]
+    leave_out: bool,
+}

@@ -1,0 +1,62 @@
+//! A page of a document: as much of it as a reader takes at once.
+
+use std::ops::Range;
+
+use crate::markdown::{BlockKind, Outline};
+use crate::text::{line_start, lines};
+
+/// The end of the page that begins at `range.start` and has at most `limit` characters of the range.
+///
+/// It is the last place of the best kind in the second half of the page: where a block begins that
+/// no heading precedes, else where a line begins, else between any two characters.
+pub(super) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize) -> usize {
+    let (source, text) = (outline.source, &outline.source[range.clone()]);
+    let offset = |characters| text.char_indices().nth(characters).map(|(at, _)| range.start + at);
+    let Some(most) = offset(limit) else { return range.end };
+    let least = offset(limit / 2).unwrap_or(most);
+    let fits = |at: &usize| (least + 1..=most).contains(at);
+    let pairs = outline.blocks.windows(2);
+    let apart = pairs.filter(|pair| !matches!(pair[0].kind, BlockKind::Heading { .. }));
+    let block = apart.map(|pair| line_start(source, pair[1].range.start)).rfind(fits);
+    let line =
+        lines(text).map(|(at, _)| range.start + at).filter(fits).fold(None, |_, at| Some(at));
+    block.or(line).unwrap_or(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_ends_at_a_block_else_at_a_line_else_anywhere() {
+        for (text, limit, page) in [
+            ("all of it\n", 10, "all of it\n"),
+            ("one\n\ntwo\n\nthree\n", 12, "one\n\ntwo\n\n"),
+            // No heading is left alone at the end.
+            ("one\n\ntwo\n\n## A\n\nx\n", 17, "one\n\ntwo\n\n"),
+            ("- one\n- two\n- three\n", 13, "- one\n- two\n"),
+            ("one\n\n- a\n- b\n- c\n- d\n- e\n", 20, "one\n\n- a\n- b\n- c\n"),
+            ("été très long", 5, "été t"),
+            ("a\r\nb\r\nc", 5, "a\r\n"),
+        ] {
+            let end = page_end(&Outline::of(text), &(0..text.len()), limit);
+            assert_eq!(&text[..end], page, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn pages_lose_nothing_and_are_as_long_as_the_limit_says() {
+        let text = "# t\n\n## A\n\npara\ngraph\n\n- é\n- \u{1d4b3}\n\n```\ncode\n```\n".repeat(7);
+        let outline = Outline::of(&text);
+        for limit in 1..80 {
+            let (mut at, mut pages) = (0, Vec::new());
+            while at < text.len() {
+                let end = page_end(&outline, &(at..text.len()), limit);
+                pages.push(&text[at..end]);
+                at = end;
+            }
+            assert_eq!(pages.concat(), text);
+            assert!(pages.iter().all(|page| (1..=limit).contains(&page.chars().count())));
+        }
+    }
+}

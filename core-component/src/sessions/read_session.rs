@@ -1,0 +1,150 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::{Agent, in_repository};
+use super::error::{Code, Error, listed};
+use super::log::{Log, LogId};
+use super::page::page_end;
+use crate::markdown::{Outline, Section};
+use crate::names::AgentName;
+use crate::text::line_of;
+use crate::time::Date;
+use crate::tool::{Call, Hints, Tool};
+
+pub(super) struct ReadSession;
+
+/// Reads an agent's session log of a day, or one section of it, page by page. Writes nothing.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Read a session")]
+pub(super) struct Input {
+    /// The agent's name, the same in every session.
+    agent_name: AgentName,
+    /// The absolute path of the repository's top level. Leave it out if only one is granted.
+    #[schemars(length(min = 1, max = 4096))]
+    repo_root: Option<String>,
+    /// The day of the session, `YYYY-MM-DD`. Leave it out for today.
+    date: Option<Date>,
+    /// Only this section.
+    #[schemars(length(min = 1, max = 100))]
+    section: Option<String>,
+    /// To go on: `next` of the page before.
+    #[schemars(range(min = 1, max = 2_097_152))]
+    from: Option<u32>,
+    /// The most characters of a page.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 100, max = 100_000))]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    8000
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    /// The log's path, relative to `repo_root`.
+    session_file: String,
+    /// The line of the log at which `text` begins.
+    line: usize,
+    /// Markdown.
+    text: String,
+    /// For `from`, to read on; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<usize>,
+    /// What differs between the log, its schema and this program.
+    warnings: Vec<String>,
+}
+
+impl Tool for ReadSession {
+    const NAME: &'static str = "read_session";
+    const HINTS: Hints = Hints::READS;
+    type Input = Input;
+    type Output = Output;
+    type Error = Error;
+
+    fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
+        let date = input.date.unwrap_or_else(|| call.context.today());
+        let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
+        let from = input.from.map_or(0, |from| from as usize);
+        read(&agent, date, input.section.as_deref(), from, input.limit as usize)
+    }
+}
+
+/// The page of a log, or of one section, that begins `from` characters after the log's beginning.
+pub(super) fn read(
+    agent: &Agent<'_>,
+    date: Date,
+    section: Option<&str>,
+    from: usize,
+    limit: usize,
+) -> Result<Output, Error> {
+    let schema = agent.schema()?.schema;
+    let path = agent.log_path(date);
+    let Some(document) = agent.log(date)? else { return Err(no_log(agent, date)?) };
+    let source = &document.text;
+    let outline = Outline::of(source);
+    let range = match section {
+        Some(name) => named(&outline, name)?.range,
+        None => 0..source.len(),
+    };
+    let characters = |bytes: &str| bytes.chars().count();
+    let begin = match source.char_indices().nth(from) {
+        Some((at, _)) => at.max(range.start),
+        None => source.len(),
+    };
+    if from > 0 && begin >= range.end {
+        let last = characters(&source[..range.end]);
+        let message = format!("`from` is {from}, but the text ends at {last}: read from its start");
+        let accepted = "`next` of the page before".into();
+        return Err(Error::at(Code::InvalidInput, message, "from", accepted));
+    }
+    let end = page_end(&outline, &(begin..range.end), limit);
+    let id = LogId { agent: agent.name, date };
+    let warnings = match Log::parse(source, &schema, id) {
+        Ok(log) => log.all_warnings(),
+        // A person has to see a damaged log to mend it.
+        Err(finding) => {
+            let what = format!(
+                "the log is malformed, so nothing can be appended; line {}: {}",
+                finding.line, finding.what
+            );
+            schema.warning().into_iter().map(|warning| warning.what).chain([what]).collect()
+        }
+    };
+    Ok(Output {
+        session_file: in_repository(&path),
+        line: line_of(source, begin),
+        text: source[begin..end].to_owned(),
+        next: (end < range.end).then(|| characters(&source[..end])),
+        warnings,
+    })
+}
+
+/// The first section of this name.
+fn named(outline: &Outline<'_>, name: &str) -> Result<Section, Error> {
+    let mut sections = Section::all(outline);
+    if let Some(index) = sections.iter().position(|section| section.name == name) {
+        return Ok(sections.swap_remove(index));
+    }
+    let names = listed(sections.iter().map(|section| section.name.as_str()));
+    let name = name.escape_debug();
+    let message = format!("the log has no section `{name}`; its sections are {names}");
+    Err(Error::at(Code::InvalidSection, message, "section", format!("one of {names}")))
+}
+
+/// `SessionNotFound` with the nearest days that have a log.
+fn no_log(agent: &Agent<'_>, date: Date) -> Result<Error, Error> {
+    let days = agent.sessions()?;
+    let later = days.partition_point(|day| *day < date);
+    let near = days[..later].last().into_iter().chain(days[later..].first());
+    let near: Vec<_> = near.map(Date::to_string).collect();
+    let nearest = match &near[..] {
+        [] => "it has no log yet: call `start_session` to begin one".into(),
+        [one] => format!("the nearest is of {one}"),
+        several => format!("the nearest are of {}", several.join(" and ")),
+    };
+    let message = format!("`{}` has no session log of {date}; {nearest}", agent.name);
+    Ok(Error::new(Code::SessionNotFound, message))
+}

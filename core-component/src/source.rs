@@ -1,0 +1,215 @@
+//! The entries that a search looks through. Each toolset brings its own, see
+//! [`Source`](crate::tool::Source).
+
+use serde::Serialize;
+
+use crate::names::AgentName;
+use crate::ranking::{Corpus, Counts, Query, Ranked};
+use crate::time::{Date, Timestamp};
+
+/// A search, as sources see it.
+pub(crate) struct Request {
+    pub query: Query,
+    /// The only agent to look at.
+    pub agent: Option<AgentName>,
+    /// The only repository to look at.
+    pub repo_root: Option<String>,
+    /// The earliest and the latest moment of creation, both inclusive.
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    /// Whether archived and expired entries can be hits, and summaries of entries that are gone.
+    pub include_archived: bool,
+}
+
+impl Request {
+    /// Whether the entries of an agent are asked for.
+    pub fn is_for(&self, agent: &str) -> bool {
+        let only = self.agent.as_ref().map(AgentName::as_str);
+        only.is_none_or(|only| only == agent)
+    }
+
+    /// Whether an entry can be a hit.
+    pub fn admits(&self, created_at: Option<Timestamp>, is_archived: bool) -> bool {
+        self.covers(created_at) && (self.include_archived || !is_archived)
+    }
+
+    /// Whether a moment is in the range. An entry without a moment is in no range.
+    fn covers(&self, created_at: Option<Timestamp>) -> bool {
+        match created_at {
+            Some(moment) => {
+                self.from.is_none_or(|from| from <= moment) && self.to.is_none_or(|to| moment <= to)
+            }
+            None => self.from.is_none() && self.to.is_none(),
+        }
+    }
+}
+
+/// A group of entries with one owner.
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Owner {
+    pub toolset: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo_root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// An entry of a source.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// Its id or its path, unless other fields say where it is.
+    pub id: Option<String>,
+    pub path: Option<String>,
+    pub section: Option<String>,
+    pub created_at: Option<Timestamp>,
+    /// The day, if nothing more is known of the moment.
+    pub day: Option<Date>,
+    pub text: String,
+    /// Words that an entry is found by, too, such as its tags or the heading above it.
+    pub about: String,
+    /// 1 for high, 0 for medium, -1 for low.
+    pub importance: i8,
+    /// Whether it is shown only if archived entries are asked for.
+    pub is_archived: bool,
+    /// The call that reads the rest, or what stands around it.
+    pub read: Option<ReadCall>,
+}
+
+/// Entries that were kept within this time of each other belong together, in milliseconds.
+const MAX_GAP: i64 = 30 * 60 * 1_000;
+
+/// A call of a tool that reads what the toolset keeps.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadCall {
+    pub tool: String,
+    pub arguments: ReadArguments,
+}
+
+/// Arguments of such a call. Each toolset gives those of its own tool.
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadArguments {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo_root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_expired: Option<bool>,
+}
+
+/// Collects the entries of all sources.
+pub(crate) struct Entries<'a> {
+    pub request: &'a Request,
+    corpus: Corpus<(usize, Entry)>,
+    owners: Vec<(Owner, u64)>,
+    /// The moment of the last entry of the run.
+    last: Option<Timestamp>,
+    /// The owners that a search for one agent leaves out.
+    others: Vec<Owner>,
+    warnings: Vec<String>,
+}
+
+/// The entries of a search, with the score of each candidate.
+pub(crate) struct Found {
+    pub candidates: Vec<Ranked<(usize, Entry)>>,
+    /// The owners with the numbers of their entries.
+    pub owners: Vec<(Owner, u64)>,
+    pub others: Vec<Owner>,
+    pub warnings: Vec<String>,
+}
+
+impl<'a> Entries<'a> {
+    pub fn of(request: &'a Request) -> Self {
+        let corpus = Corpus::of(&request.query);
+        let (owners, others, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { request, corpus, owners, last: None, others, warnings }
+    }
+
+    /// Begins the entries of an owner.
+    pub fn begin(&mut self, owner: Owner) {
+        self.begin_run();
+        self.owners.push((owner, 0));
+    }
+
+    /// Begins a run of entries that belong together: those around an entry count for its rank.
+    pub fn begin_run(&mut self) {
+        self.corpus.begin_run();
+        self.last = None;
+    }
+
+    /// Adds an entry of the last owner. If it was kept long after the entry before, or before it, it
+    /// begins a run.
+    pub fn add_in_time(&mut self, entry: Entry) {
+        self.go_on_to(entry.created_at);
+        self.add(entry);
+    }
+
+    /// Counts entries of the last owner, of which [`add_counted`](Self::add_counted) adds some.
+    pub fn count(&mut self, entries: u64, with_stem: &[u64]) {
+        let owner = self.owners.len() - 1;
+        self.owners[owner].1 += entries;
+        self.corpus.count(entries, with_stem);
+    }
+
+    /// Adds an entry that is counted already, as [`add_in_time`](Self::add_in_time) does. Only a
+    /// match makes itself and its two neighbours candidates.
+    pub fn add_counted(&mut self, entry: Entry, counts: Counts, is_match: bool) {
+        self.go_on_to(entry.created_at);
+        let can_be_hit = self.request.admits(entry.created_at, entry.is_archived);
+        let owner = self.owners.len() - 1;
+        self.corpus.add_counted(counts, is_match, can_be_hit.then_some((owner, entry)));
+    }
+
+    /// Begins a run if the next entry was kept long after the last one, or before it.
+    fn go_on_to(&mut self, created_at: Option<Timestamp>) {
+        let moments = self.last.zip(created_at);
+        let gap = moments.map(|(last, moment)| moment.milliseconds() - last.milliseconds());
+        if gap.is_some_and(|gap| !(0..=MAX_GAP).contains(&gap)) {
+            self.begin_run();
+        }
+        self.last = created_at;
+    }
+
+    /// Adds an entry of the last owner.
+    pub fn add(&mut self, entry: Entry) {
+        let owner = self.owners.len() - 1;
+        self.owners[owner].1 += 1;
+        let mut counts = self.request.query.count(&entry.text);
+        counts.add(&self.request.query.count(&entry.about));
+        let can_be_hit = self.request.admits(entry.created_at, entry.is_archived);
+        self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
+    }
+
+    /// Notes an owner that the search leaves out because of its `agent`.
+    pub fn leave_out(&mut self, owner: Owner) {
+        self.others.push(owner);
+    }
+
+    /// Notes what could not be searched.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    pub fn found(self) -> Found {
+        let candidates = self.corpus.ranked();
+        Found { candidates, owners: self.owners, others: self.others, warnings: self.warnings }
+    }
+}

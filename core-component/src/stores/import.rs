@@ -1,0 +1,237 @@
+//! Importing the files of a person's folder: finding their memories, then writing these page by page.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::change::{Order, change};
+use super::error::Error;
+use super::index::indexed;
+use super::memory::{Memory, OF_PEOPLE, Update, text_of_person, updated};
+use super::operations::{Warnings, spliced};
+use super::path::{CategoryPath, FileNameError, MemoryPath};
+use super::plan::Plan;
+use super::store::{ReadError, Store, Text};
+use crate::front_matter::FrontMatter;
+use crate::storage::{MAX_DOCUMENT_BYTES, Splice};
+
+/// The files of a folder, before any is read.
+#[derive(Default)]
+pub(super) struct ImportPlan {
+    /// Each file with the path of its memory, by that path.
+    pub memories: Vec<(String, MemoryPath)>,
+    /// Each file that cannot be imported, with the reason.
+    pub skipped: Vec<(String, String)>,
+    /// The number of files that are not Markdown.
+    pub others: usize,
+}
+
+/// Finds the memory that each file of a folder becomes.
+pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> ImportPlan {
+    let mut plan = ImportPlan::default();
+    let mut files: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
+    for name in names {
+        match category.memory_of_file(&name) {
+            Ok(path) => files.entry(path).or_default().push(name),
+            Err(FileNameError::NotMarkdown) => plan.others += 1,
+            Err(error) => plan.skipped.push((name, reason(&error))),
+        }
+    }
+    for (path, mut names) in files {
+        if let [_] = names[..] {
+            plan.memories.extend(names.pop().map(|name| (name, path)));
+            continue;
+        }
+        // The order of the names must not decide which file becomes the memory, so none does.
+        let (first, second) = (names[0].clone(), names[1].clone());
+        for name in names {
+            let other = if name == first { &second } else { &first };
+            let reason = format!(
+                "it would become `{path}`, and so would `{}`: rename one",
+                other.escape_debug()
+            );
+            plan.skipped.push((name, reason));
+        }
+    }
+    plan.skipped.sort();
+    plan
+}
+
+fn reason(error: &FileNameError) -> String {
+    match error {
+        FileNameError::NotMarkdown => "it is not Markdown".to_owned(),
+        FileNameError::NoSpelling(segment) => format!(
+            "`{}` has neither a letter from a to z nor a digit: rename it",
+            segment.escape_debug()
+        ),
+        FileNameError::TooDeep => {
+            "its path would have more than 10 segments: move it up, or import its directory alone"
+                .to_owned()
+        }
+    }
+}
+
+/// A file to import.
+pub(super) struct ImportFile {
+    pub path: MemoryPath,
+    pub text: String,
+}
+
+/// What to do with a file whose memory exists with another text.
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(super) enum OnConflict {
+    #[default]
+    Skip,
+    Replace,
+    Refuse,
+}
+
+/// The result for one file.
+pub(super) enum Outcome {
+    Added,
+    Replaced,
+    /// The memory has the text of the file already.
+    Unchanged,
+    /// Nothing was written, for this reason.
+    Skipped(String),
+}
+
+/// The change that a file makes.
+enum Decision {
+    Create(String),
+    /// With the text that the splices give.
+    Edit(Text, Vec<Splice>, String),
+    Keep(Text),
+    Skip(String),
+}
+
+/// Imports files, all of them or none.
+///
+/// # Errors
+///
+/// `MEMORY_EXISTS` if a memory has another text and such files are refused.
+pub(super) fn import_memories(
+    store: &Store<'_>,
+    files: &[ImportFile],
+    on_conflict: OnConflict,
+) -> Result<(Vec<Outcome>, Warnings), Error> {
+    // An intent holds the texts of all files, and one text may be as long as a document.
+    let order = match files {
+        [_] => Order::MemoryFirst,
+        _ => Order::Intent("import_memories"),
+    };
+    change(store, order, |plan| {
+        // An error is no answer of the plan: with an answer, the files before it would be written.
+        let outcomes = files.iter().map(|file| {
+            let decision = decide(store, file, on_conflict)?;
+            add(plan, &file.path, decision)
+        });
+        outcomes.collect::<Result<_, Error>>().map(Ok)
+    })
+}
+
+/// Says what [`import_memories`] would do. It takes no lock.
+///
+/// # Errors
+///
+/// As for [`import_memories`].
+pub(super) fn import_dry_run(
+    store: &Store<'_>,
+    files: &[ImportFile],
+    on_conflict: OnConflict,
+) -> Result<Vec<Outcome>, Error> {
+    let outcomes = files.iter().map(|file| decide(store, file, on_conflict).map(Outcome::from));
+    outcomes.collect()
+}
+
+impl From<Decision> for Outcome {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Create(_) => Self::Added,
+            Decision::Edit(..) => Self::Replaced,
+            Decision::Keep(_) => Self::Unchanged,
+            Decision::Skip(reason) => Self::Skipped(reason),
+        }
+    }
+}
+
+/// Adds the change of one file to a plan.
+fn add(plan: &mut Plan<'_>, path: &MemoryPath, decision: Decision) -> Result<Outcome, Error> {
+    match &decision {
+        Decision::Create(text) => {
+            plan.create(path, text.clone(), indexed(&Memory::read(path, text)?));
+        }
+        Decision::Edit(before, splices, text) => {
+            plan.edit(path, before, splices.clone(), indexed(&Memory::read(path, text)?));
+        }
+        Decision::Keep(before) => plan.index(path, indexed(&Memory::read(path, &before.text)?)),
+        Decision::Skip(_) => {}
+    }
+    Ok(decision.into())
+}
+
+fn decide(
+    store: &Store<'_>,
+    file: &ImportFile,
+    on_conflict: OnConflict,
+) -> Result<Decision, Error> {
+    let ImportFile { path, text } = file;
+    let skip = |error: Error| Ok(Decision::Skip(error.message().to_owned()));
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Ok(Decision::Skip("it is blank".to_owned()));
+    }
+    let new = match text_of_person(path, text, store.call.context.now) {
+        Ok(new) => new,
+        Err(error) => return skip(error),
+    };
+    let before = match store.memory(path) {
+        // If conflicts are refused, so is a memory that cannot be compared.
+        Err(ReadError::Unusable(error)) if !matches!(on_conflict, OnConflict::Refuse) => {
+            return skip(error);
+        }
+        read => read?,
+    };
+    let Some(before) = before else {
+        return Ok(if is_too_long(&new) { too_long() } else { Decision::Create(new) });
+    };
+    let splices = match changes(store, file, &before) {
+        Ok(Some(splices)) => splices,
+        Ok(None) => return Ok(Decision::Keep(before)),
+        Err(error) => return skip(error),
+    };
+    let new = spliced(&before, &splices);
+    match on_conflict {
+        OnConflict::Skip => Ok(Decision::Skip(Error::another_memory(path))),
+        OnConflict::Refuse => Err(Error::import_refused(path)),
+        OnConflict::Replace if is_too_long(&new) => Ok(too_long()),
+        OnConflict::Replace => Ok(Decision::Edit(before, splices, new)),
+    }
+}
+
+fn is_too_long(text: &str) -> bool {
+    text.len() as u64 > MAX_DOCUMENT_BYTES
+}
+
+fn too_long() -> Decision {
+    Decision::Skip("it has more than 16 MiB with its front matter: split it".to_owned())
+}
+
+/// The splices that give a memory the text of a file. `None` if it has that text already. A file
+/// without front matter leaves that of the memory, as an update does.
+fn changes(
+    store: &Store<'_>,
+    file: &ImportFile,
+    before: &Text,
+) -> Result<Option<Vec<Splice>>, Error> {
+    let ImportFile { path, text } = file;
+    let front = FrontMatter::read(text).map_err(|error| Error::damaged(&path.file(), &error))?;
+    if !front.is_there() {
+        let update = Update { content: Some(front.body().to_owned()), ..Update::default() };
+        return updated(path, &before.text, &update, store.call.context.now, OF_PEOPLE);
+    }
+    let splice = Splice { range: 0..before.text.len(), inserts: text.clone().into_bytes() };
+    Ok((before.text != *text).then(|| vec![splice]))
+}
