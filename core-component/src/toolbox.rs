@@ -221,7 +221,7 @@ pub fn complete(
     Ok(Outcome::of_value(call, values))
 }
 
-/// Lists at most 100 follow-ups that are neither answered nor claimed, as those of the outcome.
+/// Lists at most 100 follow-ups that are neither answered nor under a lease, as those of the outcome.
 ///
 /// # Errors
 ///

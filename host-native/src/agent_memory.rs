@@ -263,8 +263,9 @@ impl AgentMemory {
         .await
     }
 
-    /// Lists the follow-ups that wait in storage and that nobody has claimed, as those of the
-    /// outcome: none without a model.
+    /// Lists at most 100 follow-ups that wait in storage, of agents that the caller reaches. They are
+    /// the follow-ups of the outcome. One with a lease is left out until the lease ends. Without a
+    /// model there are none.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::memory::{Importance, Kind, Memory};
 use crate::words::fold;
 
-/// A query. A memory matches if it passes all filters.
+/// A query. A memory matches if it passes all filters and has all terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Query {
     /// The memory must have one of these ids, if there are any.

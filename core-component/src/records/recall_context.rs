@@ -14,7 +14,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct RecallContext;
 
-/// Recalls the memories that were used or changed last. Useful when a session begins. Counts as an
+/// Recalls the memories that were recalled or changed last. Useful when a session begins. Counts as an
 /// access.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

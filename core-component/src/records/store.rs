@@ -101,7 +101,8 @@ pub(super) trait Writer: Reader {
     fn keeps_backup(&self) -> bool;
 }
 
-/// Why a change is made. It decides whether the file is backed up.
+/// Why a change is made. In JSON, it decides whether the file is backed up, and whether its
+/// `updated_at` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The caller asked for it: the file before the change becomes the backup.

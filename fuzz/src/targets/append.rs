@@ -1,4 +1,5 @@
-//! `append_entry`: an input is a choice of schema, log and section, an entry, and the body of a log.
+//! `append_entry`: an input chooses the schema, the beginning of the log and the section. The entry
+//! and the rest of the log follow.
 
 use pulldown_cmark::HeadingLevel;
 

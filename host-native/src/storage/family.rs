@@ -118,7 +118,8 @@ impl Family {
         }
     }
 
-    /// The names of the places that may be opened. `others` are the other granted places.
+    /// The names of the places that are not refused; the directory of one may be missing. `others`
+    /// are the other granted places.
     pub fn names(&self, others: &Directories) -> Result<Vec<String>, Error> {
         let members = self.members()?;
         let is_refused = |name: &String| {

@@ -42,7 +42,7 @@ export class Family {
     this.#others.add(join(registry.path, registry.file), registry.location)
   }
 
-  /** The names of the places that may be opened, in byte order. */
+  /** The names of the places that are not refused, in byte order. The directory of one may be missing. */
   names(): string[] {
     const members = this.#current()
     const names = [...members.registered.keys()].filter((name) => {

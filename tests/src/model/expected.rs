@@ -11,7 +11,7 @@ const SHOWN: usize = 2000;
 /// The expected answer of a call.
 #[derive(Clone, Debug)]
 pub enum Expected {
-    /// This result, and a text that each of its warnings contains.
+    /// This result. For each of its warnings, a text that it contains.
     Result {
         /// The result without `warnings`.
         fields: Value,

@@ -24,7 +24,7 @@ pub enum Field {
     Limit,
     /// The most characters of a page.
     PageLimit,
-    /// The place where a page begins.
+    /// The first character of a page.
     From,
 }
 
