@@ -108,7 +108,7 @@ test('200 concurrent calls lose nothing and keep their order', async () => {
 })
 
 test('neither the event loop nor reads wait while a writer waits for the lock', async () => {
-  const { repository, memory } = await session({ workers: 2 })
+  const { repository, memory } = await session({ workers: 2, lockWait: 60_000 })
   const other = await holdInOtherProcess(repository)
   const waiting = Array.from({ length: 5 }, (_, n) => memory.call('append_entry', entry(repository, `waits ${n}`)))
   const read = await memory.call('read_summary', { agent_name: 'aristotle', repo_root: repository })

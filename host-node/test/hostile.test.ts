@@ -69,7 +69,7 @@ for (const [tool, code, options] of hostileTools) {
 }
 
 test("waiting for a lock does not count as the guest's time", async () => {
-  const { repository, memory, call } = await guests({ limits: { guestTime: 1000 } })
+  const { repository, memory, call } = await guests({ limits: { guestTime: 1000 }, lockWait: 60_000 })
   const other = await holdInOtherProcess(repository)
   const waiting = call('append', { line: 'waited' })
   await new Promise((resolve) => setTimeout(resolve, 2000))

@@ -28,9 +28,9 @@ const KILLS: [(usize, usize); 4] = [(0, 40), (1, 160), (4, 80), (5, 120)];
 /// The entries of one late writer of each host, which begins after the other host has written. So
 /// the lock passes between the hosts, however fast one of them is.
 const LATE_ENTRIES: usize = 1;
-/// How long the lock is held, and how long a writer waits for it, which is the default.
+/// How long the lock is held, and how long a writer waits for it: longer than a busy machine pauses.
 const HELD: Duration = Duration::from_secs(4);
-const LOCK_WAIT: Duration = Duration::from_secs(5);
+const LOCK_WAIT: Duration = Duration::from_secs(60);
 
 /// The races run one after the other, since each uses the whole machine.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -264,7 +264,7 @@ fn wait(host: Host) {
     let longest = Duration::from_millis(race.records[ID].longest);
     println!("{host:?}: the call that had to wait took {longest:?}");
     // The call may have begun a little after the lock was taken.
-    assert!(longest > HELD - Duration::from_secs(1), "{host:?}: no call has waited: {longest:?}");
+    assert!(longest > HELD / 2, "{host:?}: no call has waited: {longest:?}");
     let mut writer = race.running.remove(ID).expect("it is running");
     writer.kill().and_then(|()| writer.wait()).expect("a process can be killed");
 }

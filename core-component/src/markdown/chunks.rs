@@ -5,25 +5,23 @@ use pulldown_cmark::{Event, Parser, Tag};
 use super::outline::{Block, BlockKind, Outline};
 
 /// The parts of a document that are at most so many bytes long, or else one block: as many blocks each
-/// as fit. A short document is one part.
+/// as fit. Text that is no block, such as the targets of links, belongs to the part before. A short
+/// document is one part.
 pub(crate) fn chunks(text: &str, most: usize) -> Vec<&str> {
     if text.len() <= most {
         return vec![text.trim()];
     }
     let outline = Outline::of(text);
     let mut chunks = Vec::new();
-    let mut open = 0..0;
+    let mut start = 0;
     for block in &outline.blocks {
-        if open.is_empty() {
-            open = block.range.clone();
-        } else if block.range.end - open.start <= most {
-            open.end = block.range.end;
-        } else {
-            chunks.push(&text[open]);
-            open = block.range.clone();
+        let before = text[start..block.range.start].trim();
+        if block.range.end - start > most && !before.is_empty() {
+            chunks.push(before);
+            start = block.range.start;
         }
     }
-    chunks.push(&text[open]);
+    chunks.push(text[start..].trim());
     chunks
 }
 
@@ -60,6 +58,8 @@ mod tests {
         assert_eq!(chunks(text, 100), ["one\n\ntwo\n\n- a\n- b\n\nthree"]);
         assert_eq!(chunks(text, 9), ["one\n\ntwo", "- a\n- b", "three"]);
         assert_eq!(chunks("", 9), [""]);
+        assert_eq!(chunks("[a]: /x\n[b]: /y\n", 9), ["[a]: /x\n[b]: /y"]);
+        assert_eq!(chunks("[a]: /x\n\none\n\n[b]: /y\n", 9), ["[a]: /x", "one\n\n[b]: /y"]);
     }
 
     #[test]

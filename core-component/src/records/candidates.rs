@@ -20,6 +20,8 @@ pub(super) struct Candidates {
     pub with_stem: Vec<u64>,
     /// The matches and the memories around them, by type and then in the order of insertion.
     pub near: Vec<Near>,
+    /// How many memories were not looked at, because the index lacks them and they are too many.
+    pub unread: u64,
 }
 
 /// A match, or a memory around one.
@@ -90,7 +92,7 @@ fn of_at_most(
         Near { memory, counts, is_match: chosen.contains(&at), begins_run }
     });
     let near: Vec<Near> = near.collect();
-    Ok(Candidates { memories: near.len() as u64, with_stem, near })
+    Ok(Candidates { memories: near.len() as u64, with_stem, near, unread: 0 })
 }
 
 #[cfg(test)]

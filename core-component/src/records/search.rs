@@ -41,6 +41,13 @@ fn add(
         }
         Err(error) => return Err(error),
     };
+    if candidates.unread > 0 {
+        entries.warn(format!(
+            "records of agent `{}`: {} memories are not in the index yet and were not searched; \
+             each write adds some, and `{tool}` with `search` finds them now",
+            agent.name, candidates.unread,
+        ));
+    }
     entries.begin(owner);
     add_candidates(entries, candidates, agent.name, tool);
     Ok(())
@@ -53,7 +60,7 @@ pub(super) fn add_candidates(
     agent: &str,
     tool: &str,
 ) {
-    let Candidates { memories, with_stem, near } = candidates;
+    let Candidates { memories, with_stem, near, .. } = candidates;
     entries.count(memories, &with_stem);
     for Near { memory, counts, is_match, begins_run } in near {
         if begins_run {

@@ -10,8 +10,9 @@ use crate::source::{Entries, Entry, Found, Owner, ReadCall, Request};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Category, Hints, Source, Tool};
 
-/// The most characters of one passage, and of all passages of an answer.
+/// The most characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
+/// When all passages of an answer have so many characters, each further one is short.
 const MAX_PASSAGES: usize = 12_000;
 /// A passage has at least as many characters as this, however many there are.
 const LEAST_PASSAGE: usize = 160;

@@ -24,6 +24,16 @@ pub(crate) fn each_word(text: &str, mut found: impl FnMut(&str)) {
     if folded.is_ascii() {
         return ascii_words(&folded).for_each(found);
     }
+    // No word has a space in it, and most parts of a text with a few other characters are ASCII.
+    for part in folded.split_ascii_whitespace() {
+        match part.is_ascii() {
+            true => ascii_words(part).for_each(&mut found),
+            false => unicode_words(part, &mut found),
+        }
+    }
+}
+
+fn unicode_words(folded: &str, found: &mut impl FnMut(&str)) {
     for segment in folded.unicode_words() {
         let mut word = String::new();
         for grapheme in segment.graphemes(true) {
@@ -69,6 +79,7 @@ mod tests {
             ("Cafe\u{301} crème", "cafe\u{301} crème"),
             ("l’été_passé 3,14 €", "l été passé 3 14"),
             ("東京都", "東 京 都"),
+            ("a \u{301}b\t\u{200d}c\u{a0}d", "a b c d"),
             ("データベース", "データベース"),
             ("—…!", ""),
             ("", ""),

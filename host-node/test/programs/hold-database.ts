@@ -21,7 +21,7 @@ database.open(false)
 if (moment === 'waiting') notify()
 const transaction = beginWrite(database, lockTimeout)
 transaction.execute([insert])
-notify()
+if (moment !== 'committing') notify()
 if (moment === 'querying') transaction.query(slow, 1)
 for (let last = transaction; ;) {
   if (moment !== 'committing') {
@@ -31,5 +31,6 @@ for (let last = transaction; ;) {
   last.query(large, 1)
   last.query({ sql: "DELETE FROM t WHERE typeof(x) = 'blob' RETURNING 1", parameters: [] }, 0)
   last.commit()
+  if (last === transaction) notify()
   last = beginWrite(database, lockTimeout)
 }

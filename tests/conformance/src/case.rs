@@ -55,7 +55,7 @@ impl Format {
 }
 
 /// The contents of a case's file.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
 pub struct CaseText {
@@ -90,7 +90,7 @@ pub struct Caps {
 }
 
 /// The only format that a case of `records` runs in.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Only {
     format: Format,
@@ -100,7 +100,7 @@ struct Only {
 }
 
 /// The clock of a case.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
 pub struct CaseClock {
@@ -117,7 +117,7 @@ impl Default for CaseClock {
 
 /// The contents of storage: documents of a repository, files of the directory of records, the
 /// database of layers, or files of stores.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum StorageText {
     Repo(BTreeMap<String, ContentsText>),
@@ -127,7 +127,7 @@ enum StorageText {
 }
 
 /// A database: the statements that make it, or what queries answer.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct DatabaseText {
     sql: Vec<String>,
@@ -135,7 +135,7 @@ struct DatabaseText {
 }
 
 /// A query of a database and the rows that it answers.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
 pub struct QueryText {
@@ -143,7 +143,7 @@ pub struct QueryText {
     pub rows: Vec<Vec<Value>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum ContentsText {
     Text(String),
@@ -263,6 +263,27 @@ impl Case {
     /// The mounted toolsets.
     pub fn toolsets(&self) -> Vec<String> {
         self.text.toolsets.clone().unwrap_or_else(|| vec![self.toolset().to_owned()])
+    }
+
+    /// The same case with these toolsets mounted. It calls each tool by its qualified name, and
+    /// expects no texts, because they name tools as they are listed. `None` if the case itself says
+    /// what is mounted.
+    pub fn mounted_with(&self, toolsets: &[&str]) -> Option<Self> {
+        if self.text.toolsets.is_some() {
+            return None;
+        }
+        let mut text = CaseText::clone(&self.text);
+        let prefix = format!("{}_", self.toolset());
+        for step in &mut text.steps {
+            step.says.clear();
+            if let Request::Call { call, .. } = &mut step.request
+                && !call.starts_with(&prefix)
+            {
+                *call = format!("{prefix}{call}");
+            }
+        }
+        text.toolsets = Some(toolsets.iter().map(|name| (*name).to_owned()).collect());
+        Some(Self { text: Arc::new(text), ..self.clone() })
     }
 
     /// The toolset whose folder it is in.

@@ -19,7 +19,7 @@ pub struct Places {
 pub struct Ids(Vec<Option<String>>);
 
 /// An object that stands for a repeated text.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
     repeat: String,

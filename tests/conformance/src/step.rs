@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::places::{Ids, Places};
 
 /// One request and its expected answer.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
 pub struct Step {
     #[serde(flatten)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::{env, fs};
 
 use agent_memory_conformance::case::{Case, Step, directory, load_all};
-use agent_memory_conformance::core_runner::{CoreSession, tools, tools_of};
+use agent_memory_conformance::core_runner::{CoreSession, tools, tools_of, toolsets};
 use agent_memory_conformance::faults::table::{self, Row};
 use agent_memory_conformance::json_schema::violations;
 use agent_memory_conformance::runner::{Answer, error_code, error_fields, run};
@@ -24,6 +24,18 @@ fn every_case_passes_on_the_core() {
     let mut complaints = Vec::new();
     for case in load_all() {
         let ended = run(&case, CoreSession::start(&case), true);
+        complaints.extend(ended.error.map(|error| format!("{}: {error}", case.name)));
+    }
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn every_case_passes_on_the_core_with_all_toolsets_mounted() {
+    let all = toolsets();
+    let all: Vec<&str> = all.iter().map(String::as_str).filter(|name| *name != "search").collect();
+    let mut complaints = Vec::new();
+    for case in load_all().iter().filter_map(|case| case.mounted_with(&all)) {
+        let ended = run(&case, CoreSession::start(&case), false);
         complaints.extend(ended.error.map(|error| format!("{}: {error}", case.name)));
     }
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));

@@ -36,7 +36,7 @@ pub struct Difference {
     pub what: String,
 }
 
-/// How often a shorter sequence is tried.
+/// How many shorter sequences are tried at most.
 const ATTEMPTS: usize = 300;
 
 /// The sequence of a seed.

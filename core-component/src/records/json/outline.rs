@@ -32,8 +32,8 @@ impl JsonFile {
 }
 
 impl Outline {
-    /// Splits a text without records. Adds an array for each type that `needs` one and has none.
-    /// Returns `None` if the text is not such a file.
+    /// Splits the text of an agent's file, from which the records were taken out. Adds an array for
+    /// each type that `needs` one and has none. Returns `None` if it is no agent's file.
     pub fn of(text: &str, needs: impl Fn(Kind) -> bool) -> Option<Self> {
         let mut file = scanned(text)?;
         let missing = |kind: &Kind| file.array(*kind).is_none() && needs(*kind);

@@ -1,6 +1,6 @@
 //! All rows of an agent at once: for conversion and export.
 
-use super::indexing::{MOST, delete_texts, index_pending};
+use super::indexing::{MOST, cost, delete_texts, index_pending};
 use super::reader::find_agent;
 use super::row::{COLUMNS, Row, timestamp};
 use super::schema::has_tables;
@@ -92,7 +92,8 @@ impl<'a> AgentRows<'a> {
     /// Adds records after all others of the agent.
     pub fn add(&self, key: i64, records: &[&Imported]) -> Result<(), Error> {
         insert_all(self.transaction, key, records)?;
-        index_pending(self.transaction, MOST + records.len()).map(drop)
+        let added: usize = records.iter().map(|of| cost(of.memory.searched_texts())).sum();
+        index_pending(self.transaction, MOST + added).map(drop)
     }
 
     /// Removes the note that the rows are a copy of a file.

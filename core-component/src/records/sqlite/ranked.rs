@@ -1,6 +1,6 @@
 //! Ranked search: the index counts the stems and finds the candidates.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::row::{COLUMNS, Row};
 use super::search::NOTHING;
@@ -15,8 +15,9 @@ use crate::source::Request;
 use crate::storage::database::{Transaction, Value};
 use crate::time::Timestamp;
 
-/// The number of rows that are read at once: the longest that the tools accept fit in one answer.
+/// The number of rows that are read at once, and their most bytes, unless one alone has more.
 const PAGE: usize = 100;
+const PAGE_BYTES: i64 = 4 << 20;
 
 /// If a stem has more memories, SQLite reads the memories from the newest on. Otherwise it looks up
 /// each memory of the stem.
@@ -30,7 +31,8 @@ pub(super) fn candidates(
 ) -> Result<Candidates, Error> {
     let sql = "SELECT count(*) FROM memories WHERE agent = ?1";
     let memories = number(view, sql, [Value::Integer(agent)])?;
-    let search = Search { view, agent, request, pending: pending(view, agent, request)? };
+    let (pending, unread) = pending(view, agent, request)?;
+    let search = Search { view, agent, request, pending };
     let stems = request.query.stems();
     let with_words = stems.iter().map(|stem| search.words_of(stem));
     let with_words = with_words.collect::<Result<Vec<String>, Error>>()?;
@@ -43,7 +45,7 @@ pub(super) fn candidates(
         search.newest(stem, &with_words[stem], with_stem[stem])
     })?;
     let near = search.near(&matches)?;
-    Ok(Candidates { memories, with_stem, near })
+    Ok(Candidates { memories, with_stem, near, unread })
 }
 
 fn number(
@@ -55,31 +57,81 @@ fn number(
     Ok(row.map_or(Ok(0), |row| integer(&row[0]))? as u64)
 }
 
-/// The keys of an agent's pending memories, with their counts.
+/// The pending memories of an agent that a search reads, newest first: at most so many, and at most
+/// so many bytes.
+const MAX_PENDING: u32 = 5_000;
+const MAX_PENDING_BYTES: i64 = 2 << 20;
+
+/// The keys of an agent's pending memories, with their counts, and the number of those that were too
+/// many to read.
 fn pending(
     view: &dyn Transaction,
     agent: i64,
     request: &Request,
-) -> Result<Vec<(i64, Counts)>, Error> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM unindexed AS u CROSS JOIN memories AS m ON m.key = u.memory \
-         WHERE u.memory > ?1 AND m.agent = ?2 ORDER BY u.memory LIMIT ?3"
-    );
-    let mut pending = Vec::new();
-    let mut after = i64::MIN;
-    loop {
-        let of_page = [after, agent, PAGE as i64].map(Value::Integer);
-        let rows = view.query(&statement(&sql, of_page), PAGE as u32)?.rows;
-        let is_last = rows.len() < PAGE;
-        for row in rows {
-            let row = Row::read(row)?;
-            after = row.key;
-            pending.push((row.key, counts(&request.query, &row.memory)));
-        }
-        if is_last {
-            return Ok(pending);
+) -> Result<(Vec<(i64, Counts)>, u64), Error> {
+    let from =
+        "FROM unindexed AS u CROSS JOIN memories AS m ON m.key = u.memory WHERE m.agent = ?1";
+    let sql = format!("SELECT u.memory, m.bytes {from} ORDER BY u.memory DESC LIMIT ?2");
+    let parameters = [agent, MAX_PENDING.into()].map(Value::Integer);
+    let newest = view.query(&statement(&sql, parameters), MAX_PENDING)?.rows;
+    let is_cut = newest.len() == MAX_PENDING as usize;
+    let (mut keys, mut room, found) = (Vec::new(), MAX_PENDING_BYTES, newest.len());
+    for row in newest {
+        let bytes = integer(&row[1])?;
+        if bytes <= room {
+            room -= bytes;
+            keys.push(integer(&row[0])?);
         }
     }
+    let all = match is_cut {
+        true => number(view, &format!("SELECT count(*) {from}"), [Value::Integer(agent)])?,
+        false => found as u64,
+    };
+    let mut pending = Vec::with_capacity(keys.len());
+    each_row(view, "m.key", &keys, |Row { key, memory, .. }| {
+        pending.push((key, counts(&request.query, &memory)));
+    })?;
+    Ok((pending, all - keys.len() as u64))
+}
+
+/// Reads memories by their keys, in an order.
+fn each_row(
+    view: &dyn Transaction,
+    order: &str,
+    keys: &[i64],
+    mut read: impl FnMut(Row),
+) -> Result<(), Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories AS m \
+         WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY {order}"
+    );
+    for keys in pages(view, keys)? {
+        for row in view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {
+            read(Row::read(row)?);
+        }
+    }
+    Ok(())
+}
+
+/// Keys of memories, divided into those that are read at once.
+fn pages<'a>(view: &dyn Transaction, mut keys: &'a [i64]) -> Result<Vec<&'a [i64]>, Error> {
+    let sql = "SELECT key, bytes + coalesce(octet_length(original), 0) FROM memories \
+               WHERE key IN (SELECT value FROM json_each(?1))";
+    let rows = view.query(&statement(sql, [json(&keys)]), keys.len() as u32)?.rows;
+    let size = |row: &Vec<Value>| Ok((integer(&row[0])?, integer(&row[1])?));
+    let sizes = rows.iter().map(size).collect::<Result<BTreeMap<i64, i64>, Error>>()?;
+    let mut pages = Vec::new();
+    while !keys.is_empty() {
+        let mut room = PAGE_BYTES;
+        let fits = keys.iter().take(PAGE).take_while(|key| {
+            room -= sizes.get(key).copied().unwrap_or_default();
+            room >= 0
+        });
+        let (page, rest) = keys.split_at(fits.count().max(1));
+        pages.push(page);
+        keys = rest;
+    }
+    Ok(pages)
 }
 
 struct Search<'a> {
@@ -138,22 +190,15 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         let (keys, first_of_runs) = self.keys_around(matches)?;
-        let sql = format!(
-            "SELECT {COLUMNS} FROM memories AS m \
-             WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY m.type, m.key"
-        );
         let mut near = Vec::with_capacity(keys.len());
-        for keys in keys.chunks(PAGE) {
-            for row in self.view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {
-                let Row { key, memory, .. } = Row::read(row)?;
-                near.push(Near {
-                    counts: counts(&self.request.query, &memory),
-                    memory,
-                    is_match: matches.contains(&key),
-                    begins_run: first_of_runs.contains(&key),
-                });
-            }
-        }
+        each_row(self.view, "m.type, m.key", &keys, |Row { key, memory, .. }| {
+            near.push(Near {
+                counts: counts(&self.request.query, &memory),
+                memory,
+                is_match: matches.contains(&key),
+                begins_run: first_of_runs.contains(&key),
+            });
+        })?;
         Ok(near)
     }
 

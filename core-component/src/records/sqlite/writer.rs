@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::indexing::{MOST, delete_text, index_pending, make_pending};
+use super::indexing::{MOST, cost, delete_text, index_pending, make_pending};
 use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, optional_text, query_one, statement, text};
@@ -30,7 +30,7 @@ pub(in crate::records) struct SqliteWriter<'a> {
     is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
-    /// How many pending memories may still be indexed.
+    /// How much may still be indexed, as [`cost`] counts it.
     indexing: usize,
 }
 
@@ -112,14 +112,14 @@ impl<'a> SqliteWriter<'a> {
         }
         statements.push(make_pending("VALUES (last_insert_rowid())", &[]));
         self.execute(&statements)?;
-        self.index_pending(1)
+        self.index_pending(cost(memory.searched_texts()))
     }
 
-    /// Indexes pending memories, if there are enough: at most [`MOST`] in a call, besides as many as
-    /// it has added.
+    /// Indexes pending memories, if there are enough: besides what a call adds, at most [`MOST`].
     fn index_pending(&mut self, added: usize) -> Result<(), Error> {
         self.indexing += added;
-        self.indexing -= index_pending(self.transaction, self.indexing)?;
+        let indexed = index_pending(self.transaction, self.indexing)?;
+        self.indexing = self.indexing.saturating_sub(indexed);
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl Writer for SqliteWriter<'_> {
         self.check_limits(agent, records.len() as u64, bytes)?;
         self.note_change()?;
         insert_all(self.transaction, agent, records)?;
-        self.index_pending(records.len())
+        self.index_pending(records.iter().map(|of| cost(of.memory.searched_texts())).sum())
     }
 
     fn update(&mut self, before: &Memory, after: &Memory) -> Result<(), Error> {
@@ -201,7 +201,7 @@ impl Writer for SqliteWriter<'_> {
             let key = [Value::Integer(row.key)];
             delete_text(self.transaction, agent, row.key, before)?;
             self.execute(&[make_pending("VALUES (?1)", &key)])?;
-            self.index_pending(1)?;
+            self.index_pending(cost(after.searched_texts()))?;
         }
         Ok(())
     }

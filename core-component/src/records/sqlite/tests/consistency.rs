@@ -82,6 +82,36 @@ fn an_import_is_indexed_except_for_fewer_than_a_batch() {
     }
 }
 
+/// The texts of a page would not fit into one answer of storage, and those of a call would take too
+/// long.
+#[test]
+fn long_memories_are_indexed_a_few_at_a_time_and_very_long_ones_never() {
+    let host = Host::new();
+    let record = |number: usize, content: &str| {
+        json!({"id": format!("{number:08}-0000-4000-8000-000000000000"), "type": "task",
+            "content": content, "created_at": "2025-01-01T10:00:00.000Z"})
+        .to_string()
+    };
+    let long = |name: &str, length: usize| format!("{name} {}", "kite ".repeat(length / 5));
+    let import = |agent: &str, record: String| {
+        host.call("import_records", &json!({"agent_id": agent, "records": record}));
+    };
+    for number in 0..33 {
+        let content = long(&format!("long{number}"), 500_000);
+        import(&format!("agent{}", number / 11), record(number, &content));
+    }
+    import("ada", record(40, &long("overlong", 600_000)));
+    for number in 0..40 {
+        host.add("ada", &format!("short {number}"));
+    }
+    assert!(host.pending().len() < 64, "{} are pending", host.pending().len());
+    let found =
+        [("agent0", "long0"), ("agent2", "long32"), ("ada", "overlong"), ("ada", "short 39")];
+    for (agent, term) in found {
+        assert_eq!(host.total(agent, term), 1, "{term}");
+    }
+}
+
 #[test]
 fn the_words_of_a_deleted_memory_leave_the_vocabulary_unless_another_memory_has_them() {
     let host = Host::new();
