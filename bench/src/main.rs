@@ -13,6 +13,8 @@ mod programs;
 mod read_summary;
 mod records;
 mod run;
+mod search;
+mod sizes;
 mod start;
 mod stores;
 mod table;

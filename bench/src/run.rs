@@ -7,7 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::comparison::Comparison;
 use crate::machine::Machine;
-use crate::{append_entry, layers, read_summary, records, start, stores, table};
+use crate::sizes::Sizes;
+use crate::{append_entry, layers, read_summary, records, search, start, stores, table};
 
 /// Compares agent-memory with its parts and with other programs.
 ///
@@ -32,6 +33,8 @@ enum Part {
     AppendEntry,
     /// Adds, queries and recalls of memories, by the number of memories.
     Records,
+    /// Questions to `search_memory`, beside the engine's own ranking; the cost and space of the index.
+    Search,
     /// Adds, reads and searches of episodes in layers, by the number of episodes.
     Layers,
     /// Adds, lists, recent memories and reindexing of stores, beside bare file operations.
@@ -89,8 +92,8 @@ impl Bench {
         let parts = match part {
             Some(part) => vec![part],
             None => {
-                use Part::{AppendEntry, Layers, ReadSummary, Records, Start, Stores};
-                vec![Start, ReadSummary, AppendEntry, Records, Layers, Stores]
+                use Part::{AppendEntry, Layers, ReadSummary, Records, Search, Start, Stores};
+                vec![Start, ReadSummary, AppendEntry, Records, Search, Layers, Stores]
             }
         };
         let machine = Machine::of(&directory);
@@ -106,31 +109,39 @@ impl Bench {
             all.push(measured);
             Ok(())
         };
+        let mut all_sizes = Vec::new();
         for part in parts {
-            part.measure(&how, &directory, &mut run)?;
+            if let Some(sizes) = part.measure(&how, &directory, &mut run)? {
+                if !how.json {
+                    println!("\n{}", table::sizes_text(&sizes).trim_end());
+                }
+                all_sizes.push(sizes);
+            }
         }
         if how.json {
-            println!("{:#}", table::json(&all, &machine));
+            println!("{:#}", table::json(&all, &all_sizes, &machine));
         }
         Ok(())
     }
 }
 
 impl Part {
+    /// Measures each comparison, and returns the sizes if the part has any.
     fn measure(
         self,
         how: &How,
         directory: &Path,
         run: &mut dyn FnMut(Comparison) -> io::Result<()>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Option<Sizes>> {
         let comparisons = match self {
             Self::Start => start::comparisons(how, directory)?,
             Self::ReadSummary => read_summary::comparisons(how, directory)?,
             Self::AppendEntry => append_entry::comparisons(how, directory)?,
-            Self::Records => return records::measure(how, directory, run),
-            Self::Layers => return layers::measure(how, directory, run),
-            Self::Stores => return stores::measure(how, directory, run),
+            Self::Records => return records::measure(how, directory, run).map(|()| None),
+            Self::Search => return search::measure(how, directory, run).map(Some),
+            Self::Layers => return layers::measure(how, directory, run).map(|()| None),
+            Self::Stores => return stores::measure(how, directory, run).map(|()| None),
         };
-        comparisons.into_iter().try_for_each(run)
+        comparisons.into_iter().try_for_each(run).map(|()| None)
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::comparison::{Aimed, Measured, Quantity, Row};
 use crate::figure::{Figure, time};
 use crate::machine::Machine;
+use crate::sizes::Sizes;
 
 const HEADS: [&str; 4] = ["CPU, ratio", "wall, ratio", "CPU", "wall"];
 
@@ -27,8 +28,20 @@ fn line(name: &str, cells: &[String; 4]) -> String {
     format!("{}\n", line.trim_end())
 }
 
-/// All comparisons as JSON, with times in microseconds.
-pub fn json(all: &[Measured], machine: &Machine) -> Value {
+/// Sizes as aligned text.
+pub fn sizes_text(sizes: &Sizes) -> String {
+    let row = |(name, bytes): &(&str, u64)| {
+        let megabytes = *bytes as f64 / 1e6;
+        format!("  {name:<24}{:<24.2}{megabytes:>6.1} MB\n", sizes.ratio(*bytes))
+    };
+    let rows: String = sizes.rows.iter().map(row).collect();
+    let (name, bytes) = sizes.last();
+    let (ratio, at_most) = (sizes.ratio(bytes), sizes.at_most);
+    format!("{}\n{rows}aim: {name}, size: {ratio:.2}, to be at most {at_most}\n", sizes.title)
+}
+
+/// All results as JSON, with times in microseconds.
+pub fn json(all: &[Measured], sizes: &[Sizes], machine: &Machine) -> Value {
     let figure = |figure: &Figure| {
         let Figure { median, least, most } = figure;
         json!({"median": median, "least": least, "most": most})
@@ -61,7 +74,13 @@ pub fn json(all: &[Measured], machine: &Machine) -> Value {
         })
     };
     let comparisons: Vec<Value> = all.iter().map(measured).collect();
-    json!({"machine": machine.to_json(), "comparisons": comparisons})
+    let sizes = sizes.iter().map(|sizes| {
+        let row = |(name, bytes): &(&str, u64)| json!({"name": name, "bytes": bytes});
+        let rows: Vec<Value> = sizes.rows.iter().map(row).collect();
+        json!({"title": sizes.title, "rows": rows, "at_most": sizes.at_most})
+    });
+    let sizes: Vec<Value> = sizes.collect();
+    json!({"machine": machine.to_json(), "comparisons": comparisons, "sizes": sizes})
 }
 
 /// The figures of each row; only ratios have a spread.

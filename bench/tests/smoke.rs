@@ -66,9 +66,12 @@ fn each_comparison_prints_a_line_for_each_contestant_and_each_aim() {
     has_aims(blocks, &AIMS);
     let first = records.iter().position(|block| block.contains(" episodes: "));
     let (records, layers) = records.split_at(first.expect("layers follow"));
+    let first = records.iter().position(|block| block.starts_with("a question of eight words, "));
+    let (records, search) = records.split_at(first.expect("questions follow"));
     let first = layers.iter().position(|block| block.contains(" categories of "));
     let (layers, stores) = layers.split_at(first.expect("stores come last"));
     are_of_records(records, &["40", "80"]);
+    are_of_search(search);
     are_of_layers(layers, &["40", "80"]);
     are_of_stores(stores);
 }
@@ -137,9 +140,6 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
             let has_aim = query.contains("search") && *size != sizes[0];
             has_aims(&[queried], if has_aim { &aims } else { &[] });
         }
-        let asked = next(&of("a question of eight words"), &with("bare bm25"));
-        let aims = [("over MCP, CPU: ", true)];
-        has_aims(&[asked], if *size == sizes[0] { &[] } else { &aims });
         next(&of("a recall of 20"), &with("bare engine"));
         for peer in ["server-memory (npm)", "mcp-memory (crate)", "mcp-memory, durable"] {
             // Peers may not be installed.
@@ -165,6 +165,36 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
         }
         next(&of("a recall of 20"), &with("bare durable copy"));
     }
+    assert_eq!(blocks.next(), None);
+}
+
+fn are_of_search(blocks: &[&str]) {
+    let mut blocks = blocks.iter().copied();
+    let mut next = |title: &str, names: &[&str], aims: &[(&str, bool)]| {
+        let block = blocks.next().unwrap_or_else(|| panic!("{title} is missing"));
+        has_lines(block, title, names);
+        has_aims(&[block], aims);
+    };
+    let cpu = ("over MCP, CPU: ", true);
+    let contestants = ["bare bm25", "the library", "over MCP"];
+    next("a question of eight words, 40 records", &contestants, &[cpu]);
+    for peer in ["server-memory (npm)", "mcp-memory (crate)"] {
+        // Peers may not be installed.
+        next(&format!("a question beside {peer}, 40 records"), &["over MCP"], &[]);
+    }
+    let added = ["bare engine", "bare engine, gathering", "the library", "over MCP"];
+    let aims = [cpu, ("over MCP, wall: ", false)];
+    next("an add in SQLite, 40 memories", &added, &aims);
+    next("a question of eight words, 80 records", &contestants, &[cpu]);
+    let logs = "a question to 4 logs of 5 KB (aim: under 20 ms)";
+    next(logs, &["bare bm25", "over MCP"], &[]);
+    let space = blocks.next().expect("space is missing");
+    assert!(space.starts_with("space of 40 memories of 1 KB in SQLite\n"), "{space}");
+    assert!(
+        space.contains("\n  plain, with trigrams  ") && space.contains("\n  ours  "),
+        "{space}"
+    );
+    has_aims(&[space], &[("ours, size: ", false)]);
     assert_eq!(blocks.next(), None);
 }
 

@@ -113,6 +113,12 @@ pub(crate) struct ReadArguments {
     pub path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_expired: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_compost: Option<bool>,
 }
 
 /// Collects the entries of all sources.
@@ -124,6 +130,7 @@ pub(crate) struct Entries<'a> {
     last: Option<Timestamp>,
     /// The owners that a search for one agent leaves out.
     others: Vec<Owner>,
+    hidden: Vec<f64>,
     warnings: Vec<String>,
 }
 
@@ -133,14 +140,18 @@ pub(crate) struct Found {
     /// The owners with the numbers of their entries.
     pub owners: Vec<(Owner, u64)>,
     pub others: Vec<Owner>,
+    /// Of each summary that is shown only if it is asked for, the share of the query's stems that it
+    /// has.
+    pub hidden: Vec<f64>,
     pub warnings: Vec<String>,
 }
 
 impl<'a> Entries<'a> {
     pub fn of(request: &'a Request) -> Self {
         let corpus = Corpus::of(&request.query);
-        let (owners, others, warnings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { request, corpus, owners, last: None, others, warnings }
+        let (owners, others) = (Vec::new(), Vec::new());
+        let (hidden, warnings) = (Vec::new(), Vec::new());
+        Self { request, corpus, owners, last: None, others, hidden, warnings }
     }
 
     /// Begins the entries of an owner.
@@ -203,6 +214,11 @@ impl<'a> Entries<'a> {
         self.others.push(owner);
     }
 
+    /// Notes a summary that matches and is shown only if it is asked for.
+    pub fn hide(&mut self, counts: &Counts) {
+        self.hidden.push(counts.coverage());
+    }
+
     /// Notes what could not be searched.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
@@ -210,6 +226,7 @@ impl<'a> Entries<'a> {
 
     pub fn found(self) -> Found {
         let candidates = self.corpus.ranked();
-        Found { candidates, owners: self.owners, others: self.others, warnings: self.warnings }
+        let Self { owners, others, hidden, warnings, .. } = self;
+        Found { candidates, owners, others, hidden, warnings }
     }
 }

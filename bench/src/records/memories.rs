@@ -158,6 +158,11 @@ impl Filled {
         Ok(Self { format, directory, within: within.to_owned(), memories })
     }
 
+    /// The number of its memories.
+    pub fn memories(&self) -> usize {
+        self.memories
+    }
+
     /// A copy of the directory, or the directory itself if it is too large to copy: a few more memories
     /// make no difference there.
     pub fn copy(&self) -> io::Result<Self> {

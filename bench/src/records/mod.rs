@@ -6,7 +6,6 @@ mod files;
 mod memories;
 mod peers;
 mod product;
-mod question;
 
 use std::io;
 use std::path::Path;
@@ -20,10 +19,9 @@ use crate::figure::thousands;
 use crate::work::Calls;
 use engine::{BareEngine, Filter, GATHERED, Indexing, Task};
 use files::{DurableCopy, Parse};
-use memories::{Filled, Memory, RecordsFormat};
-use peers::PEERS;
-use product::{Library, server};
-use question::{Bm25, QUESTION};
+pub use memories::{Filled, Memory, RecordsFormat, id};
+pub use peers::PEERS;
+pub use product::{DATABASE, Library, server};
 
 /// The aim for the server's processor time of an add, relative to the bare engine.
 const ADD_CPU: f64 = 1.5;
@@ -35,8 +33,6 @@ const LARGEST: usize = 1_000_000;
 /// The aim for finding a rare term among many memories, relative to the bare query.
 const SEARCH: f64 = 3.0;
 const MANY: usize = 100_000;
-/// The aim for a question of eight words, relative to the engine's own ranking.
-const QUESTION_CPU: f64 = 5.0;
 /// The aim for an add to a long JSON file, relative to copying it durably.
 const ADD_JSON: f64 = 3.0;
 const LONG_FILE: usize = 10_000;
@@ -63,7 +59,6 @@ pub fn measure(
         let scene = Scene { how, directory, memories, filled };
         run(scene.add_in_sqlite()?)?;
         scene.queries(run)?;
-        run(scene.question()?)?;
         run(scene.recall()?)?;
         if memories <= 10_000 && how.memories().is_none() {
             scene.peers(run)?;
@@ -88,6 +83,12 @@ pub fn measure(
         run(scene.recall()?)?;
     }
     Ok(())
+}
+
+/// An add among so many memories in SQLite.
+pub fn add_in_sqlite(how: &How, directory: &Path, filled: Filled) -> io::Result<Comparison> {
+    let memories = filled.memories();
+    Scene { how, directory, memories, filled }.add_in_sqlite()
 }
 
 /// The contestant with most memories, in a comparison by their number.
@@ -238,24 +239,6 @@ impl Scene<'_> {
             })?;
         }
         Ok(())
-    }
-
-    fn question(&self) -> io::Result<Comparison> {
-        let calls = self.how.either(2, 10);
-        let asked = self.calls("search_memory", &json!({"query": QUESTION}), calls);
-        let aim = Aim { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: QUESTION_CPU };
-        let is_many = self.memories >= self.how.either(80, 10_000);
-        Ok(Comparison {
-            title: self.title("a question of eight words"),
-            contestants: vec![
-                Box::new(Bm25::new(self.directory, self.memories, calls)?),
-                Box::new(Library::new(self.filled.clone(), &asked)?),
-                Box::new(server(self.filled.clone(), &asked)?),
-            ],
-            turns: 1,
-            aims: is_many.then_some(aim).into_iter().collect(),
-            absent: Vec::new(),
-        })
     }
 
     fn recall(&self) -> io::Result<Comparison> {

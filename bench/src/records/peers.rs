@@ -9,6 +9,7 @@ use std::process::Command;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::memories::Memory;
 use crate::contestants::{Asked, ask, handshake, request};
@@ -75,6 +76,32 @@ impl Peer {
 
     /// The server with so many memories; a turn adds some more.
     pub fn filled(&self, within: &Path, memories: usize, adds: usize) -> io::Result<Asked> {
+        let (server, directory) = self.started(within, memories)?;
+        let mut next = memories;
+        let make = move || {
+            next += adds;
+            (next - adds..next).map(|number| create(number, vec![entity(number)])).collect()
+        };
+        Ok(Asked::of(self.name.to_owned(), server, directory, make))
+    }
+
+    /// The server with so many memories; a turn asks it some times.
+    pub fn searched(
+        &self,
+        within: &Path,
+        memories: usize,
+        query: &str,
+        calls: usize,
+    ) -> io::Result<Asked> {
+        let (server, directory) = self.started(within, memories)?;
+        let arguments = json!({"query": query});
+        let search = move |id| request(id, "search_nodes", &arguments).to_string();
+        let make = move || (memories + 1..=memories + calls).map(&search).collect();
+        Ok(Asked::of(self.name.to_owned(), server, directory, make))
+    }
+
+    /// The server with so many memories, and its directory.
+    fn started(&self, within: &Path, memories: usize) -> io::Result<(Conversation, Rc<TempDir>)> {
         let program = self.find().map_err(io::Error::other)?;
         let directory = tempfile::Builder::new().prefix("bench-peer-").tempdir_in(within)?;
         let file = directory.path().join("memory.jsonl");
@@ -94,12 +121,7 @@ impl Peer {
                 ask(&mut server, &create(first, (first..last).map(entity).collect()))?;
             }
         }
-        let mut next = memories;
-        let make = move || {
-            next += adds;
-            (next - adds..next).map(|number| create(number, vec![entity(number)])).collect()
-        };
-        Ok(Asked::of(self.name.to_owned(), server, Rc::new(directory), make))
+        Ok((server, Rc::new(directory)))
     }
 }
 

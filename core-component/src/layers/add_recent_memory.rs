@@ -18,7 +18,8 @@ const NEEDS_SUMMARY: &str = "the recent memories wait for your summary: read the
 pub(super) struct AddRecentMemory;
 
 /// Adds to recent memory what the agent just did, found or was told. When enough have gathered, ten by
-/// default, they become one summary in the compost, where long ones are cut. Use `add_episodic_memory` for what should stay word for word.
+/// default, they become one summary in the compost; `warnings` name those that it shortens. Use
+/// `add_episodic_memory` for what should stay word for word.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Add a recent memory")]
@@ -86,8 +87,11 @@ impl Tool for AddRecentMemory {
                     format!("the built-in summariser was used: this host cannot ask `{model}`")
                 }));
                 output.warnings.extend(relief.left_out);
-                output.summarized = relief.composted.is_some();
-                output.compost_id = relief.composted.map(|done| done.compost_id);
+                if let Some(done) = relief.composted {
+                    output.summarized = true;
+                    output.compost_id = Some(done.compost_id);
+                    output.warnings.extend(done.warning);
+                }
                 output.summary_pending = relief.is_pending;
                 output.needs_summary = relief.needs_summary;
                 output.note = relief.needs_summary.then(|| NEEDS_SUMMARY.to_owned());

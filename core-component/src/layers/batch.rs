@@ -22,6 +22,8 @@ const MAX_BATCH: u32 = 100_000;
 pub(super) struct Composted {
     pub compost_id: i64,
     pub count: usize,
+    /// Names the memories that a built-in summary does not have word for word.
+    pub warning: Option<String>,
 }
 
 /// The outcome for recent memories that reached the capacity.
@@ -144,9 +146,13 @@ pub(super) fn compost(
     if memories.is_empty() {
         return Ok(None);
     }
-    let compost_id = match summary {
-        Some((summary, by)) => writer.compost(memories, summary, by)?,
-        None => writer.compost(memories, &summarize(memories), Summarizer::BuiltIn.name())?,
+    let (compost_id, warning) = match summary {
+        Some((summary, by)) => (writer.compost(memories, summary, by)?, None),
+        None => {
+            let summary = summarize(memories);
+            let id = writer.compost(memories, &summary.text, Summarizer::BuiltIn.name())?;
+            (id, summary.warning())
+        }
     };
-    Ok(Some(Composted { compost_id, count: memories.len() }))
+    Ok(Some(Composted { compost_id, count: memories.len(), warning }))
 }

@@ -48,11 +48,14 @@ impl Tool for ClearRecentMemories {
         })?;
         let (composted, left_out) = done.unwrap_or_default();
         let not_kept = summary.filter(|_| composted.is_none()).map(|_| NOT_KEPT.to_owned());
-        Ok(Output {
-            cleared: composted.as_ref().map_or(0, |done| done.count),
-            compost_id: composted.map(|done| done.compost_id),
-            warnings: not_kept.into_iter().chain(left_out).collect(),
-        })
+        let mut output = Output { cleared: 0, compost_id: None, warnings: Vec::new() };
+        output.warnings.extend(not_kept.into_iter().chain(left_out));
+        if let Some(done) = composted {
+            output.cleared = done.count;
+            output.compost_id = Some(done.compost_id);
+            output.warnings.extend(done.warning);
+        }
+        Ok(output)
     }
 }
 

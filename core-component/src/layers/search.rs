@@ -1,15 +1,16 @@
 //! The memories of one agent, as entries of a search.
+//!
+//! Core and recent memories and the task are few, and read. Of episodes and of the compost, the index
+//! finds candidates.
 
 use super::agent::Agent;
 use super::agents::names;
 use super::error::{Code, Error};
-use super::line::Line;
-use super::sqlite::Position;
-use crate::source::{Entries, Entry, Owner};
+use super::memory::{Compost, Episode, Memory};
+use super::sqlite::{Candidates, Near, Reader};
+use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
+use crate::time::Timestamp;
 use crate::tool::{Call, Checked};
-
-/// The number of rows that are read at once.
-const BATCH: u32 = 1_000;
 
 /// Adds the memories of the agent that is asked for. Those of others are only named.
 pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
@@ -27,7 +28,8 @@ pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()>
     let Some(name) = &request.agent else { return Ok(()) };
     let agent = Agent::open(call, name)?;
     entries.begin(owner(name.as_str()));
-    match add(&agent, entries) {
+    let added = agent.read(|reader| Layers { call, agent: agent.name, reader, entries }.add());
+    match added {
         Err(error) if error.code == Code::CorruptedData => {
             entries.warn(format!("layers of agent `{}`: {}", agent.name, error.message()));
             Ok(())
@@ -36,50 +38,100 @@ pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()>
     }
 }
 
-fn add(agent: &Agent<'_>, entries: &mut Entries<'_>) -> Result<(), Error> {
-    agent.read(|reader| {
-        let mut layer = None;
-        let mut next = Some(Position::START);
-        while let Some(start) = next {
-            let (lines, after) = reader.page_with_ids(start, BATCH)?;
-            for (id, line) in lines {
-                let entry = entry(id, line);
-                if entry.section != layer {
-                    layer.clone_from(&entry.section);
-                    entries.begin_run();
-                }
-                entries.add_in_time(entry);
-            }
-            next = after;
-        }
-        Ok(())
-    })
+struct Layers<'a, 'r> {
+    call: &'a Call<'a>,
+    agent: &'a str,
+    reader: &'a Reader<'a>,
+    entries: &'a mut Entries<'r>,
 }
 
-fn entry(id: i64, line: Line) -> Entry {
-    let (section, text, about, created_at) = match line {
-        Line::Core { memory, created_at } => ("core", memory, String::new(), created_at),
-        Line::Recent { memory, created_at } => ("recent", memory, String::new(), created_at),
-        Line::Task { task, started_at, .. } => {
-            ("task", task, "current task".to_owned(), started_at)
+impl Layers<'_, '_> {
+    fn add(mut self) -> Result<(), Error> {
+        self.add_all("core", "get_core_memories", self.reader.core()?);
+        let mut recent = self.reader.recent(u32::MAX)?;
+        recent.reverse();
+        self.add_all("recent", "get_recent_memories", recent);
+        if let Some(task) = self.reader.task()? {
+            let read = Some(self.read("get_current_task", ReadArguments::default()));
+            let about = "current task".to_owned();
+            let entry = Entry { about, read, ..entry("task", task.task, task.started_at) };
+            self.entries.begin_run();
+            self.entries.add_in_time(entry);
         }
-        Line::Episode { memory, tags, created_at } => {
-            ("episodic", memory, tags.join(" "), created_at)
+        let episodes = self.reader.ranked_episodes(self.entries.request)?;
+        self.add_candidates(episodes, |layers, Episode { id, memory, tags, created_at }| Entry {
+            id: Some(id.to_string()),
+            about: tags.join(" "),
+            read: layers.read_at(created_at, None),
+            ..entry("episodic", memory, created_at)
+        });
+        let compost = self.reader.ranked_compost(self.entries.request)?;
+        self.add_candidates(compost, |layers, Compost { id, summary, archived_at, .. }| Entry {
+            id: Some(id.to_string()),
+            is_archived: true,
+            read: layers.read_at(archived_at, Some(true)),
+            ..entry("compost", summary, archived_at)
+        });
+        Ok(())
+    }
+
+    fn add_all(&mut self, section: &str, tool: &str, memories: Vec<Memory>) {
+        self.entries.begin_run();
+        for Memory { id, memory, created_at } in memories {
+            let id = Some(id.to_string());
+            let read = Some(self.read(tool, ReadArguments::default()));
+            self.entries.add_in_time(Entry { id, read, ..entry(section, memory, created_at) });
         }
-        Line::Compost { summary, archived_at, .. } => {
-            ("compost", summary, String::new(), archived_at)
+    }
+
+    fn add_candidates<T>(&mut self, candidates: Candidates<T>, entry: impl Fn(&Self, T) -> Entry) {
+        let Candidates { rows, with_stem, near } = candidates;
+        self.entries.count(rows, &with_stem);
+        for Near { row, counts, is_match, begins_run } in near {
+            if begins_run {
+                self.entries.begin_run();
+            }
+            let entry = entry(self, row);
+            let request = self.entries.request;
+            let is_shown = request.admits(entry.created_at, entry.is_archived);
+            if counts.any() && request.admits(entry.created_at, false) && !is_shown {
+                self.entries.hide(&counts);
+            }
+            self.entries.add_counted(entry, counts, is_match);
         }
-    };
+    }
+
+    /// The call that reads what was kept at a moment.
+    fn read_at(
+        &self,
+        moment: Option<Timestamp>,
+        include_compost: Option<bool>,
+    ) -> Option<ReadCall> {
+        let moment = moment?.to_string();
+        let (from_date, to_date) = (Some(moment.clone()), Some(moment));
+        let arguments =
+            ReadArguments { from_date, to_date, include_compost, ..ReadArguments::default() };
+        Some(self.read("search_episodic_memories", arguments))
+    }
+
+    fn read(&self, tool: &str, arguments: ReadArguments) -> ReadCall {
+        let agent_id = Some(self.agent.to_owned());
+        let tool = self.call.listed("layers", tool);
+        ReadCall { tool, arguments: ReadArguments { agent_id, ..arguments } }
+    }
+}
+
+fn entry(section: &str, text: String, created_at: Option<Timestamp>) -> Entry {
     Entry {
-        id: Some(id.to_string()),
+        id: None,
         path: None,
         section: Some(section.to_owned()),
         created_at,
         day: None,
         text,
-        about,
+        about: String::new(),
         importance: 0,
-        is_archived: section == "compost",
+        is_archived: false,
         read: None,
     }
 }

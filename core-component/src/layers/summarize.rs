@@ -5,44 +5,155 @@ use std::collections::{BTreeMap, BTreeSet};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::memory::{Memory, column_text};
+use crate::text::excerpt;
 use crate::time::Timestamp;
 use crate::words::words;
 
-/// Of a summary, in characters.
+/// Of a summary that a model or the agent writes, in characters.
 pub(super) const MAX_SUMMARY: usize = 1_000;
 
-/// Of one memory in a summary, in characters.
-const MAX_PART: usize = 300;
+/// Of a built-in summary, in characters: ten memories of two lines each stay word for word.
+const MAX_BUILT_IN: usize = 2_000;
+
+/// Memories are left out before the others become shorter than this, in characters.
+const MIN_PART: usize = 40;
 
 /// For `; and 100000 more.`
 const ENDING: usize = 20;
 
+/// For `; ` between two memories.
+const BETWEEN: usize = 2;
+
 /// Shorter words say little about what a memory is about.
 const MIN_WORD: usize = 4;
 
-/// One sentence: how many memories, from when to when, and as many of them as there is room for.
-/// Those that share most words with the others come first; they stand in the order of the memories.
-pub(super) fn summarize(memories: &[Memory]) -> String {
+/// So many memories are named in a warning.
+const MAX_NAMED: usize = 20;
+
+/// A built-in summary, and the memories that it does not have word for word.
+pub(super) struct Summary {
+    pub text: String,
+    /// How the memories begin that it has in part.
+    shortened: Vec<String>,
+    /// How those begin that it does not have.
+    left_out: Vec<String>,
+}
+
+impl Summary {
+    /// Names the memories that the summary does not have word for word, if there are any.
+    pub fn warning(&self) -> Option<String> {
+        let lost =
+            [("shortened", self.shortened.as_slice()), ("left out", self.left_out.as_slice())];
+        let lost = lost.into_iter().filter(|(_, memories)| !memories.is_empty());
+        let lost: Vec<String> =
+            lost.map(|(how, memories)| format!("{how}: {}", named(memories))).collect();
+        (!lost.is_empty()).then(|| {
+            format!(
+                "the summary does not have all words of the recent memories, which are deleted; \
+                 {}; keep what should stay with `add_episodic_memory`",
+                lost.join("; ")
+            )
+        })
+    }
+}
+
+fn named(memories: &[String]) -> String {
+    let named = memories.iter().take(MAX_NAMED).map(|memory| format!("`{memory}`"));
+    let more = memories.len().saturating_sub(MAX_NAMED);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    named.chain(more).collect::<Vec<_>>().join(", ")
+}
+
+/// One sentence: how many memories, from when to when, and what they say, each text once.
+///
+/// Where there is no room for all words, the longest memories are shortened first, all to the same
+/// length. Where that would leave too little of each, those that share fewest words with the others
+/// are left out.
+pub(super) fn summarize(memories: &[Memory]) -> Summary {
     let parts: Vec<String> = memories.iter().map(|memory| part(&memory.memory)).collect();
-    let mut summary = opening(memories);
-    let mut room = MAX_SUMMARY - summary.chars().count() - ENDING;
-    let mut chosen = BTreeSet::new();
-    let mut said = BTreeSet::new();
-    for index in by_weight(&parts) {
-        let length = parts[index].chars().count() + 2;
-        if !parts[index].is_empty() && length <= room && said.insert(&parts[index]) {
-            room -= length;
-            chosen.insert(index);
+    let opening = opening(memories);
+    let room = MAX_BUILT_IN - opening.chars().count() - ENDING;
+    let distinct = distinct(&parts);
+    let chosen = choose(&parts, &distinct, room);
+    let most = match chosen.len() == distinct.len() {
+        true => fair_share(chosen.iter().map(|index| length(&parts[*index])).collect(), room),
+        false => MIN_PART,
+    };
+    let mut summary = Summary { text: opening, shortened: Vec::new(), left_out: Vec::new() };
+    let mut told = Vec::with_capacity(chosen.len());
+    for index in BTreeSet::from_iter(distinct) {
+        let beginning = || excerpt(&memories[index].memory);
+        if !chosen.contains(&index) {
+            summary.left_out.push(beginning());
+        } else if length(&parts[index]) <= most {
+            told.push(parts[index].clone());
+        } else {
+            summary.shortened.push(beginning());
+            told.push(shortened(&parts[index], most));
         }
     }
-    let missing = parts.iter().filter(|part| !part.is_empty() && !said.contains(part)).count();
-    let mut told: Vec<String> = chosen.into_iter().map(|index| parts[index].clone()).collect();
-    if missing > 0 {
-        told.push(format!("and {missing} more"));
+    if !summary.left_out.is_empty() {
+        told.push(format!("and {} more", summary.left_out.len()));
     }
-    summary += &told.join("; ");
-    summary.push('.');
+    summary.text += &told.join("; ");
+    summary.text.push('.');
     summary
+}
+
+/// The parts that say something new, by their weight.
+fn distinct(parts: &[String]) -> Vec<usize> {
+    let mut said = BTreeSet::new();
+    let mut order = by_weight(parts);
+    order.retain(|index| !parts[*index].is_empty() && said.insert(&parts[*index]));
+    order
+}
+
+/// The parts for which there is room if the long ones are shortened as far as they may be. Those
+/// that come first are chosen first.
+fn choose(parts: &[String], order: &[usize], mut room: usize) -> BTreeSet<usize> {
+    let mut chosen = BTreeSet::new();
+    for index in order {
+        let least = length(&parts[*index]).min(MIN_PART) + BETWEEN;
+        if least <= room {
+            room -= least;
+            chosen.insert(*index);
+        }
+    }
+    chosen
+}
+
+/// The length to which the longest parts are shortened so that all fit into the room.
+fn fair_share(mut lengths: Vec<usize>, mut room: usize) -> usize {
+    lengths.sort_unstable();
+    for (at, length) in lengths.iter().enumerate() {
+        let share = (room / (lengths.len() - at)).saturating_sub(BETWEEN);
+        if *length > share {
+            return share;
+        }
+        room -= length + BETWEEN;
+    }
+    usize::MAX
+}
+
+fn length(part: &str) -> usize {
+    part.chars().count()
+}
+
+/// The beginning of a part, cut between words, in at most so many characters. It ends with `…`.
+fn shortened(part: &str, most: usize) -> String {
+    let beginning = |most: usize| {
+        let end = part.char_indices().nth(most).map_or(part.len(), |(at, _)| at);
+        let bounds = part.split_word_bound_indices().map(|(at, _)| at);
+        let bound = bounds.take_while(|at| *at <= end).last().unwrap_or_default();
+        // Of a long word, such as a URL, its beginning stays.
+        let cut = if bound > end / 2 { bound } else { end };
+        // What did not end a sentence may end one here.
+        let text = joined(&part[..cut]);
+        format!("{}…", text.trim_end_matches(|c: char| c.is_whitespace() || ",;:-–—".contains(c)))
+    };
+    // A sentence that is joined to another may be longer by a character.
+    let shorter = (0..most).rev().map(beginning);
+    shorter.into_iter().find(|text| length(text) <= most).unwrap_or_default()
 }
 
 fn opening(memories: &[Memory]) -> String {
@@ -60,14 +171,13 @@ fn opening(memories: &[Memory]) -> String {
 /// A memory as a part of a sentence, on one line: without the ends of its own.
 fn part(memory: &str) -> String {
     let text = memory.split(|c: char| c.is_whitespace() || c.is_control());
-    let text = text.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    joined(&text.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
+}
+
+/// The sentences of a text as one.
+fn joined(text: &str) -> String {
     let sentences = text.unicode_sentences().map(without_end);
-    let text = sentences.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
-    if text.chars().count() <= MAX_PART {
-        return text;
-    }
-    let cut: String = text.chars().take(MAX_PART - 1).collect();
-    format!("{}…", cut.trim_end())
+    sentences.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// A sentence without what ends it; a quote or a bracket that follows stays.
@@ -113,31 +223,82 @@ mod tests {
         texts.iter().enumerate().map(memory).collect()
     }
 
+    fn text(texts: &[&str]) -> String {
+        summarize(&memories(texts)).text
+    }
+
     #[test]
     fn a_summary_says_how_many_from_when_to_when_and_what() {
         assert_eq!(
-            summarize(&memories(&["Read the issue.", "Wrote the parser!", "Read the issue."])),
+            text(&["Read the issue.", "Wrote the parser!", "Read the issue."]),
             "3 memories from 2025-01-20 10:00 to 2025-01-20 10:02: Wrote the parser; Read the issue."
         );
-        assert_eq!(summarize(&memories(&["Done"])), "1 memory of 2025-01-20 10:00: Done.");
+        assert_eq!(text(&["Done"]), "1 memory of 2025-01-20 10:00: Done.");
         let undated = Memory { id: 1, memory: "x".into(), created_at: None };
-        assert_eq!(summarize(&[undated]), "1 memory: x.");
+        assert_eq!(summarize(&[undated]).text, "1 memory: x.");
     }
 
     #[test]
-    fn what_shares_words_with_the_others_comes_first_where_there_is_no_room_for_all() {
-        let long = |text: &str| format!("{text} {}", text[..1].repeat(280));
-        let texts =
-            ["The parser reads", "A parser fails", "Cold lunch", "Its parser works"].map(long);
-        let summary = summarize(&memories(&texts.each_ref().map(String::as_str)));
-        assert!(summary.contains("The parser") && summary.contains("A parser"), "{summary}");
-        assert!(summary.ends_with("; and 1 more."), "{summary}");
-        assert!(!summary.contains("lunch"), "{summary}");
-        assert!(summary.chars().count() <= MAX_SUMMARY);
+    fn ten_memories_of_two_lines_each_stay_word_for_word() {
+        let texts: Vec<String> = (0..10).map(|n| format!("{n}{}", " word".repeat(37))).collect();
+        let summary = summarize(&memories(&texts.iter().map(String::as_str).collect::<Vec<_>>()));
+        assert!(texts.iter().all(|text| summary.text.contains(text)), "{}", summary.text);
+        assert_eq!(summary.warning(), None);
     }
 
     #[test]
-    fn a_summary_is_one_line_of_at_most_two_sentences_and_1000_characters() {
+    fn the_longest_memories_are_shortened_at_words_before_any_is_left_out() {
+        let long = |name: &str| format!("{name} {}end", "word ".repeat(190));
+        let (first, last) = (long("first"), long("last"));
+        let texts = [&first, "A short one.", &last, "Another short one."];
+        let summary = summarize(&memories(&texts));
+        let text = &summary.text;
+        assert!(
+            text.contains("; A short one; ") && text.contains("; Another short one."),
+            "{text}"
+        );
+        let parts: Vec<&str> = text.split("; ").collect();
+        assert!(parts[0].contains(": first word word") && parts[2].starts_with("last word word"));
+        assert!(parts[0].ends_with(" word…") && parts[2].ends_with(" word…"), "{text}");
+        assert!((MAX_BUILT_IN - 50..=MAX_BUILT_IN).contains(&length(text)), "{}", length(text));
+        let warning = summary.warning().expect("a warning");
+        assert!(warning.contains("; shortened: `first word") && warning.contains("`last word"));
+        assert!(!warning.contains("short one") && !warning.contains("left out"), "{warning}");
+    }
+
+    #[test]
+    fn what_shares_fewest_words_is_left_out_where_too_little_of_each_would_stay() {
+        let topic =
+            |n: usize| format!("The parser reads {n:04} and goes on to the next of its tokens");
+        let mut texts: Vec<String> = (0..60).map(topic).collect();
+        texts[3] = "Cold lunch, noisy corridor, empty fridge, broken lift".to_owned();
+        let summary = summarize(&memories(&texts.iter().map(String::as_str).collect::<Vec<_>>()));
+        let text = &summary.text;
+        let told = text.matches("The parser reads").count();
+        assert!((40..60).contains(&told), "{told}");
+        assert!(text.ends_with(&format!("; and {} more.", 60 - told)), "{text}");
+        assert!(
+            !text.contains("lunch") && !text.contains("tokens"),
+            "no whole one beside it: {text}"
+        );
+        let warning = summary.warning().expect("a warning");
+        assert!(warning.contains("left out: ") && warning.contains("`Cold lunch"), "{warning}");
+        assert!(warning.contains("and ") && length(&warning) < 4_000, "{warning}");
+    }
+
+    #[test]
+    fn a_long_word_and_a_text_without_spaces_are_shortened_too() {
+        for text in
+            ["x".repeat(3_000), "東京都庁へ行きました".repeat(300), "e\u{301}".repeat(2_000)]
+        {
+            let summary = summarize(&memories(&[&text, "short"]));
+            assert!(summary.text.ends_with("…; short."), "{}", summary.text);
+            assert!((MAX_BUILT_IN - 30..=MAX_BUILT_IN).contains(&length(&summary.text)));
+        }
+    }
+
+    #[test]
+    fn a_summary_is_one_line_of_at_most_two_sentences_and_2000_characters() {
         let hostile = [
             "First. Second! Third? (Fourth.) \"Fifth.\"",
             "Mr. Smith said: \"Go.\" He went.",
@@ -148,16 +309,18 @@ mod tests {
             "e.g. This. Etc... And so on…",
         ];
         let long = "Long sentence. ".repeat(200);
+        let cut = "v. 2 of p. 3, e.g. no. 7 ".repeat(60);
+        let dense = "文。".repeat(600);
         let mut texts = hostile.to_vec();
-        texts.push(&long);
+        texts.extend([long.as_str(), &cut, &dense]);
         for count in 1..=texts.len() {
-            let summary = summarize(&memories(&texts[..count]));
-            assert!(summary.chars().count() <= MAX_SUMMARY, "{summary}");
+            let summary = text(&texts[..count]);
+            assert!(length(&summary) <= MAX_BUILT_IN, "{summary}");
             assert!(summary.unicode_sentences().count() <= 2, "{summary}");
             assert!(!summary.contains(|c: char| c.is_control() || c == '\u{2028}'), "{summary}");
         }
-        let many = vec!["x".repeat(300); 100_000];
+        let many: Vec<String> = (0..5_000).map(|n| format!("{n} {}", "x".repeat(300))).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert!(summarize(&memories(&many)).chars().count() <= MAX_SUMMARY);
+        assert!(length(&text(&many)) <= MAX_BUILT_IN);
     }
 }

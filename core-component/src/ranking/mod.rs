@@ -14,6 +14,7 @@
 //! Everything is computed in one order from numbers that no index rounds. So every host gives the
 //! same scores, bit for bit.
 
+mod candidates;
 mod corpus;
 mod fragments;
 mod passage;
@@ -22,11 +23,10 @@ mod score;
 mod stems;
 mod stop_words;
 
+pub(crate) use candidates::{MAX_MATCHES, choose};
 pub(crate) use corpus::{Corpus, Ranked};
 pub(crate) use fragments::{Fragment, fragments};
 pub(crate) use passage::passage;
 pub(crate) use query::{Counts, Query};
 pub(crate) use score::REACH;
-#[cfg(test)]
-pub(crate) use stems::each_stem;
-pub(crate) use stems::{each_unstemmed, stem_of};
+pub(crate) use stems::{each_stem, each_unstemmed, stem_of};

@@ -88,6 +88,12 @@ impl Counts {
         self.of_stems[stem] > 0
     }
 
+    /// The share of the query's stems that the text has: from 0 to 1.
+    pub fn coverage(&self) -> f64 {
+        let had = self.of_stems.iter().filter(|count| **count > 0).count();
+        had as f64 / self.of_stems.len() as f64
+    }
+
     /// Whether the text has any stem of the query.
     pub fn any(&self) -> bool {
         self.of_stems.iter().any(|count| *count > 0)

@@ -50,8 +50,8 @@ pub(super) struct InContext {
     /// Its own counts, with those of its neighbours.
     near: Weighted,
     around: Weighted,
-    /// How many stems of the query the entry itself has.
-    own: usize,
+    /// Of the entry itself.
+    coverage: f64,
 }
 
 impl InContext {
@@ -70,8 +70,7 @@ impl InContext {
         for counts in (at.saturating_sub(REACH)..=at + REACH).filter_map(entries) {
             around.add(counts, 1.0);
         }
-        let own = own.of_stems.iter().filter(|count| **count > 0).count();
-        Some(Self { near, around, own })
+        Some(Self { near, around, coverage: own.coverage() })
     }
 
     /// The score, by the weights of the query's stems.
@@ -83,7 +82,7 @@ impl InContext {
 
     /// The share of the query's stems that the entry itself has: from 0 to 1.
     pub fn coverage(&self) -> f64 {
-        self.own as f64 / self.near.of_stems.len() as f64
+        self.coverage
     }
 }
 

@@ -1,7 +1,7 @@
 //! The words of a text with their stems.
 //!
-//! The database of `records` keeps these words. So another division needs a migration that makes
-//! every memory pending, see `records/sqlite/schema.rs`.
+//! The databases of `records` and `layers` keep these words or their stems. So another division needs
+//! a migration that indexes everything again, see `sqlite/schema.rs` of both.
 
 use frostem::{Algorithm, Stemmer};
 

@@ -1,15 +1,11 @@
 //! The memories that a ranked search looks at: the same in both formats.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use super::error::Error;
 use super::memory::Memory;
-use crate::ranking::{Counts, Query};
+use crate::ranking::{Counts, MAX_MATCHES, Query, choose};
 use crate::source::Request;
-
-/// The most memories of an agent that make themselves and their neighbours candidates.
-pub(super) const MAX_MATCHES: usize = 500;
 
 /// An agent's memories for a ranked search.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -41,30 +37,6 @@ pub(super) fn counts(query: &Query, memory: &Memory) -> Counts {
     counts
 }
 
-/// Chooses the matches. The rarest stem comes first, and the first in byte order among equals. Each
-/// stem brings its newest memories until there are `most`.
-///
-/// `newest` gives at most `most` of a stem's memories that can be hits: the newest, and the first by
-/// id among equals.
-pub(super) fn choose<K: Ord>(
-    with_stem: &[u64],
-    most: usize,
-    mut newest: impl FnMut(usize) -> Result<Vec<K>, Error>,
-) -> Result<BTreeSet<K>, Error> {
-    let mut stems: Vec<usize> = (0..with_stem.len()).filter(|stem| with_stem[*stem] > 0).collect();
-    stems.sort_by_key(|stem| with_stem[*stem]);
-    let mut chosen = BTreeSet::new();
-    for stem in stems {
-        for memory in newest(stem)? {
-            if chosen.len() == most {
-                return Ok(chosen);
-            }
-            chosen.insert(memory);
-        }
-    }
-    Ok(chosen)
-}
-
 /// The candidates among all memories of an agent, where no index helps.
 pub(super) fn of_all(memories: Vec<Memory>, request: &Request) -> Result<Candidates, Error> {
     of_at_most(memories, request, MAX_MATCHES)
@@ -83,7 +55,7 @@ fn of_at_most(
     let admits = |memory: &Memory| request.admits(Some(memory.created_at), memory.archived);
     let mut newest: Vec<usize> = (0..all.len()).filter(|at| admits(&memories[*at])).collect();
     newest.sort_by_key(|at| (Reverse(memories[*at].created_at), &memories[*at].id));
-    let chosen = choose(&with_stem, most, |stem| {
+    let chosen = choose::<_, Error>(&with_stem, most, |stem| {
         Ok(newest.iter().copied().filter(|at| all[*at].has(stem)).take(most).collect())
     })?;
     let mut kind = None;
@@ -93,37 +65,4 @@ fn of_at_most(
     });
     let near: Vec<Near> = near.collect();
     Ok(Candidates { memories: near.len() as u64, with_stem, near, unread: 0 })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The memories of each stem, the newest first, as [`choose`] takes them.
-    fn chosen(most: usize, stems: &[&[u32]]) -> Vec<u32> {
-        let with_stem: Vec<u64> = stems.iter().map(|memories| memories.len() as u64).collect();
-        let newest = |stem: usize| Ok(stems[stem].iter().copied().take(most).collect());
-        choose(&with_stem, most, newest).expect("chosen").into_iter().collect()
-    }
-
-    #[test]
-    fn every_memory_is_a_match_as_long_as_there_are_few() {
-        assert_eq!(chosen(5, &[&[3, 2, 1], &[], &[5, 3, 4]]), [1, 2, 3, 4, 5]);
-    }
-
-    #[test]
-    fn rare_stems_come_first_and_the_newest_of_the_next_fill_the_rest() {
-        assert_eq!(chosen(4, &[&[9, 8, 7, 6, 5], &[1], &[3, 2]]), [1, 2, 3, 9]);
-        assert_eq!(chosen(4, &[&[9, 8, 7, 6, 5], &[9, 1]]), [1, 7, 8, 9]);
-    }
-
-    #[test]
-    fn among_equally_rare_stems_the_first_one_comes_first() {
-        assert_eq!(chosen(3, &[&[5, 4], &[2, 1]]), [2, 4, 5]);
-    }
-
-    #[test]
-    fn the_newest_of_the_rarest_stem_are_matches_if_it_alone_has_too_many() {
-        assert_eq!(chosen(2, &[&[9, 8, 7], &[6, 5, 4, 3]]), [8, 9]);
-    }
 }

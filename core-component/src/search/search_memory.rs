@@ -204,14 +204,19 @@ fn bound(
 }
 
 fn output(call: &Call<'_>, request: &Request, found: Found, limit: usize) -> Output {
-    let Found { candidates, owners, others, warnings } = found;
+    let Found { candidates, owners, others, hidden, warnings } = found;
     let mut candidates: Vec<_> = candidates
         .into_iter()
         .map(|ranked| Ranked { score: adjusted(&ranked, call.context.now), ..ranked })
         .collect();
     candidates.sort_by(order);
     let coverage = candidates.iter().take(limit).map(|ranked| ranked.coverage).fold(0.0, f64::max);
-    let note = note(request, candidates.is_empty(), coverage, &owners, &others);
+    let advice = advice(request, candidates.is_empty(), coverage, &owners);
+    let is_weak = advice.is_some();
+    let hidden = hidden.iter().filter(|coverage| **coverage >= WEAK).count();
+    let parts = [advice, not_searched(request, is_weak, &others), not_shown(hidden)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let note = (!parts.is_empty()).then(|| parts.join("; "));
     let mut room = MAX_PASSAGES;
     let hits =
         candidates.into_iter().take(limit).map(|Ranked { entry: (owner, entry), .. }| {
@@ -252,12 +257,11 @@ fn order(a: &Ranked<(usize, Entry)>, b: &Ranked<(usize, Entry)>) -> Ordering {
 }
 
 /// Advice, unless one of the hits has most of the question.
-fn note(
+fn advice(
     request: &Request,
     is_empty: bool,
     coverage: f64,
     owners: &[(Owner, u64)],
-    others: &[Owner],
 ) -> Option<String> {
     if request.query.is_empty() {
         return Some("the query has no word: ask with some words".to_owned());
@@ -266,7 +270,7 @@ fn note(
         return None;
     }
     let entries: u64 = owners.iter().map(|(_, entries)| entries).sum();
-    let mut note = match (entries, is_empty) {
+    Some(match (entries, is_empty) {
         (0, _) => "there is nothing to search".to_owned(),
         (_, true) if request.include_archived => {
             format!("none of {entries} entries has a word of the query: try other words")
@@ -278,16 +282,40 @@ fn note(
         (_, false) => {
             format!("no hit has most of the query: these are the nearest of {entries} entries")
         }
-    };
-    if !others.is_empty() {
-        let names = others.iter().take(MAX_NAMES).map(|owner| {
-            let agent = owner.agent.as_deref().unwrap_or_default();
-            format!("`{agent}` in {}", owner.toolset)
-        });
-        note += &format!("; not searched: agents {}", names.collect::<Vec<_>>().join(", "));
-        if others.len() > MAX_NAMES {
-            note += &format!(" and {} more", others.len() - MAX_NAMES);
-        }
+    })
+}
+
+/// The owners that were left out. Those that are searched only if they are named are always told,
+/// and others if the hits are weak.
+fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<String> {
+    let is_told = !request.query.is_empty() && (is_weak || request.agent.is_none());
+    if !is_told || others.is_empty() {
+        return None;
     }
-    Some(note)
+    let names = others.iter().take(MAX_NAMES).map(|owner| {
+        let agent = owner.agent.as_deref().unwrap_or_default();
+        format!("`{agent}` in {}", owner.toolset)
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    let more = others.len().saturating_sub(MAX_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(match request.agent {
+        Some(_) => format!("not searched: agents {names}{more}"),
+        None => format!("not searched without `agent`: {names}{more}"),
+    })
+}
+
+/// The summaries that match and were not asked for.
+fn not_shown(hidden: usize) -> Option<String> {
+    match hidden {
+        0 => None,
+        1 => Some(
+            "1 summary in the compost has most of the query: `include_archived` shows it"
+                .to_owned(),
+        ),
+        _ => Some(format!(
+            "{hidden} summaries in the compost have most of the query: `include_archived` shows \
+             them"
+        )),
+    }
 }

@@ -13,11 +13,24 @@ use sha2::{Digest, Sha256};
 /// Longer words are found by their beginning, in characters.
 const MAX_WORD: usize = 40;
 
-/// The text that FTS5 indexes for these words: a token for each.
-pub(crate) fn index_text(owner: &str, words: &[String]) -> String {
+/// Stands before a stem. No word begins with it.
+const STEM: char = '·';
+
+/// The text that FTS5 indexes for these words and stems: a token for each.
+pub(crate) fn index_text(owner: &str, words: &[String], stems: &[String]) -> String {
     let mark = mark(owner);
-    let tokens: BTreeSet<String> = words.iter().map(|word| token(&mark, word)).collect();
-    tokens.into_iter().collect::<Vec<_>>().join(" ")
+    let words = words.iter().map(|word| token(&mark, word));
+    let stems = stems.iter().map(|stem| stem_token(&mark, stem));
+    words.chain(stems).collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>().join(" ")
+}
+
+/// A query for texts that have this stem.
+pub(crate) fn stem_query(owner: &str, stem: &str) -> String {
+    format!("\"{}\"", stem_token(&mark(owner), stem))
+}
+
+fn stem_token(mark: &str, stem: &str) -> String {
+    token(mark, &format!("{STEM}{stem}"))
 }
 
 /// A query for texts that have all of these words, or longer ones that begin with them.
@@ -44,9 +57,10 @@ mod tests {
 
     #[test]
     fn every_token_begins_with_the_mark_of_its_owner() {
-        let text = index_text("ada", &words("two words two"));
+        let text = index_text("ada", &words("two words two"), &["word".to_owned()]);
         let mark = mark("ada");
-        assert_eq!(text, format!("{mark}two {mark}words"));
+        assert_eq!(text, format!("{mark}two {mark}words {mark}·word"));
+        assert_eq!(stem_query("ada", "word"), format!("\"{mark}·word\""));
         assert_eq!(mark.len(), 8);
         let asked = query("ada", &words("wor TWO"));
         assert_eq!(asked, format!("\"{mark}two\" * AND \"{mark}wor\" *"));

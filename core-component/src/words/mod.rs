@@ -1,6 +1,6 @@
 //! Words, as the index and the search of `layers` see them: the same on every host, whatever tables
-//! its SQLite has. For `search_memory` and the index of `records`, `ranking/stems.rs` also divides
-//! Chinese, Japanese and Korean into pairs of characters.
+//! its SQLite has. For `search_memory`, `ranking/stems.rs` also divides Chinese, Japanese and Korean
+//! into pairs of characters.
 
 mod fold;
 mod index;
@@ -8,7 +8,7 @@ mod index;
 use unicode_segmentation::UnicodeSegmentation;
 
 pub(crate) use fold::fold;
-pub(crate) use index::{index_text, query};
+pub(crate) use index::{index_text, query, stem_query};
 
 /// The words of a text in order, folded: letters and digits with their marks, found by the word
 /// boundaries of Unicode (UAX #29). `don't` is two words, and so is `agent_memory`.

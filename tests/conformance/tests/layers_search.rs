@@ -22,7 +22,7 @@ impl Memory {
     fn call(&self, tool: &str, arguments: Value) -> Value {
         self.0.begin_call();
         let context = context_of(&json!({
-            "settings": {"toolsets": ["layers"]}, "now": "2025-01-20T10:00:00.000Z",
+            "settings": {"toolsets": ["layers", "search"]}, "now": "2025-01-20T10:00:00.000Z",
             "utc_offset_minutes": 0, "seed": 1,
         }));
         let outcome = toolbox::call_tool(&self.0, tool, &arguments.to_string(), &context);
@@ -163,7 +163,125 @@ fn a_search_and_a_read_write_nothing() {
         memory.call(tool, json!({"agent_id": "ada"}));
     }
     memory.found("ada", "episode");
+    memory.call("search_memory", json!({"agent": "ada", "query": "episode"}));
     assert!(memory.0.image() == before);
+}
+
+/// Episodes ten minutes apart, with a pause of some hours after each fifty, and as many summaries.
+/// All are indexed.
+fn indexed_for_ranking() -> Memory {
+    let memory = Memory::new();
+    memory.add("ada", "Begin");
+    memory.0.run_sql(&[
+        format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) \
+             INSERT INTO episodic_memories (agent_id, memory, tags, created_at) \
+             SELECT 'ada', 'Step ' || i || CASE WHEN i % 3 THEN ' in the harbour' ELSE '' END \
+             || CASE i % 90 WHEN 7 THEN ': ships collided' WHEN 8 THEN ', 東京都へ' ELSE '' END, \
+             CASE WHEN i % 40 = 9 THEN 'lanterns,ropes' END, \
+             datetime('2024-01-01', '+' || (i * 10 + i / 50 * 300) || ' minutes') FROM n"
+        ),
+        format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) \
+             INSERT INTO memory_compost (agent_id, summary, archived_at) \
+             SELECT 'ada', 'Summary ' || i || CASE i % 200 WHEN 5 THEN ' of a lantern' ELSE '' END, \
+             datetime('2024-01-01', '+' || i || ' hours') FROM n"
+        ),
+    ]);
+    for _ in 0..7 {
+        memory.add("ada", "More steps");
+        memory.call("add_recent_memory", json!({"agent_id": "ada", "memory": "Parsed"}));
+        memory.call("clear_recent_memories", json!({"agent_id": "ada"}));
+    }
+    for cursor in ["episodes_indexed", "compost_indexed"] {
+        let indexed = memory.number(&format!("SELECT {cursor} FROM layers_agents"));
+        assert!(indexed > MANY as i64, "{cursor}: {indexed}");
+    }
+    memory
+}
+
+/// The answers of `search_memory` to questions of rare and of common words.
+fn ranked(memory: &Memory) -> Vec<Value> {
+    let questions = [
+        json!({"query": "Which ship was colliding?"}),
+        json!({"query": "the lantern and the rope"}),
+        json!({"query": "東京都"}),
+        // More than 500 episodes have each of these words.
+        json!({"query": "steps", "limit": 50}),
+        json!({"query": "a harbour step with lanterns", "limit": 50}),
+        json!({"query": "harbour", "from_date": "2024-01-03", "to_date": "2024-01-04", "limit": 50}),
+        json!({"query": "harbour", "from_date": "2023-01-01", "to_date": "2024-01-01"}),
+        json!({"query": "harbour", "from_date": "2030-01-01"}),
+        json!({"query": "lantern summaries", "include_archived": true, "limit": 50}),
+        json!({"query": "lantern summaries"}),
+        json!({"query": "nothing has this"}),
+    ];
+    let answer = |mut arguments: Value| {
+        arguments["agent"] = json!("ada");
+        memory.call("search_memory", arguments)
+    };
+    questions.into_iter().map(answer).collect()
+}
+
+fn hits(answer: &Value) -> usize {
+    answer["hits"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn a_ranked_search_by_the_index_gives_what_reading_each_row_gives() {
+    let memory = indexed_for_ranking();
+    let indexed = ranked(&memory);
+    assert!(indexed[0]["hits"][0]["passage"].as_str().expect("text").ends_with("ships collided"));
+    assert!(indexed[2]["hits"][0]["passage"].as_str().expect("text").ends_with("東京都へ"));
+    let numbers: Vec<usize> = indexed.iter().map(hits).collect();
+    assert_eq!(numbers, [8, 8, 8, 50, 50, 50, 8, 0, 50, 8, 0]);
+    let summaries = |answer: &Value| {
+        let hits = answer["hits"].as_array().expect("hits").iter();
+        hits.filter(|hit| hit["section"] == "compost").count()
+    };
+    assert!(summaries(&indexed[8]) > 0);
+    assert_eq!(summaries(&indexed[9]), 0);
+    memory.0.run_sql(&["DROP TABLE layers_episode_words", "DROP TABLE layers_compost_words"]);
+    for (read, indexed) in ranked(&memory).iter().zip(&indexed) {
+        assert_eq!(read, indexed);
+    }
+}
+
+#[test]
+fn a_ranked_search_does_not_find_what_another_program_deleted() {
+    let memory = indexed_for_ranking();
+    memory.0.run_sql(&[
+        "DELETE FROM episodic_memories WHERE memory LIKE '%collided%' OR memory LIKE '%harbour%' AND id < 400",
+        "DELETE FROM memory_compost",
+    ]);
+    let answer =
+        |query: &str| memory.call("search_memory", json!({"agent": "ada", "query": query}));
+    assert_eq!(hits(&answer("collided")), 0);
+    assert_eq!(hits(&answer("harbour")), 8);
+    // Each row has it, and the index knows more.
+    assert_eq!(hits(&answer("steps")), 8);
+}
+
+#[test]
+fn an_index_of_an_earlier_version_is_made_anew_step_by_step() {
+    let memory = indexed_for_ranking();
+    let expected = ranked(&memory);
+    memory.0.run_sql(&[
+        "INSERT INTO layers_episode_words (layers_episode_words) VALUES ('delete-all')",
+        "INSERT INTO layers_compost_words (layers_compost_words) VALUES ('delete-all')",
+        "UPDATE layers_schema SET version = 1",
+    ]);
+    assert_eq!(ranked(&memory), expected, "a reader of version 1");
+    for step in 1..=7 {
+        assert_eq!(memory.found("ada", "collided").len(), 17);
+        memory.add("bob", "Another");
+        memory.add("ada", "Other words");
+        assert_eq!(memory.number("SELECT version FROM layers_schema"), 2);
+        assert!(memory.number("SELECT count(*) FROM layers_episode_words_docsize") <= 256 * step);
+    }
+    assert!(memory.number("SELECT max(episodes_indexed) FROM layers_agents") > MANY as i64);
+    let found = memory.call("search_memory", json!({"agent": "ada", "query": "ships colliding"}));
+    assert_eq!(found["hits"], expected[0]["hits"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The index of words: which rows it has, and how it catches up.
+//! The index of words and of their stems: which rows it has, and how it catches up.
 //!
 //! There is no trigger on the tables of spec 002: its program writes to them without FTS5. So our tables
 //! say for each agent up to which id its rows are indexed, and a writer of the layer indexes those
@@ -7,6 +7,7 @@
 
 use super::sql::{integer, into_text, statement, text};
 use crate::layers::error::Error;
+use crate::ranking::each_stem;
 use crate::storage::database::{Statement, Transaction, Value};
 use crate::words::{index_text, words};
 
@@ -125,8 +126,10 @@ fn insertions(
     let (mut last, mut statements) = (None, Vec::new());
     for row in rows {
         let id = integer(&row[0])?;
-        let words = words(&into_text(row.into_iter().nth(1).unwrap_or(Value::Null))?);
-        let tokens = Value::Text(index_text(agent, &words));
+        let searched = into_text(row.into_iter().nth(1).unwrap_or(Value::Null))?;
+        let mut stems = Vec::new();
+        each_stem(&searched, |_, stem| stems.push(stem.to_owned()));
+        let tokens = Value::Text(index_text(agent, &words(&searched), &stems));
         statements.push(statement(&insert, [Value::Integer(id), tokens]));
         last = Some(id);
     }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod indexing;
+mod ranked;
 mod reader;
 mod row;
 mod schema;
@@ -11,6 +12,7 @@ mod whole;
 mod writer;
 
 pub(super) use batch::{Batch, agent_of, lease, waiting};
+pub(super) use ranked::{Candidates, Near};
 pub(super) use reader::{Reader, agent_names};
 pub(super) use search::Query;
 pub(super) use whole::Position;

@@ -1,7 +1,7 @@
 //! Reading an agent's rows.
 
 use super::row::Row;
-use super::schema::{Tables, check_version};
+use super::schema::{Tables, has_stems};
 use super::sql::{integer, into_text, statement, text};
 use crate::layers::error::{Code, Error};
 use crate::layers::memory::{Compost, Counts, Episode, Memory, Task};
@@ -46,10 +46,13 @@ impl<'a> Reader<'a> {
     /// `INVALID_INPUT` where another agent's name differs only in case.
     pub fn of(view: &'a dyn Transaction, agent: &'a str) -> Result<Self, Error> {
         let tables = Tables::of(view)?;
-        if tables.has_ours() {
-            check_version(view)?;
+        let is_old = tables.has_ours() && !has_stems(view)?;
+        let mut reader = Self::with_tables(view, tables, agent)?;
+        if is_old {
+            // The next writer empties the indexes.
+            reader.indexed = reader.indexed.map(|_| Indexed::default());
         }
-        Self::with_tables(view, tables, agent)
+        Ok(reader)
     }
 
     /// Of a database whose version is known.

@@ -37,7 +37,7 @@ pub(in crate::layers) struct Query {
 }
 
 /// A row of a layer that is searched.
-trait Searched: Sized {
+pub(super) trait Searched: Sized {
     const LAYER: &'static Layer;
     fn of(row: Row) -> Result<Self, Error>;
     fn id(&self) -> i64;
@@ -112,9 +112,9 @@ impl Query {
 
 /// The ids that are looked at: from `first` on, less than `before`.
 #[derive(Clone, Copy)]
-struct Ids {
-    first: i64,
-    before: i64,
+pub(super) struct Ids {
+    pub first: i64,
+    pub before: i64,
 }
 
 impl Reader<'_> {
@@ -150,7 +150,11 @@ impl Reader<'_> {
 
     /// The ids of the rows between the dates, of all agents; `None` where there is no such row. All
     /// ids where there are no dates or too many rows, which are looked at from the newest on.
-    fn ids_between_dates(&self, layer: &Layer, query: &Query) -> Result<Option<Ids>, Error> {
+    pub(super) fn ids_between_dates(
+        &self,
+        layer: &Layer,
+        query: &Query,
+    ) -> Result<Option<Ids>, Error> {
         let all = Ids { first: i64::MIN, before: i64::MAX };
         let mut parameters = vec![Value::Integer(IN_RANGE + 1)];
         let condition = dates_of(layer, query, &mut parameters);
@@ -174,7 +178,7 @@ impl Reader<'_> {
     }
 
     /// Whether more rows are indexed than are looked at one by one.
-    fn has_many(&self, layer: &Layer, indexed: i64) -> Result<bool, Error> {
+    pub(super) fn has_many(&self, layer: &Layer, indexed: i64) -> Result<bool, Error> {
         let table = layer.table;
         let sql =
             format!("SELECT 1 FROM {table} WHERE agent_id = ?1 AND id <= ?2 LIMIT 1 OFFSET ?3");
@@ -247,7 +251,7 @@ fn statement_of(
 
 /// Conditions for the dates of a query. They let through a day and more on either side, and
 /// `Query::accepts` decides. Their values are added to `parameters`.
-fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
+pub(super) fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
     let moment = layer.moment;
     let (least, most) = query.column_bounds();
     let mut conditions = Vec::new();

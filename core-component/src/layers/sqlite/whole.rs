@@ -61,18 +61,9 @@ const LAYERS: [LayerRows; 5] = [
     }),
 ];
 
-/// Entries with the ids of their rows, and where the next page begins, if any.
-type NumberedPage = (Vec<(i64, Line)>, Option<Position>);
-
 impl Reader<'_> {
     /// At most so many entries from a position on, and where the next page begins, if any.
     pub fn page(&self, start: Position, most: u32) -> Result<(Vec<Line>, Option<Position>), Error> {
-        let (lines, next) = self.page_with_ids(start, most)?;
-        Ok((lines.into_iter().map(|(_, line)| line).collect(), next))
-    }
-
-    /// A page of entries, each with the id of its row.
-    pub fn page_with_ids(&self, start: Position, most: u32) -> Result<NumberedPage, Error> {
         let mut lines = Vec::new();
         let mut after = start.after;
         for (number, (table, columns, line)) in LAYERS.iter().enumerate().skip(start.layer) {
@@ -84,7 +75,7 @@ impl Reader<'_> {
             let parameters = [text(self.agent), Value::Integer(after), Value::Integer(room.into())];
             for row in self.rows(table, &sql, parameters, room)? {
                 after = integer(&row[0])?;
-                lines.push((after, line(Row::of(row))?));
+                lines.push(line(Row::of(row))?);
             }
             if lines.len() == most as usize {
                 return Ok((lines, Some(Position { layer: number, after })));

@@ -8,8 +8,8 @@ use super::sql::{
     flag, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };
 use super::vocabulary::json;
-use crate::ranking::{Counts, REACH};
-use crate::records::candidates::{Candidates, MAX_MATCHES, Near, choose, counts};
+use crate::ranking::{Counts, MAX_MATCHES, REACH, choose};
+use crate::records::candidates::{Candidates, Near, counts};
 use crate::records::error::Error;
 use crate::source::Request;
 use crate::storage::database::{Transaction, Value};

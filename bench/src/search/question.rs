@@ -7,8 +7,8 @@ use std::process;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::memories::Memory;
 use crate::comparison::{Contestant, Cost};
+use crate::records::Memory;
 
 /// Each of these words is in two thirds of the memories.
 pub const QUESTION: &str = "parser outline failing cases runner mistake section figures";
@@ -24,7 +24,7 @@ impl Bm25 {
     pub const NAME: &str = "bare bm25";
 
     pub fn new(within: &Path, memories: usize, calls: usize) -> io::Result<Self> {
-        let directory = tempfile::Builder::new().prefix("bench-records-").tempdir_in(within)?;
+        let directory = tempfile::Builder::new().prefix("bench-search-").tempdir_in(within)?;
         let path = directory.path().join("texts.db");
         let database = filled(&path, memories).map_err(io::Error::other)?;
         Ok(Self { database, calls, _directory: directory })

@@ -1,0 +1,260 @@
+//! Ranked search in a layer: the index counts the stems and finds the newest matches. Rows that wait
+//! for the index are read, and so are all where there are few. Both ways give the same, unless
+//! another program changed rows behind the index.
+
+use std::collections::BTreeSet;
+
+use super::indexing::Layer;
+use super::reader::Reader;
+use super::row::Row;
+use super::search::{Ids, Query, Searched, dates_of};
+use super::sql::{integer, into_text, moment, text};
+use crate::layers::error::Error;
+use crate::layers::memory::{Compost, Episode};
+use crate::ranking::{Counts, MAX_MATCHES, REACH, choose};
+use crate::source::Request;
+use crate::storage::database::Value;
+use crate::words::stem_query;
+
+/// The number of rows that are read at once.
+const PAGE: u32 = 1_000;
+
+/// The rows of a layer for a ranked search.
+pub(in crate::layers) struct Candidates<T> {
+    /// The number of the agent's rows.
+    pub rows: u64,
+    /// The number of its rows with each stem of the query.
+    pub with_stem: Vec<u64>,
+    /// The matches and the rows around them, by id.
+    pub near: Vec<Near<T>>,
+}
+
+/// A match, or a row around one.
+pub(in crate::layers) struct Near<T> {
+    pub row: T,
+    pub counts: Counts,
+    pub is_match: bool,
+    /// Whether the row before it is not the agent's row before it.
+    pub begins_run: bool,
+}
+
+/// A row with a stem of the query that was read.
+struct Waiting {
+    id: i64,
+    counts: Counts,
+    can_be_hit: bool,
+}
+
+impl Reader<'_> {
+    /// The episodes that a ranked search looks at.
+    pub fn ranked_episodes(&self, request: &Request) -> Result<Candidates<Episode>, Error> {
+        self.ranked(request, self.indexed.unwrap_or_default().episodes)
+    }
+
+    /// The summaries in the compost that a ranked search looks at.
+    pub fn ranked_compost(&self, request: &Request) -> Result<Candidates<Compost>, Error> {
+        self.ranked(request, self.indexed.unwrap_or_default().compost)
+    }
+
+    /// `indexed` is the last row of the agent that is.
+    fn ranked<T: Searched>(&self, request: &Request, indexed: i64) -> Result<Candidates<T>, Error> {
+        let layer = T::LAYER;
+        let indexed = self.has_many(layer, indexed)?.then_some(indexed);
+        let sql = format!("SELECT count(*) FROM {} WHERE agent_id = ?1", layer.table);
+        let rows = self.number(layer, &sql, [text(self.agent)])?;
+        let waiting = self.waiting::<T>(request, indexed)?;
+        let search = Search { reader: self, layer, request, indexed, waiting };
+        let stems = 0..request.query.stems().len();
+        let with_stem = stems.map(|stem| Ok(search.number_with(stem)?.min(rows)));
+        let with_stem = with_stem.collect::<Result<Vec<u64>, Error>>()?;
+        let dates = Query { words: None, from: request.from, to: request.to, limit: 0 };
+        let near = match self.ids_between_dates(layer, &dates)? {
+            Some(ids) => {
+                let newest = |stem| search.newest(stem, &dates, ids);
+                search.near(&choose(&with_stem, MAX_MATCHES, newest)?)?
+            }
+            None => Vec::new(),
+        };
+        Ok(Candidates { rows, with_stem, near })
+    }
+
+    fn number(
+        &self,
+        layer: &Layer,
+        sql: &str,
+        parameters: impl Into<Vec<Value>>,
+    ) -> Result<u64, Error> {
+        let rows = self.rows(layer.table, sql, parameters, 1)?;
+        Ok(rows.first().map_or(Ok(0), |row| integer(&row[0]))? as u64)
+    }
+
+    /// The rows with a stem of the query that the index does not have, the oldest first.
+    fn waiting<T: Searched>(
+        &self,
+        request: &Request,
+        indexed: Option<i64>,
+    ) -> Result<Vec<Waiting>, Error> {
+        let Layer { table, columns, .. } = T::LAYER;
+        let sql = format!(
+            "SELECT {columns} FROM {table} AS m WHERE m.agent_id = ?1 AND m.id > ?2 \
+             ORDER BY m.id LIMIT ?3"
+        );
+        let mut after = indexed.unwrap_or(i64::MIN);
+        let mut waiting = Vec::new();
+        loop {
+            let of_page = [text(self.agent), Value::Integer(after), Value::Integer(PAGE.into())];
+            let rows = self.rows(table, &sql, of_page, PAGE)?;
+            let is_last = rows.len() < PAGE as usize;
+            for row in rows {
+                let row = T::of(Row::of(row))?;
+                after = row.id();
+                let counts = request.query.count(&row.text());
+                if counts.any() {
+                    let can_be_hit = request.admits(row.moment(), false);
+                    waiting.push(Waiting { id: after, counts, can_be_hit });
+                }
+            }
+            if is_last {
+                return Ok(waiting);
+            }
+        }
+    }
+}
+
+struct Search<'a> {
+    reader: &'a Reader<'a>,
+    layer: &'static Layer,
+    request: &'a Request,
+    /// The last row that the index has. `None` if no row is looked up there.
+    indexed: Option<i64>,
+    waiting: Vec<Waiting>,
+}
+
+impl Search<'_> {
+    /// The query for rows with a stem.
+    fn rows_with(&self, stem: usize) -> Value {
+        Value::Text(stem_query(self.reader.agent, &self.request.query.stems()[stem]))
+    }
+
+    /// The number of the agent's rows with a stem.
+    fn number_with(&self, stem: usize) -> Result<u64, Error> {
+        let waiting = self.waiting.iter().filter(|row| row.counts.has(stem)).count() as u64;
+        if self.indexed.is_none() {
+            return Ok(waiting);
+        }
+        let index = self.layer.index;
+        let sql = format!("SELECT count(*) FROM {index} WHERE {index} MATCH ?1");
+        Ok(waiting + self.reader.number(self.layer, &sql, [self.rows_with(stem)])?)
+    }
+
+    /// The newest rows with a stem that can be hits, as [`choose`] asks for them.
+    fn newest(&self, stem: usize, dates: &Query, ids: Ids) -> Result<Vec<i64>, Error> {
+        let waiting = self.waiting.iter().rev();
+        let waiting = waiting.filter(|row| row.can_be_hit && row.counts.has(stem));
+        let mut newest: Vec<i64> = waiting.map(|row| row.id).take(MAX_MATCHES).collect();
+        let Some(indexed) = self.indexed else { return Ok(newest) };
+        let Layer { table, index, moment: moment_column, .. } = self.layer;
+        let mut before = ids.before.min(indexed.saturating_add(1));
+        while newest.len() < MAX_MATCHES {
+            let bounds = [ids.first, before, MAX_MATCHES as i64].map(Value::Integer);
+            let mut parameters = vec![text(self.reader.agent), self.rows_with(stem)];
+            parameters.extend(bounds);
+            let mut conditions = dates_of(self.layer, dates, &mut parameters);
+            conditions.push(format!(
+                "{index} MATCH ?2 AND m.agent_id = ?1 AND {index}.rowid >= ?3 \
+                 AND {index}.rowid < ?4"
+            ));
+            let sql = format!(
+                "SELECT m.id, {moment_column} FROM {index} CROSS JOIN {table} AS m \
+                 ON m.id = {index}.rowid WHERE {} ORDER BY {index}.rowid DESC LIMIT ?5",
+                conditions.join(" AND ")
+            );
+            let rows = self.reader.rows(table, &sql, parameters, MAX_MATCHES as u32)?;
+            let is_last = rows.len() < MAX_MATCHES;
+            for mut row in rows {
+                before = integer(&row[0])?;
+                if self.request.admits(moment(row.swap_remove(1)), false) {
+                    newest.push(before);
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        newest.truncate(MAX_MATCHES);
+        Ok(newest)
+    }
+
+    /// The matches with the rows around them.
+    fn near<T: Searched>(&self, matches: &BTreeSet<i64>) -> Result<Vec<Near<T>>, Error> {
+        if matches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (ids, first_of_runs) = self.ids_around(matches)?;
+        let Layer { table, columns, .. } = T::LAYER;
+        let sql = format!(
+            "SELECT {columns} FROM {table} AS m WHERE m.agent_id = ?1 \
+             AND m.id IN (SELECT value FROM json_each(?2)) ORDER BY m.id"
+        );
+        let mut near = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(PAGE as usize) {
+            let parameters = [text(self.reader.agent), listed(ids)];
+            for row in self.reader.rows(table, &sql, parameters, PAGE)? {
+                let row = T::of(Row::of(row))?;
+                let id = row.id();
+                near.push(Near {
+                    counts: self.request.query.count(&row.text()),
+                    row,
+                    is_match: matches.contains(&id),
+                    begins_run: first_of_runs.contains(&id),
+                });
+            }
+        }
+        Ok(near)
+    }
+
+    /// The ids of the matches and of the rows around them, ascending, and the first id of each run.
+    ///
+    /// A neighbour of a match is a candidate, too. So one more is read on each side than is around a
+    /// match.
+    fn ids_around(&self, matches: &BTreeSet<i64>) -> Result<(Vec<i64>, BTreeSet<i64>), Error> {
+        let table = self.layer.table;
+        let around = |comparison: &str, order: &str| {
+            format!(
+                "(SELECT json_group_array(id) FROM (SELECT n.id FROM {table} AS n \
+                 WHERE n.agent_id = ?1 AND n.id {comparison} m.value ORDER BY n.id {order} \
+                 LIMIT ?3))"
+            )
+        };
+        let sql = format!(
+            "SELECT m.value, {}, {} FROM json_each(?2) AS m ORDER BY m.value",
+            around("<", "DESC"),
+            around(">", "ASC"),
+        );
+        let ids: Vec<i64> = matches.iter().copied().collect();
+        let parameters = [text(self.reader.agent), listed(&ids), Value::Integer(REACH as i64 + 1)];
+        let (mut ids, mut first_of_runs) = (Vec::new(), BTreeSet::new());
+        for row in self.reader.rows(table, &sql, parameters, matches.len() as u32)? {
+            let mut around = unlisted(&row[1])?;
+            around.reverse();
+            around.push(integer(&row[0])?);
+            around.extend(unlisted(&row[2])?);
+            let last = ids.last().copied().unwrap_or(i64::MIN);
+            if around[0] > last {
+                first_of_runs.insert(around[0]);
+            }
+            ids.extend(around.into_iter().filter(|id| *id > last));
+        }
+        Ok((ids, first_of_runs))
+    }
+}
+
+/// Ids as a JSON array.
+fn listed(ids: &[i64]) -> Value {
+    Value::Text(serde_json::to_string(ids).expect("ids are JSON"))
+}
+
+fn unlisted(ids: &Value) -> Result<Vec<i64>, Error> {
+    let ids = into_text(ids.clone())?;
+    Ok(serde_json::from_str(&ids).expect("SQLite writes JSON"))
+}
