@@ -141,7 +141,8 @@ def _bytes(contents: Any, directory: Path) -> bytes:
     if "lines" in contents:
         return "".join(f"{line}\n" for line in contents["lines"]).encode()
     if "file" in contents:
-        return (directory / "documents" / contents["file"]).read_bytes()
+        file: Path = directory / "documents" / contents["file"]
+        return file.read_bytes()
     if "base64" in contents:
         return base64.b64decode(contents["base64"])
     return _repeated(contents).encode()

@@ -99,8 +99,8 @@ class Scratch:
                 for name in case.given_stores
             )
             self._write(self.data_dir / "stores.yaml", f"stores:\n{stores}".encode())
-        for path, contents in case.given.items():
-            self._write(self._tree() / path, contents)
+        for document, contents in case.given.items():
+            self._write(self._tree() / document, contents)
         if case.given_sql:
             self._write(self.database, b"")
             with closing(sqlite3.connect(self.database)) as database:

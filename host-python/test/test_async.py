@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import unittest
+from pathlib import Path
 
 from agent_memory import MemoryCallError, open_async_memory
 from scratch import ScratchTest
@@ -14,11 +15,12 @@ class AsyncTest(ScratchTest):
     def test_calls_run_at_once_and_write_in_their_order(self) -> None:
         async def entries() -> str:
             async with open_async_memory(allow=[self.repository], durability="relaxed") as memory:
-                log = (await memory.call("start_session", self.log)).value["session_file"]  # type: ignore[call-overload]
+                log = (await memory.call("start_session", self.log)).value["session_file"]
                 calls = [memory.call("append_entry", self.entry(f"- Entry {number}.")) for number in range(20)]
                 for outcome in await asyncio.gather(*calls):
                     self.assertFalse(outcome.is_error, outcome)
-            return (self.repository / log).read_text()
+            path: Path = self.repository / log
+            return path.read_text()
 
         text = asyncio.run(entries())
         found = [line for line in text.splitlines() if line.startswith("- Entry")]

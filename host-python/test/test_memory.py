@@ -86,7 +86,7 @@ class CallTest(ScratchTest):
 
     def test_threads_write_at_once_and_nothing_is_lost(self) -> None:
         with open_memory(allow=[self.repository], durability="relaxed") as memory:
-            log = memory.call("start_session", self.log).value["session_file"]  # type: ignore[call-overload]
+            log = memory.call("start_session", self.log).value["session_file"]
             calls = [
                 threading.Thread(target=memory.call, args=("append_entry", self.entry(f"- Entry {number}.")))
                 for number in range(20)

@@ -17,6 +17,7 @@ from .request import arguments_json, completion, lease, to_json
 from .summaries import native_function
 
 if TYPE_CHECKING:
+    import asyncio
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
@@ -146,6 +147,9 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
     """
 
     async def _ask(self, kind: str, *texts: str) -> Outcome[Any]:
+        # Not loaded by a program without it.
+        import asyncio
+
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Answer] = loop.create_future()
 
@@ -209,10 +213,14 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
         max_rows: int = 10_000,
     ) -> Rows:
         """Queries the database of `layers`, as `AgentMemory.query_layers` does."""
+        import asyncio
+
         return Rows(*await asyncio.to_thread(self._native.query_layers, sql, parameters, max_rows))
 
     async def close(self) -> None:
         """Closes the memory, as `AgentMemory.close` does."""
+        import asyncio
+
         await asyncio.to_thread(self._native.close)
 
     async def __aenter__(self) -> Self:

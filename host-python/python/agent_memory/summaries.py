@@ -33,16 +33,17 @@ def native_function(summarize: Summarize) -> Callable[[str, list[str], int, str,
     """The function as the native part calls it, on a thread of its own."""
 
     def ask(instructions: str, memories: list[str], max_characters: int, prompt: str, timeout: float) -> str:
-        summary = summarize(SummaryRequest(instructions, memories, max_characters, prompt, timeout))
-        if not isinstance(summary, str):
+        answer = summarize(SummaryRequest(instructions, memories, max_characters, prompt, timeout))
+        if isinstance(answer, Awaitable):
             import asyncio
 
-            async def awaited() -> str:
-                return await asyncio.wait_for(summary, timeout)
+            async def awaited(answer: Awaitable[str]) -> str:
+                return await asyncio.wait_for(answer, timeout)
 
-            summary = asyncio.run(awaited())
-        if not isinstance(summary, str):
+            answer = asyncio.run(awaited(answer))
+        # A program without types may return anything.
+        if not isinstance(answer, str):
             raise TypeError("it answered with something that is no string")
-        return summary
+        return answer
 
     return ask
