@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sqlite3, sys
 lock = sqlite3.connect(sys.argv[1], isolation_level=None)
-lock.execute("BEGIN EXCLUSIVE")
+lock.execute("BEGIN IMMEDIATE")
 print("held", flush=True)
 sys.stdin.readline()
 """
@@ -54,8 +54,7 @@ class ScratchTest(unittest.TestCase):
         )
 
         def end() -> None:
-            holder.kill()
-            holder.communicate()
+            holder.communicate("end\n")
 
         self.addCleanup(end)
         assert holder.stdout is not None

@@ -79,6 +79,9 @@ class SummaryTest(LayersScratch):
 
         with self.open(summarize=summarize) as memory:
             self.fill(memory)
+            ends = time.monotonic() + 10
+            while not counts and time.monotonic() < ends:
+                time.sleep(0.01)
         self.assertEqual(counts, [2])
 
     def test_closing_waits_for_summaries_but_not_for_long(self) -> None:

@@ -79,17 +79,17 @@ class ProcessTest(ScratchTest):
             memory.call("start_session", self.log).value
         self.hold_lock(self.repository)
         command = [sys.executable, "-c", WAIT, str(self.repository)]
-        waiting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.addCleanup(waiting.kill)
-        assert waiting.stdout is not None
-        self.assertEqual(waiting.stdout.readline(), "calls\n")
-        time.sleep(0.5)
-        self.assertIsNone(waiting.poll())
-        began = time.monotonic()
-        waiting.send_signal(signal.SIGINT)
-        self.assertEqual(waiting.communicate(timeout=20)[0], "interrupted\n")
-        self.assertEqual(waiting.returncode, 0)
-        self.assertLess(time.monotonic() - began, 5)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as waiting:
+            self.addCleanup(waiting.kill)
+            assert waiting.stdout is not None
+            self.assertEqual(waiting.stdout.readline(), "calls\n")
+            time.sleep(0.5)
+            self.assertIsNone(waiting.poll())
+            began = time.monotonic()
+            waiting.send_signal(signal.SIGINT)
+            self.assertEqual(waiting.communicate(timeout=20)[0], "interrupted\n")
+            self.assertEqual(waiting.returncode, 0)
+            self.assertLess(time.monotonic() - began, 5)
 
     def test_a_process_ends_with_a_memory_that_is_not_closed(self) -> None:
         for program in (
