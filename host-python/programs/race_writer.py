@@ -24,7 +24,7 @@ def main() -> None:
     repository, agent, count, id, lock_wait = sys.argv[1:]
     with open_memory(allow=[repository], lock_wait=int(lock_wait) / 1000) as memory:
         log = {"agent_name": agent, "repo_root": repository, "date": "2025-01-20"}
-        started = memory.call("start_session", log)  # type: ignore[arg-type]
+        started = memory.call("start_session", log)
         if started.is_error:
             say(f"error {started.result}")
         for n in range(int(count)):

@@ -16,12 +16,15 @@ SCRIPT = str(Path(sys.executable).with_name("agent-memory"))
 
 
 class McpTest(ScratchTest):
-    def use(self, work: Any, **parameters: Any) -> None:
+    def use(self, work: Any) -> None:
         """Runs an async function with a client of a server for the repository."""
 
         async def run() -> None:
             server = StdioServerParameters(
-                command=SCRIPT, args=["serve", "--allow", str(self.repository), "--log-level", "error"], **parameters
+                # The package needs no other program.
+                env={"PATH": "/nowhere"},
+                command=SCRIPT,
+                args=["serve", "--allow", str(self.repository), "--log-level", "error"],
             )
             async with Client(server) as client:
                 await work(client)
