@@ -11,7 +11,7 @@ use crate::description::{Audience, MountedToolset, Prompt, Resource, ResourceTem
 use crate::engine::Engine;
 use crate::model::Model;
 use crate::outcome::{CallError, Outcome};
-use crate::storage::{self, Registered, RegistryWriter, Storage};
+use crate::storage::{self, DatabaseKind, Registered, RegistryWriter, Rows, Statement, Storage};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -135,6 +135,38 @@ impl AgentMemory {
     pub async fn lock_registry(&self, label: &str) -> Result<RegistryWriter, storage::Error> {
         let timeout = storage::LockTimeout::new(self.0.storage.options().lock_wait);
         self.0.storage.lock_registry(label, timeout).await
+    }
+
+    /// Runs a read-only statement on a kept database of the place that is granted under a label, and
+    /// returns at most `max_rows` rows.
+    ///
+    /// A program that opens such a file with a SQLite library of its own, in the same process, drops
+    /// the locks of this one when it closes the file. Dropping the future interrupts the statement.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` if no such place or database is granted, and for a statement that no call may
+    /// run; `not-found` if there is no database yet; `read-only` for a statement that writes;
+    /// `cancelled` if it ran for too long; those of [`Storage::open`].
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](AgentMemory::call).
+    pub async fn query(
+        &self,
+        label: &str,
+        database: &str,
+        statement: Statement,
+        max_rows: u32,
+    ) -> Result<Rows, storage::Error> {
+        let (memory, name) = (self.0.clone(), database.to_owned());
+        let place = storage::Place::named(label);
+        let opened = on_a_blocking_thread(move || {
+            memory.storage.open(&place, &[])?.open_database(&name, DatabaseKind::Kept, false)
+        });
+        let database = opened.await?;
+        let _interrupt = InterruptOnDrop(database.clone());
+        on_a_blocking_thread(move || database.query(&statement, max_rows)).await
     }
 
     /// The changes that calls make to resources from now on.
@@ -380,4 +412,20 @@ impl AgentMemory {
             Err(Err(_)) => Err(CallError::closing()),
         }
     }
+}
+
+/// Interrupts a statement that nobody waits for any longer.
+struct InterruptOnDrop(storage::Database);
+
+impl Drop for InterruptOnDrop {
+    fn drop(&mut self) {
+        self.0.give_up();
+    }
+}
+
+async fn on_a_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, storage::Error> + Send + 'static,
+) -> Result<T, storage::Error> {
+    let closing = |_| storage::Error::new(storage::ErrorCode::Cancelled, "the program is closing");
+    tokio::task::spawn_blocking(work).await.map_err(closing)?
 }

@@ -61,3 +61,27 @@ fn the_example_without_a_repository_says_what_it_needs() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("give the top level of a repository"), "{errors}");
 }
+
+#[tokio::test]
+async fn a_query_reads_a_database_and_changes_nothing() {
+    use agent_memory_host::storage::{ErrorCode, Statement, Value};
+
+    let directory = tempfile::tempdir().expect("a directory");
+    let memory = agent_memory_host::AgentMemory::builder().toolsets(["layers"]);
+    let memory = memory.data_dir(directory.path()).build().expect("the memory opens");
+    let query = async |sql: &str| {
+        let statement = Statement { sql: sql.to_owned(), parameters: Vec::new() };
+        memory.query("layers", "agent_memory.db", statement, 1).await
+    };
+    let code = |error: agent_memory_host::storage::Error| error.code;
+    assert_eq!(query("SELECT 1").await.map_err(code), Err(ErrorCode::NotFound));
+    for text in ["One.", "Two."] {
+        let arguments = format!(r#"{{"agent_id": "ada", "memory": "{text}"}}"#);
+        let outcome = memory.call("add_core_memory", &arguments).await.expect("an outcome");
+        assert!(outcome.answer.is_ok(), "{outcome:?}");
+    }
+    let rows = query("SELECT memory FROM core_memories ORDER BY id").await.expect("rows");
+    assert_eq!((rows.rows, rows.truncated), (vec![vec![Value::Text("One.".into())]], true));
+    let refused = query("DELETE FROM core_memories").await;
+    assert_eq!(refused.map_err(code), Err(ErrorCode::ReadOnly));
+}

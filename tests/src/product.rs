@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 use std::{env, fs};
 
-use agent_memory_conformance::workspace::{profile_directory, repository_root};
+use agent_memory_conformance::workspace::{files, profile_directory, repository_root};
 
 /// The component that a build of the host makes.
 const COMPONENT: &str = "target/component/wasm32-wasip2/component/agent_memory_core.wasm";
@@ -63,6 +63,25 @@ pub fn node_program(name: &str) -> Option<(PathBuf, PathBuf)> {
     });
     assert!(complaint.is_none(), "{}", complaint.as_deref().unwrap_or_default());
     Some((node, program))
+}
+
+/// The Python of the virtual environment in which the package is installed; none if it is not built.
+///
+/// # Panics
+///
+/// If it is older than its sources; the message says how to build it.
+pub fn python() -> Option<PathBuf> {
+    let environment = repository_root().join("target/python/installed");
+    let python = environment.join("bin/python");
+    if !python.exists() {
+        return None;
+    }
+    let mut sources = sources(&profile_directory().join("libagent_memory_python.so"));
+    sources.extend(component_sources());
+    let package = files("host-python/python").into_iter();
+    sources.extend(package.map(|file| repository_root().join(file)));
+    require_fresh(&environment.join("built"), &sources, "scripts/wheel");
+    Some(python)
 }
 
 /// The sources of the component; none if `AGENT_MEMORY_COMPONENT` names one that is built already.

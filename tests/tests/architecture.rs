@@ -178,8 +178,14 @@ fn one_file_of_the_core_knows_the_bindings() {
 }
 
 /// All code but tests.
-const SOURCES: [&str; 5] =
-    ["component-image/src", "core-component/src", "host-native/src", "host-node/src", "storage"];
+const SOURCES: [&str; 6] = [
+    "component-image/src",
+    "core-component/src",
+    "host-native/src",
+    "host-node/src",
+    "host-python/src",
+    "storage",
+];
 
 /// A path that may contain the words all the same, and the reason.
 type Exception = (&'static str, &'static str);

@@ -1,4 +1,4 @@
-//! Many processes of both hosts append to one log at once, and some are killed. No acknowledged entry
+//! Many processes of all hosts append to one log at once, and some are killed. No acknowledged entry
 //! is lost or doubled, no entry is torn, and no writer hangs or fails, even after a long wait.
 
 use std::collections::BTreeMap;
@@ -16,16 +16,16 @@ use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions, Wr
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::medium::Medium;
 use agent_memory_tests::product::node_program;
-use agent_memory_tests::runners::node::{WITHOUT_NODE, left_out};
+use agent_memory_tests::runners::{node, python};
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};
 
 const AGENT: &str = "aristotle";
 const WRITERS: usize = 8;
 const ENTRIES: usize = 250;
-/// The writers that are killed, and after how many acknowledgements: two of each host.
+/// The writers that are killed, and after how many acknowledgements: one or two of each host.
 const KILLS: [(usize, usize); 4] = [(0, 40), (1, 160), (4, 80), (5, 120)];
-/// The entries of one late writer of each host, which begins after the other host has written. So
+/// The entries of one late writer of each host, which begins after the next host has written. So
 /// the lock passes between the hosts, however fast one of them is.
 const LATE_ENTRIES: usize = 1;
 /// How long the lock is held, and how long a writer waits for it: longer than a busy machine pauses.
@@ -36,35 +36,49 @@ const LOCK_WAIT: Duration = Duration::from_secs(60);
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
-fn nothing_is_lost_between_processes_of_both_hosts_in_memory() {
+fn nothing_is_lost_between_processes_of_all_hosts_in_memory() {
     race(Medium::Memory);
 }
 
 #[test]
-fn nothing_is_lost_between_processes_of_both_hosts_on_disk() {
+fn nothing_is_lost_between_processes_of_all_hosts_on_disk() {
     race(Medium::Disk);
 }
 
 #[test]
-fn a_writer_of_either_host_that_waits_four_seconds_for_the_lock_succeeds() {
+fn a_writer_of_any_host_that_waits_four_seconds_for_the_lock_succeeds() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let with_node = !left_out("race-writer.js");
+    let hosts = Host::built();
     thread::scope(|scope| {
-        scope.spawn(|| wait(Host::Native));
-        if with_node {
-            scope.spawn(|| wait(Host::Node));
+        for host in hosts {
+            scope.spawn(move || wait(host));
         }
     });
 }
 
 /// The host of a writer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Host {
     Native,
     Node,
+    Python,
 }
 
 impl Host {
+    /// The hosts that are built. Without one of the others, the current test counts as skipped.
+    fn built() -> Vec<Host> {
+        let node = !node::left_out("race-writer.js");
+        let python = !python::left_out();
+        let others = [(Self::Node, node), (Self::Python, python)].into_iter();
+        let others = others.filter(|(_, is_built)| *is_built).map(|(host, _)| host);
+        [Self::Native].into_iter().chain(others).collect()
+    }
+
+    /// The beginning of the names of its writers.
+    fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
     fn command(self) -> Command {
         match self {
             Self::Native => Command::new(env!("CARGO_BIN_EXE_race-writer")),
@@ -74,6 +88,7 @@ impl Host {
                 command.arg(writer);
                 command
             }
+            Self::Python => python::program("race_writer.py").expect("it is built"),
         }
     }
 }
@@ -148,50 +163,45 @@ impl<'a> Race<'a> {
     }
 }
 
-fn host_of(writer: usize, with_node: bool) -> Host {
-    if with_node && writer % 2 == 1 { Host::Node } else { Host::Native }
-}
-
 fn race(medium: Medium) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let with_node = !left_out("race-writer.js");
+    let hosts = Host::built();
     let (directory, kind) = medium.directory();
     println!("{medium:?}: {} (file system {kind:#x})", directory.path().display());
-    if !with_node {
-        println!("native writers only, as {WITHOUT_NODE} asks");
-    }
+    println!("writers of {hosts:?}");
     let scratch = Scratch::within(directory, &Documents::new());
     let began = Instant::now();
-    let records = run(&scratch, with_node);
+    let records = run(&scratch, &hosts);
     let took = began.elapsed();
     check(&scratch, &records);
     let killed =
         |host: &str| records.iter().any(|(id, record)| record.killed && id.starts_with(host));
-    assert!(killed("native"), "no writer of the native host was killed");
-    assert!(killed("node") || !with_node, "no writer of the Node host was killed");
+    for host in &hosts {
+        assert!(killed(&host.name()), "no writer of {host:?} was killed");
+    }
     let longest = records.values().map(|record| record.longest).max().unwrap_or_default();
-    let handovers = handovers(&scratch);
+    let handovers = handovers(&scratch, &hosts);
     println!(
-        "{} entries in {took:.1?}; the lock passed from one host to the other {handovers} times; \
+        "{} entries in {took:.1?}; the lock passed from one host to another {handovers} times; \
          the longest call took {longest} ms",
         entries(&scratch).len(),
     );
-    assert!(handovers > 1 || !with_node, "the hosts wrote one after the other");
+    assert!(handovers > 1 || hosts.len() == 1, "the hosts wrote one after the other");
 }
 
-fn run(scratch: &Scratch, with_node: bool) -> BTreeMap<String, Record> {
+fn run(scratch: &Scratch, hosts: &[Host]) -> BTreeMap<String, Record> {
     let repository = scratch.repo();
     let (mut race, heard) = Race::new(&repository);
-    let name = |writer: usize| match host_of(writer, with_node) {
-        Host::Native => format!("native{writer}"),
-        Host::Node => format!("node{writer}"),
-    };
+    let host_of = |writer: usize| hosts[writer % hosts.len()];
+    let name = |writer: usize| format!("{}{writer}", host_of(writer).name());
     for writer in 0..WRITERS {
-        race.start(host_of(writer, with_node), &name(writer), ENTRIES, TIMEOUT);
+        race.start(host_of(writer), &name(writer), ENTRIES, TIMEOUT);
     }
-    let kills = KILLS.map(|(writer, after)| (name(writer), host_of(writer, with_node), after));
-    let late = [("node", Host::Native, "nativelate"), ("native", Host::Node, "nodelate")];
-    follow(&mut race, &heard, &kills, if with_node { &late } else { &[] });
+    let kills = KILLS.map(|(writer, after)| (name(writer), host_of(writer), after));
+    let next = hosts.iter().cycle().skip(1);
+    let late = hosts.iter().zip(next).filter(|(host, next)| host != next);
+    let late = late.map(|(host, next)| (next.name(), *host, format!("{}late", host.name())));
+    follow(&mut race, &heard, &kills, &late.collect::<Vec<_>>());
     race.records
 }
 
@@ -201,7 +211,7 @@ fn follow(
     race: &mut Race<'_>,
     heard: &Receiver<Event>,
     kills: &[(String, Host, usize)],
-    late: &[(&str, Host, &str)],
+    late: &[(String, Host, String)],
 ) {
     let deadline = Instant::now() + TIMEOUT;
     while !race.running.is_empty() {
@@ -216,7 +226,7 @@ fn follow(
             Event::Said(id, line) => {
                 race.hear(&id, &line);
                 for (after, host, late) in late {
-                    if id.starts_with(after) && !race.records.contains_key(*late) {
+                    if id.starts_with(after) && !race.records.contains_key(late) {
                         race.start(*host, late, LATE_ENTRIES, TIMEOUT);
                     }
                 }
@@ -295,9 +305,10 @@ fn entries(scratch: &Scratch) -> Vec<(String, usize)> {
     lines.map(|line| entry(line).unwrap_or_else(|| panic!("a torn entry: `{line}`"))).collect()
 }
 
-fn handovers(scratch: &Scratch) -> usize {
+fn handovers(scratch: &Scratch, hosts: &[Host]) -> usize {
     let entries = entries(scratch);
-    let host = |(id, _): &(String, usize)| id.starts_with("node");
+    let host =
+        |(id, _): &(String, usize)| hosts.iter().position(|host| id.starts_with(&host.name()));
     entries.windows(2).filter(|pair| host(&pair[0]) != host(&pair[1])).count()
 }
 

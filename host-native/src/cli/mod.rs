@@ -27,7 +27,9 @@ pub use error::Error;
 use crate::Image;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use program::NAME;
+use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use toolsets::{layers, records, search, sessions, stores};
 
@@ -104,8 +106,23 @@ pub fn command() -> clap::Command {
 ///
 /// If it has run before.
 pub fn main(image: Image) -> ExitCode {
-    program::set_component(image);
-    let matches = command().get_matches();
+    let program = std::env::current_exe().map_or_else(|_| NAME.into(), PathBuf::into_os_string);
+    run(image, vec![program], std::env::args_os())
+}
+
+/// Runs the program as a part of another one. The first of its arguments is its name. `start` is the
+/// command line that starts it, without its arguments.
+///
+/// # Panics
+///
+/// If it has run before.
+pub fn run(
+    image: Image,
+    start: Vec<OsString>,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> ExitCode {
+    program::set(image, start);
+    let matches = command().get_matches_from(arguments);
     let done = toolset::run(&matches).unwrap_or_else(|| match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli.command.run(),
         Err(error) => error.exit(),

@@ -1,7 +1,9 @@
-//! The program's name, the component that it serves, and a runtime for its calls.
+//! The program's name and start, the component that it serves, and a runtime for its calls.
 
 use super::Error;
 use crate::{AgentMemory, Builder, Description, Image};
+use std::ffi::OsString;
+use std::process::Command;
 use std::sync::OnceLock;
 
 /// The name that users type.
@@ -10,13 +12,30 @@ pub(super) const NAME: &str = "agent-memory";
 /// The component, with its description.
 static COMPONENT: OnceLock<(Image, Description)> = OnceLock::new();
 
-/// Sets the component.
+/// The command line that starts the program, without its arguments.
+static START: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Sets the component, and the command line that starts the program.
 ///
 /// # Panics
 ///
 /// If the program has one.
-pub(super) fn set_component(image: Image) {
+pub(super) fn set(image: Image, start: Vec<OsString>) {
     assert!(COMPONENT.set(with_description(image)).is_ok(), "the program is run once");
+    assert!(START.set(start).is_ok(), "the program is run once");
+}
+
+/// A command that starts the program once more.
+///
+/// # Panics
+///
+/// If the program is not running.
+pub(super) fn again() -> Command {
+    let (program, arguments) =
+        START.get().and_then(|start| start.split_first()).expect("the program is running");
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
 }
 
 fn component() -> &'static (Image, Description) {

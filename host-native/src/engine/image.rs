@@ -13,13 +13,14 @@ pub struct Image {
     description: Cow<'static, str>,
 }
 
+/// In statics: a constant would be copied into each part of the program that names it.
+static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/memory.cwasm"));
+static DESCRIPTION: &str = include_str!(concat!(env!("OUT_DIR"), "/memory.json"));
+
 impl Image {
     /// The product's component, which the build script has compiled.
     pub fn embedded() -> Image {
-        Image {
-            code: Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/memory.cwasm"))),
-            description: Cow::Borrowed(include_str!(concat!(env!("OUT_DIR"), "/memory.json"))),
-        }
+        Image { code: Cow::Borrowed(CODE), description: Cow::Borrowed(DESCRIPTION) }
     }
 
     /// Another component's machine code and description.

@@ -251,7 +251,8 @@ fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
             .map(PathBuf::from)
             .into();
     pages.extend(pages_below(&root, Path::new("docs")));
-    let readmes = ["bench", "fuzz", "host-node", "tests/clients", "tests/conformance"];
+    let readmes =
+        ["bench", "fuzz", "host-node", "host-python", "tests/clients", "tests/conformance"];
     let readmes = readmes.map(|folder| Path::new(folder).join("README.md"));
     pages.extend(readmes.into_iter().filter(|readme| root.join(readme).exists()));
 

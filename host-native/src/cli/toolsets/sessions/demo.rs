@@ -1,11 +1,11 @@
 use crate::cli::output::print;
-use crate::cli::{Error, help};
+use crate::cli::{Error, help, program};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
 
 /// Show a session in a scratch repository: start it, add an entry, read the summary.
 ///
@@ -106,7 +106,7 @@ struct Server {
 
 impl Server {
     fn start(repository: &Path) -> io::Result<Server> {
-        let mut serve = Command::new(std::env::current_exe()?);
+        let mut serve = program::again();
         serve.args(["serve", "--log-level", "error"]);
         serve.current_dir(repository).env_remove("CLAUDE_PROJECT_DIR");
         // The settings of other servers must not change the demo.

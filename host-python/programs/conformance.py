@@ -1,0 +1,229 @@
+"""Runs the conformance cases on this host, and writes a report:
+
+    python host-python/programs/conformance.py DIRECTORY_OF_THE_CASES REPORT
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from agent_memory import AgentMemory, MemoryCallError, Outcome, open_memory
+from case import Case, Documents, documents_with_ids, fill, read_cases
+from case_scratch import Scratch
+
+UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+#: The part of an answer that a step expects: `result`, `error` or `failure`.
+Answer = dict[str, Any]
+
+
+def main() -> None:
+    directory, report = map(Path, sys.argv[1:])
+    expectations = json.loads((directory / "expectations/python.json").read_text(encoding="utf-8"))
+    with open_memory(allow=[], toolsets=["all"]) as memory:
+        tools = memory.tools
+    cases = {case.name: run(case, expectations["faults"]) for case in read_cases(directory)}
+    report.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"runner": "python", "tools": tools, "cases": cases}, indent=2)
+    report.write_text(f"{text}\n", encoding="utf-8")
+    for name, each in cases.items():
+        if each["outcome"] == "failed":
+            print(f"{name}: {each['reason']}", file=sys.stderr)
+    counts = [f"{sum(each['outcome'] == wanted for each in cases.values())} {wanted}" for wanted in OUTCOMES]
+    print(f"python: {', '.join(counts)}")
+
+
+OUTCOMES = ("passed", "failed", "skipped")
+
+
+def run(case: Case, faults: str) -> dict[str, Any]:
+    """The report of a case. `faults` is why no storage errors are injected here."""
+    if case.faults:
+        return {"outcome": "skipped", "reason": faults, "documents": {}}
+    with Scratch(case) as scratch:
+        ids: list[str | None] = []
+        try:
+            differences = run_steps(case, scratch, ids)
+        except Exception as error:
+            differences = [repr(error)]
+        differences += [differing_rows(each["query"], each["rows"], scratch) for each in case.then_rows]
+        documents = scratch.documents()
+        if case.then is not None:
+            differences.append(differing_documents(documents_with_ids(case.then, ids), documents))
+        if unexpected := scratch.unexpected_files():
+            differences.append(f"these should not be there, or not like this: {', '.join(unexpected)}")
+    hashes = {path: hashlib.sha256(contents).hexdigest() for path, contents in documents.items()}
+    difference = next(filter(None, differences), None)
+    if difference is None:
+        return {"outcome": "passed", "documents": hashes}
+    return {"outcome": "failed", "reason": difference, "documents": hashes}
+
+
+def run_steps(case: Case, scratch: Scratch, ids: list[str | None]) -> list[str | None]:
+    """The difference of each step to its expected answer, if there is one. Adds the ids of the results to `ids`."""
+    options: Any = grants_of(case, scratch)
+    with open_memory(
+        **options,
+        data_dir=scratch.data_dir,
+        toolsets=case.toolsets,
+        models=case.models,
+        clock={"now": case.now, "step": case.step_ms / 1000},
+        utc_offset=case.utc_offset,
+        seed=case.seed,
+    ) as memory:
+        differences = [run_step(memory, step, scratch, ids) for step in case.steps]
+    return [None if found is None else f"step {step}: {found}" for step, found in enumerate(differences)]
+
+
+def grants_of(case: Case, scratch: Scratch) -> dict[str, Any]:
+    """What a case needs. Exactly the toolsets that it names are mounted."""
+    repository, settings = [scratch.places["repo"]], {"search": {"leave_out": True}}
+    if case.format is not None:
+        records = {"directory": scratch.memory_dir, "format": case.format, **case.caps}
+        return {"allow": repository if case.toolset == "search" else [], "settings": {**settings, "records": records}}
+    if case.toolset == "layers":
+        return {"allow": [], "settings": {**settings, "layers": {"file": scratch.database, **case.settings}}}
+    return {"allow": [] if case.toolset == "stores" else repository, "settings": settings}
+
+
+def run_step(memory: AgentMemory, step: dict[str, Any], scratch: Scratch, ids: list[str | None]) -> str | None:
+    got, follow_ups = answer(memory, fill(step, scratch.places, ids))
+    result = got.get("result")
+    id = result.get("id") if isinstance(result, dict) else None
+    ids.append(id if isinstance(id, str) and UUID4.fullmatch(id) else None)
+    expected = fill(step, scratch.places, ids)
+    leaves = expected.get("leaves", [])
+    difference = differing_answer(got, expected)
+    if difference is not None or contains(follow_ups, leaves):
+        return difference
+    return f"expected the follow-ups {short(leaves)}, got {short(follow_ups)}"
+
+
+def answer(memory: AgentMemory, step: dict[str, Any]) -> tuple[Answer, list[dict[str, Any]]]:
+    try:
+        outcome = ask(memory, step)
+    except MemoryCallError as error:
+        if error.code in ("not-found", "invalid-request"):
+            return {"failure": error.code}, []
+        raise
+    follow_ups = [vars(follow_up) for follow_up in outcome.follow_ups]
+    if outcome.is_error:
+        return {"error": outcome.result}, follow_ups
+    return {"result": text_of(step["read"], outcome) if "read" in step else outcome.result}, follow_ups
+
+
+def ask(memory: AgentMemory, step: dict[str, Any]) -> Outcome[Any]:
+    if "read" in step:
+        return memory.read_resource(step["read"])
+    if "prompt" in step:
+        return memory.get_prompt(step["prompt"], step["arguments"])
+    if "complete" in step:
+        parts = {name: step[name] for name in ("argument", "value", "others") if name in step}
+        return memory.complete(**step["complete"], **parts)
+    if "pending" in step:
+        return memory.pending()
+    if "claim" in step:
+        return memory.claim(step["claim"], step["lease_seconds"])
+    if "answer" in step:
+        return memory.answer(step["answer"], step["payload"])
+    return memory.call(step["call"], step["arguments"])
+
+
+def text_of(uri: str, outcome: Outcome[Any]) -> Any:
+    """The contents of a resource, which has to be one JSON text."""
+    [content] = outcome.result
+    if content["uri"] != uri or content["mimeType"] != "application/json":
+        raise ValueError(f"not one JSON text of `{uri}`: {short(outcome.result)}")
+    return json.loads(content["text"])
+
+
+def differing_answer(got: Answer, step: dict[str, Any]) -> str | None:
+    if "has" in step:
+        is_there = "result" in got and contains(got["result"], step["has"])
+        return None if is_there else f"expected what has {short(step['has'])}, got {short(got)}"
+    if "error" not in step or "error" not in got:
+        expected = {name: step[name] for name in ("result", "error", "failure") if name in step}
+        # The answer to `pending` is in its follow-ups.
+        return differing({"result": None} if "pending" in step else expected, got)
+    message = fields_of(got["error"]).get("message", "")
+    missing = [text for text in step.get("says", []) if text not in message]
+    if missing:
+        return f"the message does not say {missing}: {message}"
+    return differing(without_texts(step["error"], step["error"]), without_texts(got["error"], step["error"]))
+
+
+def fields_of(error: Any) -> dict[str, Any]:
+    """The fields of an error. In `records` they are one level below, in `error`."""
+    fields = error["error"] if isinstance(error.get("error"), dict) else error
+    return dict(fields)
+
+
+def without_texts(error: Any, expected: Any) -> Any:
+    """The error without its message, and without `accepted` texts unless the case expects them."""
+    fields = fields_of(error)
+    fields.pop("message", None)
+    if "details" in fields:
+        wanted = fields_of(expected).get("details", [])
+        fields["details"] = [
+            {
+                name: value
+                for name, value in detail.items()
+                if name != "accepted" or (index < len(wanted) and "accepted" in wanted[index])
+            }
+            for index, detail in enumerate(fields["details"])
+        ]
+    return {**error, "error": fields} if isinstance(error.get("error"), dict) else fields
+
+
+def contains(got: Any, expected: Any) -> bool:
+    """Whether a value contains the expected one: all its members, and for a list all items in the same order."""
+    if isinstance(got, list) and isinstance(expected, list):
+        return len(got) == len(expected) and all(map(contains, got, expected))
+    if isinstance(got, dict) and isinstance(expected, dict):
+        return all(name in got and contains(got[name], item) for name, item in expected.items())
+    return is_equal(got, expected)
+
+
+def is_equal(left: Any, right: Any) -> bool:
+    """Whether two JSON values are equal. `==` would not tell a boolean from a number."""
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(is_equal, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(is_equal(left[name], right[name]) for name in left)
+    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
+
+
+def differing(expected: Any, got: Any) -> str | None:
+    return None if is_equal(expected, got) else f"expected {short(expected)}, got {short(got)}"
+
+
+def differing_documents(expected: Documents, got: Documents) -> str | None:
+    for path, contents in expected.items():
+        if path not in got:
+            return f"`{path}` is not there afterwards"
+        if got[path] != contents:
+            return f"`{path}` differs: expected {contents[:1000]!r}, got {got[path][:1000]!r}"
+    extra = next((path for path in got if path not in expected), None)
+    return None if extra is None else f"`{extra}` is there afterwards"
+
+
+def differing_rows(query: str, expected: list[Any], scratch: Scratch) -> str | None:
+    try:
+        got = scratch.rows(query)
+    except Exception as error:
+        return f"`{query}`: {error}"
+    return None if is_equal(got, expected) else f"`{query}` answers {short(got)}, not {short(expected)}"
+
+
+def short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return f"{text[:2000]}..." if len(text) > 2000 else text
+
+
+if __name__ == "__main__":
+    main()

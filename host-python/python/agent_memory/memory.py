@@ -1,0 +1,234 @@
+"""Open memories: `AgentMemory`, and `AsyncAgentMemory` for `asyncio`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from . import _native
+from ._calls import AsyncCalls, Calls
+from .description import Prompt, Resource, ResourceTemplate, Tool
+from .errors import MemoryOpenError
+from .options import MemoryOptions, Path, native_options, paths
+from .outcome import Answer, Outcome, PromptMessages, ResourceContents, Rows, outcome_of
+from .request import arguments_json, completion, lease, to_json
+from .summaries import native_function
+
+if TYPE_CHECKING:
+    import asyncio
+    from types import TracebackType
+
+    from typing_extensions import Self, Unpack
+
+__all__ = ["AgentMemory", "AsyncAgentMemory", "open_async_memory", "open_memory"]
+
+
+def open_memory(*, allow: Sequence[Path], **options: Unpack[MemoryOptions]) -> AgentMemory:
+    """Opens a memory.
+
+    `allow` has directories: each grants itself, if it is a repository, and the repositories below it. Raises a
+    `MemoryOpenError` if an option is wrong or the component cannot be loaded.
+    """
+    return AgentMemory(_open(allow, options))
+
+
+def open_async_memory(*, allow: Sequence[Path], **options: Unpack[MemoryOptions]) -> AsyncAgentMemory:
+    """Opens a memory for `asyncio`, with the options of `open_memory`. It takes some milliseconds."""
+    return AsyncAgentMemory(_open(allow, options))
+
+
+def _open(allow: Sequence[Path], options: MemoryOptions) -> _native.Memory:
+    summarize = options.get("summarize")
+    if summarize is not None and not callable(summarize):
+        raise MemoryOpenError("invalid-option", "the option `summarize` is not a function")
+    function = None if summarize is None else native_function(summarize)
+    return _native.Memory(paths(allow), native_options(options), function)
+
+
+class _Lists:
+    #: The tools of the mounted toolsets, in the order in which users should see them.
+    tools: Sequence[Tool]
+    #: The resources that can be read with `read_resource`.
+    resources: Sequence[Resource]
+    #: Patterns of further resources that can be read with `read_resource`.
+    resource_templates: Sequence[ResourceTemplate]
+    #: The prompts that `get_prompt` returns.
+    prompts: Sequence[Prompt]
+
+    def __init__(self, native: _native.Memory) -> None:
+        self._native = native
+        self.tools, self.resources, self.resource_templates, self.prompts = map(json.loads, native.lists)
+
+
+class AgentMemory(Calls, _Lists):
+    """An open memory. Close it with `close()` or `with`.
+
+    Its methods may be called from any thread. A waiting call lets other threads run, and answers Ctrl-C.
+    """
+
+    def _ask(self, kind: str, *texts: str) -> Outcome[Any]:
+        return outcome_of(self._native.ask(kind, texts))
+
+    def read_resource(self, uri: str) -> Outcome[list[ResourceContents]]:
+        """Reads a resource."""
+        return self._ask("read", uri)
+
+    def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> Outcome[PromptMessages]:
+        """Returns a prompt: messages for a model."""
+        return self._ask("prompt", name, arguments_json(arguments))
+
+    def complete(
+        self,
+        *,
+        prompt: str | None = None,
+        resource_template: str | None = None,
+        argument: str,
+        value: str,
+        others: Mapping[str, str] | None = None,
+    ) -> Outcome[list[str]]:
+        """Completes an argument of a prompt or a resource template: at most 100 values that begin like the given one.
+
+        `others` has the arguments that are known already.
+        """
+        return self._ask("complete", *completion(prompt, resource_template, argument, value, others))
+
+    def pending(self) -> Outcome[None]:
+        """Lists at most 100 follow-ups that are neither answered nor claimed, as the `follow_ups` of the outcome."""
+        return self._ask("pending")
+
+    def claim(self, id: str, lease_seconds: int) -> Outcome[bool]:
+        """Claims a follow-up. The result is false if another program has a lease or nothing is left to do."""
+        return self._ask("claim", id, lease(lease_seconds))
+
+    def answer(self, id: str, payload: Mapping[str, str]) -> Outcome[dict[str, bool]]:
+        """Answers a follow-up of the kind `summary`: `{"model", "summary"}`, or `{"error"}` if there is none."""
+        return self._ask("answer", id, to_json(payload))
+
+    def query_layers(
+        self,
+        sql: str,
+        parameters: Sequence[None | int | float | str | bytes] = (),
+        *,
+        max_rows: int = 10_000,
+    ) -> Rows:
+        """Runs one read-only statement on the database of `layers`, with parameters for `?1`, `?2` and so on.
+
+        Do not open that file with `sqlite3` in this process: closing it drops the locks of this package. Raises a
+        `MemoryCallError` with the storage's code, such as `not-found` if there is no database yet.
+        """
+        return Rows(*self._native.query_layers(sql, parameters, max_rows))
+
+    def close(self) -> None:
+        """Waits for the calls that were made, and at most 5 s for summaries. Later calls raise with `closed`.
+
+        In a child of `fork` it does nothing.
+        """
+        self._native.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class AsyncAgentMemory(AsyncCalls, _Lists):
+    """An open memory for `asyncio`. Close it with `await close()` or `async with`.
+
+    Its methods are those of `AgentMemory`. A cancelled call releases everything within some milliseconds; it may have
+    made its change.
+    """
+
+    async def _ask(self, kind: str, *texts: str) -> Outcome[Any]:
+        # Not loaded by a program without it.
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[Answer] = loop.create_future()
+
+        def settle(answer: Answer | None, error: Exception | None) -> None:
+            if answered.cancelled():
+                return
+            if error is not None:
+                answered.set_exception(error)
+            else:
+                answered.set_result(cast(Answer, answer))
+
+        def done(answer: Answer | None, error: Exception | None) -> None:
+            try:
+                loop.call_soon_threadsafe(settle, answer, error)
+            except RuntimeError:
+                pass  # The loop is closed: nobody waits.
+
+        running = self._native.start(kind, texts, done)
+        try:
+            return outcome_of(await answered)
+        finally:
+            running.cancel()
+
+    async def read_resource(self, uri: str) -> Outcome[list[ResourceContents]]:
+        """Reads a resource."""
+        return await self._ask("read", uri)
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> Outcome[PromptMessages]:
+        """Returns a prompt: messages for a model."""
+        return await self._ask("prompt", name, arguments_json(arguments))
+
+    async def complete(
+        self,
+        *,
+        prompt: str | None = None,
+        resource_template: str | None = None,
+        argument: str,
+        value: str,
+        others: Mapping[str, str] | None = None,
+    ) -> Outcome[list[str]]:
+        """Completes an argument, as `AgentMemory.complete` does."""
+        return await self._ask("complete", *completion(prompt, resource_template, argument, value, others))
+
+    async def pending(self) -> Outcome[None]:
+        """Lists follow-ups, as `AgentMemory.pending` does."""
+        return await self._ask("pending")
+
+    async def claim(self, id: str, lease_seconds: int) -> Outcome[bool]:
+        """Claims a follow-up, as `AgentMemory.claim` does."""
+        return await self._ask("claim", id, lease(lease_seconds))
+
+    async def answer(self, id: str, payload: Mapping[str, str]) -> Outcome[dict[str, bool]]:
+        """Answers a follow-up, as `AgentMemory.answer` does."""
+        return await self._ask("answer", id, to_json(payload))
+
+    async def query_layers(
+        self,
+        sql: str,
+        parameters: Sequence[None | int | float | str | bytes] = (),
+        *,
+        max_rows: int = 10_000,
+    ) -> Rows:
+        """Queries the database of `layers`, as `AgentMemory.query_layers` does."""
+        import asyncio
+
+        return Rows(*await asyncio.to_thread(self._native.query_layers, sql, parameters, max_rows))
+
+    async def close(self) -> None:
+        """Closes the memory, as `AgentMemory.close` does."""
+        import asyncio
+
+        await asyncio.to_thread(self._native.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()

@@ -1,0 +1,2210 @@
+"""The inputs and outputs of the tools, and the settings of the toolsets.
+
+Generated from the component's description.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal, TypedDict, Union
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class _StartSessionInput(TypedDict):
+    """The input of `start_session`."""
+
+    #: The agent's name, the same in every session.
+    agent_name: str
+
+
+class StartSessionInput(_StartSessionInput, total=False):
+    """The input of `start_session`."""
+
+    #: The absolute path of the repository's top level. Leave it out if only one is granted.
+    repo_root: str
+
+    #: The day of the session, `YYYY-MM-DD`. Leave it out for today.
+    date: str
+
+
+class StartSessionOutput(TypedDict):
+    """The output of `start_session`."""
+
+    #: The log's path, relative to `repo_root`.
+    session_file: str
+
+    #: Whether this call created the log.
+    created: bool
+
+    #: The id in the log's header.
+    session_id: str
+
+    #: What differs between the log, its schema and this program.
+    warnings: list[str]
+
+
+class _AppendEntryInput(TypedDict):
+    """The input of `append_entry`."""
+
+    #: The agent's name, the same in every session.
+    agent_name: str
+
+    #: The section's name, exactly: `Context`, `Discussion Summary`, `Decisions`, `Open Questions` or `Next Actions`, unless the agent's `_schema.md` names others.
+    section: str
+
+    #: Markdown, best one list item or paragraph. No headings of level 1 or 2; code fences and HTML closed.
+    content: str
+
+
+class AppendEntryInput(_AppendEntryInput, total=False):
+    """The input of `append_entry`."""
+
+    #: The absolute path of the repository's top level. Leave it out if only one is granted.
+    repo_root: str
+
+    #: The day of the session, `YYYY-MM-DD`. Leave it out for today.
+    date: str
+
+
+class AppendEntryOutput(TypedDict):
+    """The output of `append_entry`."""
+
+    #: The log's path, relative to `repo_root`.
+    session_file: str
+
+    #: The section that holds the entry.
+    section: str
+
+    #: What differs between the log, its schema and this program, and a heading above the entry.
+    warnings: list[str]
+
+
+class _ReadSummaryInput(TypedDict):
+    """The input of `read_summary`."""
+
+    #: The agent's name, the same in every session.
+    agent_name: str
+
+
+class ReadSummaryInput(_ReadSummaryInput, total=False):
+    """The input of `read_summary`."""
+
+    #: The absolute path of the repository's top level. Leave it out if only one is granted.
+    repo_root: str
+
+
+class ReadSummaryOutput(TypedDict):
+    """The output of `read_summary`."""
+
+    #: The summary's path, relative to `repo_root`.
+    summary_file: str
+
+    #: Whether the file exists; otherwise `summary` is the template.
+    exists: bool
+
+    #: Markdown.
+    summary: str
+
+    #: What differs between the agent's schema and this program.
+    warnings: list[str]
+
+
+class _UpdateSummaryInput(TypedDict):
+    """The input of `update_summary`."""
+
+    #: The agent's name, the same in every session.
+    agent_name: str
+
+    #: The section's name, exactly, such as `Key Knowledge`. One that is missing is added at the end.
+    section: str
+
+    #: Markdown. No headings of level 1 or 2; code fences and HTML closed. Empty clears the section in mode `replace`. Empty in mode `remove`.
+    content: str
+
+    #: `append` adds to the section, `replace` puts the content in place of what stands there, `remove` takes away a section that is empty.
+    mode: Literal["append", "replace", "remove"]
+
+
+class UpdateSummaryInput(_UpdateSummaryInput, total=False):
+    """The input of `update_summary`."""
+
+    #: The absolute path of the repository's top level. Leave it out if only one is granted.
+    repo_root: str
+
+
+class UpdateSummaryOutput(TypedDict):
+    """The output of `update_summary`."""
+
+    #: The summary's path, relative to `repo_root`.
+    summary_file: str
+
+    #: The section that was changed.
+    section: str
+
+    #: How it was changed.
+    mode: Literal["append", "replace", "remove"]
+
+    #: Whether this call added the section.
+    created_section: bool
+
+
+class _ListSessionsInput(TypedDict):
+    """The input of `list_sessions`."""
+
+    #: The agent's name, the same in every session.
+    agent_name: str
+
+
+class ListSessionsInput(_ListSessionsInput, total=False):
+    """The input of `list_sessions`."""
+
+    #: The absolute path of the repository's top level. Leave it out if only one is granted.
+    repo_root: str
+
+    #: How many at most. Leave it out for all.
+    limit: int
+
+
+class ListSessionsOutput(TypedDict):
+    """The output of `list_sessions`."""
+
+    #: The names of the logs, `YYYY-MM-DD.md`, which are in the agent's directory `logs`.
+    sessions: list[str]
+
+
+_ReadSessionInputFrom = TypedDict("_ReadSessionInputFrom", {"from": "int"}, total=False)
+
+
+class _ReadSessionInput(_ReadSessionInputFrom):
+    """The input of `read_session`."""
+
+    #: The agent's name, the same in every session.
+    agent_name: str
+
+
+class ReadSessionInput(_ReadSessionInput, total=False):
+    """The input of `read_session`."""
+
+    #: The absolute path of the repository's top level. Leave it out if only one is granted.
+    repo_root: str
+
+    #: The day of the session, `YYYY-MM-DD`. Leave it out for today.
+    date: str
+
+    #: Only this section.
+    section: str
+
+    #: The most characters of a page.
+    limit: int
+
+
+class _ReadSessionOutput(TypedDict):
+    """The output of `read_session`."""
+
+    #: The log's path, relative to `repo_root`.
+    session_file: str
+
+    #: The line of the log at which `text` begins.
+    line: int
+
+    #: Markdown.
+    text: str
+
+    #: What differs between the log, its schema and this program.
+    warnings: list[str]
+
+
+class ReadSessionOutput(_ReadSessionOutput, total=False):
+    """The output of `read_session`."""
+
+    #: For `from`, to read on; absent on the last page.
+    next: int
+
+
+class ValidateInput(TypedDict, total=False):
+    """The input of `validate`."""
+
+    #: The absolute path of the repository's top level. Leave it out if only one is granted.
+    repo_root: str
+
+    #: Where the last call stopped. Leave it out to begin.
+    cursor: str
+
+
+class ValidateOutputFindings(TypedDict):
+    """A part of the class below."""
+
+    #: The file's path, relative to `repo_root`.
+    file: str
+
+    #: Counted from 1.
+    line: int
+
+    #: `error` or `warning`.
+    severity: Literal["error", "warning"]
+
+    #: What is wrong, and what to do.
+    message: str
+
+
+class _ValidateOutput(TypedDict):
+    """The output of `validate`."""
+
+    #: What was found on this page, in the order of the files and their lines.
+    findings: list[ValidateOutputFindings]
+
+    #: How many files have been examined, this page and those before it.
+    done: int
+
+    #: How many files there are.
+    total: int
+
+
+class ValidateOutput(_ValidateOutput, total=False):
+    """The output of `validate`."""
+
+    #: For the next call; absent after the last page.
+    cursor: str
+
+
+class RecallContextInput(TypedDict, total=False):
+    """The input of `recall_context`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: How many at most.
+    limit: int
+
+
+class RecallContextOutputMemories(TypedDict):
+    """A part of the class below."""
+
+    number: int
+
+    id: str
+
+    created_at: str
+
+    updated_at: str
+
+    accessed_at: str
+
+    access_count: int
+
+
+class RecallContextOutput(TypedDict):
+    """The output of `recall_context`."""
+
+    context: str
+
+    memories: list[RecallContextOutputMemories]
+
+    count: int
+
+    total: int
+
+    warnings: list[str]
+
+
+class _RecordsAddCoreMemoryInput(TypedDict):
+    """The input of `records_add_core_memory`."""
+
+    #: The memory.
+    content: str
+
+
+class RecordsAddCoreMemoryInput(_RecordsAddCoreMemoryInput, total=False):
+    """The input of `records_add_core_memory`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: Such as `preference`.
+    category: str
+
+    #: To find it by.
+    tags: list[str]
+
+    #: Its weight.
+    importance: Literal["low", "medium", "high"]
+
+
+class _RecordsAddCoreMemoryOutputMemory(TypedDict):
+    """A part of the class below."""
+
+    id: str
+
+    type: str
+
+    content: str
+
+    created_at: str
+
+    updated_at: str
+
+    accessed_at: str
+
+    access_count: int
+
+    tags: list[str]
+
+    importance: str
+
+    archived: bool
+
+
+class RecordsAddCoreMemoryOutputMemory(_RecordsAddCoreMemoryOutputMemory, total=False):
+    """A part of the class below."""
+
+    category: str
+
+
+class RecordsAddCoreMemoryOutput(TypedDict):
+    """The output of `records_add_core_memory`."""
+
+    id: str
+
+    created: bool
+
+    memory: RecordsAddCoreMemoryOutputMemory
+
+
+class _AddRecentLearningInput(TypedDict):
+    """The input of `add_recent_learning`."""
+
+    #: The memory.
+    content: str
+
+
+class AddRecentLearningInput(_AddRecentLearningInput, total=False):
+    """The input of `add_recent_learning`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: Such as `insight`.
+    category: str
+
+    #: To find it by.
+    tags: list[str]
+
+    #: Its weight.
+    importance: Literal["low", "medium", "high"]
+
+
+class _AddRecentLearningOutputMemory(TypedDict):
+    """A part of the class below."""
+
+    id: str
+
+    type: str
+
+    content: str
+
+    created_at: str
+
+    updated_at: str
+
+    accessed_at: str
+
+    access_count: int
+
+    tags: list[str]
+
+    importance: str
+
+    archived: bool
+
+
+class AddRecentLearningOutputMemory(_AddRecentLearningOutputMemory, total=False):
+    """A part of the class below."""
+
+    category: str
+
+
+class AddRecentLearningOutput(TypedDict):
+    """The output of `add_recent_learning`."""
+
+    id: str
+
+    created: bool
+
+    memory: AddRecentLearningOutputMemory
+
+
+class _AddRecentTaskInput(TypedDict):
+    """The input of `add_recent_task`."""
+
+    #: The memory.
+    content: str
+
+
+class AddRecentTaskInput(_AddRecentTaskInput, total=False):
+    """The input of `add_recent_task`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: Such as `completed`.
+    category: str
+
+    #: To find it by.
+    tags: list[str]
+
+    #: Its weight.
+    importance: Literal["low", "medium", "high"]
+
+
+class _AddRecentTaskOutputMemory(TypedDict):
+    """A part of the class below."""
+
+    id: str
+
+    type: str
+
+    content: str
+
+    created_at: str
+
+    updated_at: str
+
+    accessed_at: str
+
+    access_count: int
+
+    tags: list[str]
+
+    importance: str
+
+    archived: bool
+
+
+class AddRecentTaskOutputMemory(_AddRecentTaskOutputMemory, total=False):
+    """A part of the class below."""
+
+    category: str
+
+
+class AddRecentTaskOutput(TypedDict):
+    """The output of `add_recent_task`."""
+
+    id: str
+
+    created: bool
+
+    memory: AddRecentTaskOutputMemory
+
+
+class _StoreMemoryInput(TypedDict):
+    """The input of `store_memory`."""
+
+    #: `core` lasts, `learning` was found, `task` was done.
+    type: Literal["core", "learning", "task"]
+
+    #: The memory.
+    content: str
+
+
+class StoreMemoryInput(_StoreMemoryInput, total=False):
+    """The input of `store_memory`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: Such as `preference`.
+    category: str
+
+    #: To find it by.
+    tags: list[str]
+
+    #: `medium` in a new memory.
+    importance: Literal["low", "medium", "high"]
+
+    #: The memory to update.
+    id: str
+
+
+class _StoreMemoryOutputMemory(TypedDict):
+    """A part of the class below."""
+
+    id: str
+
+    type: str
+
+    content: str
+
+    created_at: str
+
+    updated_at: str
+
+    accessed_at: str
+
+    access_count: int
+
+    tags: list[str]
+
+    importance: str
+
+    archived: bool
+
+
+class StoreMemoryOutputMemory(_StoreMemoryOutputMemory, total=False):
+    """A part of the class below."""
+
+    category: str
+
+
+class StoreMemoryOutput(TypedDict):
+    """The output of `store_memory`."""
+
+    id: str
+
+    created: bool
+
+    memory: StoreMemoryOutputMemory
+
+
+class QueryMemoriesInput(TypedDict, total=False):
+    """The input of `query_memories`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: Only these.
+    ids: list[str]
+
+    #: What it is about.
+    type: Literal["core", "learning", "task"]
+
+    #: All of them, exactly.
+    tags: list[str]
+
+    #: Parts of words, each of them in content, category or tags.
+    search: str
+
+    #: Its weight.
+    importance: Literal["low", "medium", "high"]
+
+    #: Exactly this.
+    category: str
+
+    #: Include archived ones.
+    archived: bool
+
+    #: How many at most.
+    limit: int
+
+    #: How many to skip.
+    offset: int
+
+    #: Ties: the newest first.
+    sort_by: Literal["created_at", "updated_at", "accessed_at", "importance", "access_count"]
+
+    #: `desc`: high first.
+    sort_order: Literal["asc", "desc"]
+
+
+class _QueryMemoriesOutputMemories(TypedDict):
+    """A part of the class below."""
+
+    id: str
+
+    type: str
+
+    content: str
+
+    created_at: str
+
+    updated_at: str
+
+    accessed_at: str
+
+    access_count: int
+
+    tags: list[str]
+
+    importance: str
+
+    archived: bool
+
+
+class QueryMemoriesOutputMemories(_QueryMemoriesOutputMemories, total=False):
+    """A part of the class below."""
+
+    category: str
+
+
+class _QueryMemoriesOutput(TypedDict):
+    """The output of `query_memories`."""
+
+    memories: list[QueryMemoriesOutputMemories]
+
+    total: int
+
+    limit: int
+
+    offset: int
+
+    has_more: bool
+
+
+class QueryMemoriesOutput(_QueryMemoriesOutput, total=False):
+    """The output of `query_memories`."""
+
+    note: str
+
+    warnings: list[str]
+
+
+class _RecordsUpdateMemoryInput(TypedDict):
+    """The input of `records_update_memory`."""
+
+    #: Its id.
+    id: str
+
+
+class RecordsUpdateMemoryInput(_RecordsUpdateMemoryInput, total=False):
+    """The input of `records_update_memory`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: The new text.
+    content: str
+
+    #: Null removes it.
+    category: str | None
+
+    #: All of its tags.
+    tags: list[str]
+
+    #: Its weight.
+    importance: Literal["low", "medium", "high"]
+
+    #: Hides it from queries.
+    archived: bool
+
+
+class _RecordsUpdateMemoryOutputMemory(TypedDict):
+    """A part of the class below."""
+
+    id: str
+
+    type: str
+
+    content: str
+
+    created_at: str
+
+    updated_at: str
+
+    accessed_at: str
+
+    access_count: int
+
+    tags: list[str]
+
+    importance: str
+
+    archived: bool
+
+
+class RecordsUpdateMemoryOutputMemory(_RecordsUpdateMemoryOutputMemory, total=False):
+    """A part of the class below."""
+
+    category: str
+
+
+class RecordsUpdateMemoryOutput(TypedDict):
+    """The output of `records_update_memory`."""
+
+    memory: RecordsUpdateMemoryOutputMemory
+
+    updated_fields: list[str]
+
+
+class _DeleteMemoryInput(TypedDict):
+    """The input of `delete_memory`."""
+
+    #: Its id.
+    id: str
+
+
+class DeleteMemoryInput(_DeleteMemoryInput, total=False):
+    """The input of `delete_memory`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: Delete instead of archive.
+    permanent: bool
+
+
+class _DeleteMemoryOutput(TypedDict):
+    """The output of `delete_memory`."""
+
+    success: bool
+
+    action: str
+
+    id: str
+
+
+class DeleteMemoryOutput(_DeleteMemoryOutput, total=False):
+    """The output of `delete_memory`."""
+
+    note: str
+
+
+class GetMemoryStatsInput(TypedDict, total=False):
+    """The input of `get_memory_stats`."""
+
+    #: Default `default`.
+    agent_id: str
+
+
+class GetMemoryStatsOutputByType(TypedDict, total=False):
+    """A part of the class below."""
+
+    core: int
+
+    learning: int
+
+    task: int
+
+
+class GetMemoryStatsOutputByImportance(TypedDict, total=False):
+    """A part of the class below."""
+
+    high: int
+
+    medium: int
+
+    low: int
+
+
+class _GetMemoryStatsOutputMostAccessed(TypedDict):
+    """A part of the class below."""
+
+    id: str
+
+    type: str
+
+    content: str
+
+    created_at: str
+
+    updated_at: str
+
+    accessed_at: str
+
+    access_count: int
+
+    tags: list[str]
+
+    importance: str
+
+    archived: bool
+
+
+class GetMemoryStatsOutputMostAccessed(_GetMemoryStatsOutputMostAccessed, total=False):
+    """A part of the class below."""
+
+    category: str
+
+
+class GetMemoryStatsOutputTopTags(TypedDict, total=False):
+    """A part of the class below."""
+
+    tag: str
+
+    count: int
+
+
+class GetMemoryStatsOutput(TypedDict):
+    """The output of `get_memory_stats`."""
+
+    total_memories: int
+
+    by_type: GetMemoryStatsOutputByType
+
+    by_importance: GetMemoryStatsOutputByImportance
+
+    archived_count: int
+
+    #: KiB of compact JSON.
+    total_storage_kb: float
+
+    #: When created.
+    oldest_memory: str | None
+
+    #: When created.
+    newest_memory: str | None
+
+    most_accessed: GetMemoryStatsOutputMostAccessed | None
+
+    top_tags: list[GetMemoryStatsOutputTopTags]
+
+
+class _ConvertRecordsInput(TypedDict):
+    """The input of `convert_records`."""
+
+    #: The format to take them to.
+    to: Literal["json", "sqlite"]
+
+
+class ConvertRecordsInput(_ConvertRecordsInput, total=False):
+    """The input of `convert_records`."""
+
+    #: Default `default`.
+    agent_id: str
+
+
+class ConvertRecordsOutput(TypedDict):
+    """The output of `convert_records`."""
+
+    #: Whether they were in the other format.
+    converted: bool
+
+    #: How many records there are.
+    records: int
+
+
+class ExportRecordsInput(TypedDict, total=False):
+    """The input of `export_records`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: `jsonl`, a record a line, or `json`, the document of the JSON format.
+    format: Literal["jsonl", "json"]
+
+    #: Where the last call stopped.
+    cursor: str
+
+
+class _ExportRecordsOutput(TypedDict):
+    """The output of `export_records`."""
+
+    text: str
+
+    #: Records of this page.
+    count: int
+
+    #: Records of the agent.
+    total: int
+
+
+class ExportRecordsOutput(_ExportRecordsOutput, total=False):
+    """The output of `export_records`."""
+
+    cursor: str
+
+
+class _ImportRecordsInput(TypedDict):
+    """The input of `import_records`."""
+
+    #: Records as JSON Lines, or a document of the JSON format.
+    records: str
+
+
+class ImportRecordsInput(_ImportRecordsInput, total=False):
+    """The input of `import_records`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: What becomes of a record whose id is taken.
+    on_conflict: Literal["refuse", "skip", "replace"]
+
+    #: The number of the first line.
+    first_line: int
+
+    #: Where the last call with these `records` stopped.
+    cursor: str
+
+
+class _ImportRecordsOutput(TypedDict):
+    """The output of `import_records`."""
+
+    #: Records of this page that are new.
+    added: int
+
+    replaced: int
+
+    skipped: int
+
+
+class ImportRecordsOutput(_ImportRecordsOutput, total=False):
+    """The output of `import_records`."""
+
+    #: For the next call; absent after the last page.
+    cursor: str
+
+
+class _ArchiveMemoriesInput(TypedDict):
+    """The input of `archive_memories`."""
+
+    #: Days since a memory was last created, changed or recalled.
+    older_than_days: int
+
+
+class ArchiveMemoriesInput(_ArchiveMemoriesInput, total=False):
+    """The input of `archive_memories`."""
+
+    #: Default `default`.
+    agent_id: str
+
+    #: Only these.
+    type: Literal["core", "learning", "task"]
+
+    #: Where the last call stopped.
+    cursor: str
+
+
+class _ArchiveMemoriesOutput(TypedDict):
+    """The output of `archive_memories`."""
+
+    #: Memories that this call archived.
+    archived: int
+
+
+class ArchiveMemoriesOutput(_ArchiveMemoriesOutput, total=False):
+    """The output of `archive_memories`."""
+
+    #: For the next call; absent after the last page.
+    cursor: str
+
+
+class GetMemorySummaryInput(TypedDict):
+    """The input of `get_memory_summary`."""
+
+    #: The agent, such as `tdd-implementer`, `project-manager`, `value-chain-expert` or `product-requirements`.
+    agent_id: str
+
+
+class GetMemorySummaryOutputCurrentTask(TypedDict):
+    """A part of the class below."""
+
+    task: str
+
+    started_at: str | None
+
+    updated_at: str | None
+
+
+class GetMemorySummaryOutputCoreMemoriesMemories(TypedDict):
+    """A part of the class below."""
+
+    id: int
+
+    memory: str
+
+    created_at: str | None
+
+
+class GetMemorySummaryOutputCoreMemories(TypedDict):
+    """A part of the class below."""
+
+    count: int
+
+    memories: list[GetMemorySummaryOutputCoreMemoriesMemories]
+
+
+class GetMemorySummaryOutputRecentMemoriesMemories(TypedDict):
+    """A part of the class below."""
+
+    id: int
+
+    memory: str
+
+    created_at: str | None
+
+
+class GetMemorySummaryOutputRecentMemories(TypedDict):
+    """A part of the class below."""
+
+    count: int
+
+    memories: list[GetMemorySummaryOutputRecentMemoriesMemories]
+
+
+class GetMemorySummaryOutputEpisodicMemoriesMemories(TypedDict):
+    """A part of the class below."""
+
+    id: int
+
+    memory: str
+
+    tags: list[str]
+
+    created_at: str | None
+
+
+class GetMemorySummaryOutputEpisodicMemories(TypedDict):
+    """A part of the class below."""
+
+    count: int
+
+    memories: list[GetMemorySummaryOutputEpisodicMemoriesMemories]
+
+
+class GetMemorySummaryOutputMemoryCompostSummaries(TypedDict):
+    """A part of the class below."""
+
+    id: int
+
+    summary: str
+
+    #: Memories that it stands for.
+    original_count: int
+
+    archived_at: str | None
+
+
+class GetMemorySummaryOutputMemoryCompost(TypedDict):
+    """A part of the class below."""
+
+    count: int
+
+    summaries: list[GetMemorySummaryOutputMemoryCompostSummaries]
+
+
+class GetMemorySummaryOutput(TypedDict):
+    """The output of `get_memory_summary`."""
+
+    text: str
+
+    current_task: GetMemorySummaryOutputCurrentTask | None
+
+    #: `count` counts all of the layer.
+    core_memories: GetMemorySummaryOutputCoreMemories
+
+    #: `count` counts all of the layer.
+    recent_memories: GetMemorySummaryOutputRecentMemories
+
+    episodic_memories: GetMemorySummaryOutputEpisodicMemories
+
+    memory_compost: GetMemorySummaryOutputMemoryCompost
+
+
+class LayersAddCoreMemoryInput(TypedDict):
+    """The input of `layers_add_core_memory`."""
+
+    #: The agent, such as `tdd-implementer`, `project-manager`, `value-chain-expert` or `product-requirements`.
+    agent_id: str
+
+    #: One short sentence.
+    memory: str
+
+
+class LayersAddCoreMemoryOutput(TypedDict):
+    """The output of `layers_add_core_memory`."""
+
+    id: int
+
+    #: False where the agent had it already.
+    created: bool
+
+    warnings: list[str]
+
+
+class AddRecentMemoryInput(TypedDict):
+    """The input of `add_recent_memory`."""
+
+    #: The agent.
+    agent_id: str
+
+    #: One short sentence.
+    memory: str
+
+
+class _AddRecentMemoryOutput(TypedDict):
+    """The output of `add_recent_memory`."""
+
+    id: int
+
+    created: bool
+
+    #: Whether the oldest recent memories were moved to the compost.
+    summarized: bool
+
+    #: A model is summarising them.
+    summary_pending: bool
+
+    #: The recent memories wait for a summary by the agent.
+    needs_summary: bool
+
+    warnings: list[str]
+
+
+class AddRecentMemoryOutput(_AddRecentMemoryOutput, total=False):
+    """The output of `add_recent_memory`."""
+
+    #: Their summary.
+    compost_id: int
+
+    #: What to do then.
+    note: str
+
+
+class SetCurrentTaskInput(TypedDict):
+    """The input of `set_current_task`."""
+
+    #: The agent.
+    agent_id: str
+
+    #: One short sentence, or null for no task.
+    task: str | None
+
+
+class _SetCurrentTaskOutput(TypedDict):
+    """The output of `set_current_task`."""
+
+    #: Whether there is another task than before.
+    created: bool
+
+    started_at: str | None
+
+    updated_at: str | None
+
+    warnings: list[str]
+
+
+class SetCurrentTaskOutput(_SetCurrentTaskOutput, total=False):
+    """The output of `set_current_task`."""
+
+    #: The episode that the task before became.
+    episode_id: int
+
+
+class _AddEpisodicMemoryInput(TypedDict):
+    """The input of `add_episodic_memory`."""
+
+    #: The agent.
+    agent_id: str
+
+    #: One short sentence.
+    memory: str
+
+
+class AddEpisodicMemoryInput(_AddEpisodicMemoryInput, total=False):
+    """The input of `add_episodic_memory`."""
+
+    #: To find it by; no commas.
+    tags: list[str]
+
+
+class AddEpisodicMemoryOutput(TypedDict):
+    """The output of `add_episodic_memory`."""
+
+    id: int
+
+    created: bool
+
+    warnings: list[str]
+
+
+class GetCoreMemoriesInput(TypedDict):
+    """The input of `get_core_memories`."""
+
+    #: The agent.
+    agent_id: str
+
+
+class GetCoreMemoriesOutputMemories(TypedDict):
+    """A part of the class below."""
+
+    id: int
+
+    memory: str
+
+    created_at: str | None
+
+
+class GetCoreMemoriesOutput(TypedDict):
+    """The output of `get_core_memories`."""
+
+    memories: list[GetCoreMemoriesOutputMemories]
+
+    count: int
+
+
+class _GetRecentMemoriesInput(TypedDict):
+    """The input of `get_recent_memories`."""
+
+    #: The agent.
+    agent_id: str
+
+
+class GetRecentMemoriesInput(_GetRecentMemoriesInput, total=False):
+    """The input of `get_recent_memories`."""
+
+    #: How many at most.
+    limit: int
+
+
+class GetRecentMemoriesOutputMemories(TypedDict):
+    """A part of the class below."""
+
+    id: int
+
+    memory: str
+
+    created_at: str | None
+
+
+class GetRecentMemoriesOutput(TypedDict):
+    """The output of `get_recent_memories`."""
+
+    memories: list[GetRecentMemoriesOutputMemories]
+
+    count: int
+
+
+class GetCurrentTaskInput(TypedDict):
+    """The input of `get_current_task`."""
+
+    #: The agent.
+    agent_id: str
+
+
+class GetCurrentTaskOutput(TypedDict):
+    """The output of `get_current_task`."""
+
+    task: str | None
+
+    started_at: str | None
+
+    updated_at: str | None
+
+
+class _SearchEpisodicMemoriesInput(TypedDict):
+    """The input of `search_episodic_memories`."""
+
+    #: The agent.
+    agent_id: str
+
+
+class SearchEpisodicMemoriesInput(_SearchEpisodicMemoriesInput, total=False):
+    """The input of `search_episodic_memories`."""
+
+    #: Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
+    keywords: str
+
+    #: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
+    from_date: str
+
+    #: The last day or moment. Days are those of UTC.
+    to_date: str
+
+    #: How many at most.
+    limit: int
+
+    #: Search summaries of recent memories, too.
+    include_compost: bool
+
+
+class SearchEpisodicMemoriesOutputMemories(TypedDict):
+    """A part of the class below."""
+
+    id: int
+
+    memory: str
+
+    tags: list[str]
+
+    created_at: str | None
+
+
+class SearchEpisodicMemoriesOutputCompost(TypedDict):
+    """A part of the class below."""
+
+    id: int
+
+    summary: str
+
+    #: Memories that it stands for.
+    original_count: int
+
+    archived_at: str | None
+
+
+class _SearchEpisodicMemoriesOutput(TypedDict):
+    """The output of `search_episodic_memories`."""
+
+    memories: list[SearchEpisodicMemoriesOutputMemories]
+
+    count: int
+
+
+class SearchEpisodicMemoriesOutput(_SearchEpisodicMemoriesOutput, total=False):
+    """The output of `search_episodic_memories`."""
+
+    #: With `include_compost`; `limit` holds for it alone.
+    compost: list[SearchEpisodicMemoriesOutputCompost]
+
+    #: Where nothing was found: how much there is, and how to find more.
+    note: str
+
+
+class DeleteCoreMemoryInput(TypedDict):
+    """The input of `delete_core_memory`."""
+
+    #: The agent.
+    agent_id: str
+
+    #: Its id, as `get_core_memories` gives it.
+    memory_id: int
+
+
+class DeleteCoreMemoryOutput(TypedDict):
+    """The output of `delete_core_memory`."""
+
+    id: int
+
+    deleted: bool
+
+
+class _ClearRecentMemoriesInput(TypedDict):
+    """The input of `clear_recent_memories`."""
+
+    #: The agent.
+    agent_id: str
+
+
+class ClearRecentMemoriesInput(_ClearRecentMemoriesInput, total=False):
+    """The input of `clear_recent_memories`."""
+
+    #: One or two sentences that stand for them.
+    summary: str
+
+
+class _ClearRecentMemoriesOutput(TypedDict):
+    """The output of `clear_recent_memories`."""
+
+    #: Recent memories that were moved.
+    cleared: int
+
+    warnings: list[str]
+
+
+class ClearRecentMemoriesOutput(_ClearRecentMemoriesOutput, total=False):
+    """The output of `clear_recent_memories`."""
+
+    compost_id: int
+
+
+class _CopyCoreMemoriesInput(TypedDict):
+    """The input of `copy_core_memories`."""
+
+    #: The agent that has them.
+    agent_id: str
+
+    #: The agent that gets them.
+    to_agent_id: str
+
+
+class CopyCoreMemoriesInput(_CopyCoreMemoriesInput, total=False):
+    """The input of `copy_core_memories`."""
+
+    #: Only these; all where none are given.
+    memory_ids: list[int]
+
+
+class CopyCoreMemoriesOutput(TypedDict):
+    """The output of `copy_core_memories`."""
+
+    copied: int
+
+    #: The other agent had them already.
+    skipped: int
+
+
+class _ExportLayersInput(TypedDict):
+    """The input of `export_layers`."""
+
+    #: The agent.
+    agent_id: str
+
+
+class ExportLayersInput(_ExportLayersInput, total=False):
+    """The input of `export_layers`."""
+
+    #: Where the last call stopped.
+    cursor: str
+
+
+class _ExportLayersOutput(TypedDict):
+    """The output of `export_layers`."""
+
+    text: str
+
+    #: Entries of this page.
+    count: int
+
+    #: Entries of the agent.
+    total: int
+
+
+class ExportLayersOutput(_ExportLayersOutput, total=False):
+    """The output of `export_layers`."""
+
+    cursor: str
+
+
+class _ImportLayersInput(TypedDict):
+    """The input of `import_layers`."""
+
+    #: Entries as JSON Lines.
+    entries: str
+
+    #: The agent.
+    agent_id: str
+
+
+class ImportLayersInput(_ImportLayersInput, total=False):
+    """The input of `import_layers`."""
+
+    #: Add to the memories that the agent has. Core memories that it has, and a task where it has one, are skipped.
+    merge: bool
+
+    #: The number of the first line.
+    first_line: int
+
+    #: Where the last call with these `entries` stopped.
+    cursor: str
+
+
+class _ImportLayersOutput(TypedDict):
+    """The output of `import_layers`."""
+
+    #: Entries of this page that are new.
+    added: int
+
+    skipped: int
+
+
+class ImportLayersOutput(_ImportLayersOutput, total=False):
+    """The output of `import_layers`."""
+
+    #: For the next call; absent after the last page.
+    cursor: str
+
+
+class ForgetTextInput(TypedDict):
+    """The input of `forget_text`."""
+
+    #: The agent.
+    agent_id: str
+
+    #: Exactly as it stands there.
+    text: str
+
+
+class ForgetTextOutput(TypedDict):
+    """The output of `forget_text`."""
+
+    #: Entries that had it.
+    changed: int
+
+    #: False where there are more of them: call again.
+    is_done: bool
+
+
+class _CortexGetRecentMemoriesInput(TypedDict):
+    """The input of `cortex_get_recent_memories`."""
+
+    #: Name of the store.
+    store: str
+
+
+class CortexGetRecentMemoriesInput(_CortexGetRecentMemoriesInput, total=False):
+    """The input of `cortex_get_recent_memories`."""
+
+    #: Only in this category and below it.
+    category: str
+
+    #: How many at most.
+    limit: int
+
+    #: Return expired ones, too.
+    include_expired: bool
+
+
+class CortexGetRecentMemoriesOutputMemories(TypedDict):
+    """A part of the class below."""
+
+    path: str
+
+    content: str
+
+    updated_at: str | None
+
+    token_estimate: int | None
+
+    tags: list[str]
+
+
+class CortexGetRecentMemoriesOutput(TypedDict):
+    """The output of `cortex_get_recent_memories`."""
+
+    #: `all` for the whole store.
+    category: str
+
+    count: int
+
+    memories: list[CortexGetRecentMemoriesOutputMemories]
+
+    warnings: list[str]
+
+
+class _ListMemoriesInput(TypedDict):
+    """The input of `list_memories`."""
+
+    #: Name of the store.
+    store: str
+
+
+class ListMemoriesInput(_ListMemoriesInput, total=False):
+    """The input of `list_memories`."""
+
+    #: Left out: the root.
+    category: str
+
+    #: List all categories below it, too.
+    recursive: bool
+
+    #: List expired ones, too.
+    include_expired: bool
+
+    #: How many at most.
+    limit: int
+
+
+class ListMemoriesOutputMemories(TypedDict):
+    """A part of the class below."""
+
+    path: str
+
+    token_estimate: int | None
+
+    updated_at: str | None
+
+    expires_at: str | None
+
+
+class ListMemoriesOutputSubcategories(TypedDict):
+    """A part of the class below."""
+
+    path: str
+
+    memory_count: int | None
+
+    description: str | None
+
+
+class ListMemoriesOutput(TypedDict):
+    """The output of `list_memories`."""
+
+    #: `all` for the root.
+    category: str
+
+    count: int
+
+    memories: list[ListMemoriesOutputMemories]
+
+    subcategories: list[ListMemoriesOutputSubcategories]
+
+    has_more: bool
+
+    warnings: list[str]
+
+
+class _GetMemoryInput(TypedDict):
+    """The input of `get_memory`."""
+
+    #: Name of the store.
+    store: str
+
+    #: `category/slug`.
+    path: str
+
+
+class GetMemoryInput(_GetMemoryInput, total=False):
+    """The input of `get_memory`."""
+
+    #: Read it even if it has expired.
+    include_expired: bool
+
+
+class GetMemoryOutputMetadata(TypedDict):
+    """A part of the class below."""
+
+    created_at: str | None
+
+    updated_at: str | None
+
+    tags: list[str]
+
+    source: str | None
+
+    expires_at: str | None
+
+    citations: list[str]
+
+
+class GetMemoryOutput(TypedDict):
+    """The output of `get_memory`."""
+
+    path: str
+
+    content: str
+
+    metadata: GetMemoryOutputMetadata
+
+
+class _AddMemoryInput(TypedDict):
+    """The input of `add_memory`."""
+
+    #: Name of the store.
+    store: str
+
+    #: `category/slug`: words of lower-case letters and digits, joined by `-`.
+    path: str
+
+    #: Markdown.
+    content: str
+
+
+class AddMemoryInput(_AddMemoryInput, total=False):
+    """The input of `add_memory`."""
+
+    #: Keywords.
+    tags: list[str]
+
+    #: A timestamp, or a date: the end of that day in UTC.
+    expires_at: str
+
+    #: Sources, such as `src/main.rs:17` or a URL.
+    citations: list[str]
+
+
+class AddMemoryOutput(TypedDict):
+    """The output of `add_memory`."""
+
+    store: str
+
+    path: str
+
+    warnings: list[str]
+
+
+class _StoresUpdateMemoryInput(TypedDict):
+    """The input of `stores_update_memory`."""
+
+    #: Name of the store.
+    store: str
+
+    #: `category/slug`.
+    path: str
+
+
+class StoresUpdateMemoryInput(_StoresUpdateMemoryInput, total=False):
+    """The input of `stores_update_memory`."""
+
+    #: The new Markdown.
+    content: str
+
+    #: All tags.
+    tags: list[str]
+
+    #: As in `add_memory`.
+    expires_at: str
+
+    #: Remove the expiry.
+    clear_expiry: bool
+
+    #: All citations.
+    citations: list[str]
+
+
+class StoresUpdateMemoryOutput(TypedDict):
+    """The output of `stores_update_memory`."""
+
+    store: str
+
+    path: str
+
+    warnings: list[str]
+
+
+class MoveMemoryInput(TypedDict):
+    """The input of `move_memory`."""
+
+    #: Name of the store.
+    store: str
+
+    #: `category/slug`.
+    from_path: str
+
+    #: A path where no memory is.
+    to_path: str
+
+
+class MoveMemoryOutput(TypedDict):
+    """The output of `move_memory`."""
+
+    store: str
+
+    #: The new path.
+    path: str
+
+    warnings: list[str]
+
+
+class RemoveMemoryInput(TypedDict):
+    """The input of `remove_memory`."""
+
+    #: Name of the store.
+    store: str
+
+    #: `category/slug`.
+    path: str
+
+
+class RemoveMemoryOutput(TypedDict):
+    """The output of `remove_memory`."""
+
+    store: str
+
+    path: str
+
+    warnings: list[str]
+
+
+class _PruneMemoriesInput(TypedDict):
+    """The input of `prune_memories`."""
+
+    #: Name of the store.
+    store: str
+
+
+class PruneMemoriesInput(_PruneMemoriesInput, total=False):
+    """The input of `prune_memories`."""
+
+    #: Only say what would be deleted.
+    dry_run: bool
+
+    #: From the last call, while it gives one.
+    cursor: str
+
+
+class PruneMemoriesOutputPruned(TypedDict):
+    """A part of the class below."""
+
+    path: str
+
+    expires_at: str
+
+
+class PruneMemoriesOutputWouldPrune(TypedDict):
+    """A part of the class below."""
+
+    path: str
+
+    expires_at: str
+
+
+class _PruneMemoriesOutput(TypedDict):
+    """The output of `prune_memories`."""
+
+    #: Files that were not looked at yet.
+    remaining: int
+
+    warnings: list[str]
+
+
+class PruneMemoriesOutput(_PruneMemoriesOutput, total=False):
+    """The output of `prune_memories`."""
+
+    pruned_count: int
+
+    pruned: list[PruneMemoriesOutputPruned]
+
+    dry_run: bool
+
+    would_prune_count: int
+
+    would_prune: list[PruneMemoriesOutputWouldPrune]
+
+    cursor: str
+
+
+class _ReindexStoreInput(TypedDict):
+    """The input of `reindex_store`."""
+
+    #: Name of the store.
+    store: str
+
+
+class ReindexStoreInput(_ReindexStoreInput, total=False):
+    """The input of `reindex_store`."""
+
+    #: From the last call, while it gives one.
+    cursor: str
+
+
+class _ReindexStoreOutput(TypedDict):
+    """The output of `reindex_store`."""
+
+    store: str
+
+    #: The directory of the store.
+    path: str
+
+    #: Files that were not looked at yet.
+    remaining: int
+
+    warnings: list[str]
+
+
+class ReindexStoreOutput(_ReindexStoreOutput, total=False):
+    """The output of `reindex_store`."""
+
+    cursor: str
+
+
+class GetMemoryFileInput(TypedDict):
+    """The input of `get_memory_file`."""
+
+    #: Name of the store.
+    store: str
+
+    #: `category/slug`.
+    path: str
+
+
+class GetMemoryFileOutput(TypedDict):
+    """The output of `get_memory_file`."""
+
+    path: str
+
+    text: str
+
+    #: For `put_memory_file`.
+    version: str
+
+
+class _PutMemoryFileInput(TypedDict):
+    """The input of `put_memory_file`."""
+
+    #: Name of the store. A missing one is created for a new memory.
+    store: str
+
+    #: `category/slug`.
+    path: str
+
+    #: Front matter and Markdown.
+    text: str
+
+
+class PutMemoryFileInput(_PutMemoryFileInput, total=False):
+    """The input of `put_memory_file`."""
+
+    #: What `get_memory_file` gave. Left out: there must be no memory.
+    version: str
+
+
+class PutMemoryFileOutput(TypedDict):
+    """The output of `put_memory_file`."""
+
+    store: str
+
+    path: str
+
+    warnings: list[str]
+
+
+class _PlanImportInput(TypedDict):
+    """The input of `plan_import`."""
+
+    #: Name of the store.
+    store: str
+
+    #: The paths of all files of the folder, relative to it, with `/` between their segments.
+    files: list[str]
+
+
+class PlanImportInput(_PlanImportInput, total=False):
+    """The input of `plan_import`."""
+
+    #: Where the folder goes. Left out: the root.
+    category: str
+
+
+class PlanImportOutputMemories(TypedDict):
+    """A part of the class below."""
+
+    file: str
+
+    path: str
+
+
+class PlanImportOutputSkipped(TypedDict):
+    """A part of the class below."""
+
+    file: str
+
+    reason: str
+
+
+class PlanImportOutput(TypedDict):
+    """The output of `plan_import`."""
+
+    #: By `path`, which is the nearest valid spelling of each file.
+    memories: list[PlanImportOutputMemories]
+
+    #: Files that cannot be imported.
+    skipped: list[PlanImportOutputSkipped]
+
+    #: The number of files that are not Markdown.
+    others: int
+
+
+class ImportMemoriesInputFiles(TypedDict):
+    """A part of the class below."""
+
+    #: `category/slug`, as `plan_import` gives it.
+    path: str
+
+    #: Front matter and Markdown.
+    text: str
+
+
+class _ImportMemoriesInput(TypedDict):
+    """The input of `import_memories`."""
+
+    #: Name of the store.
+    store: str
+
+    #: With texts of at most 2 MiB in all, or one file.
+    files: list[ImportMemoriesInputFiles]
+
+
+class ImportMemoriesInput(_ImportMemoriesInput, total=False):
+    """The input of `import_memories`."""
+
+    #: What becomes of a file whose memory has another text.
+    on_conflict: Literal["skip", "replace", "refuse"]
+
+    #: Only say what would be done.
+    dry_run: bool
+
+
+class _ImportMemoriesOutputFiles(TypedDict):
+    """A part of the class below."""
+
+    path: str
+
+    #: `added`, `replaced`, `unchanged` (it has this text) or `skipped`.
+    outcome: str
+
+
+class ImportMemoriesOutputFiles(_ImportMemoriesOutputFiles, total=False):
+    """A part of the class below."""
+
+    #: Why it was skipped.
+    reason: str
+
+
+class ImportMemoriesOutput(TypedDict):
+    """The output of `import_memories`."""
+
+    #: In the order of the input.
+    files: list[ImportMemoriesOutputFiles]
+
+    warnings: list[str]
+
+
+class _SearchMemoryInput(TypedDict):
+    """The input of `search_memory`."""
+
+    #: A question or some words.
+    query: str
+
+
+class SearchMemoryInput(_SearchMemoryInput, total=False):
+    """The input of `search_memory`."""
+
+    #: Only what this agent kept. Layers are searched only for a named agent.
+    agent: str
+
+    #: Only this repository's session logs: its absolute path.
+    repo_root: str
+
+    #: Only these toolsets.
+    toolsets: list[str]
+
+    #: Created on this day or later: a date or a timestamp.
+    from_date: str
+
+    #: Created on this day or earlier.
+    to_date: str
+
+    #: Also archived and expired entries, and summaries of recent ones.
+    include_archived: bool
+
+    #: How many hits at most.
+    limit: int
+
+
+_SearchMemoryOutputHitsReadArgumentsFrom = TypedDict("_SearchMemoryOutputHitsReadArgumentsFrom", {"from": "int"}, total=False)
+
+
+class SearchMemoryOutputHitsReadArguments(_SearchMemoryOutputHitsReadArgumentsFrom, total=False):
+    """A part of the class below."""
+
+    agent_id: str
+
+    ids: list[str]
+
+    archived: bool
+
+    agent_name: str
+
+    repo_root: str
+
+    date: str
+
+    store: str
+
+    path: str
+
+    include_expired: bool
+
+
+class SearchMemoryOutputHitsRead(TypedDict):
+    """A part of the class below."""
+
+    tool: str
+
+    #: Arguments of such a call. Each toolset gives those of its own tool.
+    arguments: SearchMemoryOutputHitsReadArguments
+
+
+class _SearchMemoryOutputHits(TypedDict):
+    """A part of the class below."""
+
+    toolset: str
+
+    passage: str
+
+
+class SearchMemoryOutputHits(_SearchMemoryOutputHits, total=False):
+    """A part of the class below."""
+
+    repo_root: str
+
+    store: str
+
+    agent: str
+
+    id: str
+
+    path: str
+
+    section: str
+
+    date: str
+
+    #: A call of a tool that reads what the toolset keeps.
+    read: SearchMemoryOutputHitsRead
+
+
+class _SearchMemoryOutputSearched(TypedDict):
+    """A part of the class below."""
+
+    toolset: str
+
+    entries: int
+
+
+class SearchMemoryOutputSearched(_SearchMemoryOutputSearched, total=False):
+    """A part of the class below."""
+
+    repo_root: str
+
+    store: str
+
+    agent: str
+
+
+class _SearchMemoryOutput(TypedDict):
+    """The output of `search_memory`."""
+
+    hits: list[SearchMemoryOutputHits]
+
+    searched: list[SearchMemoryOutputSearched]
+
+
+class SearchMemoryOutput(_SearchMemoryOutput, total=False):
+    """The output of `search_memory`."""
+
+    note: str
+
+    warnings: list[str]
+
+
+class RecordsSettings(TypedDict, total=False):
+    """The settings of `records`."""
+
+    #: Directory of the records, made for its owner alone. Default: ~/.claude/agents/memories
+    directory: Path
+
+    #: How the records of an agent that has none yet are kept. Default: json
+    format: Literal["json", "sqlite"]
+
+    #: The most bytes of an agent's records. Default: 16777216 in JSON, which takes no more
+    max_bytes: int
+
+    #: The most records of an agent. Default: 100000 in JSON
+    max_memories: int
+
+
+class LayersSettings(TypedDict, total=False):
+    """The settings of `layers`."""
+
+    #: Database of the layers. Default: agent_memory.db in the data directory
+    file: Path
+
+    #: Who summarises recent memories when there are too many. Default: auto
+    summarizer: Literal["auto", "sampling", "anthropic", "openai", "built-in", "agent"]
+
+    #: How many recent memories are summarised at once, 2 to 100. Default: 10
+    recent_capacity: int
+
+
+class StoresSettings(TypedDict, total=False):
+    """The settings of `stores`."""
+
+    #: File that names the stores and their directories. Default: stores.yaml in the data directory if one is given, else in the configuration directory
+    registry: Path
+
+
+class SearchSettings(TypedDict, total=False):
+    """The settings of `search`."""
+
+    #: Leave out the tool that searches all mounted toolsets.
+    leave_out: bool
+
+
+class ToolsetSettings(TypedDict, total=False):
+    """The toolsets' own settings, by toolset."""
+
+    records: RecordsSettings
+    layers: LayersSettings
+    stores: StoresSettings
+    search: SearchSettings

@@ -1,0 +1,37 @@
+//! Outcomes as Python gets them.
+
+use crate::errors;
+use agent_memory_host::{CallError, Category, Outcome};
+use pyo3::prelude::*;
+
+/// The category, the code and the message of a tool's error.
+type Error = (&'static str, String, String);
+
+/// The JSON, the error if it is one, the changed resources, and the id, kind and payload of each
+/// follow-up.
+pub(crate) type Answer = (String, Option<Error>, Vec<String>, Vec<(String, String, String)>);
+
+/// The outcome of a call for Python.
+pub(crate) fn answer(called: Result<Outcome, CallError>) -> PyResult<Answer> {
+    let outcome = called.map_err(|error| errors::of_call(&error))?;
+    let (json, error) = match outcome.answer {
+        Ok(json) => (json, None),
+        Err(error) => (error.json, Some((category(error.category), error.code, error.message))),
+    };
+    let follow_ups = outcome.follow_ups.into_iter();
+    let follow_ups = follow_ups.map(|of| (of.id, of.kind, of.payload)).collect();
+    Ok((json, error, outcome.changed, follow_ups))
+}
+
+fn category(category: Category) -> &'static str {
+    match category {
+        Category::Invalid => "invalid",
+        Category::NotFound => "not-found",
+        Category::Limit => "limit",
+        Category::Damaged => "damaged",
+        Category::Busy => "busy",
+        Category::Denied => "denied",
+        Category::Storage => "storage",
+        _ => "internal",
+    }
+}

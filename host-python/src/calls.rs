@@ -1,0 +1,127 @@
+//! Requests to a memory, and waiting for their answers without Python's lock.
+
+use crate::answer::{Answer, answer};
+use crate::errors;
+use agent_memory_host::{AgentMemory, CallError, Caller, Completion, Outcome, Reference};
+use pyo3::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+/// How often a waiting call looks for a signal, such as Ctrl-C.
+const SIGNALS: Duration = Duration::from_millis(50);
+
+/// The outcome of a request, to wait for.
+type Asked = Pin<Box<dyn Future<Output = Result<Outcome, CallError>> + Send>>;
+
+/// A request by its kind and its texts. Calls arrive now, in the order in which they are made.
+pub(crate) fn ask(memory: AgentMemory, kind: &str, texts: Vec<String>) -> PyResult<Asked> {
+    let caller = Caller::default();
+    let mut texts = texts.into_iter();
+    let mut next = || texts.next().unwrap_or_default();
+    Ok(match kind {
+        "call" => {
+            let (tool, arguments) = (next(), next());
+            let arrival = memory.arrive(&tool);
+            Box::pin(async move { memory.call_as(arrival, &tool, &arguments, caller).await })
+        }
+        "read" => {
+            let uri = next();
+            Box::pin(async move { memory.read_resource(&uri, caller).await })
+        }
+        "prompt" => {
+            let (name, arguments) = (next(), next());
+            Box::pin(async move { memory.get_prompt(&name, &arguments, caller).await })
+        }
+        "complete" => {
+            let reference = match next().as_str() {
+                "prompt" => Reference::Prompt(next()),
+                _ => Reference::ResourceTemplate(next()),
+            };
+            let (argument, value, others) = (next(), next(), texts_of(&next()));
+            let completion = Completion { reference, argument, value, others };
+            Box::pin(async move { memory.complete(completion, caller).await })
+        }
+        "pending" => Box::pin(async move { memory.pending(caller).await }),
+        "claim" => {
+            let (id, seconds) = (next(), next().parse().unwrap_or(0));
+            Box::pin(async move { memory.claim(&id, Duration::from_secs(seconds)).await })
+        }
+        "answer" => {
+            let (id, payload) = (next(), next());
+            Box::pin(async move { memory.answer(&id, &payload, caller).await })
+        }
+        _ => return Err(errors::call("invalid-request", "no such request")),
+    })
+}
+
+/// The members of a JSON object that are texts.
+fn texts_of(json: &str) -> BTreeMap<String, String> {
+    let object: BTreeMap<String, Value> = serde_json::from_str(json).unwrap_or_default();
+    let text = |(name, value): (String, Value)| Some((name, value.as_str()?.to_owned()));
+    object.into_iter().filter_map(text).collect()
+}
+
+/// Waits without Python's lock. A signal whose handler raises, such as Ctrl-C, cancels the wait, and
+/// drops the future.
+pub(crate) fn wait<T: Send>(
+    py: Python<'_>,
+    runtime: &Handle,
+    future: impl Future<Output = T> + Send,
+) -> PyResult<T> {
+    let mut future = Box::pin(future);
+    loop {
+        let waited = || runtime.block_on(async { timeout(SIGNALS, future.as_mut()).await });
+        match py.detach(waited) {
+            Ok(answer) => return Ok(answer),
+            Err(_) => py.check_signals()?,
+        }
+    }
+}
+
+/// A request in progress, whose answer is given to a function.
+#[pyclass(frozen)]
+pub(crate) struct Running(AbortHandle);
+
+#[pymethods]
+impl Running {
+    /// Cancels the request. Its function may be called all the same.
+    fn cancel(&self) {
+        self.0.abort();
+    }
+}
+
+impl Running {
+    /// Begins a request. `done` gets the answer or an exception, on another thread.
+    pub(crate) fn begin(
+        runtime: &Handle,
+        asked: Asked,
+        in_progress: impl Send + 'static,
+        done: Py<PyAny>,
+    ) -> Running {
+        let task = runtime.spawn(async move {
+            let _in_progress = in_progress;
+            let outcome = asked.await;
+            // Waits for Python's lock on a thread that may wait.
+            let told = tokio::task::spawn_blocking(move || {
+                Python::try_attach(|py| tell(py, answer(outcome), &done))
+            });
+            let _ = told.await;
+        });
+        Running(task.abort_handle())
+    }
+}
+
+fn tell(py: Python<'_>, answer: PyResult<Answer>, done: &Py<PyAny>) {
+    let told = match answer {
+        Ok(answer) => done.call1(py, (answer, py.None())),
+        Err(error) => done.call1(py, (py.None(), error)),
+    };
+    if let Err(error) = told {
+        error.write_unraisable(py, None);
+    }
+}
