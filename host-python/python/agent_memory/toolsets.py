@@ -2085,6 +2085,12 @@ class SearchMemoryOutputHitsReadArguments(_SearchMemoryOutputHitsReadArgumentsFr
 
     include_expired: bool
 
+    from_date: str
+
+    to_date: str
+
+    include_compost: bool
+
 
 class SearchMemoryOutputHitsRead(TypedDict):
     """A part of the class below."""
