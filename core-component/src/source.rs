@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::document_index::Indexed;
 use crate::names::AgentName;
 use crate::ranking::{Corpus, Counts, Query, Ranked};
 use crate::time::{Date, Timestamp};
@@ -19,6 +20,8 @@ pub(crate) struct Request {
     pub to: Option<Timestamp>,
     /// Whether archived and expired entries can be hits, and summaries of entries that are gone.
     pub include_archived: bool,
+    /// Whether documents are read even if an index knows them.
+    pub ignores_indexes: bool,
 }
 
 impl Request {
@@ -58,7 +61,7 @@ pub(crate) struct Owner {
 }
 
 /// An entry of a source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     /// Its id or its path, unless other fields say where it is.
     pub id: Option<String>,
@@ -76,6 +79,32 @@ pub(crate) struct Entry {
     pub is_archived: bool,
     /// The call that reads the rest, or what stands around it.
     pub read: Option<ReadCall>,
+    /// Where the entry is, if it comes from an index. Then only the moment, the importance and
+    /// whether it is archived are set here.
+    pub unread: Option<Unread>,
+}
+
+/// An entry that is still to be read: its document, and its index among the document's entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unread {
+    pub document: usize,
+    pub at: usize,
+}
+
+/// A document of entries that are still to be read.
+pub(crate) struct UnreadDocument {
+    /// The index of its owner.
+    pub owner: usize,
+    /// As a hit shows it.
+    pub path: String,
+    /// The version that the index has.
+    pub version: String,
+}
+
+/// The entries of a document in order, with its version.
+pub(crate) struct ReadEntries {
+    pub version: String,
+    pub entries: Vec<Entry>,
 }
 
 /// Entries that were kept within this time of each other belong together, in milliseconds.
@@ -120,6 +149,7 @@ pub(crate) struct Entries<'a> {
     pub request: &'a Request,
     corpus: Corpus<(usize, Entry)>,
     owners: Vec<(Owner, u64)>,
+    documents: Vec<UnreadDocument>,
     /// The moment of the last entry of the run.
     last: Option<Timestamp>,
     /// The owners that a search for one agent leaves out.
@@ -132,6 +162,7 @@ pub(crate) struct Found {
     pub candidates: Vec<Ranked<(usize, Entry)>>,
     /// The owners with the numbers of their entries.
     pub owners: Vec<(Owner, u64)>,
+    pub documents: Vec<UnreadDocument>,
     pub others: Vec<Owner>,
     pub warnings: Vec<String>,
 }
@@ -139,8 +170,9 @@ pub(crate) struct Found {
 impl<'a> Entries<'a> {
     pub fn of(request: &'a Request) -> Self {
         let corpus = Corpus::of(&request.query);
-        let (owners, others, warnings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { request, corpus, owners, last: None, others, warnings }
+        let (owners, documents) = (Vec::new(), Vec::new());
+        let (others, warnings) = (Vec::new(), Vec::new());
+        Self { request, corpus, owners, documents, last: None, others, warnings }
     }
 
     /// Begins the entries of an owner.
@@ -198,6 +230,26 @@ impl<'a> Entries<'a> {
         self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
     }
 
+    /// Adds the entries of a document of the last owner as an index has them. `entry` gives what the
+    /// ranking needs of the entry with this index in the document.
+    pub fn add_indexed(&mut self, path: String, indexed: Indexed, entry: impl Fn(usize) -> Entry) {
+        self.count(indexed.entries() as u64, &indexed.with_stem());
+        if indexed.is_without_match() {
+            return;
+        }
+        let (document, owner) = (self.documents.len(), self.owners.len() - 1);
+        let version = indexed.version.clone();
+        self.documents.push(UnreadDocument { owner, path, version });
+        for (at, (counts, begins_run)) in indexed.counts().enumerate() {
+            if begins_run {
+                self.begin_run();
+            }
+            let is_match = counts.any();
+            let entry = Entry { unread: Some(Unread { document, at }), ..entry(at) };
+            self.add_counted(entry, counts, is_match);
+        }
+    }
+
     /// Notes an owner that the search leaves out because of its `agent`.
     pub fn leave_out(&mut self, owner: Owner) {
         self.others.push(owner);
@@ -209,7 +261,7 @@ impl<'a> Entries<'a> {
     }
 
     pub fn found(self) -> Found {
-        let candidates = self.corpus.ranked();
-        Found { candidates, owners: self.owners, others: self.others, warnings: self.warnings }
+        let Self { corpus, owners, documents, others, warnings, .. } = self;
+        Found { candidates: corpus.ranked(), owners, documents, others, warnings }
     }
 }

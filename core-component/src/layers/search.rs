@@ -6,13 +6,15 @@ use super::error::{Code, Error};
 use super::line::Line;
 use super::sqlite::Position;
 use crate::source::{Entries, Entry, Owner};
-use crate::tool::{Call, Checked};
+use crate::tool::{Call, Checked, Source};
 
 /// The number of rows that are read at once.
 const BATCH: u32 = 1_000;
 
+pub(super) const SOURCE: Source = Source { toolset: "layers", collect, read: |_, _, _| Ok(None) };
+
 /// Adds the memories of the agent that is asked for. Those of others are only named.
-pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
+fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let owner = |agent: &str| Owner {
         toolset: "layers",
         agent: Some(agent.to_owned()),
@@ -81,5 +83,6 @@ fn entry(id: i64, line: Line) -> Entry {
         importance: 0,
         is_archived: section == "compost",
         read: None,
+        unread: None,
     }
 }

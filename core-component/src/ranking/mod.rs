@@ -27,6 +27,4 @@ pub(crate) use fragments::{Fragment, fragments};
 pub(crate) use passage::passage;
 pub(crate) use query::{Counts, Query};
 pub(crate) use score::REACH;
-#[cfg(test)]
-pub(crate) use stems::each_stem;
-pub(crate) use stems::{each_unstemmed, stem_of};
+pub(crate) use stems::{each_stem, each_unstemmed, stem_of};
