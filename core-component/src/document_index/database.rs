@@ -16,8 +16,8 @@ const DATABASE: &str = "documents.db";
 /// The version of the tables and of the stems. An index of another version is built anew.
 const VERSION: i64 = 1;
 
-/// The most documents of an index, and the most bytes of these documents. Further ones are read
-/// directly.
+/// An index of as many documents, or of as many bytes of documents, takes no more. The others are
+/// read directly.
 const MAX_DOCUMENTS: u32 = 30_000;
 const MAX_BYTES: i64 = 64 << 20;
 
@@ -47,10 +47,12 @@ pub(super) struct Snapshot {
     /// is the index of the stem.
     postings: BTreeMap<(i64, usize), Vec<(usize, Posting)>>,
     stems: usize,
+    bytes: i64,
 }
 
 struct Row {
     key: (i64, usize),
+    size: i64,
     stamp: String,
     version: String,
     lengths: String,
@@ -64,12 +66,13 @@ impl Snapshot {
         if !is_current(&*transaction)? {
             return Err(damaged());
         }
-        let mut snapshot =
-            Self { documents: BTreeMap::new(), postings: BTreeMap::new(), stems: stems.len() };
-        let rows = "SELECT segment, number, path, stamp, version, lengths, facts FROM documents \
-                    WHERE stamp IS NOT NULL ORDER BY path";
+        let (documents, postings) = (BTreeMap::new(), BTreeMap::new());
+        let mut snapshot = Self { documents, postings, stems: stems.len(), bytes: 0 };
+        let rows = "SELECT segment, number, path, stamp, version, size, lengths, facts \
+                    FROM documents WHERE stamp IS NOT NULL ORDER BY path";
         for row in transaction.query(&statement(rows, []), MAX_DOCUMENTS)?.rows {
             let (path, row) = document(row).ok_or_else(damaged)?;
+            snapshot.bytes = snapshot.bytes.saturating_add(row.size);
             snapshot.documents.insert(path, row);
         }
         let rows = "SELECT segment, stem, entries FROM postings \
@@ -92,6 +95,11 @@ impl Snapshot {
             self.postings.entry(key).or_default().push((stem, posting));
         }
         Some(())
+    }
+
+    /// Whether no more documents are to be indexed.
+    pub fn is_full(&self) -> bool {
+        self.documents.len() >= MAX_DOCUMENTS as usize || self.bytes >= MAX_BYTES
     }
 
     /// The paths of all documents.
@@ -123,15 +131,16 @@ fn document(row: Vec<Value>) -> Option<(String, Row)> {
             Value::Text(path),
             Value::Text(stamp),
             Value::Text(version),
+            Value::Integer(size),
             Value::Text(lengths),
             Value::Text(facts),
         ],
-    ) = <[Value; 7]>::try_from(row)
+    ) = <[Value; 8]>::try_from(row)
     else {
         return None;
     };
     let key = (segment, usize::try_from(number).ok()?);
-    Some((path, Row { key, stamp, version, lengths, facts }))
+    Some((path, Row { key, size, stamp, version, lengths, facts }))
 }
 
 /// Removes the segments of documents that are gone, and adds a segment. If the database is missing,
@@ -176,20 +185,9 @@ fn drop_segments(query: &str, parameters: &[Value]) -> [Statement; 2] {
 }
 
 fn add(transaction: &dyn Transaction, segment: &Segment) -> Result<(), Error> {
-    let sums = "SELECT count(stamp), coalesce(sum(size) FILTER (WHERE stamp IS NOT NULL), 0), \
-                coalesce(max(segment), 0) + 1 FROM documents";
-    let sums = transaction.query(&statement(sums, []), 1)?.rows;
-    let Some([Value::Integer(documents), Value::Integer(bytes), number]) =
-        sums.first().map(|row| &row[..])
-    else {
-        return Err(damaged());
-    };
-    let more: u64 = segment.documents.iter().map(|row| row.size).sum();
-    if *bytes + more as i64 > MAX_BYTES
-        || *documents + segment.documents.len() as i64 > i64::from(MAX_DOCUMENTS)
-    {
-        return Ok(());
-    }
+    let next = statement("SELECT coalesce(max(segment), 0) + 1 FROM documents", []);
+    let next = transaction.query(&next, 1)?.rows;
+    let number = next.first().and_then(|row| row.first()).ok_or_else(damaged)?;
     let rows = segment.documents.iter().enumerate().map(|(number, row)| {
         (number, &row.path, &row.stamp, &row.version, row.size, row.lengths.text(), &row.facts)
     });

@@ -93,7 +93,8 @@ impl<'a> DocumentIndex<'a> {
 
     /// Takes note of a document that the search has read.
     pub fn add(&mut self, document: Document<'_>, parts: impl Iterator<Item = Part>) {
-        if stamp::is_settled(&document.status.stamp, self.now) {
+        let is_full = self.snapshot.as_ref().is_some_and(Snapshot::is_full);
+        if !is_full && stamp::is_settled(&document.status.stamp, self.now) {
             self.segment.add(document, parts);
         }
     }

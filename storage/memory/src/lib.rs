@@ -72,6 +72,11 @@ impl InMemoryStorage {
         self.documents.put(place, area, path, contents);
     }
 
+    /// See [`MemoryStorage::remove`].
+    pub fn remove(&self, place: &Place, area: Area, path: &str) {
+        self.documents.remove(place, area, path);
+    }
+
     /// See [`MemoryStorage::documents`].
     pub fn documents(&self, place: &Place, area: Area) -> BTreeMap<String, Vec<u8>> {
         self.documents.documents(place, area)
