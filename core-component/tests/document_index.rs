@@ -315,8 +315,7 @@ fn no_error_of_the_index_shows() {
         let mut random = Random(3);
         let (mut operation, mut faults) = (0, 0);
         loop {
-            for code in [ErrorCode::Busy, ErrorCode::ReadOnly, ErrorCode::Corrupted, ErrorCode::Io]
-            {
+            for code in [ErrorCode::Busy, ErrorCode::Corrupted] {
                 match is_indexed {
                     // Something is to be indexed each time.
                     true => {
@@ -334,7 +333,7 @@ fn no_error_of_the_index_shows() {
             }
             operation += 1;
         }
-        assert!(faults > 40, "{faults} faults");
+        assert!(faults > 20, "{faults} faults");
     }
 }
 

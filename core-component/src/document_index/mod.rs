@@ -19,9 +19,9 @@ mod postings;
 mod segment;
 mod stamp;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::ranking::{Counts, Query};
+use crate::ranking::Query;
 use crate::storage::{Place, Status, Storage};
 use crate::time::Timestamp;
 
@@ -29,6 +29,7 @@ use database::Snapshot;
 pub(crate) use postings::Indexed;
 use postings::Stem;
 use segment::Segment;
+pub(crate) use segment::{Document, Part};
 
 /// Smaller places have no index: reading them takes no longer. In bytes, where each document counts
 /// as [`BYTES_OF_READ`] more.
@@ -47,23 +48,6 @@ pub(crate) struct DocumentIndex<'a> {
     bytes: u64,
     /// The documents that the search has read directly.
     segment: Segment,
-}
-
-/// The document of an entry that is to be indexed.
-pub(crate) struct Document<'d> {
-    pub path: &'d str,
-    /// Its status before it was read.
-    pub status: &'d Status,
-    pub version: &'d str,
-    /// What the toolset needs of the entries beside their counts.
-    pub facts: String,
-}
-
-/// An entry that is to be indexed.
-pub(crate) struct Part {
-    /// The texts that it is found by.
-    pub texts: [String; 2],
-    pub begins_run: bool,
 }
 
 impl<'a> DocumentIndex<'a> {
@@ -113,12 +97,3 @@ impl<'a> DocumentIndex<'a> {
         let _ = database::write(self.storage, &self.place, &gone, &self.segment, creates);
     }
 }
-
-/// Removes documents from the index of a place, unless another search is writing to it: then the next
-/// search does so.
-pub(crate) fn forget(storage: &dyn Storage, place: &Place, paths: &[&str]) {
-    let _ = database::write(storage, place, paths, &Segment::default(), false);
-}
-
-/// The counts of a document's entries, by the index of the entry.
-type Matches = BTreeMap<usize, Counts>;

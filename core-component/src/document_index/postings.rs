@@ -1,10 +1,10 @@
 //! The texts in which the index keeps counts.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::Matches;
 use crate::ranking::Counts;
 
 /// A stem as a number, so that nobody can read in the index what a document says. The first 8 bytes
@@ -28,7 +28,7 @@ pub(crate) struct Indexed {
     pub facts: String,
     pub(super) lengths: Lengths,
     /// The entries that have a stem of the query.
-    pub(super) matches: Matches,
+    pub(super) matches: BTreeMap<usize, Counts>,
     pub(super) stems: usize,
 }
 

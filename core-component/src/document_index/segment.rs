@@ -3,11 +3,28 @@
 use std::collections::BTreeMap;
 
 use super::postings::{Length, Lengths, Posting, Postings};
-use super::{Document, Part};
 use crate::ranking::each_stem;
+use crate::storage::Status;
 
 /// The most bytes of documents that one search indexes. A longer document is never indexed.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
+
+/// A document that is to be indexed.
+pub(crate) struct Document<'d> {
+    pub path: &'d str,
+    /// Its status before it was read.
+    pub status: &'d Status,
+    pub version: &'d str,
+    /// What the toolset needs of the entries beside their counts.
+    pub facts: String,
+}
+
+/// An entry that is to be indexed.
+pub(crate) struct Part {
+    /// The texts that it is found by.
+    pub texts: [String; 2],
+    pub begins_run: bool,
+}
 
 /// Documents that are indexed together, and their postings by stem.
 #[derive(Default)]

@@ -239,7 +239,8 @@ impl Block<'_> {
     }
 }
 
-/// The blocks of a document without the headings. A log's header is left out.
+/// The blocks of a document without the headings. A log's header is left out. The index of documents
+/// knows them by their order, so other blocks need another version of it.
 fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
     let outline = Outline::of(text);
     let mut blocks = Vec::new();
