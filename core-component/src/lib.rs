@@ -25,6 +25,7 @@
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod context;
+mod document_index;
 mod error;
 mod follow_up;
 mod front_matter;

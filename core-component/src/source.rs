@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::document_index::Indexed;
 use crate::names::AgentName;
 use crate::ranking::{Corpus, Counts, Query, Ranked};
 use crate::time::{Date, Timestamp};
@@ -19,6 +20,8 @@ pub(crate) struct Request {
     pub to: Option<Timestamp>,
     /// Whether archived and expired entries can be hits, and summaries of entries that are gone.
     pub include_archived: bool,
+    /// Whether documents are read even if an index knows them.
+    pub ignores_indexes: bool,
 }
 
 impl Request {
@@ -28,16 +31,24 @@ impl Request {
         only.is_none_or(|only| only == agent)
     }
 
-    /// Whether an entry can be a hit.
+    /// Whether an entry of a moment can be a hit.
     pub fn admits(&self, created_at: Option<Timestamp>, is_archived: bool) -> bool {
-        self.covers(created_at) && (self.include_archived || !is_archived)
+        self.covers(created_at.map(|moment| (moment, moment)))
+            && (self.include_archived || !is_archived)
     }
 
-    /// Whether a moment is in the range. An entry without a moment is in no range.
-    fn covers(&self, created_at: Option<Timestamp>) -> bool {
-        match created_at {
-            Some(moment) => {
-                self.from.is_none_or(|from| from <= moment) && self.to.is_none_or(|to| moment <= to)
+    /// Whether an entry can be a hit.
+    fn admits_entry(&self, entry: &Entry) -> bool {
+        let last = |first: Timestamp| entry.day.map_or(first, |_| first.end_of_day());
+        self.covers(entry.created_at.map(|first| (first, last(first))))
+            && (self.include_archived || !entry.is_archived)
+    }
+
+    /// Whether a span of time meets the range. An entry without one is in no range.
+    fn covers(&self, span: Option<(Timestamp, Timestamp)>) -> bool {
+        match span {
+            Some((first, last)) => {
+                self.from.is_none_or(|from| from <= last) && self.to.is_none_or(|to| first <= to)
             }
             None => self.from.is_none() && self.to.is_none(),
         }
@@ -58,7 +69,7 @@ pub(crate) struct Owner {
 }
 
 /// An entry of a source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     /// Its id or its path, unless other fields say where it is.
     pub id: Option<String>,
@@ -76,6 +87,32 @@ pub(crate) struct Entry {
     pub is_archived: bool,
     /// The call that reads the rest, or what stands around it.
     pub read: Option<ReadCall>,
+    /// Where the entry is, if it comes from an index. Then only the moment and the day, the importance
+    /// and whether it is archived are set here.
+    pub unread: Option<Unread>,
+}
+
+/// An entry that is still to be read: its document, and its index among the document's entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unread {
+    pub document: usize,
+    pub at: usize,
+}
+
+/// A document of entries that are still to be read.
+pub(crate) struct UnreadDocument {
+    /// The index of its owner.
+    pub owner: usize,
+    /// As a hit shows it.
+    pub path: String,
+    /// The version that the index has.
+    pub version: String,
+}
+
+/// The entries of a document in order, with its version.
+pub(crate) struct ReadEntries {
+    pub version: String,
+    pub entries: Vec<Entry>,
 }
 
 /// Entries that were kept within this time of each other belong together, in milliseconds.
@@ -126,6 +163,7 @@ pub(crate) struct Entries<'a> {
     pub request: &'a Request,
     corpus: Corpus<(usize, Entry)>,
     owners: Vec<(Owner, u64)>,
+    documents: Vec<UnreadDocument>,
     /// The moment of the last entry of the run.
     last: Option<Timestamp>,
     /// The owners that a search for one agent leaves out.
@@ -139,6 +177,7 @@ pub(crate) struct Found {
     pub candidates: Vec<Ranked<(usize, Entry)>>,
     /// The owners with the numbers of their entries.
     pub owners: Vec<(Owner, u64)>,
+    pub documents: Vec<UnreadDocument>,
     pub others: Vec<Owner>,
     /// Of each summary that is shown only if it is asked for, the share of the query's stems that it
     /// has.
@@ -149,9 +188,9 @@ pub(crate) struct Found {
 impl<'a> Entries<'a> {
     pub fn of(request: &'a Request) -> Self {
         let corpus = Corpus::of(&request.query);
-        let (owners, others) = (Vec::new(), Vec::new());
+        let (owners, documents, others) = (Vec::new(), Vec::new(), Vec::new());
         let (hidden, warnings) = (Vec::new(), Vec::new());
-        Self { request, corpus, owners, last: None, others, hidden, warnings }
+        Self { request, corpus, owners, documents, last: None, others, hidden, warnings }
     }
 
     /// Begins the entries of an owner.
@@ -184,7 +223,7 @@ impl<'a> Entries<'a> {
     /// match makes itself and its two neighbours candidates.
     pub fn add_counted(&mut self, entry: Entry, counts: Counts, is_match: bool) {
         self.go_on_to(entry.created_at);
-        let can_be_hit = self.request.admits(entry.created_at, entry.is_archived);
+        let can_be_hit = self.request.admits_entry(&entry);
         let owner = self.owners.len() - 1;
         self.corpus.add_counted(counts, is_match, can_be_hit.then_some((owner, entry)));
     }
@@ -205,8 +244,28 @@ impl<'a> Entries<'a> {
         self.owners[owner].1 += 1;
         let mut counts = self.request.query.count(&entry.text);
         counts.add(&self.request.query.count(&entry.about));
-        let can_be_hit = self.request.admits(entry.created_at, entry.is_archived);
+        let can_be_hit = self.request.admits_entry(&entry);
         self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
+    }
+
+    /// Adds the entries of a document of the last owner as an index has them. `entry` gives what the
+    /// ranking needs of the entry with this index in the document.
+    pub fn add_indexed(&mut self, path: String, indexed: Indexed, entry: impl Fn(usize) -> Entry) {
+        self.count(indexed.entries() as u64, &indexed.with_stem());
+        if indexed.is_without_match() {
+            return;
+        }
+        let (document, owner) = (self.documents.len(), self.owners.len() - 1);
+        let version = indexed.version.clone();
+        self.documents.push(UnreadDocument { owner, path, version });
+        for (at, (counts, begins_run)) in indexed.counts().enumerate() {
+            if begins_run {
+                self.begin_run();
+            }
+            let is_match = counts.any();
+            let entry = Entry { unread: Some(Unread { document, at }), ..entry(at) };
+            self.add_counted(entry, counts, is_match);
+        }
     }
 
     /// Notes an owner that the search leaves out because of its `agent`.
@@ -225,8 +284,7 @@ impl<'a> Entries<'a> {
     }
 
     pub fn found(self) -> Found {
-        let candidates = self.corpus.ranked();
-        let Self { owners, others, hidden, warnings, .. } = self;
-        Found { candidates, owners, others, hidden, warnings }
+        let Self { corpus, owners, documents, others, hidden, warnings, .. } = self;
+        Found { candidates: corpus.ranked(), owners, documents, others, hidden, warnings }
     }
 }

@@ -74,6 +74,11 @@ impl Timestamp {
         Self::parse_stored(&format!("{date}T{time}{zone}"))
     }
 
+    /// The last moment of a day that begins at this one.
+    pub fn end_of_day(&self) -> Self {
+        Self(self.0.saturating_add(SignedDuration::from_millis(24 * 3_600_000 - 1)))
+    }
+
     /// The date in a time zone `offset_minutes` east of UTC. An offset beyond ±25:59 counts as UTC.
     pub fn date_at(&self, offset_minutes: i32) -> Date {
         let offset = Offset::from_seconds(offset_minutes.saturating_mul(60)).unwrap_or(Offset::UTC);

@@ -340,7 +340,7 @@ fn new_call<'a>(
     context: &'a Context,
     toolsets: &[&'static Toolset],
 ) -> Call<'a> {
-    let sources = toolsets.iter().filter_map(|toolset| toolset.source());
+    let sources = toolsets.iter().filter_map(|toolset| toolset.search);
     Call::new(storage, context, sources.collect(), tool_names(toolsets))
 }
 

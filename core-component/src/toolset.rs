@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::context::Settings;
 use crate::prompt::{Partial, Prompt};
-use crate::source::Entries;
 use crate::tool::{Call, Checked, ErasedTool, Source};
 
 /// A group of tools that share a domain, a form of errors and a place in storage.
@@ -31,16 +30,11 @@ pub(crate) struct Toolset {
     /// The name of a setting. If it is there, the toolset is mounted with any other, unless that
     /// setting is true.
     pub left_out_by: Option<&'static str>,
-    /// Adds its entries to a search.
-    pub search: Option<fn(&Call<'_>, &mut Entries<'_>) -> Checked<()>>,
+    /// The toolset as a source of entries for a search.
+    pub search: Option<Source>,
 }
 
 impl Toolset {
-    /// The toolset as a source of entries.
-    pub fn source(&self) -> Option<Source> {
-        Some(Source { toolset: self.name, collect: self.search? })
-    }
-
     /// Whether it has a tool of this name.
     pub fn has(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)

@@ -77,5 +77,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     complete: agents::complete,
     follow_ups: Some(&follow_ups::FOLLOW_UPS),
     left_out_by: None,
-    search: Some(search::collect),
+    search: Some(search::SOURCE),
 };

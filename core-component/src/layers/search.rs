@@ -10,10 +10,12 @@ use super::memory::{Compost, Episode, Memory};
 use super::sqlite::{Candidates, Near, Reader};
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
 use crate::time::Timestamp;
-use crate::tool::{Call, Checked};
+use crate::tool::{Call, Checked, Source};
+
+pub(super) const SOURCE: Source = Source { toolset: "layers", collect, read: |_, _, _| Ok(None) };
 
 /// Adds the memories of the agent that is asked for. Those of others are only named.
-pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
+fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let owner = |agent: &str| Owner {
         toolset: "layers",
         agent: Some(agent.to_owned()),
@@ -133,5 +135,6 @@ fn entry(section: &str, text: String, created_at: Option<Timestamp>) -> Entry {
         importance: 0,
         is_archived: false,
         read: None,
+        unread: None,
     }
 }

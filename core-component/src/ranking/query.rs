@@ -75,6 +75,16 @@ impl Query {
 }
 
 impl Counts {
+    /// The counts of a text, in the order of the query's stems, and the number of all its stems.
+    pub fn new(of_stems: Vec<u32>, length: u32) -> Self {
+        Self { of_stems, length }
+    }
+
+    /// Sets how often the text has the stem with this index in the query.
+    pub fn set(&mut self, stem: usize, count: u32) {
+        self.of_stems[stem] = count;
+    }
+
     /// Adds those of another part of the text.
     pub fn add(&mut self, other: &Self) {
         for (count, more) in self.of_stems.iter_mut().zip(&other.of_stems) {

@@ -7,10 +7,12 @@ use super::error::{Code, Error};
 use super::memory::Memory;
 use crate::names::AgentName;
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
-use crate::tool::{Call, Checked};
+use crate::tool::{Call, Checked, Source};
+
+pub(super) const SOURCE: Source = Source { toolset: "records", collect, read: |_, _, _| Ok(None) };
 
 /// Adds the memories of the agents that are asked for and the caller may use.
-pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
+fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let names = names(call)?;
     for name in names.iter().filter(|name| call.context.reaches(name)) {
         let owner = Owner { toolset: "records", agent: Some(name.clone()), ..Owner::default() };
@@ -35,7 +37,13 @@ fn add(
     let agent = Agent::open(call, name)?;
     let candidates = match agent.read(|reader| reader.candidates(entries.request)) {
         Ok(candidates) => candidates,
-        Err(error) if matches!(error.code, Code::CorruptedData | Code::LimitExceeded) => {
+        // Such as an agent whose name differs from another's only in case.
+        Err(error)
+            if matches!(
+                error.code,
+                Code::CorruptedData | Code::LimitExceeded | Code::InvalidInput
+            ) =>
+        {
             entries.warn(format!("records of agent `{}`: {}", agent.name, error.message()));
             return Ok(());
         }
@@ -88,5 +96,6 @@ fn entry(memory: Memory, agent: &str, tool: &str) -> Entry {
         is_archived: memory.archived,
         read: Some(ReadCall { tool: tool.to_owned(), arguments }),
         id: Some(memory.id),
+        unread: None,
     }
 }

@@ -6,6 +6,7 @@
 
 mod search_memory;
 mod settings;
+mod unread;
 
 use crate::tool::ErasedTool;
 use crate::toolset::Toolset;

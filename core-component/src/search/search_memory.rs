@@ -3,12 +3,13 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
 use crate::names::AgentName;
 use crate::ranking::{Query, Ranked, passage};
-use crate::source::{Entries, Entry, Found, Owner, ReadCall, Request};
+use crate::source::{Entries, Entry, Found, Owner, ReadCall, Request, UnreadDocument};
 use crate::time::{Date, Timestamp};
-use crate::tool::{Call, Category, Hints, Source, Tool};
+use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
 
 /// The most characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
@@ -122,29 +123,44 @@ impl Tool for SearchMemory {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         check_toolsets(call, &input.toolsets)?;
-        let request = Request {
+        let mut request = Request {
             query: Query::of(&input.query),
             from: bound(call, &input.from_date, "from_date", "00:00:00.000")?,
             to: bound(call, &input.to_date, "to_date", "23:59:59.999")?,
             agent: input.agent,
             repo_root: input.repo_root,
             include_archived: input.include_archived,
+            ignores_indexes: false,
         };
-        let wanted = |source: &&Source| {
-            input.toolsets.is_empty() || input.toolsets.iter().any(|name| name == source.toolset)
-        };
-        let mut entries = Entries::of(&request);
-        let (mut is_any_searched, mut denied) = (false, None);
-        for source in call.sources.iter().filter(wanted) {
-            match collect(call, source, &mut entries)? {
-                None => is_any_searched = true,
-                Some(error) => denied = denied.or(Some(error)),
-            }
+        let limit = input.limit as usize;
+        if let Ok(output) = output(call, &request, search(call, &request, &input.toolsets)?, limit)
+        {
+            return Ok(output);
         }
-        if let (false, Some(error)) = (is_any_searched, denied) {
-            return Err(error);
+        // A document changed since the search has seen its stamp.
+        request.ignores_indexes = true;
+        let found = search(call, &request, &input.toolsets)?;
+        output(call, &request, found, limit)
+            .map_err(|Changed| Error::internal("a hit was not read".to_owned()))
+    }
+}
+
+/// Collects the entries of the toolsets that are asked for.
+fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Found, Error> {
+    let wanted = |source: &&Source| {
+        toolsets.is_empty() || toolsets.iter().any(|name| name == source.toolset)
+    };
+    let mut entries = Entries::of(request);
+    let (mut is_any_searched, mut denied) = (false, None);
+    for source in call.sources.iter().filter(wanted) {
+        match collect(call, source, &mut entries)? {
+            None => is_any_searched = true,
+            Some(error) => denied = denied.or(Some(error)),
         }
-        Ok(output(call, &request, entries.found(), input.limit as usize))
+    }
+    match denied {
+        Some(error) if !is_any_searched => Err(error),
+        _ => Ok(entries.found()),
     }
 }
 
@@ -203,14 +219,25 @@ fn bound(
     moment.map(Some).ok_or_else(error)
 }
 
-fn output(call: &Call<'_>, request: &Request, found: Found, limit: usize) -> Output {
-    let Found { candidates, owners, others, hidden, warnings } = found;
+/// An entry with the index of its owner.
+type Candidate = Ranked<(usize, Entry)>;
+
+/// The answer. Reads the hits that come from an index.
+fn output(
+    call: &Call<'_>,
+    request: &Request,
+    found: Found,
+    limit: usize,
+) -> Result<Output, Changed> {
+    let Found { candidates, owners, documents, others, hidden, warnings } = found;
     let mut candidates: Vec<_> = candidates
         .into_iter()
         .map(|ranked| Ranked { score: adjusted(&ranked, call.context.now), ..ranked })
         .collect();
-    candidates.sort_by(order);
-    let coverage = candidates.iter().take(limit).map(|ranked| ranked.coverage).fold(0.0, f64::max);
+    candidates.sort_by(order(&documents));
+    candidates.truncate(limit);
+    read_hits(call, &owners, &documents, &mut candidates)?;
+    let coverage = candidates.iter().map(|ranked| ranked.coverage).fold(0.0, f64::max);
     let advice = advice(request, candidates.is_empty(), coverage, &owners);
     let is_weak = advice.is_some();
     let hidden = hidden.iter().filter(|coverage| **coverage >= WEAK).count();
@@ -218,24 +245,23 @@ fn output(call: &Call<'_>, request: &Request, found: Found, limit: usize) -> Out
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let note = (!parts.is_empty()).then(|| parts.join("; "));
     let mut room = MAX_PASSAGES;
-    let hits =
-        candidates.into_iter().take(limit).map(|Ranked { entry: (owner, entry), .. }| {
-            let most = MAX_PASSAGE.min(room).max(LEAST_PASSAGE);
-            let passage = passage(&entry.text, &request.query, most);
-            room = room.saturating_sub(passage.chars().count());
-            let owner = owners[owner].0.clone();
-            let Entry { id, path, section, day, created_at, read, .. } = entry;
-            let moment = created_at.map(|moment| moment.to_string());
-            let date = day.map(|day| day.to_string()).or(moment);
-            Hit { owner, id, path, section, date, passage, read }
-        });
+    let hits = candidates.into_iter().map(|Ranked { entry: (owner, entry), .. }| {
+        let most = MAX_PASSAGE.min(room).max(LEAST_PASSAGE);
+        let passage = passage(&entry.text, &request.query, most);
+        room = room.saturating_sub(passage.chars().count());
+        let owner = owners[owner].0.clone();
+        let Entry { id, path, section, day, created_at, read, .. } = entry;
+        let moment = created_at.map(|moment| moment.to_string());
+        let date = day.map(|day| day.to_string()).or(moment);
+        Hit { owner, id, path, section, date, passage, read }
+    });
     let hits = hits.collect();
     let searched = owners.into_iter().map(|(owner, entries)| Searched { owner, entries });
-    Output { hits, searched: searched.collect(), note, warnings }
+    Ok(Output { hits, searched: searched.collect(), note, warnings })
 }
 
 /// The score with importance and age. Both weigh little: they decide where scores are near.
-fn adjusted(ranked: &Ranked<(usize, Entry)>, now: Timestamp) -> f64 {
+fn adjusted(ranked: &Candidate, now: Timestamp) -> f64 {
     let entry = &ranked.entry.1;
     let importance = 1.0 + IMPORTANCE * f64::from(entry.importance);
     let recency = entry.created_at.map_or(0.0, |moment| {
@@ -247,13 +273,16 @@ fn adjusted(ranked: &Ranked<(usize, Entry)>, now: Timestamp) -> f64 {
 }
 
 /// The best first; the newest first among equals, then in the order of the sources.
-fn order(a: &Ranked<(usize, Entry)>, b: &Ranked<(usize, Entry)>) -> Ordering {
-    let key = |ranked: &Ranked<(usize, Entry)>| {
+fn order(documents: &[UnreadDocument]) -> impl Fn(&Candidate, &Candidate) -> Ordering {
+    let key = |ranked: &Candidate| {
         let (owner, entry) = &ranked.entry;
-        (*owner, entry.path.clone(), entry.id.clone())
+        let unread = entry.unread.map(|unread| documents[unread.document].path.clone());
+        (*owner, unread.or_else(|| entry.path.clone()), entry.id.clone())
     };
-    let newest = || b.entry.1.created_at.cmp(&a.entry.1.created_at);
-    b.score.total_cmp(&a.score).then_with(newest).then_with(|| key(a).cmp(&key(b)))
+    move |a, b| {
+        let newest = || b.entry.1.created_at.cmp(&a.entry.1.created_at);
+        b.score.total_cmp(&a.score).then_with(newest).then_with(|| key(a).cmp(&key(b)))
+    }
 }
 
 /// Advice, unless one of the hits has most of the question.

@@ -276,6 +276,11 @@ pub(super) fn in_repository(path: &str) -> String {
     format!("{TREE}/{path}")
 }
 
+/// Turns such a path into a path in the tree.
+pub(super) fn in_tree(path: &str) -> &str {
+    path.strip_prefix(TREE).and_then(|path| path.strip_prefix('/')).unwrap_or(path)
+}
+
 /// Opens the tree of a repository.
 ///
 /// # Errors

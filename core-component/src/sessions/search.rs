@@ -1,16 +1,20 @@
 //! The entries of logs and summaries, as entries of a search.
 
-use super::agent::{agent_names, in_repository, open_tree};
+use super::agent::{MAX_PARSED_BYTES, agent_names, in_repository, in_tree, open_tree};
 use super::error::Error;
 use super::log::log_date;
+use crate::document_index::{self, DocumentIndex, Part};
 use crate::markdown::{BlockKind, Outline, items};
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
-use crate::storage::{Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Tree};
+use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
+use crate::storage::{self, Area, EntryKind, ErrorCode, Place, Status, Tree};
 use crate::time::{Date, Timestamp};
-use crate::tool::{Call, Checked};
+use crate::tool::{Call, Checked, Source};
+
+pub(super) const SOURCE: Source =
+    Source { toolset: "sessions", collect, read: |call, owner, path| Ok(read(call, owner, path)?) };
 
 /// Adds the logs and summaries of one repository or of all that are granted by their top levels.
-pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
+fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     if let Some(root) = &entries.request.repo_root {
         return Ok(add_repository(call, root, entries)?);
     }
@@ -30,32 +34,57 @@ pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()>
 
 fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Result<(), Error> {
     let tree = open_tree(call, Some(root))?;
-    for name in agent_names(call, &*tree)? {
+    let names = agent_names(call, &*tree)?;
+    let (place, request) = (Place::repository(root), entries.request);
+    let (query, is_ignored) = (&request.query, request.ignores_indexes);
+    let mut index = DocumentIndex::open(call.storage, place, query, is_ignored, call.context.now);
+    for name in &names {
         let owner = Owner {
             toolset: "sessions",
             repo_root: Some(root.to_owned()),
             agent: Some(name.clone()),
             ..Owner::default()
         };
-        if !entries.request.is_for(&name) {
+        if !request.is_for(name) {
             entries.leave_out(owner);
             continue;
         }
         entries.begin(owner);
-        let source = Source { call, tree: &*tree, root, agent: &name };
-        for document in source.documents()? {
-            source.add(&document, entries)?;
+        let agent = Agent { call, tree: &*tree, root, name };
+        agent.add_summary(entries)?;
+        for (log, status) in agent.logs(entries)? {
+            agent.add_log(&log, &status, entries, &mut index)?;
         }
     }
+    // The logs of the agents that are searched were listed; an agent without a directory has none.
+    index.update(|path| {
+        let agent = path.split('/').next().unwrap_or_default();
+        call.context.reaches(agent)
+            && (request.is_for(agent) || !names.iter().any(|name| name == agent))
+    });
     Ok(())
 }
 
+/// Reads the entries of a log again.
+fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries>, Error> {
+    let Owner { repo_root: Some(root), agent: Some(name), .. } = owner else { return Ok(None) };
+    let path = in_tree(path);
+    let date = path.rsplit_once('/').and_then(|(_, name)| log_date(name));
+    let tree = open_tree(call, Some(root))?;
+    let agent = Agent { call, tree: &*tree, root, name };
+    let log = Document { path: path.to_owned(), date };
+    let Ok(Some(text)) = agent.text(&log)? else { return Ok(None) };
+    let entries = blocks(&text.text, log.date.is_some()).into_iter();
+    let entries = entries.map(|block| agent.entry(&log, block)).collect();
+    Ok(Some(ReadEntries { version: text.version, entries }))
+}
+
 /// The documents of one agent.
-struct Source<'a> {
+struct Agent<'a> {
     call: &'a Call<'a>,
     tree: &'a dyn Tree,
     root: &'a str,
-    agent: &'a str,
+    name: &'a str,
 }
 
 /// A log or, without a date, the summary.
@@ -64,100 +93,188 @@ struct Document {
     date: Option<Date>,
 }
 
-impl Source<'_> {
-    /// The summary and the logs, the oldest first.
-    fn documents(&self) -> Result<Vec<Document>, Error> {
-        let logs = format!("{}/logs", self.agent);
-        let files = self.tree.list(Area::Documents, &logs)?.unwrap_or_default();
-        let dates = files.iter().filter(|entry| entry.status.kind == EntryKind::File);
-        let dates = dates.filter_map(|entry| log_date(&entry.name)).map(Some);
-        let document = |date: Option<Date>| Document {
-            path: match date {
-                Some(date) => format!("{logs}/{date}.md"),
-                None => format!("{}/_summary.md", self.agent),
-            },
-            date,
+/// The contents of a document.
+struct Text {
+    text: String,
+    version: String,
+}
+
+impl Agent<'_> {
+    /// The logs, the oldest first.
+    fn logs(&self, entries: &mut Entries<'_>) -> Result<Vec<(Document, Status)>, Error> {
+        let logs = format!("{}/logs", self.name);
+        let files = match self.tree.list(Area::Documents, &logs) {
+            Err(error) if error.code == ErrorCode::InvalidPath => {
+                entries.warn(format!("`{}` is no directory", in_repository(&logs)));
+                None
+            }
+            listed => listed?,
         };
-        Ok([None].into_iter().chain(dates).map(document).collect())
+        let files = files.unwrap_or_default().into_iter();
+        let logs = files.filter(|entry| entry.status.kind == EntryKind::File).filter_map(|entry| {
+            let date = log_date(&entry.name)?;
+            Some((Document { path: format!("{logs}/{date}.md"), date: Some(date) }, entry.status))
+        });
+        Ok(logs.collect())
     }
 
-    /// Adds the entries of a document. Those of one section belong together.
-    fn add(&self, document: &Document, entries: &mut Entries<'_>) -> Result<(), Error> {
-        let read = self.tree.read(Area::Documents, &document.path, MAX_DOCUMENT_BYTES);
-        let text = match read {
-            Ok(None) => return Ok(()),
-            Ok(Some(document)) => String::from_utf8(document.contents).map_err(|_| "is not UTF-8"),
-            Err(error) => match error.code {
-                ErrorCode::TooLarge => Err("is longer than 16 MiB"),
-                ErrorCode::InvalidPath | ErrorCode::Permission => Err("cannot be read"),
-                _ => return Err(error.into()),
-            },
-        };
-        let text = match text {
-            Ok(text) => text,
-            Err(what) => {
-                entries.warn(format!("`{}` {what}", in_repository(&document.path)));
-                return Ok(());
-            }
-        };
-        let outline = Outline::of(&text);
-        let (mut section, mut heading) = (None, String::new());
-        // The characters before a block, counted on from the block before.
-        let (mut at, mut from) = (0, 0);
-        entries.begin_run();
-        for block in &outline.blocks {
-            match &block.kind {
-                BlockKind::Heading { level: 1 | 2, text } => {
-                    entries.begin_run();
-                    (section, heading) = (Some(text.trim().to_owned()), String::new());
-                }
-                BlockKind::Heading { text, .. } => text.clone_into(&mut heading),
-                _ if document.date.is_some() && section.as_deref().is_none_or(is_header) => {}
-                _ => {
-                    from += text[at..block.range.start].chars().count();
-                    at = block.range.start;
-                    for item in items(&outline, block) {
-                        let entry = self.entry(document, section.as_deref(), &heading, item, from);
-                        entries.add(entry);
-                    }
-                }
-            }
+    fn add_summary(&self, entries: &mut Entries<'_>) -> Result<(), Error> {
+        let summary = Document { path: format!("{}/_summary.md", self.name), date: None };
+        if let Some(text) = self.text_or_warning(&summary, entries)? {
+            self.add(&summary, blocks(&text.text, false), entries);
         }
         Ok(())
     }
 
-    /// An entry. The block that holds it begins after `from` characters.
-    fn entry(
+    /// Adds the entries of a log, from the index if it knows the log.
+    fn add_log(
         &self,
-        document: &Document,
-        section: Option<&str>,
-        heading: &str,
-        text: &str,
-        from: usize,
-    ) -> Entry {
-        let tool = if document.date.is_some() { "read_session" } else { "read_summary" };
-        let arguments = ReadArguments {
-            agent_name: Some(self.agent.to_owned()),
-            repo_root: Some(self.root.to_owned()),
-            date: document.date.map(|date| date.to_string()),
-            from: document.date.map(|_| from).filter(|from| *from > 0),
-            ..ReadArguments::default()
+        log: &Document,
+        status: &Status,
+        entries: &mut Entries<'_>,
+        index: &mut DocumentIndex<'_>,
+    ) -> Result<(), Error> {
+        if let Some(indexed) = index.find(&log.path, status) {
+            let created_at = self.midnight(log);
+            let entry = |_| Entry { created_at, day: log.date, ..Entry::default() };
+            entries.add_indexed(in_repository(&log.path), indexed, entry);
+            return Ok(());
+        }
+        let Some(Text { text, version }) = self.text_or_warning(log, entries)? else {
+            return Ok(());
         };
-        let offset = self.call.context.utc_offset_minutes;
-        let midnight = |day| Timestamp::of_day(day, "00:00:00", offset);
-        Entry {
-            id: None,
-            path: Some(in_repository(&document.path)),
-            section: section.map(str::to_owned),
-            created_at: document.date.and_then(midnight),
-            day: document.date,
-            text: text.to_owned(),
-            about: format!("{} {heading}", section.unwrap_or_default()),
-            importance: 0,
-            is_archived: false,
-            read: Some(ReadCall { tool: self.call.listed("sessions", tool), arguments }),
+        let blocks = blocks(&text, true);
+        let part = |block: &Block<'_>| Part {
+            texts: [block.text.to_owned(), block.about()],
+            begins_run: block.begins_run,
+        };
+        let document = document_index::Document {
+            path: &log.path,
+            status,
+            version: &version,
+            facts: String::new(),
+        };
+        index.add(document, blocks.iter().map(part));
+        self.add(log, blocks, entries);
+        Ok(())
+    }
+
+    fn add(&self, document: &Document, blocks: Vec<Block<'_>>, entries: &mut Entries<'_>) {
+        entries.begin_run();
+        for block in blocks {
+            if block.begins_run {
+                entries.begin_run();
+            }
+            entries.add(self.entry(document, block));
         }
     }
+
+    /// The contents of a document, if it exists and can be searched.
+    fn text_or_warning(
+        &self,
+        document: &Document,
+        entries: &mut Entries<'_>,
+    ) -> Result<Option<Text>, Error> {
+        Ok(self.text(document)?.unwrap_or_else(|what| {
+            entries.warn(format!("`{}` {what}", in_repository(&document.path)));
+            None
+        }))
+    }
+
+    /// The contents of a document, or why it cannot be searched.
+    fn text(&self, document: &Document) -> Result<Result<Option<Text>, &'static str>, Error> {
+        let read = self.tree.read(Area::Documents, &document.path, MAX_PARSED_BYTES);
+        Ok(match read {
+            Ok(None) => Ok(None),
+            Ok(Some(storage::Document { contents, version })) => {
+                match String::from_utf8(contents) {
+                    Ok(text) => Ok(Some(Text { text, version })),
+                    Err(_) => Err("is not UTF-8"),
+                }
+            }
+            Err(error) => match error.code {
+                ErrorCode::TooLarge => Err("is longer than 2 MiB"),
+                ErrorCode::InvalidPath | ErrorCode::Permission => Err("cannot be read"),
+                _ => return Err(error.into()),
+            },
+        })
+    }
+
+    fn midnight(&self, document: &Document) -> Option<Timestamp> {
+        let offset = self.call.context.utc_offset_minutes;
+        document.date.and_then(|day| Timestamp::of_day(day, "00:00:00", offset))
+    }
+
+    fn entry(&self, document: &Document, block: Block<'_>) -> Entry {
+        let tool = if document.date.is_some() { "read_session" } else { "read_summary" };
+        let arguments = ReadArguments {
+            agent_name: Some(self.name.to_owned()),
+            repo_root: Some(self.root.to_owned()),
+            date: document.date.map(|date| date.to_string()),
+            from: document.date.map(|_| block.from).filter(|from| *from > 0),
+            ..ReadArguments::default()
+        };
+        Entry {
+            path: Some(in_repository(&document.path)),
+            created_at: self.midnight(document),
+            day: document.date,
+            text: block.text.to_owned(),
+            about: block.about(),
+            section: block.section,
+            read: Some(ReadCall { tool: self.call.listed("sessions", tool), arguments }),
+            ..Entry::default()
+        }
+    }
+}
+
+/// A block of a document, or an item of a list.
+struct Block<'t> {
+    section: Option<String>,
+    /// The heading below that of the section.
+    heading: String,
+    text: &'t str,
+    /// Whether it is the first of its section. Those of one section belong together.
+    begins_run: bool,
+    /// The number of characters before the block that holds it.
+    from: usize,
+}
+
+impl Block<'_> {
+    /// Words that it is found by, too.
+    fn about(&self) -> String {
+        format!("{} {}", self.section.as_deref().unwrap_or_default(), self.heading)
+    }
+}
+
+/// The blocks of a document without the headings. A log's header is left out. The index of documents
+/// knows them by their order, so other blocks need another version of it.
+fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
+    let outline = Outline::of(text);
+    let mut blocks = Vec::new();
+    let (mut section, mut heading): (Option<String>, _) = (None, String::new());
+    let mut begins_run = true;
+    // The characters before a block, counted on from the block before.
+    let (mut at, mut from) = (0, 0);
+    for block in &outline.blocks {
+        match &block.kind {
+            BlockKind::Heading { level: 1 | 2, text } => {
+                begins_run = true;
+                (section, heading) = (Some(text.trim().to_owned()), String::new());
+            }
+            BlockKind::Heading { text, .. } => text.clone_into(&mut heading),
+            _ if is_log && section.as_deref().is_none_or(is_header) => {}
+            _ => {
+                from += text[at..block.range.start].chars().count();
+                at = block.range.start;
+                for item in items(&outline, block) {
+                    let (section, heading) = (section.clone(), heading.clone());
+                    let begins_run = std::mem::take(&mut begins_run);
+                    blocks.push(Block { section, heading, text: item, begins_run, from });
+                }
+            }
+        }
+    }
+    blocks
 }
 
 /// Whether it is the section with the agent and the date.

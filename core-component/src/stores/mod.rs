@@ -74,5 +74,5 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     complete: completion::complete,
     follow_ups: None,
     left_out_by: None,
-    search: Some(search::collect),
+    search: Some(search::SOURCE),
 };

@@ -9,13 +9,15 @@ use crate::markdown::chunks;
 use crate::names::StoreName;
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
 use crate::time::Timestamp;
-use crate::tool::{Call, Checked};
+use crate::tool::{Call, Checked, Source};
 
 /// A longer memory is searched in parts of about so many bytes.
 const PART: usize = 1_500;
 
+pub(super) const SOURCE: Source = Source { toolset: "stores", collect, read: |_, _, _| Ok(None) };
+
 /// Adds the memories of all stores that the caller may use. They belong to no agent.
-pub(super) fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
+fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let read = call.listed("stores", "get_memory");
     for name in names(call)? {
         let Some(name) = StoreName::parse(&name) else { continue };
@@ -84,6 +86,7 @@ fn parts(
         importance: 0,
         is_archived: metadata.is_expired(now),
         read: Some(ReadCall { tool: read.to_owned(), arguments: arguments.clone() }),
+        unread: None,
     };
     chunks(memory.content, PART).into_iter().map(part).collect()
 }

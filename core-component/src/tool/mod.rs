@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::follow_up::FollowUp;
-use crate::source::Entries;
+use crate::source::{Entries, Owner, ReadEntries};
 use crate::storage::Storage;
 
 pub(crate) use check::{Violation, write_integers};
@@ -84,6 +84,9 @@ pub(crate) struct Source {
     pub toolset: &'static str,
     /// Adds the entries that the request asks for and the caller may use.
     pub collect: fn(&Call<'_>, &mut Entries<'_>) -> Checked<()>,
+    /// Reads the entries of a document that an index brought, by its path. None if it has none any
+    /// more.
+    pub read: fn(&Call<'_>, &Owner, path: &str) -> Checked<Option<ReadEntries>>,
 }
 
 /// The message for arguments that violate the schema.

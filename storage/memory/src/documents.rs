@@ -92,6 +92,12 @@ impl MemoryStorage {
         places.entry(place.clone()).or_default().insert((area, path.into()), contents.into());
     }
 
+    /// Removes a document as [`put`](Self::put) puts one.
+    pub fn remove(&self, place: &Place, area: Area, path: &str) {
+        let mut places = locked(&self.shared.places);
+        places.entry(place.clone()).or_default().remove(&(area, path.into()));
+    }
+
     /// The documents of one area of a place, by path.
     pub fn documents(&self, place: &Place, area: Area) -> BTreeMap<String, Vec<u8>> {
         let places = locked(&self.shared.places);

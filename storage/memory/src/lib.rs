@@ -22,8 +22,11 @@ pub struct InMemoryStorage {
     /// The kept database of the first place that has one.
     kept: SqlDatabase,
     owners: Arc<Mutex<Owners>>,
-    derived: SqlDatabase,
+    derived: Arc<Mutex<Derived>>,
 }
+
+/// The derived databases by their place and name.
+type Derived = BTreeMap<(Place, String), SqlDatabase>;
 
 /// The places with kept databases.
 #[derive(Debug, Default)]
@@ -45,7 +48,7 @@ impl InMemoryStorage {
             documents: self.documents.another(),
             kept: self.kept.another(),
             owners: self.owners.clone(),
-            derived: self.derived.another(),
+            derived: self.derived.clone(),
         }
     }
 
@@ -69,6 +72,11 @@ impl InMemoryStorage {
         self.documents.put(place, area, path, contents);
     }
 
+    /// See [`MemoryStorage::remove`].
+    pub fn remove(&self, place: &Place, area: Area, path: &str) {
+        self.documents.remove(place, area, path);
+    }
+
     /// See [`MemoryStorage::documents`].
     pub fn documents(&self, place: &Place, area: Area) -> BTreeMap<String, Vec<u8>> {
         self.documents.documents(place, area)
@@ -86,6 +94,42 @@ impl InMemoryStorage {
         let database = self.kept.beside();
         owners.others.push((place.clone(), database.clone()));
         database
+    }
+
+    /// A derived database.
+    fn derived(&self, place: &Place, name: &str) -> SqlDatabase {
+        let mut derived = mutex::locked(&self.derived);
+        let database = derived.entry((place.clone(), name.to_owned())).or_default();
+        database.in_call_of(&self.kept)
+    }
+
+    /// Forgets all derived databases, as if a person had deleted the files.
+    pub fn delete_derived(&self) {
+        mutex::locked(&self.derived).clear();
+    }
+
+    /// Runs statements on a derived database as another program would. Creates the database if there
+    /// are any.
+    ///
+    /// # Panics
+    ///
+    /// If a statement fails.
+    pub fn run_derived_sql(&self, place: &Place, name: &str, statements: &[impl AsRef<str>]) {
+        self.derived(place, name).run_sql(statements);
+    }
+
+    /// The rows of a query of a derived database, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If there is no database, or SQLite refuses the query.
+    pub fn query_derived_sql(
+        &self,
+        place: &Place,
+        name: &str,
+        sql: &str,
+    ) -> Result<Vec<Vec<serde_json::Value>>, String> {
+        self.derived(place, name).query_sql(sql)
     }
 
     /// Runs statements on the first kept database as another program would. Creates the database if there
@@ -139,13 +183,13 @@ impl Storage for InMemoryStorage {
     fn open_database(
         &self,
         place: &Place,
-        _: &str,
+        name: &str,
         kind: Kind,
         create: bool,
     ) -> Result<Box<dyn Connection + '_>, Error> {
         match kind {
             Kind::Kept => self.kept_of(place).open(create, Some((&self.documents, place.clone()))),
-            Kind::Derived => self.derived.open(create, None),
+            Kind::Derived => self.derived(place, name).open(create, None),
         }
     }
 }

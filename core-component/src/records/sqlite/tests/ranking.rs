@@ -26,6 +26,7 @@ fn request(query: &str) -> Request {
         from: None,
         to: None,
         include_archived: false,
+        ignores_indexes: false,
     }
 }
 

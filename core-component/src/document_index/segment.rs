@@ -1,0 +1,89 @@
+//! Documents that are indexed together.
+
+use std::collections::BTreeMap;
+
+use super::postings::{Length, Lengths, Posting, Postings};
+use crate::ranking::each_stem;
+use crate::storage::Status;
+
+/// The most bytes of documents that one search indexes. A longer document is never indexed.
+pub(super) const MAX_BYTES: u64 = 1 << 20;
+
+/// A document that is to be indexed.
+pub(crate) struct Document<'d> {
+    pub path: &'d str,
+    /// Its status before it was read.
+    pub status: &'d Status,
+    pub version: &'d str,
+    /// What the toolset needs of the entries beside their counts.
+    pub facts: String,
+}
+
+/// An entry that is to be indexed.
+pub(crate) struct Part {
+    /// The texts that it is found by.
+    pub texts: [String; 2],
+    pub begins_run: bool,
+}
+
+/// Documents that are indexed together, and their postings by stem.
+#[derive(Default)]
+pub(super) struct Segment {
+    pub documents: Vec<Row>,
+    pub postings: BTreeMap<String, Postings>,
+    bytes: u64,
+}
+
+/// A document of a segment.
+pub(super) struct Row {
+    pub path: String,
+    pub stamp: String,
+    pub version: String,
+    pub size: u64,
+    pub lengths: Lengths,
+    pub facts: String,
+}
+
+impl Segment {
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// Adds a document, unless there is no room for it.
+    pub fn add(&mut self, document: Document<'_>, parts: impl Iterator<Item = Part>) {
+        let size = document.status.size;
+        if size > MAX_BYTES.saturating_sub(self.bytes) {
+            return;
+        }
+        self.bytes += size;
+        let lengths = parts.enumerate().map(|(entry, part)| self.count(entry, &part)).collect();
+        self.documents.push(Row {
+            path: document.path.to_owned(),
+            stamp: document.status.stamp.clone(),
+            version: document.version.to_owned(),
+            size,
+            lengths: Lengths(lengths),
+            facts: document.facts,
+        });
+    }
+
+    /// Adds the postings of an entry, and returns its length.
+    fn count(&mut self, entry: usize, Part { texts, begins_run }: &Part) -> Length {
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        let mut length = 0;
+        for text in texts {
+            each_stem(text, |_, stem| {
+                length += 1;
+                match counts.get_mut(stem) {
+                    Some(count) => *count += 1,
+                    None => drop(counts.insert(stem.to_owned(), 1)),
+                }
+            });
+        }
+        let document = self.documents.len();
+        for (stem, count) in counts {
+            self.postings.entry(stem).or_default().push(Posting { document, entry, count });
+        }
+        Length { stems: length, begins_run: *begins_run }
+    }
+}

@@ -1,0 +1,433 @@
+//! The index of documents changes no answer of a search, whatever happens to it.
+
+use std::cell::Cell;
+
+use agent_memory_core::storage::database::{
+    Connection, Effect, Kind, Mode, Rows, Statement, Transaction,
+};
+use agent_memory_core::storage::{
+    Area, Document, Documents, Entry, Error, ErrorCode, Place, Status, Storage, Tree, Writer,
+};
+use agent_memory_core::toolbox;
+use agent_memory_storage_memory::InMemoryStorage;
+use serde_json::{Value, json};
+
+const DATABASE: &str = "documents.db";
+
+/// Storage in memory that counts the documents that a call reads, and whose derived databases and
+/// stamps a test can change.
+struct Scene {
+    memory: InMemoryStorage,
+    place: Place,
+    reads: Cell<usize>,
+    /// How many operations on derived databases there were, and the one that fails.
+    operations: Cell<usize>,
+    fails: Cell<Option<(usize, ErrorCode)>>,
+    has_derived: bool,
+    /// The stamp of a file, instead of its version.
+    stamp: Option<fn(&Status) -> String>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let (memory, place) = (InMemoryStorage::new(), Place::repository("/repo"));
+        memory.grant(place.clone());
+        let (reads, operations, fails) = (Cell::new(0), Cell::new(0), Cell::new(None));
+        Self { memory, place, reads, operations, fails, has_derived: true, stamp: None }
+    }
+
+    /// With so many logs.
+    fn with_logs(logs: usize) -> Self {
+        let scene = Self::new();
+        let mut random = Random(logs as u64);
+        (0..logs).for_each(|log| scene.put(&path(log), &text(&mut random)));
+        scene
+    }
+
+    fn put(&self, path: &str, contents: &str) {
+        self.memory.put(&self.place, Area::Documents, path, contents);
+    }
+
+    fn remove(&self, path: &str) {
+        self.memory.remove(&self.place, Area::Documents, path);
+    }
+
+    /// The same documents in storage without derived databases.
+    fn direct(&self) -> Self {
+        let direct = Self { has_derived: false, ..Self::new() };
+        for (path, contents) in self.memory.documents(&self.place, Area::Documents) {
+            direct.memory.put(&self.place, Area::Documents, &path, contents);
+        }
+        direct
+    }
+
+    fn search(&self, arguments: &Value) -> Value {
+        let context = json!({
+            "settings": {"toolsets": ["sessions", "search"]}, "now": "2026-01-01T10:00:00.000Z",
+            "utc_offset_minutes": 60, "seed": 1,
+        });
+        let context = serde_json::from_value(context).expect("a context");
+        self.memory.begin_call();
+        self.reads.set(0);
+        self.operations.set(0);
+        let outcome = toolbox::call_tool(self, "search_memory", &arguments.to_string(), &context);
+        serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON")
+    }
+
+    /// Asks a question, and compares the answer with that of direct reading.
+    fn check(&self, query: &str, what: &str) -> Value {
+        let arguments = json!({"query": query});
+        let answer = self.search(&arguments);
+        assert_eq!(answer, self.direct().search(&arguments), "{what}: {query}");
+        answer
+    }
+
+    /// Searches until everything is indexed.
+    fn indexed(self) -> Self {
+        (0..3).for_each(|_| drop(self.check("kite", "indexing")));
+        let reads = self.reads.get();
+        assert!(reads <= 10, "{reads}: the summaries of two agents, and a log for each hit");
+        self
+    }
+
+    fn rows(&self, sql: &str) -> Result<Vec<Vec<Value>>, String> {
+        self.memory.query_derived_sql(&self.place, DATABASE, sql)
+    }
+
+    fn run(&self, sql: &str) {
+        self.memory.run_derived_sql(&self.place, DATABASE, &[sql]);
+    }
+
+    fn operate(&self) -> Result<(), Error> {
+        let operation = self.operations.replace(self.operations.get() + 1);
+        match self.fails.get() {
+            Some((at, code)) if at == operation => Err(Error::new(code, "a fault")),
+            _ => Ok(()),
+        }
+    }
+
+    fn status(&self, status: Status) -> Status {
+        match self.stamp {
+            Some(stamp) if !status.stamp.is_empty() => Status { stamp: stamp(&status), ..status },
+            _ => status,
+        }
+    }
+}
+
+impl Storage for Scene {
+    fn open(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        Ok(Box::new(SceneTree { tree: self.memory.open(place)?, scene: self }))
+    }
+
+    fn list_repositories(&self) -> Result<Vec<String>, Error> {
+        self.memory.list_repositories()
+    }
+
+    fn list_places(&self, label: &str) -> Result<Vec<String>, Error> {
+        self.memory.list_places(label)
+    }
+
+    fn create_place(&self, place: &Place) -> Result<Box<dyn Tree + '_>, Error> {
+        self.memory.create_place(place)
+    }
+
+    fn open_database(
+        &self,
+        place: &Place,
+        name: &str,
+        kind: Kind,
+        create: bool,
+    ) -> Result<Box<dyn Connection + '_>, Error> {
+        assert_eq!(kind, Kind::Derived);
+        if !self.has_derived {
+            return Err(Error::new(ErrorCode::NotGranted, "this host has no databases"));
+        }
+        self.operate()?;
+        let connection = self.memory.open_database(place, name, kind, create)?;
+        Ok(Box::new(SceneConnection { connection, scene: self }))
+    }
+}
+
+struct SceneTree<'a> {
+    tree: Box<dyn Tree + 'a>,
+    scene: &'a Scene,
+}
+
+impl Documents for SceneTree<'_> {
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        Ok(self.tree.stat(area, path)?.map(|status| self.scene.status(status)))
+    }
+
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        self.scene.reads.set(self.scene.reads.get() + 1);
+        self.tree.read(area, path, max_bytes)
+    }
+
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        let status = |Entry { name, status }| Entry { name, status: self.scene.status(status) };
+        let entries = self.tree.list(area, directory)?;
+        Ok(entries.map(|entries| entries.into_iter().map(status).collect()))
+    }
+}
+
+impl Tree for SceneTree<'_> {
+    fn location(&self) -> String {
+        self.tree.location()
+    }
+
+    fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
+        unreachable!("a search takes no lock")
+    }
+}
+
+struct SceneConnection<'a> {
+    connection: Box<dyn Connection + 'a>,
+    scene: &'a Scene,
+}
+
+impl Connection for SceneConnection<'_> {
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        self.scene.operate()?;
+        self.connection.query(statement, max_rows)
+    }
+
+    fn begin(&self, mode: Mode<'_>) -> Result<Box<dyn Transaction + '_>, Error> {
+        self.scene.operate()?;
+        let transaction = self.connection.begin(mode)?;
+        Ok(Box::new(SceneTransaction { transaction, scene: self.scene }))
+    }
+}
+
+struct SceneTransaction<'a> {
+    transaction: Box<dyn Transaction + 'a>,
+    scene: &'a Scene,
+}
+
+impl Transaction for SceneTransaction<'_> {
+    fn query(&self, statement: &Statement, max_rows: u32) -> Result<Rows, Error> {
+        self.scene.operate()?;
+        self.transaction.query(statement, max_rows)
+    }
+
+    fn execute(&self, statements: &[Statement]) -> Result<Vec<Effect>, Error> {
+        self.scene.operate()?;
+        self.transaction.execute(statements)
+    }
+
+    fn commit(&self) -> Result<(), Error> {
+        self.scene.operate()?;
+        self.transaction.commit()
+    }
+}
+
+/// A generator of numbers that are the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+        (self.0 >> 33) as usize % most
+    }
+}
+
+/// Some are common and some are rare.
+const WORDS: [&str; 12] = [
+    "the",
+    "run",
+    "kites",
+    "flying",
+    "planes",
+    "collide",
+    "東京都",
+    "tests",
+    "straße",
+    "passport",
+    "drawer",
+    "zebra",
+];
+
+fn word(random: &mut Random) -> &'static str {
+    let below = 1 + random.below(WORDS.len());
+    WORDS[random.below(below)]
+}
+
+/// Two agents have logs.
+fn path(log: usize) -> String {
+    let agent = if log.is_multiple_of(3) { "bob" } else { "ada" };
+    format!("{agent}/logs/2025-{:02}-{:02}.md", 1 + log / 28 % 12, 1 + log % 28)
+}
+
+fn text(random: &mut Random) -> String {
+    let mut text = "# a log\n\n## Header\n\n- Agent Name: kite\n".to_owned();
+    for section in 0..random.below(4) {
+        text += &format!("\n## Section {} {section}\n", word(random));
+        for _ in 0..random.below(5) {
+            let mut line = |at_most: usize| {
+                let words = (0..1 + random.below(at_most)).map(|_| word(random));
+                words.collect::<Vec<_>>().join(" ")
+            };
+            text += &match line(1).len() % 3 {
+                0 => format!("\n### {}\n\n{}\n", line(2), line(30)),
+                1 => format!("\n- {}\n- {}\n", line(8), line(8)),
+                _ => format!("\n{}\n", line(60)),
+            };
+        }
+    }
+    text
+}
+
+#[test]
+fn an_index_gives_the_hits_of_direct_reading_in_the_same_order() {
+    let scene = Scene::with_logs(24);
+    let mut random = Random(7);
+    let mut indexed_reads = 0;
+    for round in 0..200 {
+        match random.below(6) {
+            0 => scene.remove(&path(random.below(40))),
+            1 | 2 => scene.put(&path(random.below(60)), &text(&mut random)),
+            _ => {}
+        }
+        let words = (0..1 + random.below(4)).map(|_| word(&mut random));
+        let mut arguments = json!({"query": words.collect::<Vec<_>>().join(" ")});
+        match random.below(6) {
+            0 => arguments["agent"] = json!("ada"),
+            1 => arguments["from_date"] = json!("2025-02-10"),
+            2 => arguments["limit"] = json!(50),
+            _ => {}
+        }
+        let answer = scene.search(&arguments);
+        indexed_reads += scene.reads.get();
+        let direct = scene.direct();
+        assert_eq!(answer, direct.search(&arguments), "round {round}: {arguments}");
+    }
+    assert!(indexed_reads < 200 * 20, "{indexed_reads} documents were read");
+    let segments = scene.rows("SELECT count(DISTINCT segment) FROM documents").expect("an index");
+    assert!(segments[0][0].as_u64().is_some_and(|segments| segments <= 17), "{segments:?}");
+}
+
+#[test]
+fn no_error_of_the_index_shows() {
+    for is_indexed in [false, true] {
+        let scene = Scene::with_logs(24);
+        if is_indexed {
+            let scene = &scene;
+            (0..3).for_each(|_| drop(scene.check("kite", "indexing")));
+        }
+        let mut random = Random(3);
+        let (mut operation, mut faults) = (0, 0);
+        loop {
+            for code in [ErrorCode::Busy, ErrorCode::Corrupted] {
+                match is_indexed {
+                    // Something is to be indexed each time.
+                    true => {
+                        let text = text(&mut random) + &format!("\n{operation} {code:?}\n");
+                        scene.put(&path(operation), &text);
+                    }
+                    false => scene.memory.delete_derived(),
+                }
+                scene.fails.set(Some((operation, code)));
+                scene.check("kites of the zebra", &format!("{operation} {code:?}"));
+                faults += usize::from(scene.operations.get() > operation);
+            }
+            if scene.operations.get() <= operation {
+                break;
+            }
+            operation += 1;
+        }
+        assert!(faults > 20, "{faults} faults");
+    }
+}
+
+#[test]
+fn a_damaged_index_is_built_anew_or_ignored() {
+    for damage in [
+        "DROP TABLE documents",
+        "DROP TABLE postings",
+        "DELETE FROM version",
+        "UPDATE version SET version = 99",
+        "UPDATE documents SET lengths = 'x'",
+        "UPDATE documents SET lengths = '1'",
+        "UPDATE documents SET path = 5, size = 'x'",
+        "UPDATE documents SET version = 'other'",
+        "UPDATE postings SET entries = 'x'",
+        "UPDATE postings SET entries = '99:99'",
+        "UPDATE postings SET entries = '0:99*4294967295;1:0'",
+        "ALTER TABLE documents RENAME COLUMN facts TO fact",
+    ] {
+        let scene = Scene::with_logs(24).indexed();
+        scene.run(damage);
+        let lengths = damage.contains("lengths = '1'") || damage.contains("entries = '");
+        for query in ["kites", "zebra drawer", "the planes"] {
+            match lengths {
+                // The numbers are well-formed but wrong. Another order is no error.
+                true => drop(scene.search(&json!({"query": query}))),
+                false => drop(scene.check(query, damage)),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_deleted_index_is_built_anew() {
+    let scene = Scene::with_logs(24).indexed();
+    scene.memory.delete_derived();
+    scene.indexed();
+}
+
+#[test]
+fn a_small_place_has_no_index() {
+    let scene = Scene::with_logs(8);
+    (0..3).for_each(|_| drop(scene.check("kite", "a small place")));
+    assert!(scene.rows("SELECT 1").is_err(), "there is a database");
+}
+
+#[test]
+fn a_stamp_that_may_stay_is_not_indexed() {
+    let scene =
+        Scene { stamp: Some(|status| format!("{}-1-1-1", status.size)), ..Scene::with_logs(24) };
+    scene.check("kite", "old");
+    assert_eq!(scene.rows("SELECT count(*) FROM documents").expect("rows"), [[json!(24)]]);
+    // 2026-01-01T09:59:59 UTC, one second before the call.
+    let young =
+        |status: &Status| format!("{0}-{1}-{1}-1", status.size, 1_767_261_599_000_000_000_u64);
+    let scene = Scene { stamp: Some(young), ..Scene::with_logs(24) };
+    scene.check("kite", "young");
+    assert!(scene.rows("SELECT 1").is_err(), "there is a database");
+}
+
+#[test]
+fn a_hit_is_checked_against_its_document() {
+    let same = |_: &Status| "1-1-1-1".to_owned();
+    let scene = Scene { stamp: Some(same), ..Scene::with_logs(24) }.indexed();
+    let hit = scene.check("zebra kites", "before")["hits"][0].clone();
+    let path = hit["path"].as_str().expect("a path").trim_start_matches(".github/agent-memory/");
+    scene.put(path, "# another log\n\n## Section\n\nNothing of the kind.\n");
+    scene.check("zebra kites", "after");
+}
+
+#[test]
+fn the_index_has_no_word_of_a_document() {
+    let scene = Scene::with_logs(24).indexed();
+    for (table, columns) in [("documents", "lengths || facts"), ("postings", "stem || entries")] {
+        for row in scene.rows(&format!("SELECT {columns} FROM {table}")).expect("rows") {
+            let text = row[0].to_string();
+            assert!(!text.contains(|c: char| c.is_alphabetic()), "{table}: {text}");
+        }
+    }
+}
+
+#[test]
+fn documents_that_are_gone_leave_the_index_with_the_next_search() {
+    let scene = Scene::with_logs(24).indexed();
+    scene.remove(&path(7));
+    scene.check("kite", "after");
+    let gone = format!("SELECT 1 FROM documents WHERE path = '{}'", path(7));
+    assert_eq!(scene.rows(&gone).expect("rows"), Vec::<Vec<Value>>::new());
+    // The agents that a search leaves out stay.
+    scene.search(&json!({"query": "kite", "agent": "ada"}));
+    let of_bob = "SELECT count(*) > 0 FROM documents WHERE path LIKE 'bob/%'";
+    scene.search(&json!({"query": "kite"}));
+    assert_eq!(scene.rows(of_bob).expect("rows"), [[json!(1)]]);
+    scene.search(&json!({"query": "kite", "agent": "ada"}));
+    assert_eq!(scene.rows(of_bob).expect("rows"), [[json!(1)]]);
+}
