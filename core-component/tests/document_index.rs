@@ -68,7 +68,8 @@ impl Scene {
         });
         let context = serde_json::from_value(context).expect("a context");
         self.memory.begin_call();
-        (self.reads.set(0), self.operations.set(0));
+        self.reads.set(0);
+        self.operations.set(0);
         let outcome = toolbox::call_tool(self, "search_memory", &arguments.to_string(), &context);
         serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON")
     }
