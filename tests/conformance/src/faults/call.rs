@@ -97,7 +97,7 @@ impl Call<'_> {
     /// - The documents are those before, or those after the changes that storage has applied.
     /// - A result is complete. An error says whether changes may have been made.
     /// - After a restart the call can be repeated. It then ends as if the first call had not been
-    ///   made or, if the first call had made all its changes, as if it had succeeded.
+    ///   made or, if the first call had made changes, as if it had succeeded.
     pub fn sweep(&self, wanted: Option<&str>) -> (Counts, Vec<Finding>) {
         let (baseline, faults) = match self.baseline() {
             Ok(baseline) => baseline,
