@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 const LEASE: Duration = Duration::from_secs(90);
 
 /// The pauses before a follow-up is claimed or answered again after another writer was too long.
-/// With the waits for the lock they end within the lease.
+/// After long waits for the lock the lease may end before them. Then another host may take the
+/// follow-up, and the later answer changes nothing.
 const PAUSES: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(15)];
 

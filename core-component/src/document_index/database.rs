@@ -40,7 +40,7 @@ const CREATE: [&str; 7] = [
     "CREATE TABLE version (version INTEGER NOT NULL)",
 ];
 
-/// What a search reads of the index, at one moment.
+/// The part of the index that a search needs, at one moment.
 pub(super) struct Snapshot {
     documents: BTreeMap<String, Row>,
     /// The postings of the query's stems, by the segment and number of the document. The first number

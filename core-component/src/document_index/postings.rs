@@ -24,7 +24,7 @@ impl Stem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Indexed {
     pub version: String,
-    /// What the toolset keeps of the entries beside their counts.
+    /// Facts of the entries that the toolset keeps beside their counts.
     pub facts: String,
     pub(super) lengths: Lengths,
     /// The entries that have a stem of the query.

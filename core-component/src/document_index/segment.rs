@@ -15,7 +15,7 @@ pub(crate) struct Document<'d> {
     /// Its status before it was read.
     pub status: &'d Status,
     pub version: &'d str,
-    /// What the toolset needs of the entries beside their counts.
+    /// Facts of the entries that the toolset needs beside their counts.
     pub facts: String,
 }
 

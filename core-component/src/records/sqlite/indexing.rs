@@ -3,7 +3,7 @@
 //! FTS5 writes a segment for each transaction and merges segments later. So a text that is indexed
 //! alone costs several times what it costs in a batch. A new or changed memory is first pending: its
 //! key is in the table `unindexed`. As soon as [`BATCH`] memories are pending, the write indexes
-//! them. A search reads each pending memory.
+//! them. A search for terms reads each pending memory, a ranked search the newest of them.
 //!
 //! After the migration of an old database, all memories are pending. Each write indexes some of them.
 //! Very long ones stay pending.
@@ -23,7 +23,7 @@ const BATCH: i64 = 32;
 /// How much a call indexes of what was pending before, as [`cost`] counts it.
 pub(super) const MOST: usize = 256 * OF_MEMORY;
 
-/// What a memory costs besides its texts.
+/// The cost of a memory besides its texts.
 const OF_MEMORY: usize = 1 << 10;
 
 /// How much a call indexes at most, however much it adds. The rest stays pending.
