@@ -22,7 +22,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod component;
 pub mod context;
 mod document_index;

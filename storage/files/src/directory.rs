@@ -7,6 +7,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -84,8 +85,14 @@ impl Directory {
     }
 
     /// Opens a path with one system call that refuses symbolic links (Linux 5.6). `None` on any
-    /// error.
+    /// error. In WASI, a path is opened below a preopened directory, and nothing leads out of it.
     fn open_at_once(path: &Path) -> Option<Self> {
+        #[cfg(target_os = "wasi")]
+        {
+            let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = rustix::fs::open(path, flags, Mode::empty());
+            opened.ok().map(|opened| Directory(Arc::new(opened)))
+        }
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, ResolveFlags, openat2};
@@ -93,7 +100,7 @@ impl Directory {
             let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
             opened.ok().map(|opened| Directory(Arc::new(opened)))
         }
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(not(any(target_os = "linux", target_os = "wasi")))]
         {
             let _ = path;
             None
@@ -102,6 +109,22 @@ impl Directory {
 
     /// Opens the nearest existing directory at or above a canonical path. Also returns the names
     /// from that directory to the path.
+    #[cfg(target_os = "wasi")]
+    pub fn open_nearest(path: &Path) -> Result<(Self, Vec<&OsStr>), Errno> {
+        // `/` need not be preopened, so this goes up instead of down.
+        for (depth, above) in path.ancestors().enumerate() {
+            if let Some(directory) = Directory::open_at_once(above) {
+                let mut names: Vec<_> = path.iter().rev().take(depth).collect();
+                names.reverse();
+                return Ok((directory, names));
+            }
+        }
+        Err(Errno::NOENT)
+    }
+
+    /// Opens the nearest existing directory at or above a canonical path. Also returns the names
+    /// from that directory to the path.
+    #[cfg(not(target_os = "wasi"))]
     pub fn open_nearest(path: &Path) -> Result<(Self, Vec<&OsStr>), Errno> {
         if let Some(directory) = Directory::open_at_once(path) {
             return Ok((directory, Vec::new()));
@@ -167,6 +190,16 @@ impl Directory {
             Err(Errno::NOENT) => Ok(Found::Nothing),
             Err(Errno::LOOP | Errno::NXIO) => Ok(Found::SomethingElse),
             Err(errno) => Err(errno),
+        }
+    }
+
+    /// The first bytes of a file, or `None` if nothing, or no file, exists there.
+    pub fn read_start(&self, name: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, Errno> {
+        let Found::File(file, _) = self.open_file(name)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        match file.take(max_bytes).read_to_end(&mut bytes) {
+            Ok(_) => Ok(Some(bytes)),
+            Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
         }
     }
 

@@ -125,6 +125,8 @@ pub fn check_links(directory: &Path) -> Result<bool, Error> {
     let refused = |reason: String| Err(Error::new(ErrorCode::NotGranted, reason));
     let mut way: Vec<&Path> = directory.ancestors().collect();
     way.reverse();
+    let mut exists = false;
+    // In WASI, a directory may exist though those above it are out of reach.
     for path in way {
         let shown = path.display();
         match path.symlink_metadata() {
@@ -137,17 +139,17 @@ pub fn check_links(directory: &Path) -> Result<bool, Error> {
                     Err(_) => format!("`{shown}` is a symbolic link that leads nowhere: remove it"),
                 });
             }
-            Ok(found) if found.is_dir() => {}
+            Ok(found) if found.is_dir() => exists = true,
             Ok(_) => {
                 return refused(format!(
                     "`{shown}` is no directory: move it away, or register another path"
                 ));
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::NotFound => exists = false,
             Err(error) => return Err(io_error(&error, &format!("look at `{shown}`"))),
         }
     }
-    Ok(true)
+    Ok(exists)
 }
 
 /// Directories with their names, to find those that meet.

@@ -30,7 +30,7 @@ impl Grant {
     /// `not-found`; `permission`; `invalid-path` if it is not a directory.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let attempt = format!("grant `{}`", directory.display());
-        let canonical = directory.canonicalize().map_err(|error| unresolved(&error, &attempt))?;
+        let canonical = canonical(directory).map_err(|error| unresolved(&error, &attempt))?;
         let found = canonical.metadata().map_err(|error| unresolved(&error, &attempt))?;
         if !found.is_dir() {
             return Err(Error::new(
@@ -84,9 +84,9 @@ impl Repository {
                 format!("`{name}` is not an absolute path: name the repository's top level"),
             ));
         }
-        let top_level = path.canonicalize().map_err(|error| {
+        let top_level = canonical(path).map_err(|error| {
             // The error must not reveal what exists outside the grants.
-            match path.ancestors().find_map(|above| above.canonicalize().ok()) {
+            match path.ancestors().find_map(|above| canonical(above).ok()) {
                 Some(above) if covers(grants, &above) => {
                     unresolved(&error, &format!("open `{name}`"))
                 }
@@ -145,6 +145,24 @@ impl Repository {
     pub fn lock_directory(&self) -> PathBuf {
         self.lock_parent.join(self.lock_name)
     }
+}
+
+/// The canonical path of something that exists.
+#[cfg(not(target_os = "wasi"))]
+fn canonical(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
+
+/// The path of something that exists. WASI cannot resolve links, so a path with a link is refused.
+#[cfg(target_os = "wasi")]
+fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let has_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let has_parent = path.components().any(|part| part == std::path::Component::ParentDir);
+    if has_parent || path.ancestors().any(has_link) {
+        return Err(Errno::LOOP.into());
+    }
+    path.symlink_metadata()?;
+    Ok(path.components().collect())
 }
 
 fn covers(grants: &[Grant], canonical: &Path) -> bool {
@@ -210,7 +228,7 @@ fn points_back(git_directory: &Path, top_level: &Path, dot_git: &Path) -> Result
         return Ok(resolve_pointer(git_directory, &pointer)?.as_deref() == Some(dot_git));
     }
     let Some(worktree) = configured_worktree(git_directory)? else { return Ok(false) };
-    let worktree = there(git_directory.join(worktree).canonicalize())?;
+    let worktree = there(canonical(&git_directory.join(worktree)))?;
     Ok(worktree.as_deref() == Some(top_level))
 }
 
@@ -237,7 +255,7 @@ fn resolve_pointer(base: &Path, pointer: &str) -> Result<Option<PathBuf>, Errno>
     if pointer.is_empty() || pointer.contains(['\n', '\0']) {
         return Ok(None);
     }
-    let path = there(base.join(pointer).canonicalize())?;
+    let path = there(canonical(&base.join(pointer)))?;
     Ok(path.filter(|path| path.to_str().is_some()))
 }
 

@@ -1,0 +1,64 @@
+//! The component: connects the bindings generated from `wit/` to [`Plugin`].
+
+use std::cell::RefCell;
+
+use crate::Plugin;
+
+#[allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
+mod bindings {
+    wit_bindgen::generate!({ path: "wit", world: "plugin", generate_all });
+}
+
+use bindings::agent_memory::plugin::types::Error;
+use bindings::exports::agent_memory::plugin::memory;
+
+struct Component;
+
+bindings::export!(Component with_types_in bindings);
+
+thread_local! {
+    /// Made at the first call, from the environment.
+    static PLUGIN: RefCell<Option<Plugin>> = const { RefCell::new(None) };
+}
+
+/// Runs a request on the plugin.
+fn with(
+    request: impl FnOnce(&mut Plugin) -> Result<String, crate::Error>,
+) -> Result<String, Error> {
+    PLUGIN.with_borrow_mut(|plugin| {
+        let plugin = match plugin {
+            Some(plugin) => plugin,
+            None => plugin.insert(Plugin::new(&|name| std::env::var(name).ok())?),
+        };
+        Ok(request(plugin)?)
+    })
+}
+
+impl From<crate::Error> for Error {
+    fn from(error: crate::Error) -> Self {
+        Error { code: error.code, message: error.message, json: error.json }
+    }
+}
+
+impl memory::Guest for Component {
+    fn list_tools() -> Result<String, Error> {
+        with(|plugin| Ok(plugin.list_tools()))
+    }
+
+    fn call(name: String, arguments: String) -> Result<String, Error> {
+        with(|plugin| plugin.call(&name, &arguments))
+    }
+
+    fn read_resource(uri: String) -> Result<String, Error> {
+        with(|plugin| plugin.read_resource(&uri))
+    }
+
+    fn complete(
+        uri_template: String,
+        argument: String,
+        value: String,
+        others: String,
+    ) -> Result<String, Error> {
+        with(|plugin| plugin.complete(&uri_template, &argument, &value, &others))
+    }
+}

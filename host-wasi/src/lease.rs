@@ -1,0 +1,144 @@
+//! Leases: the lock of a place among plugins, since WASI has no locks.
+//!
+//! A lease is a file in the lock directory of the place, `plugin.lease.<number>`, with the time at
+//! which it ends. The highest number is the current lease. It is a fencing number: a writer checks
+//! before each rename that no higher one exists. If a plugin dies, its lease ends by itself after
+//! [`LEASE`].
+//!
+//! One window remains. A writer that is stopped between such a check and its rename for longer than
+//! the rest of its lease may overwrite what the next writer has written.
+
+use std::io::Write;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use agent_memory_storage::{Error, ErrorCode, hexadecimal};
+use agent_memory_storage_files::{Directory, errno_error};
+use rustix::io::Errno;
+
+/// How long a lease lasts. No call of a plugin takes so long.
+pub const LEASE: Duration = Duration::from_secs(30);
+
+const PREFIX: &str = "plugin.lease.";
+const TEMPORARY: &str = ".plugin.lease-";
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The lock of a place. Dropping it ends the lease.
+#[derive(Debug)]
+pub struct Lease {
+    directory: Directory,
+    number: u64,
+    until: u64,
+}
+
+impl Lease {
+    /// Waits for the lease of a place. `directory` is its lock directory, `location` its name for
+    /// messages.
+    ///
+    /// # Errors
+    ///
+    /// `busy` if other plugins have the lease for longer than `wait`; `read-only`, `no-space`, `io`.
+    pub fn acquire(directory: &Directory, wait: Duration, location: &str) -> Result<Self, Error> {
+        let failed = |errno| errno_error(errno, &format!("lock `{location}`"));
+        let deadline = Instant::now() + wait;
+        loop {
+            let newest = newest(directory).map_err(failed)?;
+            let is_free = match newest {
+                Some(number) => end_of(directory, number).map_err(failed)? <= now(),
+                None => true,
+            };
+            if is_free {
+                let number = newest.unwrap_or(0) + 1;
+                if let Some(lease) = take(directory, number).map_err(failed)? {
+                    return Ok(lease);
+                }
+            } else if Instant::now() < deadline {
+                std::thread::sleep(PAUSE);
+            } else {
+                let message = format!(
+                    "another plugin writes to `{location}`: call again. If it was killed, its lease \
+                     ends after {} s",
+                    LEASE.as_secs()
+                );
+                return Err(Error::new(ErrorCode::Busy, message));
+            }
+        }
+    }
+
+    /// Whether the lease has not ended, and no other plugin has one.
+    pub fn is_held(&self) -> bool {
+        now() < self.until && newest(&self.directory) == Ok(Some(self.number))
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // One small write, so a reader sees the time before or after it. If it fails, the lease ends
+        // by itself.
+        if let Ok(mut file) = self.directory.overwrite_file(&name(self.number), 0o666) {
+            let _ = file.write_all(b"0\n");
+        }
+    }
+}
+
+/// Takes the lease with a number. `None` if another plugin has taken it.
+fn take(directory: &Directory, number: u64) -> Result<Option<Lease>, Errno> {
+    let until = now() + LEASE.as_millis() as u64;
+    let random = getrandom::u64().map_err(|_| Errno::IO)?;
+    let temporary = format!("{TEMPORARY}{}", hexadecimal(random.to_be_bytes()));
+    let mut file = directory.create_file(&temporary, 0o666)?;
+    let written = write!(file, "{until}\n");
+    let linked = match written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
+        // The file appears under its name with its text, and only if the name is free.
+        Ok(()) => directory.link(&temporary, &name(number)),
+        Err(errno) => Err(errno),
+    };
+    let _ = directory.remove_file(&temporary);
+    match linked {
+        Ok(()) => {}
+        // `NOENT`: the next holder removed the temporary file as one that a killed plugin had left.
+        Err(Errno::EXIST | Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(errno),
+    }
+    // Between the look at the numbers and the link, others may have taken and removed this number.
+    if newest(directory)? != Some(number) {
+        let _ = directory.remove_file(&name(number));
+        return Ok(None);
+    }
+    for other in directory.names()? {
+        let other = other?;
+        let is_older = number_of(&other).is_some_and(|other| other < number);
+        if is_older || other.starts_with(TEMPORARY) {
+            let _ = directory.remove_file(&other);
+        }
+    }
+    Ok(Some(Lease { directory: directory.clone(), number, until }))
+}
+
+fn name(number: u64) -> String {
+    format!("{PREFIX}{number}")
+}
+
+fn number_of(name: &str) -> Option<u64> {
+    name.strip_prefix(PREFIX)?.parse().ok()
+}
+
+fn newest(directory: &Directory) -> Result<Option<u64>, Errno> {
+    let mut newest = None;
+    for name in directory.names()? {
+        newest = newest.max(number_of(&name?));
+    }
+    Ok(newest)
+}
+
+/// When a lease ends, in milliseconds since 1970; 0 if it has ended or cannot be read: only a loss
+/// of power tears such a file, and nobody survives that.
+fn end_of(directory: &Directory, number: u64) -> Result<u64, Errno> {
+    let start = directory.read_start(&name(number), 32)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&start);
+    Ok(text.lines().next().and_then(|line| line.parse().ok()).unwrap_or(0))
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_millis() as u64
+}

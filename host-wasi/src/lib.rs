@@ -1,0 +1,19 @@
+//! Memory for AI agents as a plugin: one component that imports nothing but WASI.
+//!
+//! It is the core, linked with the documents of `storage/files` over `wasi:filesystem`. Its host
+//! preopens directories and sets variables of the environment. `docs/plugin.md` lists them.
+//!
+//! WASI has no locks, so plugins exclude each other by [leases](lease). The other hosts are excluded
+//! by the owner of a place: see `agent_memory_storage_files::owner`.
+
+mod call;
+#[cfg(target_arch = "wasm32")]
+mod component;
+pub mod lease;
+mod settings;
+mod storage;
+mod stores;
+mod tree;
+
+pub use call::{Error, Plugin};
+pub use settings::{Environment, Settings, SettingsError};

@@ -1,0 +1,369 @@
+//! The settings of a plugin, from variables of its environment. `docs/plugin.md` lists them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agent_memory_core::time::Timestamp;
+use agent_memory_core::toolbox;
+use agent_memory_storage_files::{Directories, Durability, FamilyBase};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::storage::{Form, NamedPlace, PluginStorage};
+use crate::stores::Stores;
+
+/// The variables of the environment: the value of a name, if it is set.
+pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// A variable that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsError(String);
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+/// The clock of the calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    Real,
+    /// Call k, from 0, sees the start plus k steps. Both in milliseconds.
+    Fixed { start: i64, step: i64 },
+}
+
+/// The settings of a plugin.
+#[derive(Debug)]
+pub struct Settings {
+    /// `{"toolsets": [...], "<toolset>": {"<setting>": value}}`, as a context has them.
+    pub(crate) of_context: Value,
+    /// The tools for models, as MCP lists them.
+    pub(crate) tools: Vec<Value>,
+    pub(crate) utc_offset_minutes: i32,
+    pub(crate) clock: Clock,
+    /// The seed of the first call; none for the system's randomness.
+    pub(crate) seed: Option<u64>,
+    pub(crate) storage: PluginStorage,
+}
+
+#[derive(Deserialize)]
+struct Description {
+    toolsets: Vec<Toolset>,
+}
+
+#[derive(Deserialize)]
+struct Toolset {
+    name: String,
+    default: bool,
+    settings: Vec<Setting>,
+    left_out_by: Option<String>,
+    places: Vec<PlaceDescription>,
+    tools: Vec<Map<String, Value>>,
+}
+
+#[derive(Deserialize)]
+struct Setting {
+    name: String,
+    flag: String,
+    environment: Vec<String>,
+    schema: Value,
+}
+
+#[derive(Deserialize)]
+struct PlaceDescription {
+    label: String,
+    kind: String,
+    is_private: bool,
+    setting: Option<String>,
+    default: String,
+    databases: Vec<Database>,
+    missing: String,
+}
+
+#[derive(Deserialize)]
+struct Database {
+    name: String,
+}
+
+impl Settings {
+    /// Reads the variables. A variable that is empty or an unexpanded `${...}` counts as not set.
+    ///
+    /// # Errors
+    ///
+    /// If the value of a variable cannot be read; the message names the variable and what it accepts.
+    pub fn of(environment: &Environment<'_>) -> Result<Self, SettingsError> {
+        let variables = Variables(environment);
+        let described = toolbox::describe();
+        let Description { toolsets } =
+            serde_json::from_str(&described).expect("the core describes itself");
+        let durability = variables.read("AGENT_MEMORY_DURABILITY", "`full` or `relaxed`", durability)?;
+        let lock_wait = variables.read("AGENT_MEMORY_LOCK_WAIT", DURATION, duration)?;
+        let durability = durability.unwrap_or_default();
+        let lock_wait = lock_wait.unwrap_or(Duration::from_secs(5));
+        let mut of_context = Map::new();
+        let mut places = Vec::new();
+        let mut mounted = variables.get("AGENT_MEMORY_TOOLSET").map_or_else(
+            || toolsets.iter().filter(|one| one.default).map(|one| one.name.clone()).collect(),
+            |names| names.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>(),
+        );
+        let mut with_others = Vec::new();
+        for toolset in &toolsets {
+            let own = variables.own(toolset)?;
+            for place in &toolset.places {
+                let path = variables.path_of(place, &own);
+                let form = form(place, path, &variables, durability, lock_wait);
+                let missing = place.missing.clone();
+                places.push(NamedPlace { label: place.label.clone(), form, missing });
+            }
+            if let Some(setting) = &toolset.left_out_by {
+                let is_left_out = own.get(setting) == Some(&Value::Bool(true));
+                with_others.extend((!is_left_out).then(|| toolset.name.clone()));
+            } else if mounted.iter().any(|name| name == "all") {
+                mounted.push(toolset.name.clone());
+            }
+            if !own.is_empty() {
+                of_context.insert(toolset.name.clone(), Value::Object(own));
+            }
+        }
+        mounted.retain(|name| name != "all");
+        mounted.extend(with_others);
+        of_context.insert("toolsets".to_owned(), json!(mounted));
+        let accepts = variables.read("AGENT_MEMORY_ACCEPT_MODES", BOOLEAN, boolean)?;
+        let repositories = variables.get("AGENT_MEMORY_ALLOW").unwrap_or_default();
+        Ok(Settings {
+            of_context: Value::Object(of_context),
+            tools: listed(toolsets, &mounted),
+            utc_offset_minutes: variables
+                .read("AGENT_MEMORY_UTC_OFFSET", "an offset such as `+02:00`", utc_offset)?
+                .unwrap_or(0),
+            clock: variables
+                .read("AGENT_MEMORY_FIXED_CLOCK", "a time such as `2025-01-20T10:00:00Z+1s`", clock)?
+                .unwrap_or(Clock::Real),
+            seed: variables.read("AGENT_MEMORY_FIXED_RANDOM", "a number", |text| text.parse().ok())?,
+            storage: PluginStorage {
+                repositories: paths(&repositories),
+                places,
+                durability,
+                lock_wait,
+                accepts_modes: accepts.unwrap_or(false),
+            },
+        })
+    }
+}
+
+/// The tools of the mounted toolsets for models. A name that two of them share is qualified.
+fn listed(toolsets: Vec<Toolset>, mounted: &[String]) -> Vec<Value> {
+    let is_mounted = |name: &str| mounted.iter().any(|one| one == name);
+    let tools = toolsets.into_iter().filter(|toolset| is_mounted(&toolset.name));
+    let for_models = tools.flat_map(|toolset| toolset.tools).filter(|tool| tool["audience"] == "model");
+    let as_listed = for_models.map(|mut tool| {
+        let mut shared = tool["shared_with"].as_array().into_iter().flatten();
+        if shared.any(|other| other.as_str().is_some_and(is_mounted)) {
+            tool["name"] = tool["qualified_name"].clone();
+        }
+        for field in ["qualified_name", "shared_with", "audience", "always_visible"] {
+            tool.shift_remove(field);
+        }
+        Value::Object(tool)
+    });
+    as_listed.collect()
+}
+
+struct Variables<'a>(&'a Environment<'a>);
+
+impl Variables<'_> {
+    fn get(&self, name: &str) -> Option<String> {
+        (self.0)(name).filter(|value| {
+            let value = value.trim();
+            !value.is_empty() && !(value.starts_with("${") && value.ends_with('}'))
+        })
+    }
+
+    fn read<T>(
+        &self,
+        name: &str,
+        accepted: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, SettingsError> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let read = read(value.trim());
+        let error = || SettingsError(format!("`{name}` is `{value}`: it has to be {accepted}"));
+        read.map(Some).ok_or_else(error)
+    }
+
+    /// The settings of a toolset that are set, by name.
+    fn own(&self, toolset: &Toolset) -> Result<Map<String, Value>, SettingsError> {
+        let mut own = Map::new();
+        for setting in &toolset.settings {
+            let derived = format!("AGENT_MEMORY_{}", setting.flag.replace('-', "_").to_uppercase());
+            let names = std::iter::once(&derived).chain(&setting.environment);
+            let Some(name) = names.into_iter().find(|name| self.get(name).is_some()) else { continue };
+            let value = match setting.schema["type"].as_str() {
+                Some("boolean") => self.read(name, BOOLEAN, boolean)?.map(Value::Bool),
+                Some("integer") => {
+                    self.read(name, "a whole number", |text| text.parse::<u64>().ok())?.map(Value::from)
+                }
+                _ => self.get(name).map(Value::String),
+            };
+            own.extend(value.map(|value| (setting.name.clone(), value)));
+        }
+        Ok(own)
+    }
+
+    /// The path of a place: from its setting, or the default.
+    fn path_of(&self, place: &PlaceDescription, own: &Map<String, Value>) -> Option<PathBuf> {
+        let set = place.setting.as_ref().and_then(|setting| own.get(setting)?.as_str());
+        let path = set.unwrap_or(&place.default);
+        let below = |prefix: &str, variable| {
+            let rest = path.strip_prefix(prefix)?;
+            Some(self.get(variable).map(|directory| Path::new(&directory).join(rest)))
+        };
+        below("~/", "HOME")
+            .or_else(|| below("data:", "AGENT_MEMORY_DATA_DIR"))
+            .or_else(|| below("config:", "AGENT_MEMORY_DATA_DIR"))
+            .unwrap_or_else(|| Some(PathBuf::from(path)))
+    }
+}
+
+fn form(
+    place: &PlaceDescription,
+    path: Option<PathBuf>,
+    variables: &Variables<'_>,
+    durability: Durability,
+    lock_wait: Duration,
+) -> Form {
+    let Some(path) = path else { return Form::Missing };
+    let directory = |variable| variables.get(variable).map(PathBuf::from);
+    match place.kind.as_str() {
+        "directory" => Form::Directory {
+            path,
+            is_private: place.is_private,
+            databases: place.databases.iter().map(|database| database.name.clone()).collect(),
+        },
+        "family" => {
+            let (home, data) = (directory("HOME"), directory("AGENT_MEMORY_DATA_DIR"));
+            let mut others = Directories::default();
+            others.add(path.clone(), "the registry of stores");
+            Form::Family(Stores {
+                label: place.label.clone(),
+                registry: path,
+                base: FamilyBase::new(home.as_deref(), data.as_deref()),
+                others,
+                durability,
+                lock_wait,
+            })
+        }
+        _ => Form::DatabaseFile,
+    }
+}
+
+/// The paths of a list that is separated as `PATH` is on Unix.
+fn paths(list: &str) -> Vec<PathBuf> {
+    list.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+}
+
+const BOOLEAN: &str = "`true` or `false`";
+
+fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn durability(text: &str) -> Option<Durability> {
+    match text {
+        "full" => Some(Durability::Full),
+        "relaxed" => Some(Durability::Relaxed),
+        _ => None,
+    }
+}
+
+const DURATION: &str = "a duration such as `5s` or `500ms`";
+
+fn duration(text: &str) -> Option<Duration> {
+    Duration::try_from(text.parse::<jiff::SignedDuration>().ok()?).ok()
+}
+
+/// Minutes east of UTC.
+fn utc_offset(text: &str) -> Option<i32> {
+    let (sign, digits) = match text.split_at_checked(1)? {
+        ("+", digits) => (1, digits),
+        ("-", digits) => (-1, digits),
+        _ => return None,
+    };
+    let (hours, minutes) = digits.split_once(':')?;
+    let number = |digits: &str, end: i32| -> Option<i32> {
+        let plain = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
+        plain.then(|| digits.parse().ok())?.filter(|number| *number < end)
+    };
+    Some(sign * (number(hours, 24)? * 60 + number(minutes, 60)?))
+}
+
+/// Only UTC is accepted, since the `+` of an offset would look like that of a step.
+fn clock(text: &str) -> Option<Clock> {
+    let (start, step) = text.split_once('+').unwrap_or((text, "0s"));
+    let start = Timestamp::parse(start).filter(|_| start.ends_with('Z'))?.milliseconds();
+    let step = i64::try_from(duration(step)?.as_millis()).ok()?;
+    Some(Clock::Fixed { start, step })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+        let get = |name: &str| {
+            let found = variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Settings::of(&get)
+    }
+
+    #[test]
+    fn without_variables_the_default_toolsets_are_mounted_and_nothing_is_granted() {
+        let settings = settings(&[]).unwrap();
+        assert_eq!(settings.of_context, json!({"toolsets": ["sessions", "search"]}));
+        assert!(settings.storage.repositories.is_empty());
+        assert!(settings.storage.places.iter().all(|place| matches!(place.form, Form::Missing)));
+    }
+
+    #[test]
+    fn the_settings_of_toolsets_have_the_variables_of_the_other_hosts() {
+        let settings = settings(&[
+            ("AGENT_MEMORY_TOOLSET", "records, stores"),
+            ("MEMORY_DIR", "/memories"),
+            ("AGENT_MEMORY_RECORDS_MAX_BYTES", "1000"),
+            ("AGENT_MEMORY_NO_SEARCH", "1"),
+            ("AGENT_MEMORY_STORES_CONFIG", "${NOT_EXPANDED}"),
+        ]);
+        let expected = json!({
+            "records": {"directory": "/memories", "max_bytes": 1000},
+            "search": {"leave_out": true},
+            "toolsets": ["records", "stores"],
+        });
+        assert_eq!(settings.unwrap().of_context, expected);
+    }
+
+    #[test]
+    fn a_variable_that_cannot_be_read_is_named() {
+        let error = |name, value| settings(&[(name, value)]).unwrap_err().to_string();
+        assert_eq!(
+            error("AGENT_MEMORY_DURABILITY", "some"),
+            "`AGENT_MEMORY_DURABILITY` is `some`: it has to be `full` or `relaxed`"
+        );
+        for (name, value) in [
+            ("AGENT_MEMORY_UTC_OFFSET", "+25:00"),
+            ("AGENT_MEMORY_FIXED_CLOCK", "2025-01-20T10:00:00+01:00"),
+            ("AGENT_MEMORY_LOCK_WAIT", "5"),
+            ("AGENT_MEMORY_RECORDS_MAX_BYTES", "-1"),
+        ] {
+            assert!(error(name, value).contains(name), "{name}");
+        }
+    }
+}

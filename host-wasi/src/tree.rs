@@ -1,0 +1,75 @@
+//! A place: its documents, which a lease lets one plugin change.
+
+use std::time::Duration;
+
+use agent_memory_storage::{
+    Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Status, Tree, Writer,
+};
+use agent_memory_storage_files::{self as files, Durability, Layout, errno_error};
+use rustix::io::Errno;
+
+use crate::lease::Lease;
+
+/// The documents of one place.
+#[derive(Debug)]
+pub(crate) struct Place {
+    files: files::Tree,
+    lock_wait: Duration,
+}
+
+impl Place {
+    pub fn new(layout: Layout, durability: Durability, lock_wait: Duration) -> Self {
+        Place { files: files::Tree::new(layout, durability), lock_wait }
+    }
+
+    /// The lease of the place, once no other host owns it.
+    pub fn lease(&self) -> Result<Lease, Error> {
+        let layout = self.files.layout();
+        let durable = self.files.durability() == Durability::Full;
+        let directory = layout.create_lock_directory(durable).map_err(|errno| {
+            let error = errno_error(errno, &format!("lock `{}`", layout.location()));
+            match errno {
+                Errno::ACCESS | Errno::PERM | Errno::ROFS => {
+                    Error { code: ErrorCode::ReadOnly, ..error }
+                }
+                _ => error,
+            }
+        })?;
+        Lease::acquire(&directory, self.lock_wait, layout.location())
+    }
+}
+
+impl Documents for Place {
+    fn stat(&self, area: Area, path: &str) -> Result<Option<Status>, Error> {
+        self.files.stat(area, path)
+    }
+
+    fn read(&self, area: Area, path: &str, max_bytes: u64) -> Result<Option<Document>, Error> {
+        self.files.read(area, path, max_bytes)
+    }
+
+    fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
+        self.files.list(area, directory)
+    }
+}
+
+impl Tree for Place {
+    fn location(&self) -> String {
+        self.files.layout().location().to_owned()
+    }
+
+    fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
+        Ok(Box::new(LeasedPlace { lease: self.lease()?, files: &self.files }))
+    }
+}
+
+struct LeasedPlace<'a> {
+    lease: Lease,
+    files: &'a files::Tree,
+}
+
+impl Writer for LeasedPlace<'_> {
+    fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
+        self.files.commit(changes, &|| self.lease.is_held())
+    }
+}
