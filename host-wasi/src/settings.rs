@@ -71,6 +71,8 @@ struct Setting {
     flag: String,
     environment: Vec<String>,
     schema: Value,
+    /// Whether it gives the path of a place. The component does not take such a setting.
+    is_path: bool,
 }
 
 #[derive(Deserialize)]
@@ -112,7 +114,7 @@ impl Settings {
         );
         let mut with_others = Vec::new();
         for toolset in &toolsets {
-            let own = variables.own(toolset)?;
+            let mut own = variables.own(toolset)?;
             for place in &toolset.places {
                 let path = variables.path_of(place, &own);
                 let form = form(place, path, &variables, durability, lock_wait);
@@ -125,6 +127,8 @@ impl Settings {
             } else if mounted.iter().any(|name| name == "all") {
                 mounted.push(toolset.name.clone());
             }
+            let is_path = |name: &str| toolset.settings.iter().any(|one| one.name == name && one.is_path);
+            own.retain(|name, _| !is_path(name));
             if !own.is_empty() {
                 of_context.insert(toolset.name.clone(), Value::Object(own));
             }
@@ -343,7 +347,7 @@ mod tests {
             ("AGENT_MEMORY_STORES_CONFIG", "${NOT_EXPANDED}"),
         ]);
         let expected = json!({
-            "records": {"directory": "/memories", "max_bytes": 1000},
+            "records": {"max_bytes": 1000},
             "search": {"leave_out": true},
             "toolsets": ["records", "stores"],
         });

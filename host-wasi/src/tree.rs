@@ -5,7 +5,7 @@ use std::time::Duration;
 use agent_memory_storage::{
     Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Status, Tree, Writer,
 };
-use agent_memory_storage_files::{self as files, Durability, Layout, errno_error};
+use agent_memory_storage_files::{self as files, Durability, Layout, errno_error, owner};
 use rustix::io::Errno;
 
 use crate::lease::Lease;
@@ -35,7 +35,9 @@ impl Place {
                 _ => error,
             }
         })?;
-        Lease::acquire(&directory, self.lock_wait, layout.location())
+        let lease = Lease::acquire(&directory, self.lock_wait, layout.location())?;
+        owner::claim_for_plugins(&directory, layout.location())?;
+        Ok(lease)
     }
 }
 

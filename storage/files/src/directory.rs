@@ -32,7 +32,8 @@ pub struct Metadata {
     /// The permission bits.
     pub mode: u32,
     inode: u64,
-    modified: (i64, i64),
+    /// The time of the last change of the bytes, in seconds and nanoseconds.
+    pub(crate) modified: (i64, i64),
 }
 
 impl Metadata {

@@ -33,6 +33,7 @@ mod error;
 mod family;
 mod git_config;
 mod layout;
+pub mod owner;
 pub mod path;
 mod repository;
 mod tree;

@@ -1,15 +1,16 @@
 //! Requests for the lock of a place.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_memory_storage::{EntryKind, Error, ErrorCode};
-use agent_memory_storage_files::{Directory, Layout, errno_error, obstacle};
+use agent_memory_storage_files::{Directory, Layout, errno_error, obstacle, owner};
 use rustix::io::Errno;
 
 use super::lock_file::{IdleLocks, LockFile, cannot_write, connect, lock_error};
 
 const QUEUE: &str = "queue.sqlite";
-const LOCK: &str = "turn.sqlite";
+const LOCK: &str = owner::LOCK_FILE;
 
 /// A request for the lock of a place. It never waits: its caller decides how often and how long to
 /// ask. Dropping it releases everything that it holds.
@@ -18,6 +19,8 @@ pub struct Request {
     queue: LockFile,
     lock: LockFile,
     state: State,
+    /// The place for messages.
+    location: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +47,8 @@ impl Request {
     /// A request that needs no file system. `None` unless both files are open already.
     pub fn reopen(layout: &Layout, idle: &Arc<IdleLocks>) -> Option<Self> {
         let (queue, lock) = (idle_file(layout, idle, QUEUE)?, idle_file(layout, idle, LOCK)?);
-        Some(Request { queue, lock, state: State::New })
+        let location = layout.location().to_owned();
+        Some(Request { queue, lock, state: State::New, location })
     }
 
     /// A request. Opens both files, and creates missing files and directories.
@@ -58,9 +62,11 @@ impl Request {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(errno_error(errno, "")),
             errno => obstacle(errno, &[layout.lock().names.last().map_or("", String::as_str)]),
         };
+        owner::check_for_hosts(layout.lock_path(), layout.location())?;
         let directory = layout.create_lock_directory(durable).map_err(failed)?;
         let open = |file| open_file(layout, idle, &directory, file, failed);
-        Ok(Request { queue: open(QUEUE)?, lock: open(LOCK)?, state: State::New })
+        let (queue, lock) = (open(QUEUE)?, open(LOCK)?);
+        Ok(Request { queue, lock, state: State::New, location: layout.location().to_owned() })
     }
 
     /// Asks for the lock once.
@@ -73,7 +79,7 @@ impl Request {
             // If the queue is free, no writer waits in it. A writer between two of its attempts may
             // be overtaken once.
             if self.queue.is_free() && self.lock.try_take()? && self.lock.is_in_place() {
-                return Ok(Progress::Locked(PlaceLock::of(self.lock)));
+                return self.locked();
             }
             self.lock.let_go();
             self.state = State::Queued;
@@ -84,11 +90,18 @@ impl Request {
             }
             self.state = State::AtHead;
         }
-        Ok(match self.lock.try_take()? {
-            false => Progress::AtHead(self),
-            true if self.lock.is_in_place() => Progress::Locked(PlaceLock::of(self.lock)),
-            true => Progress::Removed,
-        })
+        match self.lock.try_take()? {
+            false => Ok(Progress::AtHead(self)),
+            true if self.lock.is_in_place() => self.locked(),
+            true => Ok(Progress::Removed),
+        }
+    }
+
+    /// Has the lock, unless plugins own the place.
+    fn locked(self) -> Result<Progress, Error> {
+        let directory = self.lock.path.parent().unwrap_or(Path::new("/"));
+        owner::check_for_hosts(directory, &self.location)?;
+        Ok(Progress::Locked(PlaceLock::of(self.lock)))
     }
 }
 

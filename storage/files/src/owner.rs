@@ -1,0 +1,223 @@
+//! The owner of a place: plugins, or the other hosts. WASI has no locks, so the two never write the
+//! same place.
+//!
+//! Each kind of host leaves a sign in the lock directory and then looks for the other's. So of two
+//! that come at once, at most one may write. The sign of the other hosts is their lock file, that of
+//! plugins is a marker. Reading needs no owner.
+//!
+//! A marker holds the second of its own modification time. In a copy the two differ, so a marker that
+//! came with a copy is ignored. A copy that keeps times (`cp -a`) has to be handed over.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agent_memory_storage::{Error, ErrorCode};
+use rustix::io::Errno;
+
+use super::directory::Directory;
+use super::error::errno_error;
+
+/// The lock file of the hosts that have locks.
+pub const LOCK_FILE: &str = "turn.sqlite";
+
+/// The marker of plugins that own a place.
+const OWNER: &str = "plugin.owner";
+
+/// The marker of a plugin that wants to own a place, and has not looked for other hosts yet. It is
+/// renamed to [`OWNER`], so whoever looks for both looks for this one first.
+const CLAIM: &str = "plugin.claim";
+
+/// Makes plugins the owner of a place, unless other hosts have written to it. The caller has the lease
+/// of the place. `location` is the place for messages.
+///
+/// # Errors
+///
+/// `read-only` if other hosts have written to it; the message tells how to hand it over. `no-space`,
+/// `io`.
+pub fn claim_for_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
+    let failed = |errno| errno_error(errno, &format!("lock `{location}`"));
+    if is_marked(directory, OWNER).map_err(failed)? {
+        return Ok(());
+    }
+    mark(directory, CLAIM).map_err(failed)?;
+    if directory.metadata(LOCK_FILE).map_err(failed)?.is_none() {
+        directory.rename(CLAIM, directory, OWNER).map_err(failed)?;
+        return directory.sync().map_err(failed);
+    }
+    directory.remove_file(CLAIM).map_err(failed)?;
+    Err(Error::new(
+        ErrorCode::ReadOnly,
+        format!(
+            "`{location}` is written by hosts that are no plugins: end them, then run `agent-memory \
+             hand-over --to plugins` with its directory"
+        ),
+    ))
+}
+
+/// Checks that plugins do not own a place. A host calls it before it creates the lock file, so that it
+/// leaves none in a place of plugins, and again once it has the lock. `lock_path` is the lock
+/// directory.
+///
+/// # Errors
+///
+/// `read-only` if plugins own it; the message tells how to hand it over. `permission`, `io`.
+pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
+    let failed = |errno| errno_error(errno, &format!("lock `{location}`"));
+    for marker in [CLAIM, OWNER] {
+        // Usually there is none, and this is one system call.
+        if lock_path.join(marker).symlink_metadata().is_err_and(|error| is_absence(&error)) {
+            continue;
+        }
+        let directory = Directory::open(lock_path).map_err(failed)?;
+        if is_marked(&directory, marker).map_err(failed)? {
+            return Err(Error::new(
+                ErrorCode::ReadOnly,
+                format!(
+                    "`{location}` is written by plugins: end them, then run `agent-memory hand-over \
+                     --to hosts` with its directory"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::NotFound
+}
+
+/// Makes plugins the owner of a place. The caller has its lock.
+///
+/// # Errors
+///
+/// The operating system's.
+pub fn hand_over_to_plugins(directory: &Directory) -> Result<(), Errno> {
+    mark(directory, OWNER)
+}
+
+/// Makes the other hosts the owner of a place. No plugin may use it meanwhile.
+///
+/// # Errors
+///
+/// The operating system's.
+pub fn hand_over_to_hosts(directory: &Directory) -> Result<(), Errno> {
+    remove(directory, CLAIM)?;
+    remove(directory, OWNER)?;
+    directory.sync()
+}
+
+/// Whether the marker is there and no copy. A marker that a loss of power has torn counts as absent:
+/// its plugin had not written yet.
+fn is_marked(directory: &Directory, marker: &str) -> Result<bool, Errno> {
+    let Some(text) = directory.read_start(marker, 32)? else { return Ok(false) };
+    let Some(found) = directory.metadata(marker)? else { return Ok(false) };
+    Ok(String::from_utf8_lossy(&text).trim_end() == modified(found.modified))
+}
+
+/// A modification time as a marker has it.
+fn modified((seconds, nanoseconds): (i64, i64)) -> String {
+    if nanoseconds == 0 { seconds.to_string() } else { format!("{seconds}.{nanoseconds:09}") }
+}
+
+fn remove(directory: &Directory, name: &str) -> Result<(), Errno> {
+    match directory.remove_file(name) {
+        Err(Errno::NOENT) => Ok(()),
+        removed => removed,
+    }
+}
+
+fn mark(directory: &Directory, marker: &str) -> Result<(), Errno> {
+    remove(directory, marker)?;
+    let mut file = directory.create_file(marker, 0o666)?;
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let written = writeln!(file, "{seconds}")
+        .and_then(|()| file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)))
+        .and_then(|()| file.sync_all());
+    written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    directory.sync()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock_directory() -> (tempfile::TempDir, Directory) {
+        let scratch = tempfile::tempdir().unwrap();
+        let directory = Directory::open(&scratch.path().canonicalize().unwrap()).unwrap();
+        (scratch, directory)
+    }
+
+    #[test]
+    fn the_second_kind_of_host_is_refused_and_leaves_no_sign() {
+        let (scratch, directory) = lock_directory();
+        claim_for_plugins(&directory, "notes").unwrap();
+        claim_for_plugins(&directory, "notes").unwrap();
+        let refused = check_for_hosts(scratch.path(), "notes").unwrap_err();
+        assert_eq!(refused.code, ErrorCode::ReadOnly);
+        assert!(refused.message.contains("hand-over --to hosts"), "{refused}");
+
+        let (scratch, directory) = lock_directory();
+        std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
+        let refused = claim_for_plugins(&directory, "notes").unwrap_err();
+        assert_eq!(refused.code, ErrorCode::ReadOnly);
+        assert!(refused.message.contains("hand-over --to plugins"), "{refused}");
+        check_for_hosts(scratch.path(), "notes").unwrap();
+    }
+
+    #[test]
+    fn of_two_kinds_that_come_at_once_at_most_one_may_write() {
+        // Each host makes its sign and then looks. All orders of the four steps:
+        for order in ["pPhH", "phPH", "phHP", "hpPH", "hpHP", "hHpP"] {
+            let (scratch, directory) = lock_directory();
+            let (mut plugin, mut host) = (None, None);
+            for step in order.chars() {
+                match step {
+                    'p' => mark(&directory, CLAIM).unwrap(),
+                    'P' => plugin = Some(claim_for_plugins(&directory, "notes").is_ok()),
+                    'h' => std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap(),
+                    _ => host = Some(check_for_hosts(scratch.path(), "notes").is_ok()),
+                }
+            }
+            assert_ne!((plugin, host), (Some(true), Some(true)), "{order}");
+        }
+    }
+
+    #[test]
+    fn a_marker_that_came_with_a_copy_is_ignored() {
+        let (from, directory) = lock_directory();
+        claim_for_plugins(&directory, "notes").unwrap();
+        let (to, _) = lock_directory();
+        // As a copy a moment later: std's copy keeps no times.
+        std::thread::sleep(Duration::from_millis(5));
+        std::fs::copy(from.path().join(OWNER), to.path().join(OWNER)).unwrap();
+        check_for_hosts(to.path(), "notes").unwrap();
+    }
+
+    #[test]
+    fn a_torn_marker_counts_as_absent() {
+        let (scratch, _) = lock_directory();
+        std::fs::write(scratch.path().join(OWNER), "").unwrap();
+        check_for_hosts(scratch.path(), "notes").unwrap();
+    }
+
+    #[test]
+    fn a_lock_file_that_comes_later_does_not_end_the_ownership_of_plugins() {
+        let (scratch, directory) = lock_directory();
+        claim_for_plugins(&directory, "notes").unwrap();
+        std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
+        check_for_hosts(scratch.path(), "notes").unwrap_err();
+        claim_for_plugins(&directory, "notes").unwrap();
+    }
+
+    #[test]
+    fn a_place_is_handed_over_both_ways() {
+        let (scratch, directory) = lock_directory();
+        claim_for_plugins(&directory, "notes").unwrap();
+        hand_over_to_hosts(&directory).unwrap();
+        check_for_hosts(scratch.path(), "notes").unwrap();
+        std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
+        hand_over_to_plugins(&directory).unwrap();
+        claim_for_plugins(&directory, "notes").unwrap();
+    }
+}
