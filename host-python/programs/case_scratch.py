@@ -23,7 +23,8 @@ class Scratch:
     def __init__(self, case: Case) -> None:
         self._toolset = case.toolset
         self._temporary = tempfile.TemporaryDirectory(prefix="agent-memory-")
-        directory = Path(self._temporary.name).resolve()
+        #: All of it.
+        self.directory = directory = Path(self._temporary.name).resolve()
         #: The data directory, with the stores. It exists at first only if the case gives a store.
         self.data_dir = directory / "data"
         self._repo, self._elsewhere, self._stores = directory / "repo", directory / "elsewhere", self.data_dir / "stores"

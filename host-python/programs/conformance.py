@@ -9,6 +9,8 @@ import hashlib
 import json
 import re
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,33 +24,53 @@ UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 Answer = dict[str, Any]
 
 
+#: Starts a host for a case.
+Start = Callable[[Case, Scratch], AbstractContextManager[Any]]
+
+
 def main() -> None:
     directory, report = map(Path, sys.argv[1:])
-    expectations = json.loads((directory / "expectations/python.json").read_text(encoding="utf-8"))
     with open_memory(allow=[], toolsets=["all"]) as memory:
         tools = memory.tools
-    cases = {case.name: run(case, expectations["faults"]) for case in read_cases(directory)}
+    expectations = json.loads((directory / "expectations/python.json").read_text(encoding="utf-8"))
+
+    def skip(case: Case) -> str | None:
+        return str(expectations["faults"]) if case.faults else None
+
+    run_all("python", directory, report, tools, start, skip)
+
+
+def run_all(
+    runner: str,
+    directory: Path,
+    report: Path,
+    tools: Any,
+    start: Start,
+    skip: Callable[[Case], str | None],
+) -> None:
+    """Runs the cases of a directory and writes the report. `skip` returns why a case is left out."""
+    cases = {case.name: run(case, start, skip(case)) for case in read_cases(directory)}
     report.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"runner": "python", "tools": tools, "cases": cases}, indent=2)
+    text = json.dumps({"runner": runner, "tools": tools, "cases": cases}, indent=2)
     report.write_text(f"{text}\n", encoding="utf-8")
     for name, each in cases.items():
         if each["outcome"] == "failed":
             print(f"{name}: {each['reason']}", file=sys.stderr)
     counts = [f"{sum(each['outcome'] == wanted for each in cases.values())} {wanted}" for wanted in OUTCOMES]
-    print(f"python: {', '.join(counts)}")
+    print(f"{runner}: {', '.join(counts)}")
 
 
 OUTCOMES = ("passed", "failed", "skipped")
 
 
-def run(case: Case, faults: str) -> dict[str, Any]:
-    """The report of a case. `faults` is why no storage errors are injected here."""
-    if case.faults:
-        return {"outcome": "skipped", "reason": faults, "documents": {}}
+def run(case: Case, start: Start, skipped: str | None) -> dict[str, Any]:
+    """The report of a case. `skipped` is why it is left out, if it is."""
+    if skipped is not None:
+        return {"outcome": "skipped", "reason": skipped, "documents": {}}
     with Scratch(case) as scratch:
         ids: list[str | None] = []
         try:
-            differences = run_steps(case, scratch, ids)
+            differences = run_steps(case, scratch, start, ids)
         except Exception as error:
             differences = [repr(error)]
         differences += [differing_rows(each["query"], each["rows"], scratch) for each in case.then_rows]
@@ -64,10 +86,9 @@ def run(case: Case, faults: str) -> dict[str, Any]:
     return {"outcome": "failed", "reason": difference, "documents": hashes}
 
 
-def run_steps(case: Case, scratch: Scratch, ids: list[str | None]) -> list[str | None]:
-    """The difference of each step to its expected answer, if there is one. Adds the ids of the results to `ids`."""
+def start(case: Case, scratch: Scratch) -> AgentMemory:
     options: Any = grants_of(case, scratch)
-    with open_memory(
+    return open_memory(
         **options,
         data_dir=scratch.data_dir,
         toolsets=case.toolsets,
@@ -75,7 +96,12 @@ def run_steps(case: Case, scratch: Scratch, ids: list[str | None]) -> list[str |
         clock={"now": case.now, "step": case.step_ms / 1000},
         utc_offset=case.utc_offset,
         seed=case.seed,
-    ) as memory:
+    )
+
+
+def run_steps(case: Case, scratch: Scratch, start: Start, ids: list[str | None]) -> list[str | None]:
+    """The difference of each step to its expected answer, if there is one. Adds the ids of the results to `ids`."""
+    with start(case, scratch) as memory:
         differences = [run_step(memory, step, scratch, ids) for step in case.steps]
     return [None if found is None else f"step {step}: {found}" for step, found in enumerate(differences)]
 

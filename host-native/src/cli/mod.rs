@@ -4,6 +4,7 @@ mod answer;
 mod call;
 mod completions;
 mod error;
+mod hand_over;
 mod help;
 mod logging;
 mod man;
@@ -66,6 +67,7 @@ pub enum Command {
     Records(records::Records),
     Layers(layers::Layers),
     Store(stores::Store),
+    HandOver(hand_over::HandOver),
     Demo(sessions::demo::Demo),
     Completions(completions::Completions),
     Man(man::Man),
@@ -88,6 +90,7 @@ impl Command {
             Command::Records(records) => records.run(),
             Command::Layers(layers) => layers.run(),
             Command::Store(store) => store.run(),
+            Command::HandOver(hand_over) => hand_over.run(),
             Command::Demo(demo) => demo.run(),
             Command::Completions(completions) => completions.run(command()),
             Command::Man(man) => man.run(command()),

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { monotonic, sleep } from '../time.ts'
 import { StorageError, undefinedIfMissing } from './error.ts'
+import { checkOwner } from './owner.ts'
 import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from './sqlite-error.ts'
 import { type Durability, lstatIfExists, makeDirectory, type Root, makeUnlessExists } from './directory.ts'
 
@@ -50,6 +51,7 @@ export class Lock {
     const isPrivate = root.isPrivate ?? false
     try {
       for (;;) {
+        checkOwner(join(root.anchor, ...root.segments))
         const directory = makeLockDirectory(root, durability)
         const taken = undefinedIfMissing(() => takeFiles(directory, isPrivate, wait))
         if (taken !== undefined) return new Lock(taken.lock, taken.atHeadUntil)
@@ -94,6 +96,7 @@ function takeFiles(
   const atHeadUntil = Math.min(wait.deadline, monotonic() + wait.atHead)
   lock.take(lockPoll, atHeadUntil, wait)
   if (!lock.isInPlace()) return undefined
+  checkOwner(directory)
   open.move()
   return { lock, atHeadUntil }
 }

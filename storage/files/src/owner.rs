@@ -112,12 +112,8 @@ pub fn hand_over_to_hosts(directory: &Directory) -> Result<(), Errno> {
 fn is_marked(directory: &Directory, marker: &str) -> Result<bool, Errno> {
     let Some(text) = directory.read_start(marker, 32)? else { return Ok(false) };
     let Some(found) = directory.metadata(marker)? else { return Ok(false) };
-    Ok(String::from_utf8_lossy(&text).trim_end() == modified(found.modified))
-}
-
-/// A modification time as a marker has it.
-fn modified((seconds, nanoseconds): (i64, i64)) -> String {
-    if nanoseconds == 0 { seconds.to_string() } else { format!("{seconds}.{nanoseconds:09}") }
+    let (seconds, nanoseconds) = found.modified;
+    Ok(nanoseconds == 0 && String::from_utf8_lossy(&text).trim_end() == seconds.to_string())
 }
 
 fn remove(directory: &Directory, name: &str) -> Result<(), Errno> {
