@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use serde_json::{Map, Value, json};
+
 use crate::Plugin;
 
 #[allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
@@ -10,7 +12,7 @@ mod bindings {
 }
 
 use bindings::agent_memory::plugin::types::Error;
-use bindings::exports::agent_memory::plugin::memory;
+use bindings::exports::agent_memory::plugin::{self as exported, memory};
 
 struct Component;
 
@@ -61,4 +63,35 @@ impl memory::Guest for Component {
     ) -> Result<String, Error> {
         with(|plugin| plugin.complete(&uri_template, &argument, &value, &others))
     }
+}
+
+/// Implements the interfaces that have a function for each tool.
+macro_rules! functions {
+    ($($interface:ident {
+        $($function:ident = $tool:literal ($($parameter:ident: $kind:ty),*);)*
+    })*) => {$(
+        impl crate::component::exported::$interface::Guest for crate::component::Component {
+            $(fn $function(
+                $($parameter: $kind),*
+            ) -> Result<String, crate::component::Error> {
+                let arguments = [$((stringify!($parameter), serde_json::json!($parameter))),*];
+                crate::component::with(|plugin| {
+                    plugin.call($tool, &crate::component::object(arguments))
+                })
+            })*
+        }
+    )*};
+}
+use functions;
+
+#[rustfmt::skip]
+#[path = "functions.rs"]
+mod functions_of_tools;
+
+/// The arguments of a tool as JSON. A parameter that is none is left out.
+fn object<const N: usize>(arguments: [(&str, Value); N]) -> String {
+    let given = arguments.into_iter().filter(|(_, value)| !value.is_null());
+    let name = |name: &str| name.trim_start_matches("r#").to_owned();
+    let object: Map<_, _> = given.map(|(parameter, value)| (name(parameter), value)).collect();
+    json!(object).to_string()
 }

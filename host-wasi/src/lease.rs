@@ -2,11 +2,11 @@
 //!
 //! A lease is a file in the lock directory of the place, `plugin.lease.<number>`, with the time at
 //! which it ends. The highest number is the current lease. It is a fencing number: a writer checks
-//! before each rename that no higher one exists. If a plugin dies, its lease ends by itself after
-//! [`LEASE`].
+//! before the first rename of a commit that no higher one exists. If a plugin dies, its lease ends by
+//! itself after [`LEASE`].
 //!
-//! One window remains. A writer that is stopped between such a check and its rename for longer than
-//! the rest of its lease may overwrite what the next writer has written.
+//! One window remains. A writer that is stopped after that check for longer than the rest of its lease
+//! may overwrite what the next writer has written.
 
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -3,8 +3,8 @@
 //! It is the core, linked with the documents of `storage/files` over `wasi:filesystem`. Its host
 //! preopens directories and sets variables of the environment. `docs/plugin.md` lists them.
 //!
-//! WASI has no locks, so plugins exclude each other by [leases](lease). The other hosts are excluded
-//! by the owner of a place: see `agent_memory_storage_files::owner`.
+//! WASI has no locks, so plugins exclude each other by [leases](lease). The
+//! [owner of a place](agent_memory_storage_files::owner) excludes the other hosts.
 
 mod call;
 #[cfg(target_arch = "wasm32")]

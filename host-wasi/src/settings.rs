@@ -33,7 +33,10 @@ impl std::error::Error for SettingsError {}
 pub(crate) enum Clock {
     Real,
     /// Call k, from 0, sees the start plus k steps. Both in milliseconds.
-    Fixed { start: i64, step: i64 },
+    Fixed {
+        start: i64,
+        step: i64,
+    },
 }
 
 /// The settings of a plugin.
@@ -102,7 +105,8 @@ impl Settings {
         let described = toolbox::describe();
         let Description { toolsets } =
             serde_json::from_str(&described).expect("the core describes itself");
-        let durability = variables.read("AGENT_MEMORY_DURABILITY", "`full` or `relaxed`", durability)?;
+        let durability =
+            variables.read("AGENT_MEMORY_DURABILITY", "`full` or `relaxed`", durability)?;
         let lock_wait = variables.read("AGENT_MEMORY_LOCK_WAIT", DURATION, duration)?;
         let durability = durability.unwrap_or_default();
         let lock_wait = lock_wait.unwrap_or(Duration::from_secs(5));
@@ -127,7 +131,8 @@ impl Settings {
             } else if mounted.iter().any(|name| name == "all") {
                 mounted.push(toolset.name.clone());
             }
-            let is_path = |name: &str| toolset.settings.iter().any(|one| one.name == name && one.is_path);
+            let is_path =
+                |name: &str| toolset.settings.iter().any(|one| one.name == name && one.is_path);
             own.retain(|name, _| !is_path(name));
             if !own.is_empty() {
                 of_context.insert(toolset.name.clone(), Value::Object(own));
@@ -145,9 +150,14 @@ impl Settings {
                 .read("AGENT_MEMORY_UTC_OFFSET", "an offset such as `+02:00`", utc_offset)?
                 .unwrap_or(0),
             clock: variables
-                .read("AGENT_MEMORY_FIXED_CLOCK", "a time such as `2025-01-20T10:00:00Z+1s`", clock)?
+                .read(
+                    "AGENT_MEMORY_FIXED_CLOCK",
+                    "a time such as `2025-01-20T10:00:00Z+1s`",
+                    clock,
+                )?
                 .unwrap_or(Clock::Real),
-            seed: variables.read("AGENT_MEMORY_FIXED_RANDOM", "a number", |text| text.parse().ok())?,
+            seed: variables
+                .read("AGENT_MEMORY_FIXED_RANDOM", "a number", |text| text.parse().ok())?,
             storage: PluginStorage {
                 repositories: paths(&repositories),
                 places,
@@ -163,7 +173,8 @@ impl Settings {
 fn listed(toolsets: Vec<Toolset>, mounted: &[String]) -> Vec<Value> {
     let is_mounted = |name: &str| mounted.iter().any(|one| one == name);
     let tools = toolsets.into_iter().filter(|toolset| is_mounted(&toolset.name));
-    let for_models = tools.flat_map(|toolset| toolset.tools).filter(|tool| tool["audience"] == "model");
+    let for_models =
+        tools.flat_map(|toolset| toolset.tools).filter(|tool| tool["audience"] == "model");
     let as_listed = for_models.map(|mut tool| {
         let mut shared = tool["shared_with"].as_array().into_iter().flatten();
         if shared.any(|other| other.as_str().is_some_and(is_mounted)) {
@@ -205,12 +216,14 @@ impl Variables<'_> {
         for setting in &toolset.settings {
             let derived = format!("AGENT_MEMORY_{}", setting.flag.replace('-', "_").to_uppercase());
             let names = std::iter::once(&derived).chain(&setting.environment);
-            let Some(name) = names.into_iter().find(|name| self.get(name).is_some()) else { continue };
+            let Some(name) = names.into_iter().find(|name| self.get(name).is_some()) else {
+                continue;
+            };
             let value = match setting.schema["type"].as_str() {
                 Some("boolean") => self.read(name, BOOLEAN, boolean)?.map(Value::Bool),
-                Some("integer") => {
-                    self.read(name, "a whole number", |text| text.parse::<u64>().ok())?.map(Value::from)
-                }
+                Some("integer") => self
+                    .read(name, "a whole number", |text| text.parse::<u64>().ok())?
+                    .map(Value::from),
                 _ => self.get(name).map(Value::String),
             };
             own.extend(value.map(|value| (setting.name.clone(), value)));

@@ -23,7 +23,11 @@ pub(crate) struct NamedPlace {
 #[derive(Debug)]
 pub(crate) enum Form {
     Missing,
-    Directory { path: PathBuf, is_private: bool, databases: Vec<String> },
+    Directory {
+        path: PathBuf,
+        is_private: bool,
+        databases: Vec<String>,
+    },
     /// A database file, which no plugin opens.
     DatabaseFile,
     Family(Stores),
@@ -54,7 +58,9 @@ impl PluginStorage {
         let layout = match place {
             Asked::Repository(name) => {
                 let resolved = Repository::resolve(name, &self.grants());
-                return Layout::of_repository(resolved.map_err(|error| self.with_hint(error, name))?);
+                return Layout::of_repository(
+                    resolved.map_err(|error| self.with_hint(error, name))?,
+                );
             }
             Asked::Named { label, name } => match &self.named(label)?.form {
                 Form::Missing => return Err(not_granted(self.named(label)?.missing.clone())),
@@ -77,7 +83,8 @@ impl PluginStorage {
 
     /// A repository is granted by a variable here.
     fn with_hint(&self, error: Error, name: &str) -> Error {
-        let is_granted = self.grants().iter().any(|grant| name.starts_with(&*grant.path().to_string_lossy()));
+        let is_granted =
+            self.grants().iter().any(|grant| name.starts_with(&*grant.path().to_string_lossy()));
         if error.code != ErrorCode::NotGranted || is_granted {
             return error;
         }

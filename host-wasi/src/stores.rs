@@ -133,7 +133,8 @@ impl Stores {
 
     fn parse(&self, text: Option<&str>) -> Result<Members, Error> {
         let Some(text) = text else { return Ok(Members::new()) };
-        let parsed = toolbox::parse_registry(text).map_err(|failure| self.broken(&failure.message))?;
+        let parsed =
+            toolbox::parse_registry(text).map_err(|failure| self.broken(&failure.message))?;
         serde_json::from_str(&parsed).map_err(|error| self.broken(&error.to_string()))
     }
 

@@ -84,6 +84,21 @@ pub fn python() -> Option<PathBuf> {
     Some(python)
 }
 
+/// The plugin; none if it is not built.
+///
+/// # Panics
+///
+/// If it is older than its sources; the message says how to build it.
+pub fn plugin() -> Option<PathBuf> {
+    let plugin = repository_root().join("target/plugin/agent-memory-plugin.wasm");
+    if !plugin.exists() {
+        return None;
+    }
+    let built = "target/component/wasm32-wasip2/component/agent_memory_plugin.wasm";
+    require_fresh(&plugin, &sources(&repository_root().join(built)), "scripts/plugin");
+    Some(plugin)
+}
+
 /// The sources of the component; none if `AGENT_MEMORY_COMPONENT` names one that is built already.
 fn component_sources() -> Vec<PathBuf> {
     match env::var_os(GIVEN) {

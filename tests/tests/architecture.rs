@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agent_memory_conformance::workspace::{files, repository_root, source, tool_error_codes};
 use agent_memory_core::toolbox;
-use agent_memory_tests::product::component;
+use agent_memory_tests::product::{component, plugin};
+use agent_memory_tests::runners::plugin::left_out;
 use serde_json::Value;
 use wasmparser::{Parser, Payload};
 
@@ -33,9 +34,18 @@ const OURS: [&str; 3] = [
     "agent-memory:storage/types",
 ];
 
-/// The names of the component's imports and exports, without versions.
-fn interfaces() -> (BTreeSet<String>, BTreeSet<String>) {
-    let bytes = fs::read(component()).expect("the component is readable");
+/// The further interfaces that the plugin may import: files, clocks and random numbers.
+const OF_THE_PLUGIN: [&str; 5] = [
+    "wasi:clocks/monotonic-clock",
+    "wasi:clocks/wall-clock",
+    "wasi:filesystem/preopens",
+    "wasi:filesystem/types",
+    "wasi:random/random",
+];
+
+/// The names of a component's imports and exports, without versions.
+fn interfaces(component: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
+    let bytes = fs::read(component).expect("the component is readable");
     let (mut imports, mut exports) = (BTreeSet::new(), BTreeSet::new());
     let unversioned = |name: &str| name.split('@').next().unwrap_or_default().to_owned();
     let mut depth = 0;
@@ -60,7 +70,7 @@ fn interfaces() -> (BTreeSet<String>, BTreeSet<String>) {
 #[test]
 fn the_component_imports_only_storage_and_inert_interfaces() {
     let allowed: BTreeSet<String> = OURS.iter().chain(&INERT).map(|&name| name.into()).collect();
-    let (imports, _) = interfaces();
+    let (imports, _) = interfaces(&component());
     let more: Vec<_> = imports.difference(&allowed).collect();
     assert!(more.is_empty(), "the component imports {more:?}");
     let documents = "agent-memory:storage/documents".to_owned();
@@ -68,8 +78,22 @@ fn the_component_imports_only_storage_and_inert_interfaces() {
 }
 
 #[test]
+fn the_plugin_imports_only_files_clocks_and_random_numbers_of_wasi() {
+    if left_out() {
+        return;
+    }
+    let allowed: BTreeSet<String> =
+        INERT.iter().chain(&OF_THE_PLUGIN).map(|&name| name.into()).collect();
+    let (imports, exports) = interfaces(&plugin().expect("it is built"));
+    let more: Vec<_> = imports.difference(&allowed).collect();
+    assert!(more.is_empty(), "the plugin imports {more:?}");
+    assert!(imports.contains("wasi:filesystem/types"), "the imports are not found: {imports:?}");
+    assert!(exports.contains("agent-memory:plugin/memory"), "it exports {exports:?}");
+}
+
+#[test]
 fn the_component_exports_only_the_toolbox() {
-    let (_, exports) = interfaces();
+    let (_, exports) = interfaces(&component());
     assert_eq!(exports.into_iter().collect::<Vec<_>>(), ["agent-memory:toolbox/toolbox"]);
 }
 

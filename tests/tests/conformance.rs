@@ -11,13 +11,13 @@ use agent_memory_conformance::runner::{Session, run};
 use agent_memory_tests::runners::component::ComponentSession;
 use agent_memory_tests::runners::mcp::McpSession;
 use agent_memory_tests::runners::mcp_client::ProtocolVersion;
-use agent_memory_tests::runners::{node, python};
+use agent_memory_tests::runners::{node, plugin, python};
 use serde_json::Value;
 
 type Start = fn(&Case) -> Result<Box<dyn Session>, String>;
 
 /// The runners in Rust: the name in the report, the name in the expectations, and the start of a
-/// case. The Node host and the Python package have runners of their own.
+/// case. The Node host, the Python package and the plugin have runners of their own.
 const RUNNERS: &[(&str, &str, Start)] = &[
     ("core", "core", |case| Ok(CoreSession::start(case))),
     ("component", "component", ComponentSession::start),
@@ -56,14 +56,17 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
         report.write();
         (report, expected)
     };
-    let (ran, on_node, on_python) = thread::scope(|scope| {
+    let (ran, on_node, on_python, on_plugin) = thread::scope(|scope| {
         let on_python = scope.spawn(|| (!python::left_out()).then(python::report));
+        let on_plugin = scope.spawn(|| (!plugin::left_out()).then(plugin::report));
         let on_node = scope.spawn(|| (!node::left_out(node::RUNNER)).then(node::report));
         let running: Vec<_> = RUNNERS.iter().map(|each| scope.spawn(move || run(each))).collect();
         let ended = |runner: ScopedJoinHandle<_>| runner.join().expect("a runner that ends");
         let ran: Vec<(Report, Expectations)> = running.into_iter().map(ended).collect();
         let on_node = on_node.join().expect("the host is built, or left out as asked");
-        (ran, on_node, on_python.join().expect("the package is fresh, or may be left out"))
+        let on_python = on_python.join().expect("the package is fresh, or may be left out");
+        let on_plugin = on_plugin.join().expect("the plugin is fresh, or may be left out");
+        (ran, on_node, on_python, on_plugin)
     });
     let mut complaints = Vec::new();
     let mut reports = Vec::new();
@@ -74,7 +77,7 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
     if on_node.is_none() {
         println!("the Node host is not built and is left out, as {} asks", node::WITHOUT_NODE);
     }
-    for (runner, ran) in [("node", on_node), ("python", on_python)] {
+    for (runner, ran) in [("node", on_node), ("python", on_python), ("plugin", on_plugin)] {
         match ran {
             None => {}
             Some(Ok(report)) => {

@@ -249,6 +249,11 @@ impl Case {
         self.text.steps.iter().any(|step| step.calls(tool))
     }
 
+    /// Whether it is in a format that is a database. Others may use one in a step.
+    pub fn needs_a_database(&self) -> bool {
+        self.toolset() == "layers" || self.name.ends_with("@sqlite")
+    }
+
     /// Whether it is about follow-ups.
     pub fn has_follow_ups(&self) -> bool {
         !self.text.models.is_empty()

@@ -17,6 +17,8 @@ pub struct Expectations {
     pub person: Option<String>,
     /// Why the runner cannot answer follow-ups. `None` if it can.
     pub follow_ups: Option<String>,
+    /// Why the runner has no databases. `None` if it has.
+    pub databases: Option<String>,
     /// The cases that fail, by name, with the reasons.
     pub fails: BTreeMap<String, String>,
 }
@@ -33,8 +35,8 @@ impl Expectations {
             fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let expectations: Self = serde_json::from_str(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let Self { faults, person, follow_ups, .. } = &expectations;
-        let skips = faults.iter().chain(person).chain(follow_ups);
+        let Self { faults, person, follow_ups, databases, .. } = &expectations;
+        let skips = faults.iter().chain(person).chain(follow_ups).chain(databases);
         let mut reasons = skips.chain(expectations.fails.values());
         assert!(
             reasons.all(|reason| reason.len() > 10),
@@ -52,6 +54,7 @@ impl Expectations {
         let faults = self.faults.as_deref().filter(|_| injects);
         let person = self.person.as_deref().filter(|_| calls_one);
         let follow_ups = self.follow_ups.as_deref().filter(|_| case.has_follow_ups());
-        faults.or(person).or(follow_ups)
+        let databases = self.databases.as_deref().filter(|_| case.needs_a_database());
+        faults.or(person).or(follow_ups).or(databases)
     }
 }

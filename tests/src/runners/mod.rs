@@ -4,6 +4,7 @@ pub mod component;
 pub mod mcp;
 pub mod mcp_client;
 pub mod node;
+pub mod plugin;
 pub mod python;
 
 use agent_memory_host::{Image, Toolset, ToolsetSetting};
