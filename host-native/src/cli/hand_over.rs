@@ -1,8 +1,8 @@
 use super::output::print;
 use super::{Error, help};
 use crate::storage::ErrorCode;
-use agent_memory_storage_files::{Directory, Grant, Layout, Repository, errno_error, owner};
-use agent_memory_storage_lock::{Progress, Request};
+use agent_memory_storage_files::{Directory, Grant, Layout, OWN, Repository, errno_error, owner};
+use agent_memory_storage_lock::{PlaceLock, Progress, Request};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 ///
 /// A plugin has no locks, so a place is written either by plugins or by the other hosts: this
 /// program, and the packages for Node and Python. The first to write owns the place. The others are
-/// refused until it is handed over.
+/// refused until it is handed over. End those that wrote it before you hand it over.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/hand-over.txt")]))]
 pub struct HandOver {
-    /// Top level of a repository, or directory of a store or of records
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    directory: PathBuf,
+    /// Top level of a repository, directory of a store or of records, or file of a registry
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    path: PathBuf,
 
     /// Hosts that write the place from now on
     #[arg(long, value_enum)]
@@ -33,59 +33,106 @@ enum Owner {
     Hosts,
 }
 
-/// How long the command waits for the lock of the place.
+/// How long the command waits for the lock of a place.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// Where the documents of a repository are.
+const DOCUMENTS: &str = ".github/agent-memory";
 
 impl HandOver {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
-        let owner = hand_over(&self.directory, self.to).map_err(|error| match error.code {
+        let owner = match self.to {
+            Owner::Plugins => "plugins",
+            Owner::Hosts => "this program, and the packages for Node and Python",
+        };
+        let done = layouts(&self.path)
+            .and_then(|layouts| layouts.iter().try_for_each(|layout| hand_over(layout, self.to)));
+        done.map_err(|error| match error.code {
             ErrorCode::NotFound | ErrorCode::InvalidPath => Error::usage(error.message),
             _ => Error::storage(error.message),
         })?;
-        print(&format!("`{}` is now written by {owner}", self.directory.display()))?;
+        print(&format!("`{}` is now written by {owner}", self.path.display()))?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn hand_over(directory: &Path, to: Owner) -> Result<&'static str, crate::storage::Error> {
-    let layout = layout(directory)?;
+fn hand_over(layout: &Layout, to: Owner) -> Result<(), crate::storage::Error> {
     let failed = |errno| errno_error(errno, &format!("hand over `{}`", layout.location()));
-    let lock_directory = || Directory::open(layout.lock_path()).map_err(failed);
+    let exists = layout.lock_path().symlink_metadata().is_ok();
+    let open = || Directory::open(layout.lock_path()).map_err(failed);
     match to {
         Owner::Hosts => {
-            if layout.lock_path().is_dir() {
-                owner::hand_over_to_hosts(&lock_directory()?).map_err(failed)?;
+            if exists {
+                owner::take_from_plugins(&open()?).map_err(failed)?;
             }
-            Ok("this program, and the packages for Node and Python")
+            // This makes the lock file, which is the sign of the other hosts.
+            lock(layout).map(drop)
         }
         Owner::Plugins => {
-            let until = Instant::now() + LOCK_WAIT;
-            let mut request = Request::open(&layout, &Default::default(), true)?;
-            let _lock = loop {
-                request = match request.ask()? {
-                    Progress::Locked(lock) => break lock,
-                    Progress::Queued(request) | Progress::AtHead(request) => request,
-                    Progress::Removed => Request::open(&layout, &Default::default(), true)?,
-                };
-                if Instant::now() >= until {
-                    let message = "other writers hold the lock: end them, and try again";
-                    return Err(crate::storage::Error::new(ErrorCode::Busy, message));
-                }
-                std::thread::sleep(Duration::from_millis(5));
-            };
-            owner::hand_over_to_plugins(&lock_directory()?).map_err(failed)?;
-            Ok("plugins")
+            if exists && owner::is_of_plugins(&open()?).map_err(failed)? {
+                return Ok(());
+            }
+            let _lock = lock(layout)?;
+            owner::hand_over_to_plugins(&open()?, layout.location())
         }
     }
 }
 
-/// The layout of a repository or a directory. Without Git, both have their lock in `.agent-memory`.
-fn layout(directory: &Path) -> Result<Layout, crate::storage::Error> {
-    let grant = Grant::new(directory)?;
+fn lock(layout: &Layout) -> Result<PlaceLock, crate::storage::Error> {
+    let until = Instant::now() + LOCK_WAIT;
+    let mut request = Request::open(layout, &Default::default(), true)?;
+    loop {
+        request = match request.ask()? {
+            Progress::Locked(lock) => return Ok(lock),
+            Progress::Queued(request) | Progress::AtHead(request) => request,
+            Progress::Removed => Request::open(layout, &Default::default(), true)?,
+        };
+        if Instant::now() >= until {
+            let message = "other writers hold the lock: end them, and try again";
+            return Err(crate::storage::Error::new(ErrorCode::Busy, message));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The places at a path. A message names a repository by the directory of its documents.
+fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
+    if path.is_file() {
+        return Ok(vec![registry(path)?]);
+    }
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let repository = path.ancestors().nth(2).filter(|_| path.ends_with(DOCUMENTS));
+    let grant = Grant::new(repository.unwrap_or(&path))?;
     let path = grant.path().to_owned();
     let shown = path.to_string_lossy().into_owned();
-    if path.join(".git").symlink_metadata().is_ok() {
-        return Layout::of_repository(Repository::resolve(&shown, &[grant])?);
+    let mut layouts = Vec::new();
+    let has_git = path.join(".git").symlink_metadata().is_ok();
+    if has_git {
+        layouts.push(Layout::of_repository(Repository::resolve(&shown, &[grant])?)?);
     }
-    Layout::of_directory(&path, &shown, false, &[])
+    // A store can be the top level of a repository, too. Without Git, all have the same lock.
+    if !has_git || path.join(OWN).is_dir() {
+        let found = Directory::open(&path).and_then(|directory| directory.metadata("."));
+        let is_private = found.is_ok_and(|found| found.is_some_and(|found| found.mode & 0o077 == 0));
+        layouts.push(Layout::of_directory(&path, &shown, is_private, &[])?);
+    }
+    Ok(layouts)
+}
+
+/// The registry at a path. Somebody has written to it, so its lock directory exists.
+fn registry(path: &Path) -> Result<Layout, crate::storage::Error> {
+    let shown = path.to_string_lossy();
+    let no_registry = || {
+        let message = format!("`{shown}` is no registry that was written to: give the path of one");
+        crate::storage::Error::new(ErrorCode::NotFound, message)
+    };
+    let path = path.canonicalize().map_err(|_| no_registry())?;
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(no_registry());
+    };
+    let layout = Layout::of_registry(directory, name.to_str().ok_or_else(no_registry)?, &shown)?;
+    if !layout.lock_path().is_dir() {
+        return Err(no_registry());
+    }
+    Ok(layout)
 }

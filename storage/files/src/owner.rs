@@ -7,6 +7,7 @@
 //!
 //! A marker holds the second of its own modification time. In a copy the two differ, so a marker that
 //! came with a copy is ignored. A copy that keeps times (`cp -a`) has to be handed over.
+//! `tests/owners.json` tests on every host which markers hold.
 
 use std::io::Write;
 use std::path::Path;
@@ -28,29 +29,36 @@ const OWNER: &str = "plugin.owner";
 /// renamed to [`OWNER`], so whoever looks for both looks for this one first.
 const CLAIM: &str = "plugin.claim";
 
+/// The most bytes of a marker.
+const MAX_BYTES: u64 = 32;
+
 /// Makes plugins the owner of a place, unless other hosts have written to it. The caller has the lease
 /// of the place. `location` is the place for messages.
 ///
 /// # Errors
 ///
-/// `read-only` if other hosts have written to it; the message tells how to hand it over. `no-space`,
-/// `io`.
+/// `read-only` if other hosts have written to it; the message tells how to hand it over. `read-only`
+/// too if the lock directory cannot be written. `no-space`; `io`, also if the file system keeps no
+/// times.
 pub fn claim_for_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
-    let failed = |errno| errno_error(errno, &format!("lock `{location}`"));
+    let failed = |errno| cannot_lock(errno, location);
     if is_marked(directory, OWNER).map_err(failed)? {
         return Ok(());
     }
-    mark(directory, CLAIM).map_err(failed)?;
+    // A claim of a plugin whose lease has ended is kept: another host may have been refused for it.
+    if !is_marked(directory, CLAIM).map_err(failed)? {
+        mark(directory, CLAIM, location)?;
+    }
     if directory.metadata(LOCK_FILE).map_err(failed)?.is_none() {
         directory.rename(CLAIM, directory, OWNER).map_err(failed)?;
         return directory.sync().map_err(failed);
     }
-    directory.remove_file(CLAIM).map_err(failed)?;
+    remove(directory, CLAIM).map_err(failed)?;
     Err(Error::new(
         ErrorCode::ReadOnly,
         format!(
             "`{location}` is written by hosts that are no plugins: end them, then run `agent-memory \
-             hand-over --to plugins` with its directory"
+             hand-over --to plugins {location}`"
         ),
     ))
 }
@@ -61,9 +69,10 @@ pub fn claim_for_plugins(directory: &Directory, location: &str) -> Result<(), Er
 ///
 /// # Errors
 ///
-/// `read-only` if plugins own it; the message tells how to hand it over. `permission`, `io`.
+/// `read-only` if plugins own it; the message tells how to hand it over. `read-only` too if the lock
+/// directory cannot be read. `io`.
 pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
-    let failed = |errno| errno_error(errno, &format!("lock `{location}`"));
+    let failed = |errno| cannot_lock(errno, location);
     for marker in [CLAIM, OWNER] {
         // Usually there is none, and this is one system call.
         if lock_path.join(marker).symlink_metadata().is_err_and(|error| is_absence(&error)) {
@@ -75,7 +84,7 @@ pub fn check_for_hosts(lock_path: &Path, location: &str) -> Result<(), Error> {
                 ErrorCode::ReadOnly,
                 format!(
                     "`{location}` is written by plugins: end them, then run `agent-memory hand-over \
-                     --to hosts` with its directory"
+                     --to hosts {location}`"
                 ),
             ));
         }
@@ -87,21 +96,39 @@ fn is_absence(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::NotFound
 }
 
+fn cannot_lock(errno: Errno, location: &str) -> Error {
+    let error = errno_error(errno, &format!("lock `{location}`"));
+    match errno {
+        Errno::ACCESS | Errno::PERM => Error { code: ErrorCode::ReadOnly, ..error },
+        _ => error,
+    }
+}
+
+/// Whether plugins own a place.
+///
+/// # Errors
+///
+/// The operating system's.
+pub fn is_of_plugins(directory: &Directory) -> Result<bool, Errno> {
+    is_marked(directory, OWNER)
+}
+
 /// Makes plugins the owner of a place. The caller has its lock.
 ///
 /// # Errors
 ///
-/// The operating system's.
-pub fn hand_over_to_plugins(directory: &Directory) -> Result<(), Errno> {
-    mark(directory, OWNER)
+/// Those of [`claim_for_plugins`], but for the first.
+pub fn hand_over_to_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
+    mark(directory, OWNER, location)
 }
 
-/// Makes the other hosts the owner of a place. No plugin may use it meanwhile.
+/// Ends the ownership of plugins. No plugin may use the place meanwhile. The other hosts own it as soon
+/// as one of them has its lock.
 ///
 /// # Errors
 ///
 /// The operating system's.
-pub fn hand_over_to_hosts(directory: &Directory) -> Result<(), Errno> {
+pub fn take_from_plugins(directory: &Directory) -> Result<(), Errno> {
     remove(directory, CLAIM)?;
     remove(directory, OWNER)?;
     directory.sync()
@@ -110,10 +137,10 @@ pub fn hand_over_to_hosts(directory: &Directory) -> Result<(), Errno> {
 /// Whether the marker is there and no copy. A marker that a loss of power has torn counts as absent:
 /// its plugin had not written yet.
 fn is_marked(directory: &Directory, marker: &str) -> Result<bool, Errno> {
-    let Some(text) = directory.read_start(marker, 32)? else { return Ok(false) };
+    let Some(text) = directory.read_start(marker, MAX_BYTES)? else { return Ok(false) };
     let Some(found) = directory.metadata(marker)? else { return Ok(false) };
     let (seconds, nanoseconds) = found.modified;
-    Ok(nanoseconds == 0 && String::from_utf8_lossy(&text).trim_end() == seconds.to_string())
+    Ok(nanoseconds == 0 && text == format!("{seconds}\n").as_bytes())
 }
 
 fn remove(directory: &Directory, name: &str) -> Result<(), Errno> {
@@ -123,10 +150,27 @@ fn remove(directory: &Directory, name: &str) -> Result<(), Errno> {
     }
 }
 
-fn mark(directory: &Directory, marker: &str) -> Result<(), Errno> {
+fn mark(directory: &Directory, marker: &str, location: &str) -> Result<(), Error> {
+    let failed = |errno| cannot_lock(errno, location);
+    // FAT keeps even seconds only.
+    let seconds =
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 2 * 2;
+    write(directory, marker, seconds).map_err(failed)?;
+    // Without its time, other hosts would take the marker for a copy.
+    if is_marked(directory, marker).map_err(failed)? {
+        return Ok(());
+    }
+    remove(directory, marker).map_err(failed)?;
+    let message = format!(
+        "cannot lock `{location}`: the file system does not keep the times of files as they are set: \
+         use another one"
+    );
+    Err(Error::new(ErrorCode::Io, message))
+}
+
+fn write(directory: &Directory, marker: &str, seconds: u64) -> Result<(), Errno> {
     remove(directory, marker)?;
     let mut file = directory.create_file(marker, 0o666)?;
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let written = writeln!(file, "{seconds}")
         .and_then(|()| file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)))
         .and_then(|()| file.sync_all());
@@ -169,7 +213,7 @@ mod tests {
             let (mut plugin, mut host) = (None, None);
             for step in order.chars() {
                 match step {
-                    'p' => mark(&directory, CLAIM).unwrap(),
+                    'p' => mark(&directory, CLAIM, "notes").unwrap(),
                     'P' => plugin = Some(claim_for_plugins(&directory, "notes").is_ok()),
                     'h' => std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap(),
                     _ => host = Some(check_for_hosts(scratch.path(), "notes").is_ok()),
@@ -177,6 +221,72 @@ mod tests {
             }
             assert_ne!((plugin, host), (Some(true), Some(true)), "{order}");
         }
+    }
+
+    #[test]
+    fn of_two_threads_at_most_one_may_write() {
+        for _ in 0..200 {
+            let (scratch, directory) = lock_directory();
+            let start = std::sync::Barrier::new(2);
+            std::thread::scope(|scope| {
+                let plugin = scope.spawn(|| {
+                    start.wait();
+                    claim_for_plugins(&directory, "notes").is_ok()
+                });
+                start.wait();
+                std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
+                let host = check_for_hosts(scratch.path(), "notes").is_ok();
+                assert!(!(host && plugin.join().unwrap()));
+            });
+        }
+    }
+
+    #[test]
+    fn a_claim_of_a_plugin_that_stopped_refuses_other_hosts_until_the_next_plugin_looks() {
+        let (scratch, directory) = lock_directory();
+        mark(&directory, CLAIM, "notes").unwrap();
+        let before = directory.metadata(CLAIM).unwrap();
+        check_for_hosts(scratch.path(), "notes").unwrap_err();
+        claim_for_plugins(&directory, "notes").unwrap();
+        // Its claim was never away.
+        assert_eq!(directory.metadata(OWNER).unwrap(), before);
+    }
+
+    #[test]
+    fn a_marker_is_valid_as_the_cases_say() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/owners.json");
+        let cases = std::fs::read_to_string(path).unwrap();
+        let cases: serde_json::Value = serde_json::from_str(&cases).unwrap();
+        for case in cases["markers"].as_array().unwrap() {
+            for marker in [CLAIM, OWNER] {
+                let (scratch, directory) = lock_directory();
+                let path = scratch.path().join(marker);
+                if let Some(text) = case["text"].as_str() {
+                    std::fs::write(&path, text).unwrap();
+                    let [seconds, nanoseconds] = [0, 1].map(|at| case["modified"][at].as_u64());
+                    let modified =
+                        Duration::new(seconds.unwrap(), nanoseconds.unwrap().try_into().unwrap());
+                    let file = std::fs::File::options().write(true).open(&path).unwrap();
+                    file.set_modified(UNIX_EPOCH + modified).unwrap();
+                } else {
+                    std::fs::create_dir(&path).unwrap();
+                }
+                let checked = check_for_hosts(scratch.path(), "notes");
+                assert_eq!(checked.is_err(), case["holds"], "{marker}: {case}");
+                if let Err(refused) = checked {
+                    assert_eq!(refused.code, ErrorCode::ReadOnly);
+                    assert_eq!(refused.message, cases["refusal"], "{marker}");
+                }
+                assert_eq!(is_marked(&directory, marker) == Ok(true), case["holds"], "{case}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_marker_is_written_with_an_even_second() {
+        let (_scratch, directory) = lock_directory();
+        mark(&directory, OWNER, "notes").unwrap();
+        assert_eq!(directory.metadata(OWNER).unwrap().unwrap().modified.0 % 2, 0);
     }
 
     #[test]
@@ -188,13 +298,6 @@ mod tests {
         std::thread::sleep(Duration::from_millis(5));
         std::fs::copy(from.path().join(OWNER), to.path().join(OWNER)).unwrap();
         check_for_hosts(to.path(), "notes").unwrap();
-    }
-
-    #[test]
-    fn a_torn_marker_counts_as_absent() {
-        let (scratch, _) = lock_directory();
-        std::fs::write(scratch.path().join(OWNER), "").unwrap();
-        check_for_hosts(scratch.path(), "notes").unwrap();
     }
 
     #[test]
@@ -210,10 +313,12 @@ mod tests {
     fn a_place_is_handed_over_both_ways() {
         let (scratch, directory) = lock_directory();
         claim_for_plugins(&directory, "notes").unwrap();
-        hand_over_to_hosts(&directory).unwrap();
+        assert_eq!(is_of_plugins(&directory), Ok(true));
+        take_from_plugins(&directory).unwrap();
+        assert_eq!(is_of_plugins(&directory), Ok(false));
         check_for_hosts(scratch.path(), "notes").unwrap();
         std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
-        hand_over_to_plugins(&directory).unwrap();
+        hand_over_to_plugins(&directory, "notes").unwrap();
         claim_for_plugins(&directory, "notes").unwrap();
     }
 }

@@ -62,8 +62,8 @@ impl Request {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(errno_error(errno, "")),
             errno => obstacle(errno, &[layout.lock().names.last().map_or("", String::as_str)]),
         };
-        owner::check_for_hosts(layout.lock_path(), layout.location())?;
         let directory = layout.create_lock_directory(durable).map_err(failed)?;
+        owner::check_for_hosts(layout.lock_path(), layout.location())?;
         let open = |file| open_file(layout, idle, &directory, file, failed);
         let (queue, lock) = (open(QUEUE)?, open(LOCK)?);
         Ok(Request { queue, lock, state: State::New, location: layout.location().to_owned() })
