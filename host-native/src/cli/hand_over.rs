@@ -113,7 +113,8 @@ fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
     // A store can be the top level of a repository, too. Without Git, all have the same lock.
     if !has_git || path.join(OWN).is_dir() {
         let found = Directory::open(&path).and_then(|directory| directory.metadata("."));
-        let is_private = found.is_ok_and(|found| found.is_some_and(|found| found.mode & 0o077 == 0));
+        let is_private =
+            found.is_ok_and(|found| found.is_some_and(|found| found.mode & 0o077 == 0));
         layouts.push(Layout::of_directory(&path, &shown, is_private, &[])?);
     }
     Ok(layouts)

@@ -26,5 +26,5 @@ function isMarked(path: string): boolean {
   if (lstatIfExists(path)?.isFile() !== true) return false
   const { mtimeNs } = lstatSync(path, { bigint: true })
   const [seconds, nanoseconds] = [mtimeNs / 1_000_000_000n, mtimeNs % 1_000_000_000n]
-  return nanoseconds === 0n && readFileSync(path, 'latin1').trimEnd() === String(seconds)
+  return nanoseconds === 0n && readFileSync(path, 'latin1') === `${seconds}\n`
 }
