@@ -11,7 +11,7 @@ mod bindings {
     wit_bindgen::generate!({ path: "wit", world: "plugin", generate_all });
 }
 
-use bindings::agent_memory::plugin::types::Error;
+use bindings::exports::agent_memory::plugin::types::Error;
 use bindings::exports::agent_memory::plugin::{self as exported, memory};
 
 struct Component;

@@ -35,11 +35,13 @@ const OURS: [&str; 3] = [
 ];
 
 /// The further interfaces that the plugin may import: files, clocks and random numbers.
-const OF_THE_PLUGIN: [&str; 5] = [
+const OF_THE_PLUGIN: [&str; 6] = [
     "wasi:clocks/monotonic-clock",
     "wasi:clocks/wall-clock",
     "wasi:filesystem/preopens",
     "wasi:filesystem/types",
+    // The seed of the hash maps of Rust's standard library.
+    "wasi:random/insecure-seed",
     "wasi:random/random",
 ];
 

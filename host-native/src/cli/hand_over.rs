@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Args)]
 #[command(after_long_help = help::sections(&[include_str!("help/hand-over.txt")]))]
 pub struct HandOver {
-    /// Top level of a repository, directory of a store or of records, or file of a registry
+    /// Top level of a repository, another directory that a host writes, or file of a registry
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: PathBuf,
 
