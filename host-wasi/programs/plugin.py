@@ -68,7 +68,9 @@ class PluginMemory:
 
     def _ask(self, name: str, *arguments: str) -> Outcome[Any]:
         index = self._instance.get_export_index(self._store, name, self._interface)
-        function = self._instance.get_func(self._store, index)
+        function = None if index is None else self._instance.get_func(self._store, index)
+        if function is None:
+            raise LookupError(f"the plugin has no function `{name}`")
         answer = function(self._store, *arguments)
         function.post_return(self._store)
         if isinstance(answer, str):
