@@ -86,7 +86,7 @@ fn take(directory: &Directory, number: u64) -> Result<Option<Lease>, Errno> {
     let random = getrandom::u64().map_err(|_| Errno::IO)?;
     let temporary = format!("{TEMPORARY}{}", hexadecimal(random.to_be_bytes()));
     let mut file = directory.create_file(&temporary, 0o666)?;
-    let written = write!(file, "{until}\n");
+    let written = writeln!(file, "{until}");
     let linked = match written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
         // The file appears under its name with its text, and only if the name is free.
         Ok(()) => directory.link(&temporary, &name(number)),

@@ -194,7 +194,8 @@ impl Variables<'_> {
     fn get(&self, name: &str) -> Option<String> {
         (self.0)(name).filter(|value| {
             let value = value.trim();
-            !value.is_empty() && !(value.starts_with("${") && value.ends_with('}'))
+            let is_unexpanded = value.starts_with("${") && value.ends_with('}');
+            !value.is_empty() && !is_unexpanded
         })
     }
 
