@@ -66,7 +66,7 @@ impl memory::Guest for Component {
 }
 
 /// Implements the interfaces that have a function for each tool.
-macro_rules! functions {
+macro_rules! export_tools {
     ($($interface:ident {
         $($function:ident = $tool:literal ($($parameter:ident: $kind:ty),*);)*
     })*) => {$(
@@ -82,11 +82,8 @@ macro_rules! functions {
         }
     )*};
 }
-use functions;
 
-#[rustfmt::skip]
-#[path = "functions.rs"]
-mod functions_of_tools;
+mod functions;
 
 /// The arguments of a tool as JSON. A parameter that is none is left out.
 fn object<const N: usize>(arguments: [(&str, Value); N]) -> String {

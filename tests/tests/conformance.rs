@@ -104,7 +104,16 @@ fn for_people() -> Vec<String> {
 /// The host's list of tools, if it differs from the core's. It is compared as text, so that the order
 /// of keys counts.
 fn other_tools(report: &Report) -> Option<String> {
-    let core = Value::from(listed(tools())).to_string();
+    let mut core = listed(tools());
+    if report.runner == "plugin" {
+        // It lists the tools for models, as MCP does.
+        core.retain(|tool| tool["audience"] == "model");
+        for fields in core.iter_mut().filter_map(Value::as_object_mut) {
+            fields.shift_remove("audience");
+            fields.shift_remove("always_visible");
+        }
+    }
+    let core = Value::from(core).to_string();
     let listed = Value::from(report.tools.clone()).to_string();
     (listed != core).then(|| format!("{}: lists other tools: {listed}", report.runner))
 }

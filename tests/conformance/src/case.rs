@@ -249,9 +249,11 @@ impl Case {
         self.text.steps.iter().any(|step| step.calls(tool))
     }
 
-    /// Whether it is in a format that is a database. Others may use one in a step.
+    /// Whether it is in a format that is a database, or converts to one. Others may use one in a step.
     pub fn needs_a_database(&self) -> bool {
-        self.toolset() == "layers" || self.name.ends_with("@sqlite")
+        self.toolset() == "layers"
+            || self.name.ends_with("@sqlite")
+            || self.calls("convert_records")
     }
 
     /// Whether it is about follow-ups.

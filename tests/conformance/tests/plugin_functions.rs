@@ -15,9 +15,10 @@ fn the_functions_of_the_plugin_are_up_to_date() {
     let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
     let toolsets = described["toolsets"].as_array().expect("a list");
     let toolsets: Vec<_> = toolsets.iter().filter(|toolset| toolset["name"] != LEFT_OUT).collect();
-    for (file, written) in
-        [("wit/tools.wit", interfaces(&toolsets)), ("src/functions.rs", functions(&toolsets))]
-    {
+    for (file, written) in [
+        ("wit/tools.wit", interfaces(&toolsets)),
+        ("src/component/functions.rs", functions(&toolsets)),
+    ] {
         let path = repository_root().join("host-wasi").join(file);
         if env::var_os("BLESS").is_some() {
             fs::write(&path, &written).expect("the file is writable");
@@ -109,7 +110,7 @@ fn interfaces(toolsets: &[&Value]) -> String {
 
 fn functions(toolsets: &[&Value]) -> String {
     let mut code = "//! Generated from the core's description of its tools.\n\n\
-                    super::functions! {\n"
+                    export_tools! {\n"
         .to_owned();
     for toolset in toolsets {
         code += &format!("    {} {{\n", text(toolset, "name"));

@@ -1,6 +1,6 @@
 //! Generated from the core's description of its tools.
 
-super::functions! {
+export_tools! {
     sessions {
         start_session = "sessions_start_session" (agent_name: String, repo_root: Option<String>, date: Option<String>);
         append_entry = "sessions_append_entry" (agent_name: String, repo_root: Option<String>, date: Option<String>, section: String, content: String);
