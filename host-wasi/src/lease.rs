@@ -21,6 +21,8 @@ pub const LEASE: Duration = Duration::from_secs(30);
 const PREFIX: &str = "plugin.lease.";
 const TEMPORARY: &str = ".plugin.lease-";
 const PAUSE: Duration = Duration::from_millis(5);
+/// How often a listing that fails is repeated.
+const LISTINGS: usize = 20;
 
 /// The lock of a place. Dropping it ends the lease.
 #[derive(Debug)]
@@ -41,18 +43,15 @@ impl Lease {
         let failed = |errno| errno_error(errno, &format!("lock `{location}`"));
         let deadline = Instant::now() + wait;
         loop {
-            let newest = newest(directory).map_err(failed)?;
-            let is_free = match newest {
-                Some(number) => end_of(directory, number).map_err(failed)? <= now(),
-                None => true,
+            let failure = match attempt(directory) {
+                Ok(Some(lease)) => return Ok(lease),
+                Ok(None) => None,
+                Err(errno) => Some(errno),
             };
-            if is_free {
-                let number = newest.unwrap_or(0) + 1;
-                if let Some(lease) = take(directory, number).map_err(failed)? {
-                    return Ok(lease);
-                }
-            } else if Instant::now() < deadline {
+            if Instant::now() < deadline {
                 std::thread::sleep(PAUSE);
+            } else if let Some(errno) = failure {
+                return Err(failed(errno));
             } else {
                 let message = format!(
                     "another plugin writes to `{location}`: call again. If it was killed, its lease \
@@ -80,6 +79,18 @@ impl Drop for Lease {
     }
 }
 
+/// Takes the next lease. `None` if another plugin has one. Another plugin may remove files meanwhile,
+/// so an error may pass.
+fn attempt(directory: &Directory) -> Result<Option<Lease>, Errno> {
+    let newest = newest(directory)?;
+    if let Some(number) = newest
+        && end_of(directory, number)? > now()
+    {
+        return Ok(None);
+    }
+    take(directory, newest.unwrap_or(0) + 1)
+}
+
 /// Takes the lease with a number. `None` if another plugin has taken it.
 fn take(directory: &Directory, number: u64) -> Result<Option<Lease>, Errno> {
     let until = now() + LEASE.as_millis() as u64;
@@ -95,23 +106,21 @@ fn take(directory: &Directory, number: u64) -> Result<Option<Lease>, Errno> {
     let _ = directory.remove_file(&temporary);
     match linked {
         Ok(()) => {}
-        // `NOENT`: the next holder removed the temporary file as one that a killed plugin had left.
-        Err(Errno::EXIST | Errno::NOENT) => return Ok(None),
+        Err(Errno::EXIST) => return Ok(None),
         Err(errno) => return Err(errno),
     }
+    let lease = Lease { directory: directory.clone(), number, until };
     // Between the look at the numbers and the link, others may have taken and removed this number.
+    // Dropping the lease ends it.
     if newest(directory)? != Some(number) {
-        let _ = directory.remove_file(&name(number));
         return Ok(None);
     }
-    for other in directory.names()? {
-        let other = other?;
-        let is_older = number_of(&other).is_some_and(|other| other < number);
-        if is_older || other.starts_with(TEMPORARY) {
+    for other in directory.names()?.flatten() {
+        if number_of(&other).is_some_and(|other| other < number) {
             let _ = directory.remove_file(&other);
         }
     }
-    Ok(Some(Lease { directory: directory.clone(), number, until }))
+    Ok(Some(lease))
 }
 
 fn name(number: u64) -> String {
@@ -122,12 +131,23 @@ fn number_of(name: &str) -> Option<u64> {
     name.strip_prefix(PREFIX)?.parse().ok()
 }
 
+/// The highest number. A listing may fail when a name vanishes meanwhile, so it is repeated.
 fn newest(directory: &Directory) -> Result<Option<u64>, Errno> {
-    let mut newest = None;
-    for name in directory.names()? {
-        newest = newest.max(number_of(&name?));
+    let list = || {
+        let mut newest = None;
+        for name in directory.names()? {
+            newest = newest.max(number_of(&name?));
+        }
+        Ok(newest)
+    };
+    let mut listed = list();
+    for _ in 0..LISTINGS {
+        match listed {
+            Ok(_) => break,
+            Err(_) => listed = list(),
+        }
     }
-    Ok(newest)
+    listed
 }
 
 /// When a lease ends, in milliseconds since 1970; 0 if it has ended or cannot be read: only a loss
