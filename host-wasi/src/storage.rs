@@ -19,7 +19,7 @@ pub(crate) struct NamedPlace {
     pub missing: String,
 }
 
-/// What is at the path of a named place.
+/// The form of a named place.
 #[derive(Debug)]
 pub(crate) enum Form {
     Missing,

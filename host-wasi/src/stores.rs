@@ -45,7 +45,7 @@ impl Stores {
         Ok(members.keys().filter(|name| !is_refused(name)).cloned().collect())
     }
 
-    /// The layout of a registered store, and whether it is for its owner alone.
+    /// The layout of a registered store.
     pub fn layout(&self, name: &str) -> Result<Layout, Error> {
         check_name(name)?;
         let (directory, exists) = self.directory(&self.members()?, name)?;

@@ -94,7 +94,7 @@ fn lines(output: Output) -> (Vec<String>, Vec<String>) {
     (ok.into_iter().map(entry).collect(), errors.into_iter().map(str::to_owned).collect())
 }
 
-/// What the native host answers to an append.
+/// The answer of the native host to an append.
 fn native_append(repository: &Path) -> String {
     let arguments: Value = json!({
         "agent_name": AGENT, "repo_root": repository, "date": "2025-01-20",
