@@ -13,6 +13,8 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.graph import MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 
 
 class ScriptedModel(GenericFakeChatModel):
@@ -71,6 +73,13 @@ class LangChainTest(frameworks.FrameworkTests):
         self.assertEqual(running.most, 2)
         for entry in ("- First.", "- Second."):
             self.assertEqual(self.log_text().count(entry), 1)
+
+    def test_a_graph_with_a_node_of_tools_calls_them(self) -> None:
+        graph = StateGraph(MessagesState).add_node("tools", ToolNode(self.tools(self.open())))
+        called = AIMessage(content="", tool_calls=[{"name": "start_session", "args": {}, "id": "call-0"}])
+        ran = graph.set_entry_point("tools").set_finish_point("tools").compile().invoke({"messages": [called]})
+        self.assertIn('"created": true', ran["messages"][-1].content)
+        self.log_text()
 
     def test_a_tool_runs_by_itself(self) -> None:
         [tool] = self.tools(self.open(), only=["list_sessions"])
