@@ -9,10 +9,9 @@
 mod call;
 #[cfg(target_arch = "wasm32")]
 mod component;
-
+mod family;
 mod settings;
 mod storage;
-mod stores;
 mod tree;
 
 pub use call::{Error, Plugin};
