@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use super::error::Error;
 use super::memory::Memory;
-use crate::ranking::{Counts, MAX_MATCHES, Query, choose};
+use crate::ranking::{Counts, MAX_MATCHES, Match, Query, choose};
 use crate::source::Request;
 
 /// An agent's memories for a ranked search.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Candidates {
     /// The number of the agent's memories.
     pub memories: u64,
@@ -18,14 +18,20 @@ pub(super) struct Candidates {
     pub near: Vec<Near>,
     /// How many memories were not looked at, because the index lacks them and they are too many.
     pub unread: u64,
+    /// Whether the agent has vectors of the embedder and the request has none.
+    pub wants_vector: bool,
+    /// Which vectors were not compared, in words.
+    pub not_compared: Option<String>,
 }
 
 /// A match, or a memory around one.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Near {
     pub memory: Memory,
     pub counts: Counts,
-    pub is_match: bool,
+    pub matches: Match,
+    /// How similar its vector is to that of the query, if both have one.
+    pub similarity: Option<f64>,
     /// Whether the memory before it is not the one before it in the order of insertion.
     pub begins_run: bool,
 }
@@ -61,8 +67,10 @@ fn of_at_most(
     let mut kind = None;
     let near = memories.into_iter().zip(all).enumerate().map(|(at, (memory, counts))| {
         let begins_run = kind.replace(memory.kind) != Some(memory.kind);
-        Near { memory, counts, is_match: chosen.contains(&at), begins_run }
+        let matches = if chosen.contains(&at) { Match::Words } else { Match::None };
+        Near { memory, counts, matches, similarity: None, begins_run }
     });
     let near: Vec<Near> = near.collect();
-    Ok(Candidates { memories: near.len() as u64, with_stem, near, unread: 0 })
+    let memories = near.len() as u64;
+    Ok(Candidates { memories, with_stem, near, ..Candidates::default() })
 }

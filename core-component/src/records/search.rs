@@ -56,6 +56,12 @@ fn add(
             agent.name, candidates.unread,
         ));
     }
+    if let Some(reason) = &candidates.not_compared {
+        entries.warn(format!("records of agent `{}`: {reason}", agent.name));
+    }
+    if candidates.wants_vector {
+        entries.want_vector();
+    }
     entries.begin(owner);
     add_candidates(entries, candidates, agent.name, tool);
     Ok(())
@@ -70,11 +76,12 @@ pub(super) fn add_candidates(
 ) {
     let Candidates { memories, with_stem, near, .. } = candidates;
     entries.count(memories, &with_stem);
-    for Near { memory, counts, is_match, begins_run } in near {
+    for Near { memory, counts, matches, similarity, begins_run } in near {
         if begins_run {
             entries.begin_run();
         }
-        entries.add_counted(entry(memory, agent, tool), counts, is_match);
+        let entry = Entry { similarity, ..entry(memory, agent, tool) };
+        entries.add_counted(entry, counts, matches);
     }
 }
 
@@ -96,6 +103,7 @@ fn entry(memory: Memory, agent: &str, tool: &str) -> Entry {
         is_archived: memory.archived,
         read: Some(ReadCall { tool: tool.to_owned(), arguments }),
         id: Some(memory.id),
+        similarity: None,
         unread: None,
     }
 }

@@ -7,8 +7,9 @@ use super::search::NOTHING;
 use super::sql::{
     flag, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };
+use super::vectors::{Similarities, similarities};
 use super::vocabulary::json;
-use crate::ranking::{Counts, MAX_MATCHES, REACH, choose};
+use crate::ranking::{Counts, MAX_MATCHES, Match, REACH, choose};
 use crate::records::candidates::{Candidates, Near, counts};
 use crate::records::error::Error;
 use crate::source::Request;
@@ -44,8 +45,10 @@ pub(super) fn candidates(
     let matches = choose(&with_stem, MAX_MATCHES, |stem| {
         search.newest(stem, &with_words[stem], with_stem[stem])
     })?;
-    let near = search.near(&matches)?;
-    Ok(Candidates { memories, with_stem, near, unread })
+    let similarities = similarities(view, agent, request)?;
+    let near = search.near(&matches, &similarities)?;
+    let Similarities { wants_vector, warning: not_compared, .. } = similarities;
+    Ok(Candidates { memories, with_stem, near, unread, wants_vector, not_compared })
 }
 
 fn number(
@@ -184,18 +187,28 @@ impl Search<'_> {
         rows.iter().map(|row| integer(&row[0])).collect()
     }
 
-    /// The matches with the memories around them.
-    fn near(&self, matches: &BTreeSet<i64>) -> Result<Vec<Near>, Error> {
-        if matches.is_empty() {
+    /// The matches by words and by vectors, with the memories around them.
+    fn near(
+        &self,
+        matches: &BTreeSet<i64>,
+        similarities: &Similarities,
+    ) -> Result<Vec<Near>, Error> {
+        let all: BTreeSet<i64> = matches.union(&similarities.nearest).copied().collect();
+        if all.is_empty() {
             return Ok(Vec::new());
         }
-        let (keys, first_of_runs) = self.keys_around(matches)?;
+        let (keys, first_of_runs) = self.keys_around(&all)?;
         let mut near = Vec::with_capacity(keys.len());
         each_row(self.view, "m.type, m.key", &keys, |Row { key, memory, .. }| {
             near.push(Near {
                 counts: counts(&self.request.query, &memory),
                 memory,
-                is_match: matches.contains(&key),
+                matches: match matches.contains(&key) {
+                    true => Match::Words,
+                    false if similarities.nearest.contains(&key) => Match::Vector,
+                    false => Match::None,
+                },
+                similarity: similarities.of.get(&key).copied(),
                 begins_run: first_of_runs.contains(&key),
             });
         })?;

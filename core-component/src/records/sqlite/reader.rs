@@ -29,7 +29,7 @@ pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> R
 const BATCH: u32 = 100;
 
 /// The most agents that are listed.
-const MAX_AGENTS: u32 = 10_000;
+pub(super) const MAX_AGENTS: u32 = 10_000;
 
 /// The agents that have rows, in byte order.
 pub(in crate::records) fn agent_names(database: &dyn Connection) -> Result<Vec<String>, Error> {
