@@ -98,6 +98,11 @@ impl Counts {
         self.of_stems[stem] > 0
     }
 
+    /// Which stems of the query the text has, in their order.
+    pub(super) fn which(&self) -> Vec<bool> {
+        self.of_stems.iter().map(|count| *count > 0).collect()
+    }
+
     /// The share of the query's stems that the text has: from 0 to 1.
     pub fn coverage(&self) -> f64 {
         let had = self.of_stems.iter().filter(|count| **count > 0).count();
