@@ -7,6 +7,7 @@ use crate::document_index::Indexed;
 use crate::names::AgentName;
 use crate::ranking::{Corpus, Counts, Query, Ranked};
 use crate::time::{Date, Timestamp};
+use crate::work::Work;
 
 /// A search, as sources see it.
 pub(crate) struct Request {
@@ -22,6 +23,8 @@ pub(crate) struct Request {
     pub include_archived: bool,
     /// Whether documents are read even if an index knows them.
     pub ignores_indexes: bool,
+    /// The work that it may do.
+    pub work: Work,
 }
 
 impl Request {
@@ -177,7 +180,15 @@ pub(crate) struct Entries<'a> {
     /// The owners that a search for one agent leaves out.
     others: Vec<Owner>,
     hidden: Vec<f64>,
+    skipped: Vec<Skipped>,
     warnings: Vec<String>,
+}
+
+/// What a search did not read, because its work was used up.
+pub(crate) struct Skipped {
+    pub owner: Owner,
+    /// Such as `12 logs`.
+    pub what: String,
 }
 
 /// The entries of a search, with the score of each candidate.
@@ -192,6 +203,7 @@ pub(crate) struct Found {
     /// Of each summary that is shown only if it is asked for, the share of the query's stems that it
     /// has.
     pub hidden: Vec<f64>,
+    pub skipped: Vec<Skipped>,
     pub warnings: Vec<String>,
 }
 
@@ -199,8 +211,8 @@ impl<'a> Entries<'a> {
     pub fn of(request: &'a Request) -> Self {
         let corpus = Corpus::of(&request.query);
         let (owners, documents, others) = (Vec::new(), Vec::new(), Vec::new());
-        let (hidden, warnings) = (Vec::new(), Vec::new());
-        Self { request, corpus, owners, documents, last: None, others, hidden, warnings }
+        let (hidden, skipped, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { request, corpus, owners, documents, last: None, others, hidden, skipped, warnings }
     }
 
     /// Begins the entries of an owner.
@@ -288,15 +300,29 @@ impl<'a> Entries<'a> {
         self.hidden.push(counts.coverage());
     }
 
+    /// Notes what was not read of an owner, because the work was used up.
+    pub fn skip(&mut self, owner: Owner, what: &str) {
+        self.skipped.push(Skipped { owner, what: what.to_owned() });
+    }
+
+    /// Notes how many documents or memories of an owner were not read, if there are any.
+    pub fn skip_some(&mut self, owner: Owner, count: u64, one: &str, many: &str) {
+        match count {
+            0 => {}
+            1 => self.skip(owner, &format!("1 {one}")),
+            _ => self.skip(owner, &format!("{count} {many}")),
+        }
+    }
+
     /// Notes what could not be searched.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
 
     pub fn found(self) -> Found {
-        let Self { corpus, owners, documents, others, hidden, warnings, .. } = self;
+        let Self { corpus, owners, documents, others, hidden, skipped, warnings, .. } = self;
         let has_word = corpus.has_any_stem();
         let candidates = corpus.ranked();
-        Found { candidates, owners, documents, has_word, others, hidden, warnings }
+        Found { candidates, owners, documents, has_word, others, hidden, skipped, warnings }
     }
 }

@@ -16,6 +16,7 @@
 
 mod candidates;
 mod corpus;
+mod cost;
 mod fragments;
 mod irregular;
 mod passage;
@@ -26,6 +27,7 @@ mod stop_words;
 
 pub(crate) use candidates::{MAX_MATCHES, choose};
 pub(crate) use corpus::{Corpus, Ranked};
+pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use fragments::{Fragment, fragments};
 pub(crate) use passage::passage;
 pub(crate) use query::{Counts, Query};

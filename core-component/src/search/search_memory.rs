@@ -3,6 +3,7 @@ use std::cmp::Ordering;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use super::skipped::not_read;
 use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
 use crate::names::AgentName;
@@ -10,6 +11,7 @@ use crate::ranking::{Query, Ranked, passage};
 use crate::source::{Entries, Entry, EntryId, Found, Owner, ReadCall, Request, UnreadDocument};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
+use crate::work::Work;
 
 /// The most characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
@@ -137,6 +139,7 @@ impl Tool for SearchMemory {
             repo_root: input.repo_root,
             include_archived: input.include_archived,
             ignores_indexes: false,
+            work: Work::of_search(),
         };
         let limit = input.limit as usize;
         if let Ok(output) = output(call, &request, search(call, &request, &input.toolsets)?, limit)
@@ -145,6 +148,7 @@ impl Tool for SearchMemory {
         }
         // A document changed since the search has seen its stamp.
         request.ignores_indexes = true;
+        request.work = Work::of_search();
         let found = search(call, &request, &input.toolsets)?;
         output(call, &request, found, limit)
             .map_err(|Changed| Error::internal("a hit was not read".to_owned()))
@@ -158,7 +162,10 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Fou
     };
     let mut entries = Entries::of(request);
     let (mut is_any_searched, mut denied) = (false, None);
-    for source in call.sources.iter().filter(wanted) {
+    let sources: Vec<&Source> = call.sources.iter().filter(wanted).collect();
+    let whole = request.work.share();
+    for (at, source) in sources.iter().enumerate() {
+        request.work.begin(whole, sources.len() - at);
         match collect(call, source, &mut entries)? {
             None => is_any_searched = true,
             Some(error) => denied = denied.or(Some(error)),
@@ -235,7 +242,9 @@ fn output(
     found: Found,
     limit: usize,
 ) -> Result<Output, Changed> {
-    let Found { candidates, owners, documents, has_word, others, hidden, warnings } = found;
+    let Found { candidates, owners, documents, has_word, others, hidden, skipped, mut warnings } =
+        found;
+    warnings.extend(not_read(request, &skipped));
     let mut candidates: Vec<_> = candidates
         .into_iter()
         .map(|ranked| Ranked { score: adjusted(&ranked, call.context.now), ..ranked })

@@ -11,6 +11,7 @@ use crate::records::store::Reader;
 use crate::source::{Entries, EntryId, Owner, Request};
 use crate::storage::database::Mode;
 use crate::time::Timestamp;
+use crate::work::Work;
 
 /// Words by how often they occur: the one at index `n` in one of `n + 1` memories.
 const WORDS: [&str; 8] = ["run", "kites", "fly", "planes", "collide", "東京都", "tests", "straße"];
@@ -20,6 +21,7 @@ const MEMORIES: usize = 1_700;
 
 fn request(query: &str) -> Request {
     Request {
+        work: Work::of_search(),
         query: Query::of(query),
         agent: None,
         repo_root: None,
@@ -79,7 +81,7 @@ fn the_index_finds_the_hits_and_the_scores_of_reading_everything() {
     let database = host.database();
     let view = database.begin(Mode::Read).expect("a view");
     let reader = SqliteReader::of(&*view, "ada").expect("a reader");
-    let all = || reader.all().expect("memories");
+    let all = || reader.newest(u64::MAX).expect("memories").0;
     for question in [
         "rare1",
         "rare2 kites",
