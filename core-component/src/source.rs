@@ -7,6 +7,7 @@ use crate::document_index::Indexed;
 use crate::names::AgentName;
 use crate::ranking::{Corpus, Counts, Match, Query, Ranked, Vector};
 use crate::time::{Date, Timestamp};
+use crate::work::Work;
 
 /// A search, as sources see it.
 pub(crate) struct Request {
@@ -26,6 +27,8 @@ pub(crate) struct Request {
     pub include_archived: bool,
     /// Whether documents are read even if an index knows them.
     pub ignores_indexes: bool,
+    /// The work that it may do.
+    pub work: Work,
 }
 
 impl Request {
@@ -72,11 +75,19 @@ pub(crate) struct Owner {
     pub agent: Option<String>,
 }
 
+/// The id of an entry, in the form that the tools of its toolset take.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(untagged)]
+pub(crate) enum EntryId {
+    Number(i64),
+    Text(String),
+}
+
 /// An entry of a source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     /// Its id or its path, unless other fields say where it is.
-    pub id: Option<String>,
+    pub id: Option<EntryId>,
     pub path: Option<String>,
     pub section: Option<String>,
     pub created_at: Option<Timestamp>,
@@ -175,8 +186,16 @@ pub(crate) struct Entries<'a> {
     /// The owners that a search for one agent leaves out.
     others: Vec<Owner>,
     hidden: Vec<f64>,
+    skipped: Vec<Skipped>,
     warnings: Vec<String>,
     wants_vector: bool,
+}
+
+/// What a search did not read, because its work was used up.
+pub(crate) struct Skipped {
+    pub owner: Owner,
+    /// Such as `12 logs`.
+    pub what: String,
 }
 
 /// The entries of a search, with the score of each candidate.
@@ -185,10 +204,13 @@ pub(crate) struct Found {
     /// The owners with the numbers of their entries.
     pub owners: Vec<(Owner, u64)>,
     pub documents: Vec<UnreadDocument>,
+    /// Whether any entry has a word of the query, also one that the request does not admit.
+    pub has_word: bool,
     pub others: Vec<Owner>,
     /// Of each summary that is shown only if it is asked for, the share of the query's stems that it
     /// has.
     pub hidden: Vec<f64>,
+    pub skipped: Vec<Skipped>,
     pub warnings: Vec<String>,
     /// Whether entries have vectors and the request has none.
     pub wants_vector: bool,
@@ -198,7 +220,7 @@ impl<'a> Entries<'a> {
     pub fn of(request: &'a Request) -> Self {
         let corpus = Corpus::of(&request.query);
         let (owners, documents, others) = (Vec::new(), Vec::new(), Vec::new());
-        let (hidden, warnings) = (Vec::new(), Vec::new());
+        let (hidden, skipped, warnings) = (Vec::new(), Vec::new(), Vec::new());
         Self {
             request,
             corpus,
@@ -207,6 +229,7 @@ impl<'a> Entries<'a> {
             last: None,
             others,
             hidden,
+            skipped,
             warnings,
             wants_vector: false,
         }
@@ -302,14 +325,41 @@ impl<'a> Entries<'a> {
         self.wants_vector = true;
     }
 
+    /// Notes what was not read of an owner, because the work was used up.
+    pub fn skip(&mut self, owner: Owner, what: &str) {
+        self.skipped.push(Skipped { owner, what: what.to_owned() });
+    }
+
+    /// Notes how many documents or memories of an owner were not read, if there are any.
+    pub fn skip_some(&mut self, owner: Owner, count: u64, one: &str, many: &str) {
+        match count {
+            0 => {}
+            1 => self.skip(owner, &format!("1 {one}")),
+            _ => self.skip(owner, &format!("{count} {many}")),
+        }
+    }
+
     /// Notes what could not be searched.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
 
     pub fn found(self) -> Found {
-        let Self { corpus, owners, documents, others, hidden, warnings, wants_vector, .. } = self;
+        let Self {
+            corpus, owners, documents, others, hidden, skipped, warnings, wants_vector, ..
+        } = self;
+        let has_word = corpus.has_any_stem();
         let candidates = corpus.ranked();
-        Found { candidates, owners, documents, others, hidden, warnings, wants_vector }
+        Found {
+            candidates,
+            owners,
+            documents,
+            has_word,
+            others,
+            hidden,
+            skipped,
+            warnings,
+            wants_vector,
+        }
     }
 }

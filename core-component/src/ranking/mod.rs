@@ -19,8 +19,10 @@
 
 mod candidates;
 mod corpus;
+mod cost;
 mod fragments;
 mod fusion;
+mod irregular;
 mod passage;
 mod query;
 mod score;
@@ -30,6 +32,7 @@ mod vector;
 
 pub(crate) use candidates::{MAX_MATCHES, choose};
 pub(crate) use corpus::{Corpus, Match, Ranked};
+pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use fragments::{Fragment, fragments};
 pub(crate) use fusion::fuse;
 pub(crate) use passage::passage;

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use super::error::Error;
 use super::memory::Memory;
-use crate::ranking::{Counts, MAX_MATCHES, Match, Query, choose};
+use crate::ranking::{Counts, MAX_MATCHES, Match, Query, choose, cost};
 use crate::source::Request;
+use crate::work::OF_ENTRY;
 
 /// An agent's memories for a ranked search.
 #[derive(Debug, Default, PartialEq)]
@@ -22,6 +23,8 @@ pub(super) struct Candidates {
     pub wants_vector: bool,
     /// Which vectors were not compared, in words.
     pub not_compared: Option<String>,
+    /// How many memories were not looked at, because the work of the search was used up.
+    pub skipped: u64,
 }
 
 /// A match, or a memory around one.
@@ -43,7 +46,13 @@ pub(super) fn counts(query: &Query, memory: &Memory) -> Counts {
     counts
 }
 
-/// The candidates among all memories of an agent, where no index helps.
+/// The work of counting the stems of a memory.
+pub(super) fn work(memory: &Memory) -> u64 {
+    OF_ENTRY + memory.searched_texts().map(cost).sum::<u64>()
+}
+
+/// The candidates among all memories of an agent, where no index helps. The newest are looked at
+/// first, as far as the work of the search goes.
 pub(super) fn of_all(memories: Vec<Memory>, request: &Request) -> Result<Candidates, Error> {
     of_at_most(memories, request, MAX_MATCHES)
 }
@@ -54,23 +63,32 @@ fn of_at_most(
     most: usize,
 ) -> Result<Candidates, Error> {
     memories.sort_by_key(|memory| memory.kind);
-    let all: Vec<Counts> = memories.iter().map(|memory| counts(&request.query, memory)).collect();
-    let stems = 0..request.query.stems().len();
-    let with_stem: Vec<u64> =
-        stems.map(|stem| all.iter().filter(|counts| counts.has(stem)).count() as u64).collect();
-    let admits = |memory: &Memory| request.admits(Some(memory.created_at), memory.archived);
-    let mut newest: Vec<usize> = (0..all.len()).filter(|at| admits(&memories[*at])).collect();
+    let mut newest: Vec<usize> = (0..memories.len()).collect();
     newest.sort_by_key(|at| (Reverse(memories[*at].created_at), &memories[*at].id));
+    let read = newest.iter().take_while(|at| request.work.take(work(&memories[**at]))).count();
+    newest.truncate(read);
+    let mut all: Vec<Option<Counts>> = vec![None; memories.len()];
+    newest.iter().for_each(|at| all[*at] = Some(counts(&request.query, &memories[*at])));
+    let has = |at: usize, stem: usize| all[at].as_ref().is_some_and(|counts| counts.has(stem));
+    let stems = 0..request.query.terms().len();
+    let with_stem: Vec<u64> =
+        stems.map(|stem| newest.iter().filter(|at| has(**at, stem)).count() as u64).collect();
+    let admits =
+        |at: &usize| request.admits(Some(memories[*at].created_at), memories[*at].archived);
     let chosen = choose::<_, Error>(&with_stem, most, |stem| {
-        Ok(newest.iter().copied().filter(|at| all[*at].has(stem)).take(most).collect())
+        let with = newest.iter().copied().filter(admits).filter(|at| has(*at, stem));
+        Ok(with.take(most).collect())
     })?;
-    let mut kind = None;
-    let near = memories.into_iter().zip(all).enumerate().map(|(at, (memory, counts))| {
+    let (number, mut near, mut kind) = (memories.len() as u64, Vec::new(), None);
+    for (at, (memory, counts)) in memories.into_iter().zip(all).enumerate() {
+        let Some(counts) = counts else {
+            kind = None;
+            continue;
+        };
         let begins_run = kind.replace(memory.kind) != Some(memory.kind);
-        let matches = if chosen.contains(&at) { Match::Words } else { Match::None };
-        Near { memory, counts, matches, similarity: None, begins_run }
-    });
-    let near: Vec<Near> = near.collect();
-    let memories = near.len() as u64;
-    Ok(Candidates { memories, with_stem, near, ..Candidates::default() })
+        let matches = Match::of_words(chosen.contains(&at));
+        near.push(Near { memory, counts, matches, similarity: None, begins_run });
+    }
+    let skipped = number - near.len() as u64;
+    Ok(Candidates { memories: number, with_stem, near, skipped, ..Candidates::default() })
 }

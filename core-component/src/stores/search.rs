@@ -1,32 +1,53 @@
 //! The memories of the stores, as entries of a search.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::error::Error;
 use super::memory::Memory;
-use super::path::MemoryPath;
-use super::store::{ReadError, Store, names};
-use super::walk::items;
+use super::path::{CategoryPath, MemoryPath};
+use super::store::{ReadError, Store, names, usable};
+use super::walk::files;
 use crate::markdown::chunks;
 use crate::names::StoreName;
+use crate::ranking::{MAX_COST, cost};
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
+use crate::storage::Status;
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
+use crate::work::{OF_DOCUMENT, Work};
 
 /// A longer memory is searched in parts of about so many bytes.
 const PART: usize = 1_500;
+
+/// The most bytes of a memory's path and tags that count for each part.
+const MAX_ABOUT: usize = 4 << 10;
+
+/// The work to read a byte of an index of a category.
+const YAML: u64 = 1;
 
 pub(super) const SOURCE: Source = Source { toolset: "stores", collect, read: |_, _, _| Ok(None) };
 
 /// Adds the memories of all stores that the caller may use. They belong to no agent.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let read = call.listed("stores", "get_memory");
-    for name in names(call)? {
-        let Some(name) = StoreName::parse(&name) else { continue };
+    let names = names(call)?;
+    let (work, count) = (&entries.request.work, names.len());
+    let whole = work.share();
+    for (at, name) in names.iter().enumerate() {
+        work.begin(whole, count - at);
+        let Some(name) = StoreName::parse(name) else { continue };
         match Store::open(call, &name) {
-            Ok(store) => add(call, &store, &read, entries)?,
+            Ok(store) if work.take(OF_DOCUMENT) => add(call, &store, &read, entries)?,
+            Ok(store) => entries.skip(owner(&store), "all memories"),
             Err(error) => entries.warn(format!("store `{}`: {}", name.as_str(), error.message())),
         }
     }
     Ok(())
+}
+
+fn owner(store: &Store<'_>) -> Owner {
+    Owner { toolset: "stores", store: Some(store.name.to_owned()), ..Owner::default() }
 }
 
 fn add(
@@ -35,20 +56,27 @@ fn add(
     read: &str,
     entries: &mut Entries<'_>,
 ) -> Result<(), Error> {
-    entries.begin(Owner {
-        toolset: "stores",
-        store: Some(store.name.to_owned()),
-        ..Owner::default()
-    });
-    let now = call.context.now;
-    for item in items(store)?.items {
-        let Some(slug) = &item.slug else { continue };
-        let path = item.category.memory(slug);
-        let found = store.read(&path, |memory, _| parts(store, &path, &memory, now, read));
+    entries.begin(owner(store));
+    let (work, now) = (&entries.request.work, call.context.now);
+    let mut skipped = 0;
+    for (path, status) in files_in_order(store, work)? {
+        // A text has no less work than bytes.
+        if OF_DOCUMENT + status.size > work.left() {
+            skipped += 1;
+            continue;
+        }
+        let found = store.read(&path, |memory, text| {
+            let number = 1 + 2 * memory.content.len() / PART;
+            let about = number as u64 * cost(&about(&path, &memory.metadata.tags));
+            let fits = work.take(OF_DOCUMENT + cost(&text.text) + about);
+            fits.then(|| parts(store, &path, &memory, now, read))
+        });
         match found {
-            Ok(parts) => {
+            Ok(None) => {}
+            Ok(Some(None)) => skipped += 1,
+            Ok(Some(Some(parts))) => {
                 entries.begin_run();
-                parts.into_iter().flatten().for_each(|part| entries.add(part));
+                parts.into_iter().for_each(|part| entries.add(part));
             }
             Err(ReadError::Unusable(error)) => {
                 entries.warn(format!("store `{}`: {}", store.name, error.message()));
@@ -56,7 +84,41 @@ fn add(
             Err(ReadError::Other(error)) => return Err(error),
         }
     }
+    entries.skip_some(owner(store), skipped, "memory", "memories");
     Ok(())
+}
+
+/// The files of a store's memories. If there may be too little work left for all of them, those that
+/// were changed last come first, as far as the indexes of the categories say.
+fn files_in_order(store: &Store<'_>, work: &Work) -> Result<Vec<(MemoryPath, Status)>, Error> {
+    let mut files = files(store)?;
+    let most = |(_, status): &(MemoryPath, Status)| OF_DOCUMENT + MAX_COST * status.size;
+    if files.iter().map(most).sum::<u64>() <= work.left() {
+        return Ok(files);
+    }
+    let mut changed = BTreeMap::new();
+    let categories: BTreeSet<CategoryPath> =
+        files.iter().map(|(path, _)| path.category()).collect();
+    for category in &categories {
+        // An index that cannot be read says nothing.
+        let Some((index, text)) = usable(store.index(category), &mut Vec::new())?.flatten() else {
+            continue;
+        };
+        if !work.take(OF_DOCUMENT + YAML * text.text.len() as u64) {
+            break;
+        }
+        let memories = index.memories();
+        changed.extend(memories.map(|(slug, of)| (category.memory(slug), of.updated_at)));
+    }
+    files.sort_by_cached_key(|(path, _)| Reverse(changed.get(path).copied().flatten()));
+    Ok(files)
+}
+
+/// The words of its path and its tags, by which each part of a memory is found, too.
+fn about(path: &MemoryPath, tags: &[String]) -> String {
+    let mut about = format!("{} {}", path.to_string().replace('/', " "), tags.join(" "));
+    about.truncate(about.floor_char_boundary(MAX_ABOUT));
+    about
 }
 
 /// The parts of a memory.
@@ -68,7 +130,7 @@ fn parts(
     read: &str,
 ) -> Vec<Entry> {
     let metadata = &memory.metadata;
-    let about = format!("{} {}", path.to_string().replace('/', " "), metadata.tags.join(" "));
+    let about = about(path, &metadata.tags);
     let arguments = ReadArguments {
         store: Some(store.name.to_owned()),
         path: Some(path.to_string()),

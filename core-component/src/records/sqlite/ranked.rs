@@ -1,5 +1,6 @@
 //! Ranked search: the index counts the stems and finds the candidates.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::row::{COLUMNS, Row};
@@ -10,7 +11,7 @@ use super::sql::{
 use super::vectors::{Similarities, similarities};
 use super::vocabulary::json;
 use crate::ranking::{Counts, MAX_MATCHES, Match, REACH, choose};
-use crate::records::candidates::{Candidates, Near, counts};
+use crate::records::candidates::{Candidates, Near, counts, work};
 use crate::records::error::Error;
 use crate::source::Request;
 use crate::storage::database::{Transaction, Value};
@@ -32,10 +33,14 @@ pub(super) fn candidates(
 ) -> Result<Candidates, Error> {
     let sql = "SELECT count(*) FROM memories WHERE agent = ?1";
     let memories = number(view, sql, [Value::Integer(agent)])?;
+    // Some of the work has to be left for the matches.
+    let share = request.work.share();
+    request.work.begin(share, 2);
     let (pending, unread) = pending(view, agent, request)?;
+    request.work.begin(share, 1);
     let search = Search { view, agent, request, pending };
-    let stems = request.query.stems();
-    let with_words = stems.iter().map(|stem| search.words_of(stem));
+    let terms = request.query.terms();
+    let with_words = terms.iter().map(|stems| search.words_of(stems));
     let with_words = with_words.collect::<Result<Vec<String>, Error>>()?;
     let with_stem = with_words.iter().enumerate().map(|(stem, words)| {
         let sql = "SELECT count(*) FROM memories_words WHERE memories_words MATCH ?1";
@@ -46,9 +51,9 @@ pub(super) fn candidates(
         search.newest(stem, &with_words[stem], with_stem[stem])
     })?;
     let similarities = similarities(view, agent, request)?;
-    let near = search.near(&matches, &similarities)?;
+    let (near, skipped) = search.near(&matches, &similarities)?;
     let Similarities { wants_vector, warning: not_compared, .. } = similarities;
-    Ok(Candidates { memories, with_stem, near, unread, wants_vector, not_compared })
+    Ok(Candidates { memories, with_stem, near, unread, skipped, wants_vector, not_compared })
 }
 
 fn number(
@@ -66,7 +71,7 @@ const MAX_PENDING: u32 = 5_000;
 const MAX_PENDING_BYTES: i64 = 2 << 20;
 
 /// The keys of an agent's pending memories, with their counts, and the number of those that were too
-/// many to read.
+/// many to read. The newest are read first.
 fn pending(
     view: &dyn Transaction,
     agent: i64,
@@ -91,26 +96,32 @@ fn pending(
         false => found as u64,
     };
     let mut pending = Vec::with_capacity(keys.len());
-    each_row(view, "m.key", &keys, |Row { key, memory, .. }| {
-        pending.push((key, counts(&request.query, &memory)));
+    each_row(view, &keys, |Row { key, memory, .. }| {
+        let fits = request.work.take(work(&memory));
+        if fits {
+            pending.push((key, counts(&request.query, &memory)));
+        }
+        fits
     })?;
-    Ok((pending, all - keys.len() as u64))
+    let unread = all - pending.len() as u64;
+    Ok((pending, unread))
 }
 
-/// Reads memories by their keys, in an order.
+/// Reads memories by their keys, which descend, as long as `read` wants more.
 fn each_row(
     view: &dyn Transaction,
-    order: &str,
     keys: &[i64],
-    mut read: impl FnMut(Row),
+    mut read: impl FnMut(Row) -> bool,
 ) -> Result<(), Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories AS m \
-         WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY {order}"
+         WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY m.key DESC"
     );
     for keys in pages(view, keys)? {
         for row in view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {
-            read(Row::read(row)?);
+            if !read(Row::read(row)?) {
+                return Ok(());
+            }
         }
     }
     Ok(())
@@ -145,10 +156,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The FTS5 query for memories with any word of a stem.
-    fn words_of(&self, stem: &str) -> Result<String, Error> {
-        let sql = "SELECT group_concat(key, ' OR ') FROM words WHERE agent = ?1 AND stem = ?2";
-        let row = query_one(self.view, statement(sql, [Value::Integer(self.agent), text(stem)]))?;
+    /// The FTS5 query for memories with any word of some stems.
+    fn words_of(&self, stems: &[String]) -> Result<String, Error> {
+        let sql = "SELECT group_concat(key, ' OR ') FROM words \
+                   WHERE agent = ?1 AND stem IN (SELECT value FROM json_each(?2))";
+        let row = query_one(self.view, statement(sql, [Value::Integer(self.agent), json(&stems)]))?;
         let words = row.and_then(|mut row| row.pop()).map_or(Ok(None), into_optional_text)?;
         Ok(words.unwrap_or_else(|| NOTHING.to_owned()))
     }
@@ -187,32 +199,47 @@ impl Search<'_> {
         rows.iter().map(|row| integer(&row[0])).collect()
     }
 
-    /// The matches by words and by vectors, with the memories around them.
+    /// The matches by words and by vectors, with the memories around them, and the number of those
+    /// that were not read. The newest are read first.
     fn near(
         &self,
         matches: &BTreeSet<i64>,
         similarities: &Similarities,
-    ) -> Result<Vec<Near>, Error> {
+    ) -> Result<(Vec<Near>, u64), Error> {
         let all: BTreeSet<i64> = matches.union(&similarities.nearest).copied().collect();
         if all.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), 0));
         }
         let (keys, first_of_runs) = self.keys_around(&all)?;
-        let mut near = Vec::with_capacity(keys.len());
-        each_row(self.view, "m.type, m.key", &keys, |Row { key, memory, .. }| {
-            near.push(Near {
-                counts: counts(&self.request.query, &memory),
-                memory,
-                matches: match matches.contains(&key) {
-                    true => Match::Words,
-                    false if similarities.nearest.contains(&key) => Match::Vector,
-                    false => Match::None,
-                },
-                similarity: similarities.of.get(&key).copied(),
-                begins_run: first_of_runs.contains(&key),
-            });
+        let mut newest = keys.clone();
+        newest.sort_unstable_by_key(|key| Reverse(*key));
+        let mut read = BTreeMap::new();
+        each_row(self.view, &newest, |Row { key, memory, .. }| {
+            let fits = self.request.work.take(work(&memory));
+            if fits {
+                let counts = counts(&self.request.query, &memory);
+                read.insert(key, (memory, counts));
+            }
+            fits
         })?;
-        Ok(near)
+        let skipped = (keys.len() - read.len()) as u64;
+        let (mut near, mut follows_skipped) = (Vec::with_capacity(read.len()), false);
+        for key in keys {
+            let Some((memory, counts)) = read.remove(&key) else {
+                follows_skipped = true;
+                continue;
+            };
+            let follows_skipped = std::mem::take(&mut follows_skipped);
+            let begins_run = follows_skipped || first_of_runs.contains(&key);
+            let matches = match matches.contains(&key) {
+                true => Match::Words,
+                false if similarities.nearest.contains(&key) => Match::Vector,
+                false => Match::None,
+            };
+            let similarity = similarities.of.get(&key).copied();
+            near.push(Near { memory, counts, matches, similarity, begins_run });
+        }
+        Ok((near, skipped))
     }
 
     /// The keys of the matches and of those around them, by type and then ascending, and the first

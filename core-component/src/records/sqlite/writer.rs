@@ -16,7 +16,7 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
-use crate::records::store::{Imported, Reader, Writer};
+use crate::records::store::{Imported, Reader, WithAnyTerm, Writer};
 use crate::source::Request;
 use crate::storage::database::{Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
@@ -155,6 +155,10 @@ impl Reader for SqliteWriter<'_> {
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
         self.reader().query(query)
+    }
+
+    fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
+        self.reader().count_with_any_term(query)
     }
 
     fn stats(&self) -> Result<Stats, Error> {

@@ -8,9 +8,10 @@ use crate::records::candidates::{Candidates, of_all};
 use crate::records::search::add_candidates;
 use crate::records::sqlite::SqliteReader;
 use crate::records::store::Reader;
-use crate::source::{Entries, Owner, Request};
+use crate::source::{Entries, EntryId, Owner, Request};
 use crate::storage::database::Mode;
 use crate::time::Timestamp;
+use crate::work::Work;
 
 /// Words by how often they occur: the one at index `n` in one of `n + 1` memories.
 const WORDS: [&str; 8] = ["run", "kites", "fly", "planes", "collide", "東京都", "tests", "straße"];
@@ -20,6 +21,7 @@ const MEMORIES: usize = 1_700;
 
 fn request(query: &str) -> Request {
     Request {
+        work: Work::of_search(),
         query: Query::of(query),
         embedder: None,
         vector: None,
@@ -33,7 +35,7 @@ fn request(query: &str) -> Request {
 }
 
 /// Each hit with the bits of its score, in the order of the candidates, and the number of entries.
-fn hits(request: &Request, candidates: Candidates) -> (Vec<(String, u64, u64)>, u64) {
+fn hits(request: &Request, candidates: Candidates) -> (Vec<(EntryId, u64, u64)>, u64) {
     let mut entries = Entries::of(request);
     entries.begin(Owner::default());
     add_candidates(&mut entries, candidates, "ada", "query_memories");
@@ -81,7 +83,7 @@ fn the_index_finds_the_hits_and_the_scores_of_reading_everything() {
     let database = host.database();
     let view = database.begin(Mode::Read).expect("a view");
     let reader = SqliteReader::of(&*view, "ada").expect("a reader");
-    let all = || reader.all().expect("memories");
+    let all = || reader.newest(u64::MAX).expect("memories").0;
     for question in [
         "rare1",
         "rare2 kites",

@@ -157,7 +157,8 @@ fn an_index_that_is_made_anew_keeps_the_vectors() {
     ];
     transaction.execute(&anew.map(|sql| statement(sql, []))).expect("emptied");
     transaction.commit().expect("committed");
-    drop((transaction, database));
+    drop(transaction);
+    drop(database);
     host.add("ada", "One more.");
     assert!(host.pending().len() < 32);
     assert_eq!(host.number(VECTORS), 40);
@@ -180,7 +181,8 @@ fn a_database_of_the_version_before_is_searched_and_gets_vectors_at_the_first_cl
     statements.push(statement("PRAGMA user_version = 3", []));
     transaction.execute(&statements).expect("executed");
     transaction.commit().expect("committed");
-    drop((transaction, database));
+    drop(transaction);
+    drop(database);
     assert_eq!(host.hits("first", &[1.0, 0.0]), 0);
     assert_eq!(host.search(&context("first")).wants_vector, None);
     assert_eq!(host.pending_for("first"), ["records/1"]);
