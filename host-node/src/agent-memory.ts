@@ -329,7 +329,11 @@ class OpenAgentMemory implements AgentMemory {
 
   async #ask<Result>(
     asked: Asked,
-    { guestTime = this.#options.guestTime, isReadOnly = false, context = this.#options.nextContext() }: Partial<How> = {},
+    {
+      guestTime = this.#options.guestTime,
+      isReadOnly = false,
+      context = this.#options.nextContext(),
+    }: Partial<How> = {},
   ): Promise<Outcome<Result>> {
     try {
       return outcomeOf(await this.#run(asked, { guestTime, isReadOnly, context })) as Outcome<Result>

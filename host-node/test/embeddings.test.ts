@@ -110,5 +110,8 @@ test('a search answers by words if the vector of its query is late or wrong', as
 
 test('a function without the name of its model is an error', async () => {
   const opened = openMemory({ allow: [], embed: () => [] })
-  await assert.rejects(opened, (error) => error instanceof MemoryOpenError && /`embedModel` is missing/.test(error.message))
+  await assert.rejects(
+    opened,
+    (error) => error instanceof MemoryOpenError && /`embedModel` is missing/.test(error.message),
+  )
 })
