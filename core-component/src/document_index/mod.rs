@@ -59,10 +59,11 @@ impl<'a> DocumentIndex<'a> {
         is_ignored: bool,
         now: Timestamp,
     ) -> Self {
-        let stems: Vec<Stem> = query.stems().iter().map(|stem| Stem::of(stem)).collect();
+        let stems = |term: &Vec<String>| term.iter().map(|stem| Stem::of(stem)).collect();
+        let terms: Vec<Vec<Stem>> = query.terms().iter().map(stems).collect();
         let snapshot = match is_ignored {
             true => None,
-            false => Snapshot::read(storage, &place, &stems).ok(),
+            false => Snapshot::read(storage, &place, &terms).ok(),
         };
         let (seen, segment) = (BTreeSet::new(), Segment::default());
         Self { storage, place, now, snapshot, seen, bytes: 0, segment }

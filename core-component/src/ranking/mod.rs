@@ -17,6 +17,7 @@
 mod candidates;
 mod corpus;
 mod fragments;
+mod irregular;
 mod passage;
 mod query;
 mod score;

@@ -49,7 +49,7 @@ fn of_at_most(
 ) -> Result<Candidates, Error> {
     memories.sort_by_key(|memory| memory.kind);
     let all: Vec<Counts> = memories.iter().map(|memory| counts(&request.query, memory)).collect();
-    let stems = 0..request.query.stems().len();
+    let stems = 0..request.query.terms().len();
     let with_stem: Vec<u64> =
         stems.map(|stem| all.iter().filter(|counts| counts.has(stem)).count() as u64).collect();
     let admits = |memory: &Memory| request.admits(Some(memory.created_at), memory.archived);

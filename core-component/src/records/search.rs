@@ -6,7 +6,7 @@ use super::candidates::{Candidates, Near};
 use super::error::{Code, Error};
 use super::memory::Memory;
 use crate::names::AgentName;
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
+use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall};
 use crate::tool::{Call, Checked, Source};
 
 pub(super) const SOURCE: Source = Source { toolset: "records", collect, read: |_, _, _| Ok(None) };
@@ -95,7 +95,7 @@ fn entry(memory: Memory, agent: &str, tool: &str) -> Entry {
         importance: memory.importance as i8 - 1,
         is_archived: memory.archived,
         read: Some(ReadCall { tool: tool.to_owned(), arguments }),
-        id: Some(memory.id),
+        id: Some(EntryId::Text(memory.id)),
         unread: None,
     }
 }
