@@ -320,11 +320,6 @@ impl<'a> Entries<'a> {
         self.hidden.push(counts.coverage());
     }
 
-    /// Notes that a vector of the query could be compared, which the request does not have.
-    pub fn want_vector(&mut self) {
-        self.wants_vector = true;
-    }
-
     /// Notes what was not read of an owner, because the work was used up.
     pub fn skip(&mut self, owner: Owner, what: &str) {
         self.skipped.push(Skipped { owner, what: what.to_owned() });
@@ -339,6 +334,11 @@ impl<'a> Entries<'a> {
         }
     }
 
+    /// Notes that a vector of the query could be compared, which the request does not have.
+    pub fn want_vector(&mut self) {
+        self.wants_vector = true;
+    }
+
     /// Notes what could not be searched.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
@@ -349,9 +349,8 @@ impl<'a> Entries<'a> {
             corpus, owners, documents, others, hidden, skipped, warnings, wants_vector, ..
         } = self;
         let has_word = corpus.has_any_stem();
-        let candidates = corpus.ranked();
         Found {
-            candidates,
+            candidates: corpus.ranked(),
             owners,
             documents,
             has_word,

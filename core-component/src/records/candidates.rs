@@ -19,12 +19,12 @@ pub(super) struct Candidates {
     pub near: Vec<Near>,
     /// How many memories were not looked at, because the index lacks them and they are too many.
     pub unread: u64,
+    /// How many memories were not looked at, because the work of the search was used up.
+    pub skipped: u64,
     /// Whether the agent has vectors of the embedder and the request has none.
     pub wants_vector: bool,
     /// Which vectors were not compared, in words.
     pub not_compared: Option<String>,
-    /// How many memories were not looked at, because the work of the search was used up.
-    pub skipped: u64,
 }
 
 /// A match, or a memory around one.
@@ -86,7 +86,7 @@ fn of_at_most(
             continue;
         };
         let begins_run = kind.replace(memory.kind) != Some(memory.kind);
-        let matches = Match::of_words(chosen.contains(&at));
+        let matches = if chosen.contains(&at) { Match::Words } else { Match::None };
         near.push(Near { memory, counts, matches, similarity: None, begins_run });
     }
     let skipped = number - near.len() as u64;

@@ -268,8 +268,17 @@ fn output(
     found: Found,
     limit: usize,
 ) -> Result<Output, Changed> {
-    let Found { mut candidates, owners, documents, others, hidden, mut warnings, .. } = found;
-    let (has_word, skipped) = (found.has_word, found.skipped);
+    let Found {
+        mut candidates,
+        owners,
+        documents,
+        has_word,
+        others,
+        hidden,
+        skipped,
+        mut warnings,
+        ..
+    } = found;
     warnings.extend(not_read(request, &skipped));
     fuse(&mut candidates, |(_, entry)| entry.similarity);
     let mut candidates: Vec<_> = candidates

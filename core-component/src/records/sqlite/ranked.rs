@@ -199,8 +199,8 @@ impl Search<'_> {
         rows.iter().map(|row| integer(&row[0])).collect()
     }
 
-    /// The matches by words and by vectors, with the memories around them, and the number of those
-    /// that were not read. The newest are read first.
+    /// The matches by words and by vectors with the memories around them, and the number of those that
+    /// were not read. The newest are read first.
     fn near(
         &self,
         matches: &BTreeSet<i64>,
