@@ -7,6 +7,7 @@ mod contestants;
 mod conversation;
 mod cpu;
 mod figure;
+mod languages;
 mod layers;
 mod machine;
 mod programs;

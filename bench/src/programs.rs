@@ -1,4 +1,4 @@
-//! The paths of the compared programs.
+//! The compared programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,8 +25,15 @@ pub fn built(name: &str) -> io::Result<PathBuf> {
     )))
 }
 
-/// The Node program that makes the calls.
-///
+pub const NODE: &str = "from Node";
+pub const PYTHON: &str = "from Python";
+pub const PLUGIN: &str = "the plugin, in Python";
+
+/// The programs of the packages and of the plugin, or the reasons why they do not take part.
+pub fn packages() -> [(&'static str, Result<Command, String>); 3] {
+    [(NODE, node()), (PYTHON, python()), (PLUGIN, plugin())]
+}
+
 /// # Errors
 ///
 /// The reason why it does not take part.
@@ -38,5 +45,28 @@ pub fn node() -> Result<Command, String> {
     }
     let mut command = Command::new(node);
     command.arg(program);
+    Ok(command)
+}
+
+/// # Errors
+///
+/// The reason why it does not take part.
+pub fn python() -> Result<Command, String> {
+    let python = repository().join("target/python/installed/bin/python");
+    if !python.exists() {
+        return Err("the Python package is not built: run `scripts/wheel`".to_owned());
+    }
+    let mut command = Command::new(python);
+    command.arg("-B").arg(repository().join("host-python/programs/timed_calls.py"));
+    Ok(command)
+}
+
+fn plugin() -> Result<Command, String> {
+    let plugin = repository().join("target/plugin/agent-memory-plugin.wasm");
+    let mut command = python()?;
+    if !plugin.is_file() {
+        return Err("the plugin is not built: run `scripts/plugin`".to_owned());
+    }
+    command.arg(plugin);
     Ok(command)
 }

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::comparison::Comparison;
 use crate::machine::Machine;
 use crate::sizes::Sizes;
-use crate::{append_entry, layers, read_summary, records, search, start, stores, table};
+use crate::{append_entry, languages, layers, read_summary, records, search, start, stores, table};
 
 /// Compares agent-memory with its parts and with other programs.
 ///
@@ -39,6 +39,8 @@ enum Part {
     Layers,
     /// Adds, lists, recent memories and reindexing of stores, beside bare file operations.
     Stores,
+    /// The packages for Node and Python, and the plugin, beside the library: start, and adds.
+    Languages,
 }
 
 /// Options for measuring and printing.
@@ -92,8 +94,10 @@ impl Bench {
         let parts = match part {
             Some(part) => vec![part],
             None => {
-                use Part::{AppendEntry, Layers, ReadSummary, Records, Search, Start, Stores};
-                vec![Start, ReadSummary, AppendEntry, Records, Search, Layers, Stores]
+                use Part::{
+                    AppendEntry, Languages, Layers, ReadSummary, Records, Search, Start, Stores,
+                };
+                vec![Start, Languages, ReadSummary, AppendEntry, Records, Search, Layers, Stores]
             }
         };
         let machine = Machine::of(&directory);
@@ -135,6 +139,7 @@ impl Part {
     ) -> io::Result<Option<Sizes>> {
         let comparisons = match self {
             Self::Start => start::comparisons(how, directory)?,
+            Self::Languages => languages::comparisons(how, directory)?,
             Self::ReadSummary => read_summary::comparisons(how, directory)?,
             Self::AppendEntry => append_entry::comparisons(how, directory)?,
             Self::Records => return records::measure(how, directory, run).map(|()| None),

@@ -11,10 +11,10 @@ use tempfile::TempDir;
 
 use crate::How;
 use crate::comparison::{Aim, Comparison, Contestant, Cost, Quantity};
-use crate::contestants::{NODE, handshake, path_text, request, serve, stateless_request, turn};
+use crate::contestants::{handshake, path_text, request, serve, stateless_request, turn};
 use crate::conversation::Conversation;
 use crate::cpu;
-use crate::programs;
+use crate::programs::{self, NODE, PYTHON};
 use crate::work::{self, Calls, Work};
 
 const STATELESS: &str = "MCP server, 2026-07-28";
@@ -49,17 +49,19 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
         start(OLDER, serve(repository.path())?, &older),
     ];
     let mut absent = Vec::new();
-    match programs::node() {
-        Ok(mut node) => {
-            node.arg(root);
-            contestants.push(Box::new(Start {
-                name: NODE,
-                command: node,
-                says: vec![(turn(tool, &arguments), true)],
-                _repository: repository.clone(),
-            }));
+    for (name, program) in [(NODE, programs::node()), (PYTHON, programs::python())] {
+        match program {
+            Ok(mut command) => {
+                command.arg(root);
+                contestants.push(Box::new(Start {
+                    name,
+                    command,
+                    says: vec![(turn(tool, &arguments), true)],
+                    _repository: repository.clone(),
+                }));
+            }
+            Err(why) => absent.push(format!("{name}: {why}")),
         }
-        Err(why) => absent.push(format!("{NODE}: {why}")),
     }
     let aim = |contestant| Aim { contestant, quantity: Quantity::Wall, at_most: AT_MOST };
     Ok(vec![Comparison {

@@ -71,11 +71,19 @@ pub(crate) struct Owner {
     pub agent: Option<String>,
 }
 
+/// The id of an entry, in the form that the tools of its toolset take.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(untagged)]
+pub(crate) enum EntryId {
+    Number(i64),
+    Text(String),
+}
+
 /// An entry of a source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     /// Its id or its path, unless other fields say where it is.
-    pub id: Option<String>,
+    pub id: Option<EntryId>,
     pub path: Option<String>,
     pub section: Option<String>,
     pub created_at: Option<Timestamp>,
@@ -189,6 +197,8 @@ pub(crate) struct Found {
     /// The owners with the numbers of their entries.
     pub owners: Vec<(Owner, u64)>,
     pub documents: Vec<UnreadDocument>,
+    /// Whether any entry has a word of the query, also one that the request does not admit.
+    pub has_word: bool,
     pub others: Vec<Owner>,
     /// Of each summary that is shown only if it is asked for, the share of the query's stems that it
     /// has.
@@ -311,7 +321,8 @@ impl<'a> Entries<'a> {
 
     pub fn found(self) -> Found {
         let Self { corpus, owners, documents, others, hidden, skipped, warnings, .. } = self;
+        let has_word = corpus.has_any_stem();
         let candidates = corpus.ranked();
-        Found { candidates, owners, documents, others, hidden, skipped, warnings }
+        Found { candidates, owners, documents, has_word, others, hidden, skipped, warnings }
     }
 }

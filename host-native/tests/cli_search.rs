@@ -85,7 +85,7 @@ fn a_search_that_finds_nothing_says_so_and_fails() {
 fn without_any_place_a_search_finds_nothing_and_makes_nothing() {
     let repository = Repository::new();
     let (status, found, notes) = search(&repository, &["chess"]);
-    assert_eq!((status, &*found, &*notes), (Some(1), "", "there is nothing to search\n"));
+    assert_eq!((status, &*found, &*notes), (Some(1), "", "nothing is kept yet\n"));
     let files = std::fs::read_dir(repository.root()).expect("a directory");
     let names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
     assert_eq!(names, [".git"]);

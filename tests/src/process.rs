@@ -1,4 +1,4 @@
-//! A process of either host that answers calls: the MCP server, or a Node program with the library.
+//! A process that answers calls: the MCP server, or a program of Node or Python with the library.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -16,10 +16,13 @@ use crate::TIMEOUT;
 use crate::product::{node_program, program};
 use crate::runners::mcp::tool_answer;
 use crate::runners::mcp_client::stateless;
-use crate::runners::node::left_out;
+use crate::runners::{node, python};
 
 /// The file name of the Node program, below `dist`.
 pub const NODE_PROGRAM: &str = "calls.js";
+
+/// The file name of the Python program, which takes the same requests.
+const PYTHON_PROGRAM: &str = "calls.py";
 
 /// The setting of processes on a database of layers, small for many summaries.
 pub const RECENT_CAPACITY: u32 = 5;
@@ -31,13 +34,22 @@ pub enum Host {
     Native,
     /// The Node program `calls.js`.
     Node,
+    /// The Python program `calls.py`, which runs the library of the native host.
+    Python,
 }
 
 impl Host {
-    /// Both hosts, or only the native one if the Node host is left out.
+    /// The native host, and Node unless it is left out. Python runs the code of the native host.
     #[track_caller]
     pub fn all() -> &'static [Host] {
-        if left_out(NODE_PROGRAM) { &[Self::Native] } else { &[Self::Native, Self::Node] }
+        if node::left_out(NODE_PROGRAM) { &[Self::Native] } else { &[Self::Native, Self::Node] }
+    }
+
+    /// [`all`](Self::all), and Python unless it is left out.
+    #[track_caller]
+    pub fn all_with_python() -> Vec<Host> {
+        let python = (!python::left_out()).then_some(Self::Python);
+        Self::all().iter().copied().chain(python).collect()
     }
 }
 
@@ -57,7 +69,7 @@ enum Granted<'a> {
     Repository(&'a Path),
     /// A directory of records, with the toolset `records`; new agents get this format.
     Records(&'a Path, Format),
-    /// A database of layers, with the toolset `layers`. The Node program summarises by itself.
+    /// A database of layers, with the toolset `layers`. The programs summarise by themselves.
     Layers(&'a Path),
     /// A data directory, with the toolset `stores`.
     Stores(&'a Path),
@@ -84,14 +96,16 @@ impl Granted<'_> {
         }
     }
 
-    /// The request to the Node program that opens a memory.
-    fn opening(self) -> Value {
+    /// The request to a program that opens a memory.
+    fn opening(self, host: Host) -> Value {
         let summarises = matches!(self, Self::Layers(_));
-        json!({"open": self.options(), "summarises": summarises})
+        let options =
+            if host == Host::Python { self.python_options() } else { self.node_options() };
+        json!({"open": options, "summarises": summarises})
     }
 
     /// The options of the Node host.
-    fn options(self) -> Value {
+    fn node_options(self) -> Value {
         // Long enough for a busy machine.
         let (limits, wait) = (json!({"guestTime": 60_000}), TIMEOUT.as_millis() as u64);
         match self {
@@ -110,6 +124,19 @@ impl Granted<'_> {
             }),
         }
     }
+
+    /// The same for Python.
+    fn python_options(self) -> Value {
+        let mut options = self.node_options();
+        options["limits"] = json!({"guest_time": 60});
+        options["lock_wait"] = json!(TIMEOUT.as_secs());
+        let fields = options.as_object_mut().expect("an object");
+        fields.remove("lockWait");
+        if let Some(data) = fields.remove("dataDir") {
+            fields.insert("data_dir".into(), data);
+        }
+        options
+    }
 }
 
 /// A running host that was granted one thing.
@@ -119,7 +146,7 @@ pub struct Process {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
-    /// The calls without an answer. The Node program answers in order, without ids.
+    /// The calls without an answer. A program answers in order, without ids.
     unanswered: VecDeque<usize>,
 }
 
@@ -175,7 +202,7 @@ impl Process {
     }
 
     /// Like `start`, with a database of layers instead of a repository. The native host uses its
-    /// built-in summariser; a summary of the Node program is the memories, joined by blanks.
+    /// built-in summariser; a summary of a program is the memories, joined by blanks.
     ///
     /// # Panics
     ///
@@ -197,6 +224,11 @@ impl Process {
                 let (node, script) = node_program(NODE_PROGRAM).expect("it is built");
                 line.extend([node.into(), script.into()]);
             }
+            Host::Python => {
+                let program = python::program(PYTHON_PROGRAM).expect("it is built");
+                line.push(program.get_program().into());
+                line.extend(program.get_args().map(Into::into));
+            }
         }
         let mut command = Command::new(&line[0]);
         // Neither the working directory nor the environment grants anything.
@@ -211,10 +243,10 @@ impl Process {
             lines.try_for_each(|line| sender.send(String::from_utf8(line).expect("UTF-8")))
         });
         let mut process = Self { host, child, input, lines, unanswered: VecDeque::new() };
-        if host == Host::Node {
-            process.write(&granted.opening());
+        if host != Host::Native {
+            process.write(&granted.opening(host));
             let opened = process.lines.recv_timeout(TIMEOUT);
-            assert_eq!(opened.as_deref(), Ok("{}"), "the Node program does not start");
+            assert_eq!(opened.as_deref(), Ok("{}"), "the program of {host:?} does not start");
         }
         process
     }
@@ -227,7 +259,7 @@ impl Process {
                 let parameters = json!({"name": tool, "arguments": arguments});
                 self.write(&stateless(id as u64, "tools/call", parameters));
             }
-            Host::Node => {
+            Host::Node | Host::Python => {
                 self.unanswered.push_back(id);
                 self.write(&json!({"call": tool, "arguments": arguments}));
             }
@@ -271,13 +303,13 @@ impl Process {
     /// If one has no answer.
     pub fn call_all(&mut self, calls: &[Call]) -> Vec<Answer> {
         let until = Instant::now() + TIMEOUT;
-        if self.host == Host::Node {
+        if self.host != Host::Native {
             let one =
                 |Call { tool, arguments }: &Call| json!({"call": tool, "arguments": arguments});
             self.write(&json!({"all": calls.iter().map(one).collect::<Vec<_>>()}));
-            let line = self.lines.recv_timeout(TIMEOUT).expect("the Node program answers");
+            let line = self.lines.recv_timeout(TIMEOUT).expect("the program answers");
             let answers: Vec<Value> = serde_json::from_str(&line).expect("a list");
-            return answers.iter().map(node_answer).collect();
+            return answers.iter().map(program_answer).collect();
         }
         for (id, call) in calls.iter().enumerate() {
             self.send(id, call);
@@ -305,16 +337,16 @@ impl Process {
                 let answer = answer.unwrap_or_else(|why| panic!("{why} in {message}"));
                 Some((message["id"].as_u64()? as usize, answer))
             }
-            Host::Node => {
-                let answer = node_answer(&message);
+            Host::Node | Host::Python => {
+                let answer = program_answer(&message);
                 Some((self.unanswered.pop_front()?, answer))
             }
         }
     }
 }
 
-/// The Node program's answer to a call.
-fn node_answer(message: &Value) -> Answer {
+/// A program's answer to a call.
+fn program_answer(message: &Value) -> Answer {
     match (message.get("result"), message.get("error")) {
         (Some(result), _) => Answer::Result(result.clone()),
         (None, Some(error)) => Answer::Error(error.clone()),

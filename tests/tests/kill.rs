@@ -1,4 +1,4 @@
-//! Processes of both hosts write to one repository, one after the other, and each is killed with
+//! Processes of all hosts write to one repository, one after the other, and each is killed with
 //! SIGKILL at a random moment. The repository then holds, to the byte, the result of the first calls:
 //! at least all acknowledged calls, in order, and no part of another.
 //!
@@ -25,8 +25,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// How many processes each test kills without `KILLS`, about half of each host.
-const KILLS: usize = 40;
+/// How many processes each test kills without `KILLS`, as many of each host.
+const KILLS: usize = 48;
 /// A new repository is used after so many kills.
 const KILLS_OF_A_REPOSITORY: usize = 8;
 /// A process is killed after at most so many answers,
@@ -71,7 +71,7 @@ enum Moment {
 /// Counts of the test.
 #[derive(Debug, Default)]
 struct Figures {
-    kills: [usize; 2],
+    kills: [usize; 3],
     acknowledged: usize,
     /// Calls in effect that were not acknowledged.
     unsaid: usize,
@@ -107,6 +107,8 @@ fn kill_all(medium: Medium, test: &str) {
 struct Repository {
     scratch: Scratch,
     root: String,
+    /// The hosts that take turns.
+    hosts: Vec<Host>,
     expected: InMemory,
     /// The number of calls in effect.
     done: usize,
@@ -121,6 +123,7 @@ impl Repository {
         let memory = AgentMemory::builder().allow(&root).lock_wait(Duration::ZERO).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Self {
+            hosts: Host::all_with_python(),
             expected: InMemory::new(&root, &Documents::new()),
             done: 0,
             no_wait: memory.expect("the memory opens"),
@@ -159,9 +162,10 @@ impl Repository {
 
     /// Lets a process make calls, kills it, and checks the repository.
     fn kill_one(&mut self, random: &mut Random, figures: &mut Figures) {
-        let hosts = Host::all();
-        let host = hosts[figures.kills.iter().sum::<usize>() % hosts.len()];
-        figures.kills[usize::from(host == Host::Node)] += 1;
+        let hosts = &self.hosts;
+        let of_host = figures.kills.iter().sum::<usize>() % hosts.len();
+        let host = hosts[of_host];
+        figures.kills[of_host] += 1;
         let at_once = if random.below(2) == 0 { 1 } else { 4 };
         // The first call writes several documents.
         let answers = if self.done == 0 { 0 } else { random.below(ANSWERS + 1) };

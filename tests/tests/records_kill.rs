@@ -1,4 +1,4 @@
-//! Processes of both hosts change one directory of records, one after the other, and each is killed
+//! Processes of all hosts change one directory of records, one after the other, and each is killed
 //! with SIGKILL at a random moment. The directory then holds the result of the first calls, at least
 //! of all acknowledged ones. The next writer need not wait.
 //!
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// The number of processes that each test kills if the variable `KILLS` is not set.
-const KILLS: usize = 16;
+const KILLS: usize = 24;
 /// A new directory is used after so many kills.
 const KILLS_OF_A_DIRECTORY: usize = 8;
 /// A process is killed after at most so many answers,
@@ -92,6 +92,8 @@ fn is_recall(number: usize) -> bool {
 struct Records {
     directory: TempDir,
     format: Format,
+    /// The hosts that take turns.
+    hosts: Vec<Host>,
     /// The number of calls in effect.
     done: usize,
     /// A memory that does not wait for locks.
@@ -109,6 +111,7 @@ impl Records {
         Self {
             directory,
             format,
+            hosts: Host::all_with_python(),
             done: 0,
             no_wait: memory.expect("the memory opens"),
             runtime: runtime.expect("a runtime"),
@@ -117,8 +120,7 @@ impl Records {
 
     /// Lets a process make calls, kills it, and checks the directory.
     fn kill_one(&mut self, random: &mut Random, figures: &mut Figures) {
-        let hosts = Host::all();
-        let host = hosts[figures.kills % hosts.len()];
+        let host = self.hosts[figures.kills % self.hosts.len()];
         figures.kills += 1;
         let at_once = if random.below(2) == 0 { 1 } else { 4 };
         // The first call makes the directory and its files.

@@ -155,7 +155,7 @@ impl Writer<'_> {
 fn race(format: Format) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (writers, adds) = (number("WRITERS", WRITERS), number("ADDS", ADDS));
-    let hosts = Host::all();
+    let hosts = Host::all_with_python();
     for medium in [Medium::Memory, Medium::Disk] {
         let (directory, kind) = medium.directory();
         println!("{medium:?}: {} (file system {kind:#x})", directory.path().display());
@@ -164,7 +164,7 @@ fn race(format: Format) {
         let directory = directory.path().join("memories");
         let writer = |number: usize| {
             let host = hosts[number % hosts.len()];
-            // Of every four writers, one of each host is killed, at different times.
+            // Two of every four writers are killed, at different times.
             let killed_after =
                 (number % 4 < 2).then_some((adds * (number + 1) / (writers + 2)).max(1));
             let name = format!("{host:?}{number}");
@@ -186,11 +186,11 @@ fn race(format: Format) {
         check(&kept, &records);
         assert_eq!(strays(&directory), Vec::<String>::new());
         let longest = records.values().map(|record| record.longest).max().unwrap_or_default();
-        let host = |task: &StoredMemory| task.content.starts_with("Node");
+        let host = |task: &StoredMemory| task.content.chars().next();
         let handovers = kept.windows(2).filter(|pair| host(&pair[0]) != host(&pair[1])).count();
         println!(
             "{format:?}: {} memories in {took:.1?}, {} processes killed; the lock passed from one \
-             host to the other {handovers} times; the longest add took {longest:.1?}",
+             host to another {handovers} times; the longest add took {longest:.1?}",
             kept.len(),
             records.values().filter(|record| record.killed).count(),
         );
@@ -268,7 +268,7 @@ fn writers_go_on_while_rows_are_converted_to_a_file() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (directory, _) = Medium::Disk.directory();
     let start = |host: Host| Process::start_on_records(host, directory.path(), Format::Sqlite);
-    let hosts = Host::all();
+    let hosts = Host::all_with_python();
     let writers = (0..WRITERS).map(|number| (number, start(hosts[number % hosts.len()])));
     let writers: Vec<_> = writers.collect();
     let (added, ended) = (AtomicUsize::new(0), AtomicBool::new(false));

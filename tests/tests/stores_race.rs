@@ -48,11 +48,11 @@ fn files(category: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn nothing_is_lost_between_processes_of_both_hosts_in_a_category() {
+fn nothing_is_lost_between_processes_of_all_hosts_in_a_category() {
     let (writers, adds) = (number("WRITERS", WRITERS), number("ADDS", ADDS));
     let (scratch, _) = Medium::Disk.directory();
     let data = scratch.path().canonicalize().expect("it exists").join("data");
-    let hosts = Host::all();
+    let hosts = Host::all_with_python();
     let mut processes: Vec<_> = (0..writers)
         .map(|writer| Process::start_on_stores(hosts[writer % hosts.len()], &data))
         .collect();

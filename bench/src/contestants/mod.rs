@@ -5,7 +5,7 @@ mod bare;
 mod component;
 mod core;
 mod library;
-mod node;
+mod package;
 mod server;
 
 pub use asked::{Asked, ask};
@@ -13,7 +13,7 @@ pub use bare::{BareAppend, BareRead, CoreThenBare};
 pub use component::Component;
 pub use core::Core;
 pub use library::Library;
-pub use node::{NAME as NODE, Node, turn};
+pub use package::{Package, Program, turn};
 pub use server::{Server, handshake, request, serve, stateless_request};
 
 use std::io;
@@ -64,9 +64,11 @@ impl Lineup<'_> {
         contestants.push(Box::new(Library::new(disk()?)?));
         contestants.push(Box::new(Server::new(disk()?)?));
         let mut absent = Vec::new();
-        match crate::programs::node() {
-            Ok(program) => contestants.push(Box::new(Node::new(disk()?, program)?)),
-            Err(why) => absent.push(format!("{}: {why}", node::NAME)),
+        for (name, program) in crate::programs::packages() {
+            match program {
+                Ok(program) => contestants.push(Box::new(Package::new(name, disk()?, program)?)),
+                Err(why) => absent.push(format!("{name}: {why}")),
+            }
         }
         let title = format!("{}, on disk", self.title);
         Ok(Comparison { title, contestants, turns: self.turns[1], aims, absent })

@@ -43,10 +43,10 @@ const CREATE: [&str; 7] = [
 /// The part of the index that a search needs, at one moment.
 pub(super) struct Snapshot {
     documents: BTreeMap<String, Row>,
-    /// The postings of the query's stems, by the segment and number of the document. The first number
-    /// is the index of the stem.
+    /// The postings of the query's terms, by the segment and number of the document. The first number
+    /// is the index of the term.
     postings: BTreeMap<(i64, usize), Vec<(usize, Posting)>>,
-    stems: usize,
+    terms: usize,
     bytes: i64,
 }
 
@@ -60,14 +60,14 @@ struct Row {
 }
 
 impl Snapshot {
-    pub fn read(storage: &dyn Storage, place: &Place, stems: &[Stem]) -> Result<Self, Error> {
+    pub fn read(storage: &dyn Storage, place: &Place, terms: &[Vec<Stem>]) -> Result<Self, Error> {
         let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
         let transaction = connection.begin(Mode::Read)?;
         if !is_current(&*transaction)? {
             return Err(damaged());
         }
         let (documents, postings) = (BTreeMap::new(), BTreeMap::new());
-        let mut snapshot = Self { documents, postings, stems: stems.len(), bytes: 0 };
+        let mut snapshot = Self { documents, postings, terms: terms.len(), bytes: 0 };
         let rows = "SELECT segment, number, path, stamp, version, size, lengths, facts \
                     FROM documents WHERE stamp IS NOT NULL ORDER BY path";
         for row in transaction.query(&statement(rows, []), MAX_DOCUMENTS)?.rows {
@@ -78,21 +78,21 @@ impl Snapshot {
         let rows = "SELECT segment, stem, entries FROM postings \
                     WHERE segment IN (SELECT DISTINCT segment FROM documents) \
                     AND stem IN (SELECT value FROM json_each(?1))";
-        let wanted = json(&stems.iter().map(|stem| stem.0).collect::<Vec<_>>());
+        let wanted = json(&terms.iter().flatten().map(|stem| stem.0).collect::<Vec<_>>());
         for row in transaction.query(&statement(rows, [wanted]), u32::MAX)?.rows {
-            snapshot.add(row, stems).ok_or_else(damaged)?;
+            snapshot.add(row, terms).ok_or_else(damaged)?;
         }
         Ok(snapshot)
     }
 
-    fn add(&mut self, row: Vec<Value>, stems: &[Stem]) -> Option<()> {
+    fn add(&mut self, row: Vec<Value>, terms: &[Vec<Stem>]) -> Option<()> {
         let [Value::Integer(segment), Value::Integer(stem), Value::Text(entries)] = &row[..] else {
             return None;
         };
-        let stem = stems.iter().position(|one| one.0 == *stem)?;
+        let term = terms.iter().position(|stems| stems.contains(&Stem(*stem)))?;
         for posting in Postings::parse(entries)? {
             let key = (*segment, posting.document);
-            self.postings.entry(key).or_default().push((stem, posting));
+            self.postings.entry(key).or_default().push((term, posting));
         }
         Some(())
     }
@@ -113,13 +113,13 @@ impl Snapshot {
             self.documents.get(path).filter(|row| row.stamp == stamp)?;
         let lengths = Lengths::parse(lengths)?;
         let mut matches: BTreeMap<usize, Counts> = BTreeMap::new();
-        for (stem, Posting { entry, count, .. }) in self.postings.remove(key).unwrap_or_default() {
+        for (term, Posting { entry, count, .. }) in self.postings.remove(key).unwrap_or_default() {
             let length = lengths.0.get(entry)?.stems;
-            let none = || Counts::new(vec![0; self.stems], length);
-            matches.entry(entry).or_insert_with(none).set(stem, count);
+            let none = || Counts::new(vec![0; self.terms], length);
+            matches.entry(entry).or_insert_with(none).add_to(term, count);
         }
         let (version, facts) = (version.clone(), facts.clone());
-        Some(Indexed { version, facts, lengths, matches, stems: self.stems })
+        Some(Indexed { version, facts, lengths, matches, terms: self.terms })
     }
 }
 

@@ -58,10 +58,11 @@ impl<'a> DocumentIndex<'a> {
     /// to date.
     pub fn open(call: &'a Call<'_>, place: Place, request: &'a Request) -> Self {
         let (storage, now, work) = (call.storage, call.context.now, &request.work);
-        let stems: Vec<Stem> = request.query.stems().iter().map(|stem| Stem::of(stem)).collect();
+        let stems = |term: &Vec<String>| term.iter().map(|stem| Stem::of(stem)).collect();
+        let terms: Vec<Vec<Stem>> = request.query.terms().iter().map(stems).collect();
         let snapshot = match request.ignores_indexes {
             true => None,
-            false => Snapshot::read(storage, &place, &stems).ok(),
+            false => Snapshot::read(storage, &place, &terms).ok(),
         };
         let (seen, segment) = (BTreeSet::new(), Segment::default());
         Self { storage, place, now, work, snapshot, seen, bytes: 0, segment }

@@ -27,9 +27,10 @@ pub(crate) struct Indexed {
     /// Facts of the entries that the toolset keeps beside their counts.
     pub facts: String,
     pub(super) lengths: Lengths,
-    /// The entries that have a stem of the query.
+    /// The entries that have a term of the query.
     pub(super) matches: BTreeMap<usize, Counts>,
-    pub(super) stems: usize,
+    /// The number of the query's terms.
+    pub(super) terms: usize,
 }
 
 impl Indexed {
@@ -46,15 +47,15 @@ impl Indexed {
     /// The number of entries with each stem of the query.
     pub fn with_stem(&self) -> Vec<u64> {
         let with = |stem| self.matches.values().filter(|counts| counts.has(stem)).count() as u64;
-        (0..self.stems).map(with).collect()
+        (0..self.terms).map(with).collect()
     }
 
     /// The counts of each entry, and whether it begins a run.
     pub fn counts(self) -> impl Iterator<Item = (Counts, bool)> {
-        let Self { lengths, mut matches, stems, .. } = self;
+        let Self { lengths, mut matches, terms, .. } = self;
         lengths.0.into_iter().enumerate().map(move |(at, Length { stems: length, begins_run })| {
             let counts = matches.remove(&at);
-            let counts = counts.unwrap_or_else(|| Counts::new(vec![0; stems], length));
+            let counts = counts.unwrap_or_else(|| Counts::new(vec![0; terms], length));
             (counts, begins_run)
         })
     }

@@ -9,7 +9,7 @@ use super::error::{Code, Error};
 use super::memory::{Compost, Episode, Memory};
 use super::sqlite::{Candidates, Near, Reader};
 use crate::ranking::cost;
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
+use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall};
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
 use crate::work::OF_ENTRY;
@@ -67,7 +67,7 @@ impl Layers<'_, '_> {
         work.begin(whole, 2);
         let episodes = self.reader.ranked_episodes(self.entries.request)?;
         self.add_candidates(episodes, |layers, Episode { id, memory, tags, created_at }| Entry {
-            id: Some(id.to_string()),
+            id: Some(EntryId::Number(id)),
             about: tags.join(" "),
             read: layers.read_at(created_at, None),
             ..entry("episodic", memory, created_at)
@@ -75,7 +75,7 @@ impl Layers<'_, '_> {
         work.begin(whole, 1);
         let compost = self.reader.ranked_compost(self.entries.request)?;
         self.add_candidates(compost, |layers, Compost { id, summary, archived_at, .. }| Entry {
-            id: Some(id.to_string()),
+            id: Some(EntryId::Number(id)),
             is_archived: true,
             read: layers.read_at(archived_at, Some(true)),
             ..entry("compost", summary, archived_at)
@@ -92,7 +92,7 @@ impl Layers<'_, '_> {
         let skipped = memories.len() - read;
         self.skip(skipped as u64);
         for Memory { id, memory, created_at } in memories.into_iter().skip(skipped) {
-            let id = Some(id.to_string());
+            let id = Some(EntryId::Number(id));
             let read = Some(self.read(tool, ReadArguments::default()));
             self.entries.add_in_time(Entry { id, read, ..entry(section, memory, created_at) });
         }

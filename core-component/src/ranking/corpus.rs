@@ -34,7 +34,7 @@ pub(crate) struct Ranked<T> {
 
 impl<T> Corpus<T> {
     pub fn of(query: &Query) -> Self {
-        let with_stem = vec![0; query.stems().len()];
+        let with_stem = vec![0; query.terms().len()];
         let statistics = Statistics { entries: 0, with_stem };
         let (candidates, run) = (Vec::new(), VecDeque::new());
         Self { statistics, candidates, run, undecided: 0 }
@@ -63,6 +63,11 @@ impl<T> Corpus<T> {
         for (sum, with) in self.statistics.with_stem.iter_mut().zip(with_stem) {
             *sum += with;
         }
+    }
+
+    /// Whether any entry, hit or not, has a stem of the query.
+    pub fn has_any_stem(&self) -> bool {
+        self.statistics.with_stem.iter().any(|entries| *entries > 0)
     }
 
     /// Adds an entry that is counted already. Only a match makes itself and its two neighbours

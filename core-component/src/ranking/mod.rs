@@ -18,6 +18,7 @@ mod candidates;
 mod corpus;
 mod cost;
 mod fragments;
+mod irregular;
 mod passage;
 mod query;
 mod score;

@@ -38,7 +38,7 @@ fn telling_part(text: &str, query: &Query) -> Range<usize> {
         bounds.windows(2).map(|at| query.count(&text[at[0]..at[1]]).which()).collect();
     let stems = |at: usize| {
         let has = |stem: usize| (at..=at + 1).filter_map(|at| parts.get(at)).any(|part| part[stem]);
-        (0..query.stems().len()).filter(|stem| has(*stem)).count()
+        (0..query.terms().len()).filter(|term| has(*term)).count()
     };
     let first = (0..parts.len()).rev().max_by_key(|at| stems(*at)).unwrap_or_default();
     bounds[first]..bounds[(first + 2).min(parts.len())]
@@ -58,7 +58,7 @@ fn passage_of(text: &str, query: &Query, most: usize) -> String {
     let bounds: Vec<usize> =
         text.split_word_bound_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let starts = matches(text, &bounds, query);
-    let start = best(&starts, query.stems().len(), back, forth);
+    let start = best(&starts, query.terms().len(), back, forth);
     let end = forth(start);
     let is_bound = |at: &&usize| text[..**at].ends_with(char::is_whitespace) || **at == 0;
     let cut_start = bounds.iter().find(|at| **at >= start && is_bound(at));
@@ -78,7 +78,7 @@ type Match = (usize, usize);
 fn matches(text: &str, bounds: &[usize], query: &Query) -> Vec<Match> {
     let matches = bounds.windows(3).filter_map(|at| {
         let counts = query.count(&text[at[0]..at[2]]);
-        let stem = counts.of_stems.iter().position(|count| *count > 0)?;
+        let stem = counts.of_terms.iter().position(|count| *count > 0)?;
         Some((at[0], stem))
     });
     matches.collect()

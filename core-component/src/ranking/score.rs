@@ -20,18 +20,18 @@ pub(crate) const REACH: usize = 4;
 /// Counts with weights.
 #[derive(Clone, Debug)]
 struct Weighted {
-    of_stems: Vec<f64>,
+    of_terms: Vec<f64>,
     length: f64,
 }
 
 impl Weighted {
     fn of(counts: &Counts) -> Self {
-        let of_stems = counts.of_stems.iter().map(|count| f64::from(*count)).collect();
-        Self { of_stems, length: f64::from(counts.length) }
+        let of_terms = counts.of_terms.iter().map(|count| f64::from(*count)).collect();
+        Self { of_terms, length: f64::from(counts.length) }
     }
 
     fn add(&mut self, counts: &Counts, weight: f64) {
-        for (sum, count) in self.of_stems.iter_mut().zip(&counts.of_stems) {
+        for (sum, count) in self.of_terms.iter_mut().zip(&counts.of_terms) {
             *sum += weight * f64::from(*count);
         }
         self.length += weight * f64::from(counts.length);
@@ -40,7 +40,7 @@ impl Weighted {
     fn score(&self, weights: &[f64], mean_length: f64) -> f64 {
         let slow = K1 * (1.0 - B + B * self.length / mean_length);
         let of_stem = |(count, weight): (&f64, &f64)| weight * count * (K1 + 1.0) / (count + slow);
-        self.of_stems.iter().zip(weights).map(of_stem).sum()
+        self.of_terms.iter().zip(weights).map(of_stem).sum()
     }
 }
 
@@ -66,7 +66,7 @@ impl InContext {
                 near.add(counts, weight);
             }
         }
-        let mut around = Weighted { of_stems: vec![0.0; own.of_stems.len()], length: 0.0 };
+        let mut around = Weighted { of_terms: vec![0.0; own.of_terms.len()], length: 0.0 };
         for counts in (at.saturating_sub(REACH)..=at + REACH).filter_map(entries) {
             around.add(counts, 1.0);
         }
@@ -96,8 +96,8 @@ pub(super) struct Statistics {
 impl Statistics {
     pub fn add(&mut self, counts: &Counts) {
         self.entries += 1;
-        self.with_stem.resize(counts.of_stems.len(), 0);
-        for (with, count) in self.with_stem.iter_mut().zip(&counts.of_stems) {
+        self.with_stem.resize(counts.of_terms.len(), 0);
+        for (with, count) in self.with_stem.iter_mut().zip(&counts.of_terms) {
             *with += u64::from(*count > 0);
         }
     }

@@ -64,7 +64,7 @@ fn of_at_most(
     let mut all: Vec<Option<Counts>> = vec![None; memories.len()];
     newest.iter().for_each(|at| all[*at] = Some(counts(&request.query, &memories[*at])));
     let has = |at: usize, stem: usize| all[at].as_ref().is_some_and(|counts| counts.has(stem));
-    let stems = 0..request.query.stems().len();
+    let stems = 0..request.query.terms().len();
     let with_stem: Vec<u64> =
         stems.map(|stem| newest.iter().filter(|at| has(**at, stem)).count() as u64).collect();
     let admits =

@@ -7,7 +7,7 @@ use super::error::{Code, Error};
 use super::memory::Memory;
 use super::place::LABEL;
 use crate::names::AgentName;
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
+use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall};
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Source};
 use crate::work::OF_DOCUMENT;
@@ -107,7 +107,7 @@ fn entry(memory: Memory, agent: &str, tool: &str) -> Entry {
         importance: memory.importance as i8 - 1,
         is_archived: memory.archived,
         read: Some(ReadCall { tool: tool.to_owned(), arguments }),
-        id: Some(memory.id),
+        id: Some(EntryId::Text(memory.id)),
         unread: None,
     }
 }

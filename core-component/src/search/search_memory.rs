@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::skipped::not_read;
@@ -8,7 +8,7 @@ use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
 use crate::names::AgentName;
 use crate::ranking::{Query, Ranked, passage};
-use crate::source::{Entries, Entry, Found, Owner, ReadCall, Request, UnreadDocument};
+use crate::source::{Entries, Entry, EntryId, Found, Owner, ReadCall, Request, UnreadDocument};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
 use crate::work::Work;
@@ -45,7 +45,7 @@ pub(super) struct Input {
     /// A question or some words.
     #[schemars(length(min = 1, max = 2000))]
     query: String,
-    /// Only what this agent kept. Layers are searched only for a named agent.
+    /// Only what this agent kept, and all stores. Layers are searched only with it.
     agent: Option<AgentName>,
     /// Only this repository's session logs: its absolute path.
     #[schemars(length(min = 1, max = 4096))]
@@ -93,7 +93,8 @@ struct Hit {
     #[serde(flatten)]
     owner: Owner,
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
+    #[schemars(schema_with = "id_schema")]
+    id: Option<EntryId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +106,11 @@ struct Hit {
     // The call that reads the rest, or the text around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<ReadCall>,
+}
+
+/// The schema of an id: a number in layers, a text elsewhere.
+fn id_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [{ "type": "integer" }, { "type": "string" }] })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -236,8 +242,9 @@ fn output(
     found: Found,
     limit: usize,
 ) -> Result<Output, Changed> {
-    let Found { candidates, owners, documents, others, hidden, skipped, mut warnings } = found;
-    warnings.extend(not_read(request, &skipped));
+    let Found { candidates, owners, documents, has_word, others, hidden, skipped, warnings } =
+        found;
+    let warnings = warnings.into_iter().chain(not_read(request, &skipped)).collect();
     let mut candidates: Vec<_> = candidates
         .into_iter()
         .map(|ranked| Ranked { score: adjusted(&ranked, call.context.now), ..ranked })
@@ -246,9 +253,18 @@ fn output(
     candidates.truncate(limit);
     read_hits(call, &owners, &documents, &mut candidates)?;
     let coverage = candidates.iter().map(|ranked| ranked.coverage).fold(0.0, f64::max);
-    let advice = advice(request, candidates.is_empty(), coverage, &owners);
-    let is_weak = advice.is_some();
+    let is_weak = candidates.is_empty() || coverage < WEAK;
     let hidden = hidden.iter().filter(|coverage| **coverage >= WEAK).count();
+    let entries = owners.iter().map(|(_, entries)| entries).sum();
+    let advice = match (request.query.is_empty(), entries, candidates.is_empty()) {
+        (true, ..) => Some("the query has no word: ask with some words".to_owned()),
+        (_, 0, _) if !skipped.is_empty() => None,
+        (_, 0, _) => nothing_kept(request, &others),
+        (_, _, true) => (hidden == 0).then(|| without_hit(request, entries, has_word)),
+        _ => is_weak.then(|| {
+            format!("no hit has most of the query: these are the nearest of {entries} entries")
+        }),
+    };
     let parts = [advice, not_searched(request, is_weak, &others), not_shown(hidden)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let note = (!parts.is_empty()).then(|| parts.join("; "));
@@ -293,33 +309,28 @@ fn order(documents: &[UnreadDocument]) -> impl Fn(&Candidate, &Candidate) -> Ord
     }
 }
 
-/// Advice, unless one of the hits has most of the question.
-fn advice(
-    request: &Request,
-    is_empty: bool,
-    coverage: f64,
-    owners: &[(Owner, u64)],
-) -> Option<String> {
-    if request.query.is_empty() {
-        return Some("the query has no word: ask with some words".to_owned());
+/// That there is nothing to search. `None` if only others have something.
+fn nothing_kept(request: &Request, others: &[Owner]) -> Option<String> {
+    match &request.agent {
+        Some(agent) => Some(format!("nothing of agent `{}` is kept", agent.as_str())),
+        None => others.is_empty().then(|| "nothing is kept yet".to_owned()),
     }
-    if !is_empty && coverage >= WEAK {
-        return None;
+}
+
+/// Why there is no hit, and what to do.
+fn without_hit(request: &Request, entries: u64, has_word: bool) -> String {
+    if !has_word {
+        return format!("none of {entries} entries has a word of the query: try other words");
     }
-    let entries: u64 = owners.iter().map(|(_, entries)| entries).sum();
-    Some(match (entries, is_empty) {
-        (0, _) => "there is nothing to search".to_owned(),
-        (_, true) if request.include_archived => {
-            format!("none of {entries} entries has a word of the query: try other words")
+    let has_dates = request.from.is_some() || request.to.is_some();
+    let (are, remedy) = match (has_dates, request.include_archived) {
+        (true, true) => ("of other days", "other dates"),
+        (true, false) => {
+            ("of other days, archived, expired or summarised", "other dates or `include_archived`")
         }
-        (_, true) => format!(
-            "none of {entries} entries has a word of the query, or only archived, expired or \
-             summarised ones: try other words, or `include_archived`"
-        ),
-        (_, false) => {
-            format!("no hit has most of the query: these are the nearest of {entries} entries")
-        }
-    })
+        (false, _) => ("archived, expired or summarised", "`include_archived`"),
+    };
+    format!("of {entries} entries, those with words of the query are {are}: try {remedy}")
 }
 
 /// The owners that were left out. Those that are searched only if they are named are always told,

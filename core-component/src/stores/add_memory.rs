@@ -66,9 +66,9 @@ impl Tool for AddMemory {
             expires_at: input.expires_at.as_deref().map(input::expires_at).transpose()?,
             citations: input::citations(input.citations)?,
         };
-        let store = Store::open_or_create(call, &input.store)?;
+        let (store, mut warnings) = Store::open_or_create(call, &input.store)?;
         let update = call.listed("stores", "update_memory");
-        let mut warnings = create_memory(&store, &path, &content, &metadata, &update)?;
+        warnings.extend(create_memory(&store, &path, &content, &metadata, &update)?);
         if metadata.is_expired(call.context.now) {
             warnings.push("the memory has expired already".to_owned());
         }

@@ -49,8 +49,8 @@ impl Tool for PutMemoryFile {
         let path = input::path(&input.path, "path")?;
         let (store, warnings) = match &input.version {
             None => {
-                let store = Store::open_or_create(call, &input.store)?;
-                let warnings = create_file(&store, &path, &input.text)?;
+                let (store, mut warnings) = Store::open_or_create(call, &input.store)?;
+                warnings.extend(create_file(&store, &path, &input.text)?);
                 (store, warnings)
             }
             Some(version) => {

@@ -11,6 +11,9 @@ use crate::names::StoreName;
 use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Status, Tree};
 use crate::tool::Call;
 
+/// The most names of a list.
+const MAX_NAMES: usize = 10;
+
 /// An open store.
 pub(super) struct Store<'a> {
     pub name: &'a str,
@@ -56,16 +59,20 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Opens a store, or creates it.
+    /// Opens a store, or creates it. With a warning if it is new beside others: its name may be a
+    /// mistake.
     ///
     /// # Errors
     ///
     /// As for [`Store::open`]; `INVALID_INPUT` if a new name differs from an existing one only in
     /// case.
-    pub fn open_or_create(call: &'a Call<'a>, name: &'a StoreName) -> Result<Self, Error> {
+    pub fn open_or_create(
+        call: &'a Call<'a>,
+        name: &'a StoreName,
+    ) -> Result<(Self, Vec<String>), Error> {
         match Self::open(call, name) {
             Err(error) if error.code == Code::StoreNotFound => {}
-            opened => return opened,
+            opened => return Ok((opened?, Vec::new())),
         }
         let checked = checked(call, name)?;
         let all = call.storage.list_places(LABEL)?;
@@ -74,9 +81,17 @@ impl<'a> Store<'a> {
             return Err(Error::store_twin(checked, twin));
         }
         match call.storage.create_place(&Place::of_family(LABEL, checked)) {
-            Ok(tree) => Ok(Self { name: checked, call, tree }),
+            Ok(tree) => {
+                let others = all.iter().filter(|name| call.context.reaches_store(name));
+                Ok((
+                    Self { name: checked, call, tree },
+                    new_beside(checked, others).into_iter().collect(),
+                ))
+            }
             // Another process created it just now, or its directory is gone.
-            Err(error) if error.code == ErrorCode::AlreadyExists => Self::open(call, name),
+            Err(error) if error.code == ErrorCode::AlreadyExists => {
+                Ok((Self::open(call, name)?, Vec::new()))
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -203,6 +218,20 @@ impl From<ReadError> for Error {
         match error {
             ReadError::Unusable(error) | ReadError::Other(error) => error,
         }
+    }
+}
+
+/// The warning for a new store. `None` if there are no others.
+fn new_beside<'a>(name: &str, others: impl Iterator<Item = &'a String>) -> Option<String> {
+    let others: Vec<_> = others.map(|other| format!("`{other}`")).collect();
+    let listed = others.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    match others.len() {
+        0 => None,
+        count if count > MAX_NAMES => Some(format!(
+            "store `{name}` is new; there were {listed} and {} more",
+            count - MAX_NAMES
+        )),
+        _ => Some(format!("store `{name}` is new; there were {listed}")),
     }
 }
 

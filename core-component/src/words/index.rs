@@ -24,9 +24,12 @@ pub(crate) fn index_text(owner: &str, words: &[String], stems: &[String]) -> Str
     words.chain(stems).collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// A query for texts that have this stem.
-pub(crate) fn stem_query(owner: &str, stem: &str) -> String {
-    format!("\"{}\"", stem_token(&mark(owner), stem))
+/// A query for texts that have any of these stems.
+pub(crate) fn stem_query(owner: &str, stems: &[String]) -> String {
+    let mark = mark(owner);
+    let terms: Vec<_> =
+        stems.iter().map(|stem| format!("\"{}\"", stem_token(&mark, stem))).collect();
+    terms.join(" OR ")
 }
 
 fn stem_token(mark: &str, stem: &str) -> String {
@@ -60,7 +63,9 @@ mod tests {
         let text = index_text("ada", &words("two words two"), &["word".to_owned()]);
         let mark = mark("ada");
         assert_eq!(text, format!("{mark}two {mark}words {mark}·word"));
-        assert_eq!(stem_query("ada", "word"), format!("\"{mark}·word\""));
+        let stems = ["word", "wort"].map(str::to_owned);
+        let asked = format!("\"{mark}·word\" OR \"{mark}·wort\"");
+        assert_eq!(stem_query("ada", &stems), asked);
         assert_eq!(mark.len(), 8);
         let asked = query("ada", &words("wor TWO"));
         assert_eq!(asked, format!("\"{mark}two\" * AND \"{mark}wor\" *"));

@@ -2039,7 +2039,7 @@ class _SearchMemoryInput(TypedDict):
 class SearchMemoryInput(_SearchMemoryInput, total=False):
     """The input of `search_memory`."""
 
-    #: Only what this agent kept. Layers are searched only for a named agent.
+    #: Only what this agent kept, and all stores. Layers are searched only with it.
     agent: str
 
     #: Only this repository's session logs: its absolute path.
@@ -2118,7 +2118,7 @@ class SearchMemoryOutputHits(_SearchMemoryOutputHits, total=False):
 
     agent: str
 
-    id: str
+    id: int | str
 
     path: str
 

@@ -136,9 +136,9 @@ fn rows(above: &str, schema: &Value) -> String {
     for (name, field) in schema["properties"].as_object().expect("properties") {
         let optional = if required.iter().any(|known| known == name) { "" } else { ", optional" };
         let description = field["description"].as_str().unwrap_or_default();
-        let (field, or_null) = match field["anyOf"].as_array() {
-            Some(branches) => (&branches[0], " or null"),
-            None => (field, ""),
+        let (field, or_other) = match field["anyOf"].as_array() {
+            Some(branches) => (&branches[0], format!(" or {}", text(&branches[1], "type"))),
+            None => (field, String::new()),
         };
         let kind = match text(field, "type") {
             "array" => {
@@ -151,7 +151,7 @@ fn rows(above: &str, schema: &Value) -> String {
         };
         let bounds = bounds(field);
         rows +=
-            &format!("| `{above}{name}` | {kind}{bounds}{or_null}{optional} | {description} |\n");
+            &format!("| `{above}{name}` | {kind}{bounds}{or_other}{optional} | {description} |\n");
         if field["items"]["properties"].is_object() {
             rows += &self::rows(&format!("{above}{name}[]."), &field["items"]);
         }

@@ -71,7 +71,7 @@ impl Reader<'_> {
         let (waiting, skipped) = self.waiting::<T>(request, indexed)?;
         request.work.begin(share, 1);
         let search = Search { reader: self, layer, request, indexed, waiting };
-        let stems = 0..request.query.stems().len();
+        let stems = 0..request.query.terms().len();
         let with_stem = stems.map(|stem| Ok(search.number_with(stem)?.min(rows)));
         let with_stem = with_stem.collect::<Result<Vec<u64>, Error>>()?;
         let dates = Query { words: None, from: request.from, to: request.to, limit: 0 };
@@ -149,7 +149,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// The query for rows with a stem.
     fn rows_with(&self, stem: usize) -> Value {
-        Value::Text(stem_query(self.reader.agent, &self.request.query.stems()[stem]))
+        Value::Text(stem_query(self.reader.agent, &self.request.query.terms()[stem]))
     }
 
     /// The number of the agent's rows with a stem.

@@ -38,8 +38,8 @@ pub(super) fn candidates(
     let (pending, unread) = pending(view, agent, request)?;
     request.work.begin(share, 1);
     let search = Search { view, agent, request, pending };
-    let stems = request.query.stems();
-    let with_words = stems.iter().map(|stem| search.words_of(stem));
+    let terms = request.query.terms();
+    let with_words = terms.iter().map(|stems| search.words_of(stems));
     let with_words = with_words.collect::<Result<Vec<String>, Error>>()?;
     let with_stem = with_words.iter().enumerate().map(|(stem, words)| {
         let sql = "SELECT count(*) FROM memories_words WHERE memories_words MATCH ?1";
@@ -153,10 +153,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The FTS5 query for memories with any word of a stem.
-    fn words_of(&self, stem: &str) -> Result<String, Error> {
-        let sql = "SELECT group_concat(key, ' OR ') FROM words WHERE agent = ?1 AND stem = ?2";
-        let row = query_one(self.view, statement(sql, [Value::Integer(self.agent), text(stem)]))?;
+    /// The FTS5 query for memories with any word of some stems.
+    fn words_of(&self, stems: &[String]) -> Result<String, Error> {
+        let sql = "SELECT group_concat(key, ' OR ') FROM words \
+                   WHERE agent = ?1 AND stem IN (SELECT value FROM json_each(?2))";
+        let row = query_one(self.view, statement(sql, [Value::Integer(self.agent), json(&stems)]))?;
         let words = row.and_then(|mut row| row.pop()).map_or(Ok(None), into_optional_text)?;
         Ok(words.unwrap_or_else(|| NOTHING.to_owned()))
     }

@@ -8,7 +8,7 @@ use crate::records::candidates::{Candidates, of_all};
 use crate::records::search::add_candidates;
 use crate::records::sqlite::SqliteReader;
 use crate::records::store::Reader;
-use crate::source::{Entries, Owner, Request};
+use crate::source::{Entries, EntryId, Owner, Request};
 use crate::storage::database::Mode;
 use crate::time::Timestamp;
 use crate::work::Work;
@@ -33,7 +33,7 @@ fn request(query: &str) -> Request {
 }
 
 /// Each hit with the bits of its score, in the order of the candidates, and the number of entries.
-fn hits(request: &Request, candidates: Candidates) -> (Vec<(String, u64, u64)>, u64) {
+fn hits(request: &Request, candidates: Candidates) -> (Vec<(EntryId, u64, u64)>, u64) {
     let mut entries = Entries::of(request);
     entries.begin(Owner::default());
     add_candidates(&mut entries, candidates, "ada", "query_memories");

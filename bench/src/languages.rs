@@ -1,0 +1,161 @@
+//! `bench languages`: the packages for Node and Python, and the plugin, beside the native library.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::How;
+use crate::comparison::{Comparison, Contestant, Cost};
+use crate::contestants::{Program, path_text, turn};
+use crate::programs::{self, PLUGIN};
+use crate::work::{self, Calls, Work};
+
+const NATIVE: &str = "the library";
+
+/// A part of a program's start.
+#[derive(Clone, Copy)]
+enum Phase {
+    Import,
+    Open,
+    FirstCall,
+}
+
+pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
+    let repository = Rc::new(work::repository(directory)?);
+    Work::new(0, 1).put(repository.path())?;
+    let phases = [
+        (Phase::Import, "loading the package"),
+        (Phase::Open, "opening a memory"),
+        (Phase::FirstCall, "the first `read_summary` of a program"),
+    ];
+    let mut comparisons = Vec::new();
+    for (phase, title) in phases {
+        let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
+        let mut absent = Vec::new();
+        for (name, program) in all() {
+            match (phase, name) {
+                // There is nothing to load.
+                (Phase::Import, NATIVE) => {}
+                // wasmtime compiles it first, once for each version of the plugin.
+                (_, PLUGIN) => {}
+                _ => match program {
+                    Ok(_) => contestants.push(Box::new(Start {
+                        name,
+                        phase,
+                        repository: repository.clone(),
+                        turn: read(&repository)?,
+                    })),
+                    Err(why) => absent.push(format!("{name}: {why}")),
+                },
+            }
+        }
+        if contestants.is_empty() {
+            continue;
+        }
+        let title = title.to_owned();
+        comparisons.push(Comparison {
+            title,
+            contestants,
+            turns: how.either(1, 5),
+            aims: Vec::new(),
+            absent,
+        });
+    }
+    comparisons.push(adds(how, directory)?);
+    Ok(comparisons)
+}
+
+/// The programs, with the reasons of those that do not take part.
+fn all() -> Vec<(&'static str, Result<Command, String>)> {
+    let native = programs::built("timed-calls").map(Command::new);
+    let mut all = vec![(NATIVE, native.map_err(|error| error.to_string()))];
+    all.extend(programs::packages());
+    all
+}
+
+fn read(repository: &TempDir) -> io::Result<String> {
+    let Calls { tool, arguments } = Calls::reads(path_text(repository.path())?, 1);
+    Ok(turn(tool, &arguments))
+}
+
+/// Adds of a memory to a file, on disk.
+fn adds(how: &How, directory: &Path) -> io::Result<Comparison> {
+    let mut contestants: Vec<Box<dyn Contestant>> = Vec::new();
+    let mut absent = Vec::new();
+    for (name, program) in all() {
+        match program {
+            Ok(program) => {
+                let repository = work::repository(directory)?;
+                let program = Program::start(program, repository.path())?;
+                contestants.push(Box::new(Adds {
+                    name,
+                    program,
+                    calls: how.either(2, 10),
+                    repository,
+                }));
+            }
+            Err(why) => absent.push(format!("{name}: {why}")),
+        }
+    }
+    Ok(Comparison {
+        title: "an add of a memory in JSON, on disk".to_owned(),
+        contestants,
+        turns: how.either(1, 5),
+        aims: Vec::new(),
+        absent,
+    })
+}
+
+/// A program that is started in each turn, of which one phase counts.
+struct Start {
+    name: &'static str,
+    phase: Phase,
+    repository: Rc<TempDir>,
+    turn: String,
+}
+
+impl Contestant for Start {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn take_turn(&mut self) -> io::Result<Cost> {
+        let program = all().into_iter().find(|(name, _)| *name == self.name);
+        let program = program.expect("it is a program").1.map_err(io::Error::other)?;
+        let mut program = Program::start(program, self.repository.path())?;
+        let [import, open] = program.opened()?;
+        let whole = |wall: Duration| Cost { calls: 1, wall, cpu: None };
+        match self.phase {
+            Phase::Import => Ok(whole(import)),
+            Phase::Open => Ok(whole(open)),
+            Phase::FirstCall => program.turn(&self.turn, 1),
+        }
+    }
+}
+
+/// A program that adds memories.
+struct Adds {
+    name: &'static str,
+    program: Program,
+    calls: usize,
+    /// Removed with the program.
+    #[expect(dead_code, reason = "its end removes the directory")]
+    repository: TempDir,
+}
+
+impl Contestant for Adds {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn take_turn(&mut self) -> io::Result<Cost> {
+        let memory = json!({"type": "learning", "content": work::ENTRY});
+        let adds = vec![memory; self.calls];
+        self.program.turn(&turn("store_memory", &adds), self.calls)
+    }
+}
