@@ -5,13 +5,17 @@ use serde::Serialize;
 
 use crate::document_index::Indexed;
 use crate::names::AgentName;
-use crate::ranking::{Corpus, Counts, Query, Ranked};
+use crate::ranking::{Corpus, Counts, Match, Query, Ranked, Vector};
 use crate::time::{Date, Timestamp};
 use crate::work::Work;
 
 /// A search, as sources see it.
 pub(crate) struct Request {
     pub query: Query,
+    /// The model whose vectors count, too, if there is one.
+    pub embedder: Option<String>,
+    /// Its vector of the query, if the host has got it.
+    pub vector: Option<Vector>,
     /// The only agent to look at.
     pub agent: Option<AgentName>,
     /// The only repository to look at.
@@ -96,6 +100,8 @@ pub(crate) struct Entry {
     pub importance: i8,
     /// Whether it is shown only if archived entries are asked for.
     pub is_archived: bool,
+    /// How similar its vector is to that of the query, if both have one.
+    pub similarity: Option<f64>,
     /// The call that reads the rest, or what stands around it.
     pub read: Option<ReadCall>,
     /// Where the entry is, if it comes from an index. Then only the moment and the day, the importance
@@ -182,6 +188,7 @@ pub(crate) struct Entries<'a> {
     hidden: Vec<f64>,
     skipped: Vec<Skipped>,
     warnings: Vec<String>,
+    wants_vector: bool,
 }
 
 /// What a search did not read, because its work was used up.
@@ -205,6 +212,8 @@ pub(crate) struct Found {
     pub hidden: Vec<f64>,
     pub skipped: Vec<Skipped>,
     pub warnings: Vec<String>,
+    /// Whether entries have vectors and the request has none.
+    pub wants_vector: bool,
 }
 
 impl<'a> Entries<'a> {
@@ -212,7 +221,18 @@ impl<'a> Entries<'a> {
         let corpus = Corpus::of(&request.query);
         let (owners, documents, others) = (Vec::new(), Vec::new(), Vec::new());
         let (hidden, skipped, warnings) = (Vec::new(), Vec::new(), Vec::new());
-        Self { request, corpus, owners, documents, last: None, others, hidden, skipped, warnings }
+        Self {
+            request,
+            corpus,
+            owners,
+            documents,
+            last: None,
+            others,
+            hidden,
+            skipped,
+            warnings,
+            wants_vector: false,
+        }
     }
 
     /// Begins the entries of an owner.
@@ -242,12 +262,12 @@ impl<'a> Entries<'a> {
     }
 
     /// Adds an entry that is counted already, as [`add_in_time`](Self::add_in_time) does. Only a
-    /// match makes itself and its two neighbours candidates.
-    pub fn add_counted(&mut self, entry: Entry, counts: Counts, is_match: bool) {
+    /// match makes candidates.
+    pub fn add_counted(&mut self, entry: Entry, counts: Counts, matches: Match) {
         self.go_on_to(entry.created_at);
         let can_be_hit = self.request.admits_entry(&entry);
         let owner = self.owners.len() - 1;
-        self.corpus.add_counted(counts, is_match, can_be_hit.then_some((owner, entry)));
+        self.corpus.add_counted(counts, matches, can_be_hit.then_some((owner, entry)));
     }
 
     /// Begins a run if the next entry was kept long after the last one, or before it.
@@ -284,9 +304,9 @@ impl<'a> Entries<'a> {
             if begins_run {
                 self.begin_run();
             }
-            let is_match = counts.any();
+            let matches = Match::of_words(counts.any());
             let entry = Entry { unread: Some(Unread { document, at }), ..entry(at) };
-            self.add_counted(entry, counts, is_match);
+            self.add_counted(entry, counts, matches);
         }
     }
 
@@ -314,15 +334,31 @@ impl<'a> Entries<'a> {
         }
     }
 
+    /// Notes that a vector of the query could be compared, which the request does not have.
+    pub fn want_vector(&mut self) {
+        self.wants_vector = true;
+    }
+
     /// Notes what could not be searched.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
 
     pub fn found(self) -> Found {
-        let Self { corpus, owners, documents, others, hidden, skipped, warnings, .. } = self;
+        let Self {
+            corpus, owners, documents, others, hidden, skipped, warnings, wants_vector, ..
+        } = self;
         let has_word = corpus.has_any_stem();
-        let candidates = corpus.ranked();
-        Found { candidates, owners, documents, has_word, others, hidden, skipped, warnings }
+        Found {
+            candidates: corpus.ranked(),
+            owners,
+            documents,
+            has_word,
+            others,
+            hidden,
+            skipped,
+            warnings,
+            wants_vector,
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::agents::names;
 use super::error::{Code, Error};
 use super::memory::{Compost, Episode, Memory};
 use super::sqlite::{Candidates, Near, Reader};
-use crate::ranking::cost;
+use crate::ranking::{Match, cost};
 use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall};
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
@@ -112,7 +112,7 @@ impl Layers<'_, '_> {
             if counts.any() && request.admits(entry.created_at, false) && !is_shown {
                 self.entries.hide(&counts);
             }
-            self.entries.add_counted(entry, counts, is_match);
+            self.entries.add_counted(entry, counts, Match::of_words(is_match));
         }
     }
 
@@ -152,6 +152,7 @@ fn entry(section: &str, text: String, created_at: Option<Timestamp>) -> Entry {
         importance: 0,
         is_archived: false,
         read: None,
+        similarity: None,
         unread: None,
     }
 }

@@ -38,7 +38,7 @@ fn telling_part(text: &str, query: &Query) -> Range<usize> {
         bounds.windows(2).map(|at| query.count(&text[at[0]..at[1]]).which()).collect();
     let stems = |at: usize| {
         let has = |stem: usize| (at..=at + 1).filter_map(|at| parts.get(at)).any(|part| part[stem]);
-        (0..query.terms().len()).filter(|term| has(*term)).count()
+        (0..query.terms().len()).filter(|stem| has(*stem)).count()
     };
     let first = (0..parts.len()).rev().max_by_key(|at| stems(*at)).unwrap_or_default();
     bounds[first]..bounds[(first + 2).min(parts.len())]

@@ -4,12 +4,14 @@ use std::cell::OnceCell;
 
 use super::agents::Files;
 use super::error::{Code, Error};
+use super::follow_ups::follow_up;
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
 use super::settings::{RecordsFormat, RecordsSettings};
 use super::sqlite::{AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, migrate};
 use super::store::{Purpose, Reader, Writer};
 use super::uri::changed_by;
+use crate::follow_up::FollowUp;
 use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode};
 use crate::storage::{Area, Document, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, has_document};
@@ -159,10 +161,19 @@ impl<'a> Agent<'a> {
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
         let output = change(&mut writer)?;
         if writer.has_changed() {
+            let follow_up = self.follow_up(&writer)?;
             transaction.commit().map_err(Error::of_commit)?;
             self.note_change();
+            self.call.follow_ups.borrow_mut().extend(follow_up);
         }
         Ok(output)
+    }
+
+    /// The follow-up for memories that wait for vectors.
+    fn follow_up(&self, writer: &SqliteWriter<'_>) -> Result<Option<FollowUp>, Error> {
+        let Some(model) = &self.call.context.embedder else { return Ok(None) };
+        let wanting = writer.wants_vectors(model, self.call.context.now)?;
+        Ok(wanting.map(|agent| follow_up(agent, model)))
     }
 
     /// Notes that the agent's resources have changed.

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use super::error::Error;
 use super::memory::Memory;
-use crate::ranking::{Counts, MAX_MATCHES, Query, choose, cost};
+use crate::ranking::{Counts, MAX_MATCHES, Match, Query, choose, cost};
 use crate::source::Request;
 use crate::work::OF_ENTRY;
 
 /// An agent's memories for a ranked search.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Candidates {
     /// The number of the agent's memories.
     pub memories: u64,
@@ -21,14 +21,20 @@ pub(super) struct Candidates {
     pub unread: u64,
     /// How many memories were not looked at, because the work of the search was used up.
     pub skipped: u64,
+    /// Whether the agent has vectors of the embedder and the request has none.
+    pub wants_vector: bool,
+    /// Which vectors were not compared, in words.
+    pub not_compared: Option<String>,
 }
 
 /// A match, or a memory around one.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Near {
     pub memory: Memory,
     pub counts: Counts,
-    pub is_match: bool,
+    pub matches: Match,
+    /// How similar its vector is to that of the query, if both have one.
+    pub similarity: Option<f64>,
     /// Whether the memory before it is not the one before it in the order of insertion.
     pub begins_run: bool,
 }
@@ -80,8 +86,9 @@ fn of_at_most(
             continue;
         };
         let begins_run = kind.replace(memory.kind) != Some(memory.kind);
-        near.push(Near { memory, counts, is_match: chosen.contains(&at), begins_run });
+        let matches = if chosen.contains(&at) { Match::Words } else { Match::None };
+        near.push(Near { memory, counts, matches, similarity: None, begins_run });
     }
     let skipped = number - near.len() as u64;
-    Ok(Candidates { memories: number, with_stem, near, unread: 0, skipped })
+    Ok(Candidates { memories: number, with_stem, near, skipped, ..Candidates::default() })
 }

@@ -67,6 +67,12 @@ fn add(agent: &Agent<'_>, tool: &str, entries: &mut Entries<'_>) -> Result<(), E
             agent.name, candidates.unread,
         ));
     }
+    if let Some(reason) = &candidates.not_compared {
+        entries.warn(format!("records of agent `{}`: {reason}", agent.name));
+    }
+    if candidates.wants_vector {
+        entries.want_vector();
+    }
     entries.begin(owner(agent.name));
     entries.skip_some(owner(agent.name), candidates.skipped, "memory", "memories");
     add_candidates(entries, candidates, agent.name, tool);
@@ -82,11 +88,12 @@ pub(super) fn add_candidates(
 ) {
     let Candidates { memories, with_stem, near, .. } = candidates;
     entries.count(memories, &with_stem);
-    for Near { memory, counts, is_match, begins_run } in near {
+    for Near { memory, counts, matches, similarity, begins_run } in near {
         if begins_run {
             entries.begin_run();
         }
-        entries.add_counted(entry(memory, agent, tool), counts, is_match);
+        let entry = Entry { similarity, ..entry(memory, agent, tool) };
+        entries.add_counted(entry, counts, matches);
     }
 }
 
@@ -108,6 +115,7 @@ fn entry(memory: Memory, agent: &str, tool: &str) -> Entry {
         is_archived: memory.archived,
         read: Some(ReadCall { tool: tool.to_owned(), arguments }),
         id: Some(EntryId::Text(memory.id)),
+        similarity: None,
         unread: None,
     }
 }

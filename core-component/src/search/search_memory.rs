@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::skipped::not_read;
 use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
+use crate::follow_up::WantedVector;
 use crate::names::AgentName;
-use crate::ranking::{Query, Ranked, passage};
+use crate::ranking::{Query, Ranked, Vector, fuse, passage};
 use crate::source::{Entries, Entry, EntryId, Found, Owner, ReadCall, Request, UnreadDocument};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
@@ -30,6 +31,9 @@ const IMPORTANCE: f64 = 0.05;
 const RECENCY: f64 = 0.05;
 /// The age at which half of that is left, in days.
 const HALF_AGE: f64 = 30.0;
+
+/// How long a search is worth waiting for the vector of its query, in milliseconds.
+const DEADLINE_MS: u32 = 1_000;
 
 /// The most names of a list in a note.
 const MAX_NAMES: usize = 10;
@@ -133,6 +137,8 @@ impl Tool for SearchMemory {
         check_toolsets(call, &input.toolsets)?;
         let mut request = Request {
             query: Query::of(&input.query),
+            embedder: call.context.embedder.clone(),
+            vector: vector(call, &input.query)?,
             from: bound(call, &input.from_date, "from_date", "00:00:00.000")?,
             to: bound(call, &input.to_date, "to_date", "23:59:59.999")?,
             agent: input.agent,
@@ -142,8 +148,15 @@ impl Tool for SearchMemory {
             work: Work::of_search(),
         };
         let limit = input.limit as usize;
-        if let Ok(output) = output(call, &request, search(call, &request, &input.toolsets)?, limit)
-        {
+        let found = search(call, &request, &input.toolsets)?;
+        if found.wants_vector && !request.query.is_empty() {
+            *call.wants_vector.borrow_mut() = request.embedder.clone().map(|model| WantedVector {
+                model,
+                text: input.query.clone(),
+                deadline_ms: DEADLINE_MS,
+            });
+        }
+        if let Ok(output) = output(call, &request, found, limit) {
             return Ok(output);
         }
         // A document changed since the search has seen its stamp.
@@ -153,6 +166,19 @@ impl Tool for SearchMemory {
         output(call, &request, found, limit)
             .map_err(|Changed| Error::internal("a hit was not read".to_owned()))
     }
+}
+
+/// The vector of the query, if the host brings it.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` for numbers that are no vector.
+fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
+    let given = call.context.vector.as_ref().filter(|given| given.text == query);
+    let vector = given.map(|given| Vector::of(&given.vector)).transpose();
+    vector.map_err(|reason| {
+        Error::new(Code::InvalidInput, format!("the vector of the query {reason}"))
+    })
 }
 
 /// Collects the entries of the toolsets that are asked for.
@@ -242,9 +268,19 @@ fn output(
     found: Found,
     limit: usize,
 ) -> Result<Output, Changed> {
-    let Found { candidates, owners, documents, has_word, others, hidden, skipped, warnings } =
-        found;
-    let warnings = warnings.into_iter().chain(not_read(request, &skipped)).collect();
+    let Found {
+        mut candidates,
+        owners,
+        documents,
+        has_word,
+        others,
+        hidden,
+        skipped,
+        mut warnings,
+        ..
+    } = found;
+    warnings.extend(not_read(request, &skipped));
+    fuse(&mut candidates, |(_, entry)| entry.similarity);
     let mut candidates: Vec<_> = candidates
         .into_iter()
         .map(|ranked| Ranked { score: adjusted(&ranked, call.context.now), ..ranked })

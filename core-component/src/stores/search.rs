@@ -234,6 +234,7 @@ fn parts(
         importance: 0,
         is_archived: metadata.is_expired(now),
         read: Some(ReadCall { tool: read.to_owned(), arguments: arguments.clone() }),
+        similarity: None,
         unread: None,
     };
     chunks(memory.content, PART).into_iter().map(part).collect()

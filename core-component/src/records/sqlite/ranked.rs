@@ -8,8 +8,9 @@ use super::search::NOTHING;
 use super::sql::{
     flag, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };
+use super::vectors::{Similarities, similarities};
 use super::vocabulary::json;
-use crate::ranking::{Counts, MAX_MATCHES, REACH, choose};
+use crate::ranking::{Counts, MAX_MATCHES, Match, REACH, choose};
 use crate::records::candidates::{Candidates, Near, counts, work};
 use crate::records::error::Error;
 use crate::source::Request;
@@ -49,8 +50,10 @@ pub(super) fn candidates(
     let matches = choose(&with_stem, MAX_MATCHES, |stem| {
         search.newest(stem, &with_words[stem], with_stem[stem])
     })?;
-    let (near, skipped) = search.near(&matches)?;
-    Ok(Candidates { memories, with_stem, near, unread, skipped })
+    let similarities = similarities(view, agent, request)?;
+    let (near, skipped) = search.near(&matches, &similarities)?;
+    let Similarities { wants_vector, warning: not_compared, .. } = similarities;
+    Ok(Candidates { memories, with_stem, near, unread, skipped, wants_vector, not_compared })
 }
 
 fn number(
@@ -196,13 +199,18 @@ impl Search<'_> {
         rows.iter().map(|row| integer(&row[0])).collect()
     }
 
-    /// The matches with the memories around them, and the number of those that were not read. The
-    /// newest are read first.
-    fn near(&self, matches: &BTreeSet<i64>) -> Result<(Vec<Near>, u64), Error> {
-        if matches.is_empty() {
+    /// The matches by words and by vectors with the memories around them, and the number of those that
+    /// were not read. The newest are read first.
+    fn near(
+        &self,
+        matches: &BTreeSet<i64>,
+        similarities: &Similarities,
+    ) -> Result<(Vec<Near>, u64), Error> {
+        let all: BTreeSet<i64> = matches.union(&similarities.nearest).copied().collect();
+        if all.is_empty() {
             return Ok((Vec::new(), 0));
         }
-        let (keys, first_of_runs) = self.keys_around(matches)?;
+        let (keys, first_of_runs) = self.keys_around(&all)?;
         let mut newest = keys.clone();
         newest.sort_unstable_by_key(|key| Reverse(*key));
         let mut read = BTreeMap::new();
@@ -223,7 +231,13 @@ impl Search<'_> {
             };
             let follows_skipped = std::mem::take(&mut follows_skipped);
             let begins_run = follows_skipped || first_of_runs.contains(&key);
-            near.push(Near { memory, counts, is_match: matches.contains(&key), begins_run });
+            let matches = match matches.contains(&key) {
+                true => Match::Words,
+                false if similarities.nearest.contains(&key) => Match::Vector,
+                false => Match::None,
+            };
+            let similarity = similarities.of.get(&key).copied();
+            near.push(Near { memory, counts, matches, similarity, begins_run });
         }
         Ok((near, skipped))
     }

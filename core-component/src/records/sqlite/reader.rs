@@ -33,7 +33,7 @@ const BATCH: u32 = 100;
 const MAX_NEWEST: u32 = 20_000;
 
 /// The most agents that are listed.
-const MAX_AGENTS: u32 = 10_000;
+pub(super) const MAX_AGENTS: u32 = 10_000;
 
 /// The agents that have rows, in byte order.
 pub(in crate::records) fn agent_names(database: &dyn Connection) -> Result<Vec<String>, Error> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Host;
-use crate::ranking::Query;
+use crate::ranking::{Match, Query};
 use crate::records::candidates::{Candidates, of_all};
 use crate::records::search::add_candidates;
 use crate::records::sqlite::SqliteReader;
@@ -23,6 +23,8 @@ fn request(query: &str) -> Request {
     Request {
         work: Work::of_search(),
         query: Query::of(query),
+        embedder: None,
+        vector: None,
         agent: None,
         repo_root: None,
         from: None,
@@ -123,5 +125,5 @@ fn the_index_finds_the_hits_and_the_scores_of_reading_everything() {
     }
     let many = reader.candidates(&request("run")).expect("candidates");
     assert!(many.with_stem[0] > 1_000);
-    assert_eq!(many.near.iter().filter(|near| near.is_match).count(), 500);
+    assert_eq!(many.near.iter().filter(|near| near.matches == Match::Words).count(), 500);
 }
