@@ -39,6 +39,14 @@ const MIN_BYTES: u64 = 64 << 10;
 /// As many bytes take as long to search as a document takes to be opened.
 const BYTES_OF_READ: u64 = 4 << 10;
 
+/// Removes documents that were deleted for good from the index of a place. If another search is
+/// writing, the next search removes them.
+pub(crate) fn forget(call: &Call<'_>, place: &Place, paths: &[&str]) {
+    if !paths.is_empty() {
+        let _ = database::write(call.storage, place, paths, &Segment::default(), false);
+    }
+}
+
 /// The index of one place, for one search.
 pub(crate) struct DocumentIndex<'a> {
     storage: &'a dyn Storage,

@@ -61,6 +61,7 @@ fn with_some_words(WithAnyTerm { count, of_newest }: WithAnyTerm) -> String {
         (1, None) => "1 has some of the words".to_owned(),
         (count, _) if count > MAX_COUNT => format!("more than {MAX_COUNT} have some of the words"),
         (count, None) => format!("{count} have some of the words"),
+        (1, Some(newest)) => format!("of the newest {newest}, 1 has some of the words"),
         (count, Some(newest)) => {
             format!("of the newest {newest}, {count} have some of the words")
         }

@@ -294,6 +294,7 @@ fn output(
     let entries = owners.iter().map(|(_, entries)| entries).sum();
     let advice = match (request.query.is_empty(), entries, candidates.is_empty()) {
         (true, ..) => Some("the query has no word: ask with some words".to_owned()),
+        (_, 0, _) if !skipped.is_empty() => None,
         (_, 0, _) => nothing_kept(request, &others),
         (_, _, true) => (hidden == 0).then(|| without_hit(request, entries, has_word)),
         _ => is_weak.then(|| {

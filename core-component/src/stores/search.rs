@@ -4,18 +4,20 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
-use super::memory::Memory;
+use super::memory::{Memory, Metadata};
 use super::path::{CategoryPath, MemoryPath};
+use super::place::LABEL;
 use super::store::{ReadError, Store, names, usable};
 use super::walk::files;
+use crate::document_index::{self, DocumentIndex, Part};
 use crate::markdown::chunks;
 use crate::names::StoreName;
 use crate::ranking::{MAX_COST, cost};
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
-use crate::storage::Status;
+use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
+use crate::storage::{Place, Status};
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
-use crate::work::{OF_DOCUMENT, Work};
+use crate::work::{OF_DOCUMENT, OF_INDEXED, Work};
 
 /// A longer memory is searched in parts of about so many bytes.
 const PART: usize = 1_500;
@@ -26,7 +28,8 @@ const MAX_ABOUT: usize = 4 << 10;
 /// The work to read a byte of an index of a category.
 const YAML: u64 = 1;
 
-pub(super) const SOURCE: Source = Source { toolset: "stores", collect, read: |_, _, _| Ok(None) };
+pub(super) const SOURCE: Source =
+    Source { toolset: "stores", collect, read: |call, owner, path| Ok(read(call, owner, path)?) };
 
 /// Adds the memories of all stores that the caller may use. They belong to no agent.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
@@ -57,9 +60,23 @@ fn add(
     entries: &mut Entries<'_>,
 ) -> Result<(), Error> {
     entries.begin(owner(store));
-    let (work, now) = (&entries.request.work, call.context.now);
-    let mut skipped = 0;
-    for (path, status) in files_in_order(store, work)? {
+    let (request, now) = (entries.request, call.context.now);
+    let work = &request.work;
+    let place = Place::of_family(LABEL, store.name);
+    let mut index = DocumentIndex::open(call, place, request);
+    let (mut to_read, mut skipped) = (Vec::new(), 0);
+    for (path, status) in files(store)? {
+        let indexed = index.find(&path.file(), &status);
+        match indexed.and_then(|indexed| Some((Facts::parse(&indexed.facts)?, indexed))) {
+            Some(_) if !work.take(OF_INDEXED) => skipped += 1,
+            Some((facts, indexed)) => {
+                let entry = |_| facts.entry(now);
+                entries.add_indexed(path.to_string(), indexed, entry);
+            }
+            None => to_read.push((path, status)),
+        }
+    }
+    for (path, status) in in_order(store, to_read, work)? {
         // A text has no less work than bytes.
         if OF_DOCUMENT + status.size > work.left() {
             skipped += 1;
@@ -68,8 +85,19 @@ fn add(
         let found = store.read(&path, |memory, text| {
             let number = 1 + 2 * memory.content.len() / PART;
             let about = number as u64 * cost(&about(&path, &memory.metadata.tags));
-            let fits = work.take(OF_DOCUMENT + cost(&text.text) + about);
-            fits.then(|| parts(store, &path, &memory, now, read))
+            let of_parts = cost(&text.text) + about;
+            work.take(OF_DOCUMENT + of_parts).then(|| {
+                let parts = parts(store, &path, &memory, now, read);
+                let document = document_index::Document {
+                    path: &path.file(),
+                    status: &status,
+                    version: &text.version,
+                    work: of_parts,
+                    facts: Facts::of(&memory.metadata).text(),
+                };
+                index.add(document, parts.iter().enumerate().map(indexed_part));
+                parts
+            })
         });
         match found {
             Ok(None) => {}
@@ -85,13 +113,71 @@ fn add(
         }
     }
     entries.skip_some(owner(store), skipped, "memory", "memories");
+    index.update(|_| true);
     Ok(())
 }
 
-/// The files of a store's memories. If there may be too little work left for all of them, those that
-/// were changed last come first, as far as the indexes of the categories say.
-fn files_in_order(store: &Store<'_>, work: &Work) -> Result<Vec<(MemoryPath, Status)>, Error> {
-    let mut files = files(store)?;
+/// Reads the parts of a memory again.
+fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries>, Error> {
+    let name = owner.store.as_deref().and_then(StoreName::parse);
+    let (Some(name), Ok(path)) = (name, MemoryPath::parse(path)) else { return Ok(None) };
+    let store = Store::open(call, &name)?;
+    let tool = call.listed("stores", "get_memory");
+    Ok(store.read(&path, |memory, text| ReadEntries {
+        version: text.version.clone(),
+        entries: parts(&store, &path, &memory, call.context.now, &tool),
+    })?)
+}
+
+/// A part as the index of documents knows it.
+fn indexed_part((at, part): (usize, &Entry)) -> Part {
+    Part { texts: [part.text.clone(), part.about.clone()], begins_run: at == 0 }
+}
+
+/// The moments of a memory, which the index of documents keeps: that of its creation and that from
+/// which on it has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Facts {
+    created_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+}
+
+impl Facts {
+    fn of(metadata: &Metadata) -> Self {
+        Self { created_at: metadata.created_at, expires_at: metadata.expires_at }
+    }
+
+    /// As text: both in milliseconds, with a comma between them.
+    fn text(self) -> String {
+        let text = |moment: Option<Timestamp>| {
+            moment.map(|moment| moment.milliseconds().to_string()).unwrap_or_default()
+        };
+        format!("{},{}", text(self.created_at), text(self.expires_at))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let moment = |text: &str| match text {
+            "" => Some(None),
+            _ => Timestamp::from_milliseconds(text.parse().ok()?).map(Some),
+        };
+        let (created_at, expires_at) = text.split_once(',')?;
+        Some(Self { created_at: moment(created_at)?, expires_at: moment(expires_at)? })
+    }
+
+    /// What the ranking needs of each part.
+    fn entry(self, now: Timestamp) -> Entry {
+        let is_archived = self.expires_at.is_some_and(|expires_at| expires_at <= now);
+        Entry { created_at: self.created_at, is_archived, ..Entry::default() }
+    }
+}
+
+/// The order in which files are read. If there may be too little work left for all of them, those
+/// that were changed last come first, as far as the indexes of the categories say.
+fn in_order(
+    store: &Store<'_>,
+    mut files: Vec<(MemoryPath, Status)>,
+    work: &Work,
+) -> Result<Vec<(MemoryPath, Status)>, Error> {
     let most = |(_, status): &(MemoryPath, Status)| OF_DOCUMENT + MAX_COST * status.size;
     if files.iter().map(most).sum::<u64>() <= work.left() {
         return Ok(files);
