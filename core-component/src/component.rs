@@ -1,7 +1,7 @@
 //! The component: connects the bindings generated from `wit/` to the plain functions of this crate.
 //! No other module uses the bindings.
 
-use crate::context::{Context, Settings};
+use crate::context::{Context, EmbeddedText, Settings};
 use crate::storage::{self, Documents, Storage, Tree, Writer, database as sql};
 use crate::time::Timestamp;
 use crate::toolbox;
@@ -123,6 +123,8 @@ fn context(given: exported::Context) -> Result<Context, exported::Failure> {
         agents: given.agents,
         stores: given.stores,
         models: given.models,
+        embedder: given.embedder,
+        vector: given.vector.map(|of| EmbeddedText { text: of.text, vector: of.vector }),
         seed: given.seed,
     })
 }
@@ -132,7 +134,13 @@ fn outcome(outcome: toolbox::Outcome) -> exported::Outcome {
         answer: outcome.answer.map_err(refusal),
         changed: outcome.changed,
         follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
+        wants_vector: outcome.wants_vector.map(wanted_vector),
     }
+}
+
+fn wanted_vector(wanted: toolbox::WantedVector) -> exported::WantedVector {
+    let toolbox::WantedVector { model, text, deadline_ms } = wanted;
+    exported::WantedVector { model, text, deadline_ms }
 }
 
 fn follow_up(follow_up: toolbox::FollowUp) -> exported::FollowUp {

@@ -32,8 +32,17 @@ impl Settings {
     }
 }
 
+/// A text with its vector, as the embedder gave it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct EmbeddedText {
+    /// The text.
+    pub text: String,
+    /// 1 to 4,096 finite numbers.
+    pub vector: Vec<f32>,
+}
+
 /// The context of one call.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Context {
     /// The settings of the host.
     pub settings: Settings,
@@ -50,6 +59,12 @@ pub struct Context {
     /// The models that the host asks for this caller's follow-ups, the preferred one first.
     #[serde(default)]
     pub models: Vec<String>,
+    /// The model that the host asks for the vectors of texts, if there is one.
+    #[serde(default)]
+    pub embedder: Option<String>,
+    /// The vector that an outcome of the same call wanted.
+    #[serde(default)]
+    pub vector: Option<EmbeddedText>,
     /// The random seed, a new one for each call. All randomness of the component comes from it.
     pub seed: u64,
 }

@@ -7,10 +7,21 @@ use serde::Deserialize;
 pub struct FollowUp {
     /// The name of the toolset, `/`, and a number.
     pub id: String,
-    /// `summary`: a model is asked for a summary.
+    /// `summary`: a model is asked for a summary. `embedding`: the embedder is asked for vectors.
     pub kind: &'static str,
     /// JSON, whose form depends on the kind.
     pub payload: String,
+}
+
+/// A vector that would make an answer better. `wit/toolbox` has the same record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedVector {
+    /// The embedder.
+    pub model: String,
+    /// The text of the vector.
+    pub text: String,
+    /// How long it is worth waiting for, in milliseconds.
+    pub deadline_ms: u32,
 }
 
 /// The most follow-ups that are listed at once.
@@ -24,6 +35,20 @@ pub(crate) enum SummaryAnswer {
     Summary { model: String, summary: String },
     /// No model gave one.
     Failed {
+        #[allow(dead_code, reason = "for the log of the host")]
+        error: String,
+    },
+}
+
+/// The answer to a follow-up of the kind `embedding`.
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub(crate) enum EmbeddingAnswer {
+    /// The vectors of the texts, in order. A value that is no number of 32 bits is refused later.
+    Vectors { batch: String, model: String, vectors: Vec<Vec<Option<f32>>> },
+    /// The embedder gave none.
+    Failed {
+        batch: String,
         #[allow(dead_code, reason = "for the log of the host")]
         error: String,
     },

@@ -47,6 +47,7 @@ mod tool;
 pub mod toolbox;
 mod toolset;
 mod words;
+mod work;
 mod yaml;
 
 pub use agent_memory_storage as storage;

@@ -5,12 +5,17 @@ use serde::Serialize;
 
 use crate::document_index::Indexed;
 use crate::names::AgentName;
-use crate::ranking::{Corpus, Counts, Query, Ranked};
+use crate::ranking::{Corpus, Counts, Match, Query, Ranked, Vector};
 use crate::time::{Date, Timestamp};
+use crate::work::Work;
 
 /// A search, as sources see it.
 pub(crate) struct Request {
     pub query: Query,
+    /// The model whose vectors count, too, if there is one.
+    pub embedder: Option<String>,
+    /// Its vector of the query, if the host has got it.
+    pub vector: Option<Vector>,
     /// The only agent to look at.
     pub agent: Option<AgentName>,
     /// The only repository to look at.
@@ -22,6 +27,8 @@ pub(crate) struct Request {
     pub include_archived: bool,
     /// Whether documents are read even if an index knows them.
     pub ignores_indexes: bool,
+    /// The work that it may do.
+    pub work: Work,
 }
 
 impl Request {
@@ -93,6 +100,8 @@ pub(crate) struct Entry {
     pub importance: i8,
     /// Whether it is shown only if archived entries are asked for.
     pub is_archived: bool,
+    /// How similar its vector is to that of the query, if both have one.
+    pub similarity: Option<f64>,
     /// The call that reads the rest, or what stands around it.
     pub read: Option<ReadCall>,
     /// Where the entry is, if it comes from an index. Then only the moment and the day, the importance
@@ -177,7 +186,16 @@ pub(crate) struct Entries<'a> {
     /// The owners that a search for one agent leaves out.
     others: Vec<Owner>,
     hidden: Vec<f64>,
+    skipped: Vec<Skipped>,
     warnings: Vec<String>,
+    wants_vector: bool,
+}
+
+/// What a search did not read, because its work was used up.
+pub(crate) struct Skipped {
+    pub owner: Owner,
+    /// Such as `12 logs`.
+    pub what: String,
 }
 
 /// The entries of a search, with the score of each candidate.
@@ -192,15 +210,29 @@ pub(crate) struct Found {
     /// Of each summary that is shown only if it is asked for, the share of the query's stems that it
     /// has.
     pub hidden: Vec<f64>,
+    pub skipped: Vec<Skipped>,
     pub warnings: Vec<String>,
+    /// Whether entries have vectors and the request has none.
+    pub wants_vector: bool,
 }
 
 impl<'a> Entries<'a> {
     pub fn of(request: &'a Request) -> Self {
         let corpus = Corpus::of(&request.query);
         let (owners, documents, others) = (Vec::new(), Vec::new(), Vec::new());
-        let (hidden, warnings) = (Vec::new(), Vec::new());
-        Self { request, corpus, owners, documents, last: None, others, hidden, warnings }
+        let (hidden, skipped, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            request,
+            corpus,
+            owners,
+            documents,
+            last: None,
+            others,
+            hidden,
+            skipped,
+            warnings,
+            wants_vector: false,
+        }
     }
 
     /// Begins the entries of an owner.
@@ -230,12 +262,12 @@ impl<'a> Entries<'a> {
     }
 
     /// Adds an entry that is counted already, as [`add_in_time`](Self::add_in_time) does. Only a
-    /// match makes itself and its two neighbours candidates.
-    pub fn add_counted(&mut self, entry: Entry, counts: Counts, is_match: bool) {
+    /// match makes candidates.
+    pub fn add_counted(&mut self, entry: Entry, counts: Counts, matches: Match) {
         self.go_on_to(entry.created_at);
         let can_be_hit = self.request.admits_entry(&entry);
         let owner = self.owners.len() - 1;
-        self.corpus.add_counted(counts, is_match, can_be_hit.then_some((owner, entry)));
+        self.corpus.add_counted(counts, matches, can_be_hit.then_some((owner, entry)));
     }
 
     /// Begins a run if the next entry was kept long after the last one, or before it.
@@ -272,9 +304,9 @@ impl<'a> Entries<'a> {
             if begins_run {
                 self.begin_run();
             }
-            let is_match = counts.any();
+            let matches = Match::of_words(counts.any());
             let entry = Entry { unread: Some(Unread { document, at }), ..entry(at) };
-            self.add_counted(entry, counts, is_match);
+            self.add_counted(entry, counts, matches);
         }
     }
 
@@ -288,15 +320,45 @@ impl<'a> Entries<'a> {
         self.hidden.push(counts.coverage());
     }
 
+    /// Notes what was not read of an owner, because the work was used up.
+    pub fn skip(&mut self, owner: Owner, what: &str) {
+        self.skipped.push(Skipped { owner, what: what.to_owned() });
+    }
+
+    /// Notes how many documents or memories of an owner were not read, if there are any.
+    pub fn skip_some(&mut self, owner: Owner, count: u64, one: &str, many: &str) {
+        match count {
+            0 => {}
+            1 => self.skip(owner, &format!("1 {one}")),
+            _ => self.skip(owner, &format!("{count} {many}")),
+        }
+    }
+
+    /// Notes that a vector of the query could be compared, which the request does not have.
+    pub fn want_vector(&mut self) {
+        self.wants_vector = true;
+    }
+
     /// Notes what could not be searched.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
 
     pub fn found(self) -> Found {
-        let Self { corpus, owners, documents, others, hidden, warnings, .. } = self;
+        let Self {
+            corpus, owners, documents, others, hidden, skipped, warnings, wants_vector, ..
+        } = self;
         let has_word = corpus.has_any_stem();
-        let candidates = corpus.ranked();
-        Found { candidates, owners, documents, has_word, others, hidden, warnings }
+        Found {
+            candidates: corpus.ranked(),
+            owners,
+            documents,
+            has_word,
+            others,
+            hidden,
+            skipped,
+            warnings,
+            wants_vector,
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Settings};
-pub use crate::follow_up::FollowUp;
+pub use crate::follow_up::{FollowUp, WantedVector};
 use crate::prompt::{Partial, Prompt};
 use crate::storage::Storage;
 use crate::stores::registry;
@@ -56,12 +56,15 @@ pub struct Outcome {
     pub changed: Vec<String>,
     /// Work that the call leaves to the host.
     pub follow_ups: Vec<FollowUp>,
+    /// The vector with which the answer would be better. It is complete without it.
+    pub wants_vector: Option<WantedVector>,
 }
 
 impl Outcome {
     fn of(call: Call<'_>, answer: Result<String, Refusal>) -> Self {
         let (changed, follow_ups) = (call.changed.into_inner(), call.follow_ups.into_inner());
-        Self { answer, changed, follow_ups }
+        let wants_vector = call.wants_vector.into_inner();
+        Self { answer, changed, follow_ups, wants_vector }
     }
 
     fn of_value(call: Call<'_>, answer: Checked<Value>) -> Self {

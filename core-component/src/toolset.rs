@@ -75,7 +75,9 @@ impl Toolset {
             "prompts": self.prompts.iter().map(Prompt::describe).collect::<Vec<_>>(),
         });
         if let Some(follow_ups) = self.follow_ups {
-            description["model_setting"] = json!(follow_ups.model_setting);
+            if let Some(setting) = follow_ups.model_setting {
+                description["model_setting"] = json!(setting);
+            }
         }
         if let Some(setting) = self.left_out_by {
             description["left_out_by"] = json!(setting);
@@ -188,8 +190,9 @@ pub(crate) struct DatabaseDescription {
 
 /// The follow-ups of a toolset. Each has a number in the toolset.
 pub(crate) struct FollowUps {
-    /// The name of the setting whose value may be the name of the only model that is asked.
-    pub model_setting: &'static str,
+    /// The name of the setting whose value may be the name of the only model that is asked. None if
+    /// only the embedder is.
+    pub model_setting: Option<&'static str>,
     /// Adds those without a current lease to the call's follow-ups.
     pub pending: fn(&Call<'_>) -> Checked<()>,
     /// Takes a lease of so many seconds. False if another host has one or nothing is left to do.

@@ -19,6 +19,8 @@ const DATABASE: &str = "documents.db";
 struct Scene {
     memory: InMemoryStorage,
     place: Place,
+    /// Whether the place is a store.
+    is_store: bool,
     reads: Cell<usize>,
     /// How many operations on derived databases there were, and the one that fails.
     operations: Cell<usize>,
@@ -29,19 +31,44 @@ struct Scene {
 }
 
 impl Scene {
-    fn new() -> Self {
-        let (memory, place) = (InMemoryStorage::new(), Place::repository("/repo"));
+    fn new(is_store: bool) -> Self {
+        let memory = InMemoryStorage::new();
+        let place = match is_store {
+            true => Place::of_family("stores", "notes"),
+            false => Place::repository("/repo"),
+        };
+        memory.grant_family("stores");
         memory.grant(place.clone());
         let (reads, operations, fails) = (Cell::new(0), Cell::new(0), Cell::new(None));
-        Self { memory, place, reads, operations, fails, has_derived: true, stamp: None }
+        Self { memory, place, is_store, reads, operations, fails, has_derived: true, stamp: None }
+    }
+
+    fn with(is_store: bool, documents: usize) -> Self {
+        let scene = Self::new(is_store);
+        let mut random = Random(documents as u64);
+        (0..documents).for_each(|number| scene.put(&scene.path(number), &scene.text(&mut random)));
+        scene
     }
 
     /// With so many logs.
     fn with_logs(logs: usize) -> Self {
-        let scene = Self::new();
-        let mut random = Random(logs as u64);
-        (0..logs).for_each(|log| scene.put(&path(log), &text(&mut random)));
-        scene
+        Self::with(false, logs)
+    }
+
+    /// A repository and a store, each with so many documents.
+    fn both(documents: usize) -> [Self; 2] {
+        [false, true].map(|is_store| Self::with(is_store, documents))
+    }
+
+    fn path(&self, number: usize) -> String {
+        match self.is_store {
+            true => format!("topic-{}/deep/note-{number}.md", number % 3),
+            false => path(number),
+        }
+    }
+
+    fn text(&self, random: &mut Random) -> String {
+        if self.is_store { memory_text(random) } else { text(random) }
     }
 
     fn put(&self, path: &str, contents: &str) {
@@ -54,7 +81,7 @@ impl Scene {
 
     /// The same documents in storage without derived databases.
     fn direct(&self) -> Self {
-        let direct = Self { has_derived: false, ..Self::new() };
+        let direct = Self { has_derived: false, ..Self::new(self.is_store) };
         for (path, contents) in self.memory.documents(&self.place, Area::Documents) {
             direct.memory.put(&self.place, Area::Documents, &path, contents);
         }
@@ -62,15 +89,20 @@ impl Scene {
     }
 
     fn search(&self, arguments: &Value) -> Value {
+        self.call("search_memory", arguments)
+    }
+
+    fn call(&self, tool: &str, arguments: &Value) -> Value {
+        let toolset = if self.is_store { "stores" } else { "sessions" };
         let context = json!({
-            "settings": {"toolsets": ["sessions", "search"]}, "now": "2026-01-01T10:00:00.000Z",
+            "settings": {"toolsets": [toolset, "search"]}, "now": "2026-01-01T10:00:00.000Z",
             "utc_offset_minutes": 60, "seed": 1,
         });
         let context = serde_json::from_value(context).expect("a context");
         self.memory.begin_call();
         self.reads.set(0);
         self.operations.set(0);
-        let outcome = toolbox::call_tool(self, "search_memory", &arguments.to_string(), &context);
+        let outcome = toolbox::call_tool(self, tool, &arguments.to_string(), &context);
         serde_json::from_str(outcome.expect("an outcome").json()).expect("JSON")
     }
 
@@ -175,8 +207,8 @@ impl Tree for SceneTree<'_> {
         self.tree.location()
     }
 
-    fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
-        unreachable!("a search takes no lock")
+    fn lock(&self, scope: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
+        self.tree.lock(scope)
     }
 }
 
@@ -276,16 +308,39 @@ fn text(random: &mut Random) -> String {
     text
 }
 
+/// A memory of a store, which may have several parts, and no moment, or one at which it expires.
+fn memory_text(random: &mut Random) -> String {
+    let mut text = String::new();
+    if random.below(4) > 0 {
+        text += "---\n";
+        if random.below(4) > 0 {
+            text += &format!("created_at: 2025-{:02}-01\n", 1 + random.below(12));
+        }
+        if random.below(4) == 0 {
+            text += &format!("expires_at: 202{}-01-01\n", 5 + random.below(3));
+        }
+        text += &format!("tags: [{}, {}]\n---\n", word(random), word(random));
+    }
+    for _ in 0..random.below(9) {
+        let words = (0..1 + random.below(120)).map(|_| word(random));
+        text += &format!("\n{}\n", words.collect::<Vec<_>>().join(" "));
+    }
+    text
+}
+
 #[test]
 fn an_index_gives_the_hits_of_direct_reading_in_the_same_order() {
-    let scene = Scene::with_logs(24);
+    Scene::both(24).into_iter().for_each(compare_with_direct_reading);
+}
+
+fn compare_with_direct_reading(scene: Scene) {
     let mut random = Random(7);
     let mut indexed_reads = 0;
     let rounds = if cfg!(debug_assertions) { 60 } else { 400 };
     for round in 0..rounds {
         match random.below(6) {
-            0 => scene.remove(&path(random.below(40))),
-            1 | 2 => scene.put(&path(random.below(60)), &text(&mut random)),
+            0 => scene.remove(&scene.path(random.below(40))),
+            1 | 2 => scene.put(&scene.path(random.below(60)), &scene.text(&mut random)),
             _ => {}
         }
         let words = (0..1 + random.below(4)).map(|_| word(&mut random));
@@ -294,6 +349,7 @@ fn an_index_gives_the_hits_of_direct_reading_in_the_same_order() {
             0 => arguments["agent"] = json!("ada"),
             1 => arguments["from_date"] = json!("2025-02-10"),
             2 => arguments["limit"] = json!(50),
+            3 => arguments["include_archived"] = json!(true),
             _ => {}
         }
         let answer = scene.search(&arguments);
@@ -308,8 +364,8 @@ fn an_index_gives_the_hits_of_direct_reading_in_the_same_order() {
 
 #[test]
 fn no_error_of_the_index_shows() {
-    for is_indexed in [false, true] {
-        let scene = Scene::with_logs(24);
+    for (is_store, is_indexed) in [(false, false), (false, true), (true, false), (true, true)] {
+        let scene = Scene::with(is_store, 24);
         if is_indexed {
             let scene = &scene;
             (0..3).for_each(|_| drop(scene.check("kite", "indexing")));
@@ -321,8 +377,8 @@ fn no_error_of_the_index_shows() {
                 match is_indexed {
                     // Something is to be indexed each time.
                     true => {
-                        let text = text(&mut random) + &format!("\n{operation} {code:?}\n");
-                        scene.put(&path(operation), &text);
+                        let text = scene.text(&mut random) + &format!("\n{operation} {code:?}\n");
+                        scene.put(&scene.path(operation), &text);
                     }
                     false => scene.memory.delete_derived(),
                 }
@@ -350,19 +406,21 @@ fn a_damaged_index_is_built_anew_or_ignored() {
         "UPDATE documents SET lengths = '1'",
         "UPDATE documents SET path = 5, size = 'x'",
         "UPDATE documents SET version = 'other'",
+        "UPDATE documents SET facts = 'x'",
         "UPDATE postings SET entries = 'x'",
         "UPDATE postings SET entries = '99:99'",
         "UPDATE postings SET entries = '0:99*4294967295;1:0'",
         "ALTER TABLE documents RENAME COLUMN facts TO fact",
     ] {
-        let scene = Scene::with_logs(24).indexed();
-        scene.run(damage);
-        let lengths = damage.contains("lengths = '1'") || damage.contains("entries = '");
-        for query in ["kites", "zebra drawer", "the planes"] {
-            match lengths {
-                // The numbers are well-formed but wrong. Another order is no error.
-                true => drop(scene.search(&json!({"query": query}))),
-                false => drop(scene.check(query, damage)),
+        for scene in Scene::both(24).map(Scene::indexed) {
+            scene.run(damage);
+            let lengths = damage.contains("lengths = '1'") || damage.contains("entries = '");
+            for query in ["kites", "zebra drawer", "the planes"] {
+                match lengths {
+                    // The numbers are well-formed but wrong. Another order is no error.
+                    true => drop(scene.search(&json!({"query": query}))),
+                    false => drop(scene.check(query, damage)),
+                }
             }
         }
     }
@@ -399,6 +457,12 @@ fn a_stamp_that_may_stay_is_not_indexed() {
 #[test]
 fn a_hit_is_checked_against_its_document() {
     let same = |_: &Status| "1-1-1-1".to_owned();
+    let scene = Scene { stamp: Some(same), ..Scene::with(true, 24) }.indexed();
+    let hit = scene.check("zebra kites", "before")["hits"][0].clone();
+    let path = format!("{}.md", hit["path"].as_str().expect("a path"));
+    scene.put(&path, "Nothing of the kind.\n");
+    scene.check("zebra kites", "after");
+
     let scene = Scene { stamp: Some(same), ..Scene::with_logs(24) }.indexed();
     let hit = scene.check("zebra kites", "before")["hits"][0].clone();
     let path = hit["path"].as_str().expect("a path").trim_start_matches(".github/agent-memory/");
@@ -408,7 +472,12 @@ fn a_hit_is_checked_against_its_document() {
 
 #[test]
 fn the_index_has_no_word_of_a_document() {
-    let scene = Scene::with_logs(24).indexed();
+    for scene in Scene::both(24).map(Scene::indexed) {
+        has_no_word(&scene);
+    }
+}
+
+fn has_no_word(scene: &Scene) {
     for (table, columns) in [("documents", "lengths || facts"), ("postings", "stem || entries")] {
         for row in scene.rows(&format!("SELECT {columns} FROM {table}")).expect("rows") {
             let text = row[0].to_string();
@@ -431,4 +500,19 @@ fn documents_that_are_gone_leave_the_index_with_the_next_search() {
     assert_eq!(scene.rows(of_bob).expect("rows"), [[json!(1)]]);
     scene.search(&json!({"query": "kite", "agent": "ada"}));
     assert_eq!(scene.rows(of_bob).expect("rows"), [[json!(1)]]);
+}
+
+#[test]
+fn a_memory_that_is_removed_leaves_the_index_in_the_same_call() {
+    let scene = Scene::with(true, 24).indexed();
+    let rows = |number: usize| {
+        let path = scene.path(number);
+        scene.rows(&format!("SELECT 1 FROM documents WHERE path = '{path}'")).expect("rows")
+    };
+    assert_eq!(rows(7), [[json!(1)]]);
+    let path = scene.path(7);
+    let path = path.trim_end_matches(".md");
+    scene.call("remove_memory", &json!({"store": "notes", "path": path}));
+    assert_eq!(rows(7), Vec::<Vec<Value>>::new());
+    scene.check("kite", "after");
 }

@@ -8,8 +8,9 @@ use crate::capability::toolbox;
 use crate::changes::{Changes, Notifier};
 use crate::completion::Completion;
 use crate::description::{Audience, MountedToolset, Prompt, Resource, ResourceTemplate, Tool};
+use crate::embedding::EmbeddedText;
 use crate::engine::Engine;
-use crate::model::Model;
+use crate::model::{Embedder, Model};
 use crate::outcome::{CallError, Outcome};
 use crate::storage::{self, DatabaseKind, Registered, RegistryWriter, Rows, Statement, Storage};
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ pub(crate) struct Mounted {
     pub(crate) prompts: Vec<Prompt>,
     pub(crate) models: Vec<Arc<dyn Model>>,
     pub(crate) models_by_hand: Vec<String>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) embedder_by_hand: Option<String>,
     pub(crate) model_timeout: Duration,
     pub(crate) in_progress: InProgress,
     pub(crate) arrivals: Arrivals,
@@ -43,8 +46,16 @@ pub(crate) struct Mounted {
 
 impl Mounted {
     /// The context that the component gets for a call.
-    fn context(&self, arrival: &Arrival, models: &[Arc<dyn Model>]) -> toolbox::Context {
+    fn context(
+        &self,
+        arrival: &Arrival,
+        models: &[Arc<dyn Model>],
+        vector: Option<EmbeddedText>,
+    ) -> toolbox::Context {
         let names = models.iter().map(|model| model.name().to_owned());
+        let embedder = self.embedder.as_ref().map(|embedder| embedder.name().to_owned());
+        let vector =
+            vector.map(|EmbeddedText { text, vector }| toolbox::EmbeddedText { text, vector });
         toolbox::Context {
             settings: self.settings.clone(),
             now: arrival.now.as_millisecond(),
@@ -55,6 +66,8 @@ impl Mounted {
             stores: None,
             repository: None,
             models: names.chain(self.models_by_hand.iter().cloned()).collect(),
+            embedder: embedder.or_else(|| self.embedder_by_hand.clone()),
+            vector,
         }
     }
 }
@@ -221,14 +234,25 @@ impl AgentMemory {
         caller: Caller,
     ) -> Result<Outcome, CallError> {
         let audience = self.tool(tool).map_or(Audience::Model, |tool| tool.audience);
-        let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
-        let for_follow_ups = caller.clone();
-        let outcome = self
-            .on_a_thread(arrival, audience, caller, move |engine, call, context| {
+        let same = arrival.repeatable();
+        let run = |arrival, caller| {
+            let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
+            self.on_a_thread(arrival, audience, caller, move |engine, call, context| {
                 engine.call_tool(call, &tool, &arguments, context)
             })
-            .await?;
-        self.follow_up(outcome.follow_ups.clone(), for_follow_ups);
+        };
+        let outcome = run(arrival, caller.clone()).await?;
+        if let (Some(wanted), Some(same)) = (&outcome.wants_vector, same)
+            && let Some(vector) = self.vector(wanted).await
+        {
+            let caller = Caller { vector: Some(vector), ..caller.clone() };
+            match run(self.0.arrivals.again(&same), caller).await {
+                Ok(better) if better.answer.is_ok() => return Ok(better),
+                Ok(worse) => tracing::warn!(error = worse.json(), "a vector is not used"),
+                Err(error) => tracing::warn!(%error, "a search with a vector ended"),
+            }
+        }
+        self.follow_up(outcome.follow_ups.clone(), caller);
         Ok(outcome)
     }
 
@@ -311,7 +335,8 @@ impl AgentMemory {
     }
 
     /// Claims a follow-up for the time of the lease, in whole seconds. The result is `true`, or
-    /// `false` if somebody else has a lease or nothing is left to do.
+    /// `false` if somebody else has a lease or nothing is left to do. If the follow-ups of the outcome
+    /// have the same id, that one is to be carried out.
     ///
     /// # Errors
     ///
@@ -330,8 +355,9 @@ impl AgentMemory {
         .await
     }
 
-    /// Answers a follow-up with JSON: `{"model", "summary"}`, or `{"error"}` if no model gave a
-    /// summary. The result is an object with `applied`; a second answer changes nothing.
+    /// Answers a follow-up with JSON. Of the kind `summary`: `{"model", "summary"}`, or `{"error"}` if
+    /// no model gave a summary. Of the kind `embedding`: `{"batch", "model", "vectors"}`, or `{"batch",
+    /// "error"}`. The result is an object with `applied`; a second answer changes nothing.
     ///
     /// # Errors
     ///
@@ -360,6 +386,11 @@ impl AgentMemory {
 
     pub(crate) fn model_timeout(&self) -> Duration {
         self.0.model_timeout
+    }
+
+    /// The model that is asked for vectors.
+    pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.0.embedder.as_ref()
     }
 
     /// The models that can be asked for a caller's summaries, the preferred one first.
@@ -395,7 +426,7 @@ impl AgentMemory {
         let (cancellation, _cancel_on_drop) = Cancellation::new();
         let (memory, models) = (self.0.clone(), self.models_of(&caller));
         let ran = tokio::task::spawn_blocking(move || {
-            let context = memory.context(&arrival, &models);
+            let context = memory.context(&arrival, &models, caller.vector);
             // Held until the call has ended, even if its future is dropped earlier.
             let _place = arrival.call_place;
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());

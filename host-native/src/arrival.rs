@@ -59,6 +59,21 @@ impl fmt::Debug for Arrival {
     }
 }
 
+/// What a call has in common with its repetition.
+pub(crate) struct SameCall {
+    now: Timestamp,
+    utc_offset_minutes: i32,
+    seed: u64,
+}
+
+impl Arrival {
+    /// None for a call that may write.
+    pub(crate) fn repeatable(&self) -> Option<SameCall> {
+        let Arrival { now, utc_offset_minutes, seed, .. } = *self;
+        self.writer_place.is_none().then_some(SameCall { now, utc_offset_minutes, seed })
+    }
+}
+
 /// Receives calls.
 pub(crate) struct Arrivals {
     clock: Clock,
@@ -87,6 +102,13 @@ impl Arrivals {
             writers: Queue::new(1),
             calls: Queue::new(at_once),
         }
+    }
+
+    /// The same call once more: it has the time and the seed of the first one, and only reads.
+    pub(crate) fn again(&self, first: &SameCall) -> Arrival {
+        let SameCall { now, utc_offset_minutes, seed } = *first;
+        let call_place = self.calls.join();
+        Arrival { now, utc_offset_minutes, seed, writer_place: None, call_place }
     }
 
     pub(crate) fn receive(&self, writes: bool) -> Arrival {

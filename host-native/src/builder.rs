@@ -8,7 +8,7 @@ use crate::changes::Notifier;
 use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::engine::{Engine, Image};
-use crate::model::MAX_TIMEOUT;
+use crate::model::{Embedder, MAX_TIMEOUT};
 use crate::registry_format::ComponentFormat;
 use crate::storage::{
     self, FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, StorageOptions,
@@ -44,6 +44,8 @@ pub struct Builder {
     image: Image,
     models: Vec<Arc<dyn Model>>,
     models_by_hand: Vec<String>,
+    embedder: Option<Arc<dyn Embedder>>,
+    embedder_by_hand: Option<String>,
     model_timeout: Duration,
 }
 
@@ -70,6 +72,8 @@ impl Builder {
             image: Image::embedded(),
             models: Vec::new(),
             models_by_hand: Vec::new(),
+            embedder: None,
+            embedder_by_hand: None,
             model_timeout: MAX_TIMEOUT,
         }
     }
@@ -186,6 +190,21 @@ impl Builder {
         self
     }
 
+    /// Sets the model that is asked for the vectors of memories, in a task of its own after the call
+    /// was answered, and for those of queries.
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Builder {
+        self.embedder = Some(embedder);
+        self
+    }
+
+    /// Names an embedder that the program asks by itself. It [claims](AgentMemory::claim) the
+    /// follow-ups of outcomes and [answers](AgentMemory::answer) them, and repeats a search with the
+    /// vector that its outcome wants in the [caller](crate::Caller::vector).
+    pub fn embedder_by_hand(mut self, name: impl Into<String>) -> Builder {
+        self.embedder_by_hand = Some(name.into());
+        self
+    }
+
     /// Runs another component of the same world, for tests of the host.
     #[doc(hidden)]
     pub fn image(mut self, image: Image) -> Builder {
@@ -258,6 +277,8 @@ impl Builder {
             prompts: of_mounted().flat_map(|toolset| toolset.prompts()).cloned().collect(),
             models: self.models,
             models_by_hand: self.models_by_hand,
+            embedder: self.embedder,
+            embedder_by_hand: self.embedder_by_hand,
             model_timeout: self.model_timeout.min(MAX_TIMEOUT),
             in_progress: InProgress::default(),
             arrivals,

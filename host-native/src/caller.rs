@@ -1,5 +1,6 @@
 //! What a client brings to its calls.
 
+use crate::embedding::EmbeddedText;
 use crate::model::Model;
 use crate::roots::Roots;
 use std::fmt;
@@ -12,6 +13,9 @@ pub struct Caller {
     pub roots: Option<Arc<dyn Roots>>,
     /// Its models. They are asked before those of the [`Builder`](crate::Builder).
     pub models: Vec<Arc<dyn Model>>,
+    /// The vector that an outcome of the same call wanted, from a program that asks its embedder by
+    /// itself.
+    pub vector: Option<EmbeddedText>,
 }
 
 impl fmt::Debug for Caller {
@@ -21,6 +25,7 @@ impl fmt::Debug for Caller {
             .debug_struct("Caller")
             .field("roots", &self.roots.is_some())
             .field("models", &models)
+            .field("vector", &self.vector.is_some())
             .finish()
     }
 }

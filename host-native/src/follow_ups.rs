@@ -25,7 +25,7 @@ impl AgentMemory {
     ///
     /// It goes on after this returns. Nothing happens if there is no model to ask.
     pub fn resume(&self, caller: Caller) {
-        if self.models_of(&caller).is_empty() {
+        if !self.asks_models(&caller) {
             return;
         }
         let memory = self.clone();
@@ -46,11 +46,15 @@ impl AgentMemory {
 
     /// Carries out follow-ups after their call was answered.
     pub(crate) fn follow_up(&self, follow_ups: Vec<FollowUp>, caller: Caller) {
-        if follow_ups.is_empty() || self.models_of(&caller).is_empty() {
+        if follow_ups.is_empty() || !self.asks_models(&caller) {
             return;
         }
         let memory = self.clone();
         self.in_background(async move { memory.carry_out(follow_ups, &caller).await });
+    }
+
+    fn asks_models(&self, caller: &Caller) -> bool {
+        self.embedder().is_some() || !self.models_of(caller).is_empty()
     }
 
     /// Waits until all follow-ups in progress have ended, at most for the given time. The others
@@ -60,7 +64,9 @@ impl AgentMemory {
         tasks.close();
         closing.cancel();
         if tokio::time::timeout(within, tasks.wait()).await.is_err() {
-            tracing::info!("summaries that were not finished are left for the next start");
+            tracing::info!(
+                "summaries and vectors that were not finished are left for the next start"
+            );
         }
         end.cancel();
     }
@@ -75,6 +81,14 @@ impl AgentMemory {
     async fn carry_out(&self, follow_ups: Vec<FollowUp>, caller: &Caller) {
         let mut waiting = VecDeque::from(follow_ups);
         while let Some(follow_up) = waiting.pop_front() {
+            // The others are left to the program, which asks its models by itself.
+            let can_be_asked = match follow_up.kind.as_str() {
+                "embedding" => self.embedder().is_some(),
+                _ => !self.models_of(caller).is_empty(),
+            };
+            if !can_be_asked {
+                continue;
+            }
             match self.carry_out_one(&follow_up, caller).await {
                 Ok(next) => waiting.extend(next),
                 Err(error) => {
@@ -90,16 +104,33 @@ impl AgentMemory {
         follow_up: &FollowUp,
         caller: &Caller,
     ) -> Result<Vec<FollowUp>, String> {
-        if follow_up.kind != "summary" {
+        if !["summary", "embedding"].contains(&follow_up.kind.as_str()) {
             return Err(format!("its kind `{}` is unknown", follow_up.kind));
         }
-        let mut request: SummaryRequest = serde_json::from_str(&follow_up.payload)
-            .map_err(|error| format!("its request cannot be read: {error}"))?;
         let id = &follow_up.id;
         let claimed = self.unless_busy(id, || self.claim(id, LEASE)).await;
-        if answer_of(claimed)? != Value::Bool(true) {
+        let claimed = claimed.map_err(|error| error.to_string())?;
+        // The claim of some kinds brings the request.
+        let claimed_one = claimed.follow_ups.iter().find(|of| of.id == *id).cloned();
+        if answer_of(Ok(claimed))? != Value::Bool(true) {
             return Ok(Vec::new());
         }
+        let follow_up = claimed_one.as_ref().unwrap_or(follow_up);
+        let answer = match follow_up.kind.as_str() {
+            "embedding" => self.embedding(follow_up).await?,
+            _ => self.summary(follow_up, caller).await?,
+        };
+        let answer = answer.to_string();
+        let answered = self.unless_busy(id, || self.answer(id, &answer, caller.clone())).await;
+        let outcome = answered.map_err(|error| error.to_string())?;
+        let next = outcome.follow_ups.clone();
+        answer_of(Ok(outcome)).map(|_| next)
+    }
+
+    /// The answer to a follow-up of the kind `summary`.
+    async fn summary(&self, follow_up: &FollowUp, caller: &Caller) -> Result<Value, String> {
+        let mut request: SummaryRequest = serde_json::from_str(&follow_up.payload)
+            .map_err(|error| format!("its request cannot be read: {error}"))?;
         let (models, timeout) = (self.models_of(caller), self.model_timeout());
         request.deadline = Instant::now() + timeout;
         let answer = match tokio::time::timeout(timeout, summary(&request, &models)).await {
@@ -107,13 +138,9 @@ impl AgentMemory {
             Err(_) => json!({ "error": format!("no model answered within {timeout:?}") }),
         };
         if let Some(error) = answer.get("error") {
-            tracing::warn!(id, %error, "the built-in summary is used");
+            tracing::warn!(id = follow_up.id, %error, "the built-in summary is used");
         }
-        let answer = answer.to_string();
-        let answered = self.unless_busy(id, || self.answer(id, &answer, caller.clone())).await;
-        let outcome = answered.map_err(|error| error.to_string())?;
-        let next = outcome.follow_ups.clone();
-        answer_of(Ok(outcome)).map(|_| next)
+        Ok(answer)
     }
 
     /// Makes a call for a follow-up, and again after growing pauses while another writer holds the

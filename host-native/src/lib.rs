@@ -33,6 +33,7 @@ mod changes;
 mod completion;
 mod data_directory;
 mod description;
+mod embedding;
 #[cfg(feature = "mcp")]
 mod enclosing_repository;
 mod engine;
@@ -68,9 +69,10 @@ pub use description::{
     Annotations, Audience, MountedToolset, Prompt, PromptArgument, Resource, ResourceTemplate, Tool,
 };
 pub use description::{DatabaseDescription, Description, PlaceDescription, Toolset};
+pub use embedding::EmbeddedText;
 pub use engine::Image;
-pub use model::{Model, SummaryRequest};
-pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError};
+pub use model::{Embedder, Model, SummaryRequest};
+pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError, WantedVector};
 pub use roots::{BoxFuture, Roots};
 pub use storage::Durability;
 pub use toolset_setting::ToolsetSetting;

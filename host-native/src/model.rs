@@ -1,4 +1,4 @@
-//! Models that summarise memories.
+//! Models that summarise memories, and those that give their vectors.
 
 use crate::roots::BoxFuture;
 use serde::Deserialize;
@@ -20,6 +20,21 @@ pub trait Model: Send + Sync {
         &'a self,
         request: &'a SummaryRequest,
     ) -> BoxFuture<'a, Result<String, String>>;
+}
+
+/// A model that gives vectors of texts.
+pub trait Embedder: Send + Sync {
+    /// Its name, which stays the same: vectors are stored under it, and those of another are ignored.
+    fn name(&self) -> &str;
+
+    /// Asks for the vector of each text, in order. The future is dropped at the deadline.
+    ///
+    /// The error is for the log of the program.
+    fn embed<'a>(
+        &'a self,
+        texts: &'a [String],
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, String>>;
 }
 
 /// A request for a summary of memories.

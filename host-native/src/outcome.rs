@@ -1,5 +1,7 @@
 //! The outcome of a call, and its errors.
 
+use std::time::Duration;
+
 /// The answer of a tool or a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -11,6 +13,9 @@ pub struct Outcome {
     pub changed: Vec<String>,
     /// Work that the call leaves. If the memory has models of its own, it is carried out by itself.
     pub follow_ups: Vec<FollowUp>,
+    /// The vector with which a search would answer better. If the memory has an embedder of its own,
+    /// it has been asked already.
+    pub wants_vector: Option<WantedVector>,
 }
 
 impl Outcome {
@@ -64,6 +69,17 @@ pub struct FollowUp {
     pub kind: String,
     /// JSON, whose form depends on the kind.
     pub payload: String,
+}
+
+/// A vector that would make an answer better. The answer is complete without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedVector {
+    /// The name of the embedder.
+    pub model: String,
+    /// The text.
+    pub text: String,
+    /// How long it is worth waiting for.
+    pub deadline: Duration,
 }
 
 /// Why a call has no [`Outcome`].

@@ -62,6 +62,8 @@ export interface Case {
   settings: object
   /** The models that the host names and that the case plays. */
   models: string[]
+  /** The embedder that the case plays: its vectors of queries by their texts. */
+  embedder: { model: string; vectors?: Record<string, number[]> } | undefined
   clock: { now: string; step_ms: number; utc_offset_minutes: number }
   seed: number
   toolsets: string[]
@@ -121,6 +123,7 @@ export function readCases(directory: string): Case[] {
       caps: text.caps ?? {},
       settings: text.settings ?? {},
       models: text.models ?? [],
+      embedder: text.embedder,
       clock: { ...defaultClock, ...text.clock },
       seed: text.seed ?? 1,
       toolsets: text.toolsets ?? [toolset],

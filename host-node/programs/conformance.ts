@@ -66,13 +66,14 @@ async function run(each: Case): Promise<CaseReport> {
       dataDir: scratch.dataDir,
       toolsets: each.toolsets,
       models: each.models,
+      ...(each.embedder && { embedModel: each.embedder.model }),
       clock: { now: each.clock.now, step: each.clock.step_ms },
       utcOffset: each.clock.utc_offset_minutes,
       random: { seed: each.seed },
       workers: 1,
     })
     for (const [index, step] of each.steps.entries()) {
-      const stepDifference = await runStep(memory, step, scratch.places, ids)
+      const stepDifference = await runStep(memory, step, scratch.places, ids, each.embedder?.vectors)
       if (stepDifference !== undefined) difference ??= `step ${index}: ${stepDifference}`
     }
   } catch (error) {
@@ -116,8 +117,9 @@ async function runStep(
   step: Step,
   places: Places,
   ids: (string | undefined)[],
+  vectors: Record<string, number[]> = {},
 ): Promise<string | undefined> {
-  const { followUps = [], ...got } = await answer(memory, fill(step, places, ids) as Step)
+  const { followUps = [], ...got } = await answer(memory, fill(step, places, ids) as Step, vectors)
   const { id } = (got.result ?? {}) as { id?: unknown }
   ids.push(typeof id === 'string' && uuid4.test(id) ? id : undefined)
   const expected = fill(step, places, ids) as Step
@@ -148,9 +150,13 @@ function compareAnswer(got: Answer, step: Step): string | undefined {
 
 type Answer = Pick<Step, 'result' | 'error' | 'failure'>
 
-async function answer(memory: AgentMemory, step: Step): Promise<Answer & { followUps?: Outcome['followUps'] }> {
+async function answer(
+  memory: AgentMemory,
+  step: Step,
+  vectors: Record<string, number[]>,
+): Promise<Answer & { followUps?: Outcome['followUps'] }> {
   try {
-    const outcome = await ask(memory, step)
+    const outcome = await askWithVector(memory, step, vectors)
     const { isError, result, followUps } = outcome
     if (isError) return { error: result as ToolError, followUps }
     return { result: step.read === undefined ? result : textOf(step.read, outcome), followUps }
@@ -159,6 +165,16 @@ async function answer(memory: AgentMemory, step: Step): Promise<Answer & { follo
       return { failure: error.code }
     throw error
   }
+}
+
+/** Repeats a search with the vector that its outcome wants, if the case's embedder has it. */
+async function askWithVector(memory: AgentMemory, step: Step, vectors: Record<string, number[]>): Promise<Outcome> {
+  const outcome = await ask(memory, step)
+  const text = outcome.wantsVector?.text
+  const vector = text === undefined ? undefined : vectors[text]
+  if (text === undefined || vector === undefined) return outcome
+  const better = await memory.call(step.call!, step.arguments as object, { text, vector })
+  return better.isError ? outcome : better
 }
 
 function ask(memory: AgentMemory, step: Step): Promise<Outcome> {

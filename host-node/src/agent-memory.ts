@@ -10,8 +10,10 @@ import {
   type Tool,
   personToolNames,
 } from './description.ts'
+import { type EmbeddedText, type EmbeddingAnswer, wantedVector } from './embedding.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
 import { FollowUps } from './follow-ups.ts'
+import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { Tools, ToolsetSettings } from './generated/toolsets.ts'
 import type { Asked } from './messages.ts'
 import { type ComponentOptions, type MemoryOptions, resolveOptions, type ResolvedOptions } from './options.ts'
@@ -77,8 +79,10 @@ export interface AgentMemory extends AsyncDisposable {
    * Calls a tool. Calls that may change the same place run one after another, in the order in which they were made.
    *
    * Rejects with a `MemoryCallError` if the call has no outcome. A tool's error is an outcome with `isError`.
+   *
+   * `vector` is what an earlier outcome of the same search wanted, from a program that gives vectors by hand.
    */
-  call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>>
+  call<Name extends string>(name: Name, input: Input<Name>, vector?: EmbeddedText): Promise<Outcome<Output<Name>>>
   /**
    * Reads a resource.
    *
@@ -106,20 +110,20 @@ export interface AgentMemory extends AsyncDisposable {
   pending(): Promise<Outcome<null>>
   /**
    * Claims a follow-up with a lease of whole seconds. The result is `false` if another program has a lease or nothing is
-   * left to do.
+   * left to do. If the `followUps` of the outcome have the same id, that one is to be carried out.
    *
    * Rejects with a `MemoryCallError` if there is no outcome. Its code is `not-found` if no follow-up has an id of this
    * form.
    */
   claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>>
   /**
-   * Answers a follow-up of the kind `summary`. `applied` is false if nothing was left to do, as after an earlier answer.
+   * Answers a follow-up of the kind `summary` or `embedding`. `applied` is false if nothing was left to do, as after an earlier answer.
    *
    * Rejects like `claim`.
    */
-  answer(id: string, payload: SummaryAnswer): Promise<Outcome<{ applied: boolean }>>
+  answer(id: string, payload: SummaryAnswer | EmbeddingAnswer): Promise<Outcome<{ applied: boolean }>>
   /**
-   * Waits for the calls that were made, and at most 5 s for summaries, then ends the worker threads. Later calls reject
+   * Waits for the calls that were made, and at most 5 s for summaries and vectors, then ends the worker threads. Later calls reject
    * with the code `closed`.
    */
   close(): Promise<void>
@@ -188,18 +192,22 @@ class OpenAgentMemory implements AgentMemory {
     this.#waitQueue = new WaitQueue(options.lockTimeout.total)
     this.#readOnlyTools = readOnlyToolNames(options.mounted)
     this.#personTools = personToolNames(options.mounted)
-    if (options.summarize === undefined) return
+    if (options.summarize === undefined && options.embedder === undefined) return
     // These go on while the memory is being closed.
     const stored = {
       pending: () => this.#listPending(),
       claim: (id: string, leaseSeconds: number) => this.#claim(id, leaseSeconds),
-      answer: (id: string, payload: SummaryAnswer) => this.#answer(id, payload),
+      answer: (id: string, payload: SummaryAnswer | EmbeddingAnswer) => this.#answer(id, payload),
     }
-    this.#followUps = new FollowUps(stored, options.summarize)
+    this.#followUps = new FollowUps(stored, options.summarize, undefined, options.embedder)
     this.#followUps.resume()
   }
 
-  async call<Name extends string>(name: Name, input: Input<Name>): Promise<Outcome<Output<Name>>> {
+  async call<Name extends string>(
+    name: Name,
+    input: Input<Name>,
+    vector?: EmbeddedText,
+  ): Promise<Outcome<Output<Name>>> {
     return this.#receive(async () => {
       const asked: Asked = {
         kind: 'call-tool',
@@ -207,12 +215,15 @@ class OpenAgentMemory implements AgentMemory {
         arguments: toJson(input),
       }
       const { guestTime, guestTimeForPeople } = this.#options
-      const outcome = await this.#ask<Output<Name>>(asked, {
+      const how = {
         guestTime: this.#personTools.has(name) ? guestTimeForPeople : guestTime,
         isReadOnly: this.#readOnlyTools.has(name),
-      })
+        context: withVector(this.#options.nextContext(), vector),
+      }
+      const outcome = await this.#ask<Output<Name>>(asked, how)
+      const better = how.isReadOnly ? await this.#askWithVector(asked, how, outcome) : undefined
       this.#followUps?.carryOut(outcome.followUps)
-      return outcome
+      return better ?? outcome
     })
   }
 
@@ -257,7 +268,7 @@ class OpenAgentMemory implements AgentMemory {
     return this.#receive(() => this.#claim(id, leaseSeconds))
   }
 
-  answer(id: string, payload: SummaryAnswer): Promise<Outcome<{ applied: boolean }>> {
+  answer(id: string, payload: SummaryAnswer | EmbeddingAnswer): Promise<Outcome<{ applied: boolean }>> {
     return this.#receive(() => this.#answer(id, payload))
   }
 
@@ -286,7 +297,7 @@ class OpenAgentMemory implements AgentMemory {
     return this.#ask({ kind: 'claim', id: requireString(id, 'id of a follow-up'), leaseSeconds })
   }
 
-  async #answer(id: string, payload: SummaryAnswer): Promise<Outcome<{ applied: boolean }>> {
+  async #answer(id: string, payload: SummaryAnswer | EmbeddingAnswer): Promise<Outcome<{ applied: boolean }>> {
     return this.#ask({ kind: 'answer', id: requireString(id, 'id of a follow-up'), payload: toJson(payload) })
   }
 
@@ -302,12 +313,30 @@ class OpenAgentMemory implements AgentMemory {
     }
   }
 
+  /** Repeats a search with the vector that its outcome wants. Undefined if the outcome stands. */
+  async #askWithVector<Result>(
+    asked: Asked,
+    how: How,
+    { wantsVector }: Outcome<Result>,
+  ): Promise<Outcome<Result> | undefined> {
+    const { embedder } = this.#options
+    if (embedder === undefined || wantsVector === undefined) return undefined
+    const vector = await wantedVector(embedder, wantsVector)
+    if (vector === undefined) return undefined
+    const better = await this.#ask<Result>(asked, { ...how, context: withVector(how.context, vector) })
+    return better.isError ? undefined : better
+  }
+
   async #ask<Result>(
     asked: Asked,
-    { guestTime = this.#options.guestTime, isReadOnly = false }: { guestTime?: number; isReadOnly?: boolean } = {},
+    {
+      guestTime = this.#options.guestTime,
+      isReadOnly = false,
+      context = this.#options.nextContext(),
+    }: Partial<How> = {},
   ): Promise<Outcome<Result>> {
     try {
-      return outcomeOf(await this.#run(asked, guestTime, isReadOnly)) as Outcome<Result>
+      return outcomeOf(await this.#run(asked, { guestTime, isReadOnly, context })) as Outcome<Result>
     } catch (error) {
       // An error of this library: tell the person who runs the program, even if the program drops the error.
       if (error instanceof MemoryCallError && error.code === 'trap') console.error(`agent-memory: ${error.message}`)
@@ -316,8 +345,7 @@ class OpenAgentMemory implements AgentMemory {
   }
 
   /** Everything before the first `await` runs when the call is made: its number, time and ticket follow that order. */
-  async #run(asked: Asked, guestTime: number, isReadOnly: boolean): Promise<Answer> {
-    const context = this.#options.nextContext()
+  async #run(asked: Asked, { guestTime, isReadOnly, context }: How): Promise<Answer> {
     let ticket: Ticket | undefined = isReadOnly ? undefined : this.#waitQueue.enter()
     // A tool that is described as read-only gets a ticket only if it wants a lock all the same.
     const onLockWanted = (lock: string) => this.#waitQueue.request((ticket ??= this.#waitQueue.enter()), lock)
@@ -332,6 +360,19 @@ class OpenAgentMemory implements AgentMemory {
       if (ticket) this.#waitQueue.leave(ticket)
     }
   }
+}
+
+/** How a request runs. */
+interface How {
+  readonly guestTime: number
+  readonly isReadOnly: boolean
+  readonly context: Context
+}
+
+/** A context with the vector that a search gets. */
+function withVector(context: Context, vector: EmbeddedText | undefined): Context {
+  if (vector === undefined) return context
+  return { ...context, vector: { text: vector.text, vector: Float32Array.from(vector.vector) } }
 }
 
 /** A program without types may pass anything. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { answerOf, type Embedder, type EmbeddingAnswer, type EmbeddingPayload, isForEmbedder } from './embedding.ts'
 import type { FollowUp, Outcome } from './outcome.ts'
 import { askForSummary, functionName, type Summarize, type SummaryAnswer, type SummaryPayload } from './summaries.ts'
 
@@ -6,12 +7,12 @@ import { askForSummary, functionName, type Summarize, type SummaryAnswer, type S
 export interface StoredFollowUps {
   pending(): Promise<Outcome<null>>
   claim(id: string, leaseSeconds: number): Promise<Outcome<boolean>>
-  answer(id: string, payload: SummaryAnswer): Promise<Outcome>
+  answer(id: string, payload: SummaryAnswer | EmbeddingAnswer): Promise<Outcome>
 }
 
 /** In milliseconds. */
 export interface FollowUpTimes {
-  /** How long the function has for one summary. */
+  /** How long a function has for one summary, or for the vectors of one batch. */
   readonly summary: number
   /** The lease of a follow-up, longer than twice the time of a summary. */
   readonly lease: number
@@ -27,25 +28,32 @@ export interface FollowUpTimes {
 const defaultTimes: FollowUpTimes = { summary: 30_000, lease: 90_000, close: 5_000, pauses: [1_000, 4_000, 15_000] }
 
 /**
- * Carries out follow-ups after their calls were answered: asks the program's function for the summaries.
+ * Carries out follow-ups after their calls were answered: asks the program's functions for summaries and for vectors.
  *
  * Its timers do not keep the process alive. What it leaves is in storage, for the next process.
  */
 export class FollowUps {
   readonly #stored: StoredFollowUps
-  readonly #summarize: Summarize
+  readonly #summarize: Summarize | undefined
+  readonly #embedder: Embedder | undefined
   readonly #times: FollowUpTimes
   readonly #inProgress = new Set<Promise<void>>()
-  /** Those of the summaries that the function is asked for. */
+  /** Those of the summaries and vectors that the functions are asked for. */
   readonly #controllers = new Set<AbortController>()
   /** Ends the pauses when the memory is closed. */
   readonly #closing = new AbortController()
   #again: NodeJS.Timeout | undefined
   #hasEnded = false
 
-  constructor(stored: StoredFollowUps, summarize: Summarize, times = defaultTimes) {
+  constructor(
+    stored: StoredFollowUps,
+    summarize: Summarize | undefined,
+    times = defaultTimes,
+    embedder: Embedder | undefined = undefined,
+  ) {
     this.#stored = stored
     this.#summarize = summarize
+    this.#embedder = embedder
     this.#times = times
   }
 
@@ -57,7 +65,7 @@ export class FollowUps {
 
   /** Begins to carry out the follow-ups of a call. Those for other models are left to the program. */
   carryOut(followUps: readonly FollowUp[]): void {
-    if (followUps.some(isForFunction)) this.#track(this.#carryOut(followUps))
+    if (followUps.some(this.#isForFunction)) this.#track(this.#carryOut(followUps))
   }
 
   /** Waits for what is in progress, but not for long. The rest is left for the next process. */
@@ -91,10 +99,10 @@ export class FollowUps {
   }
 
   async #carryOut(followUps: readonly FollowUp[]): Promise<void> {
-    const waiting = followUps.filter(isForFunction)
+    const waiting = followUps.filter(this.#isForFunction)
     for (let next = waiting.shift(); next !== undefined && !this.#hasEnded; next = waiting.shift()) {
       try {
-        waiting.push(...(await this.#carryOutOne(next)).filter(isForFunction))
+        waiting.push(...(await this.#carryOutOne(next)).filter(this.#isForFunction))
       } catch (error) {
         this.#warn(`the follow-up \`${next.id}\` is left for later: ${(error as Error).message}`)
       }
@@ -102,13 +110,19 @@ export class FollowUps {
   }
 
   /** Returns the follow-ups that the answer leaves. */
-  async #carryOutOne({ id, payload }: FollowUp): Promise<readonly FollowUp[]> {
+  async #carryOutOne(followUp: FollowUp): Promise<readonly FollowUp[]> {
+    const { id } = followUp
     const claimed = await this.#unlessBusy(() => this.#stored.claim(id, this.#times.lease / 1000))
     if (claimed.isError) throw new Error(claimed.error.message)
     if (!claimed.result || this.#hasEnded) return []
-    const answer = await this.#ask(payload as SummaryPayload)
+    // The claim of some kinds brings the request.
+    const answer = await this.#ask(claimed.followUps.find((claimedOne) => claimedOne.id === id) ?? followUp)
     if (this.#hasEnded) return []
-    if ('error' in answer) this.#warn(`the built-in summary is used for \`${id}\`: ${answer.error}`)
+    if ('error' in answer) {
+      const isSummary = followUp.kind === 'summary'
+      const what = isSummary ? `the built-in summary is used for \`${id}\`` : `vectors of \`${id}\` are left for later`
+      this.#warn(`${what}: ${answer.error}`)
+    }
     const answered = await this.#unlessBusy(() => this.#stored.answer(id, answer))
     if (answered.isError) throw new Error(answered.error.message)
     return answered.followUps
@@ -124,26 +138,32 @@ export class FollowUps {
     return call()
   }
 
-  async #ask(payload: SummaryPayload): Promise<SummaryAnswer> {
+  async #ask({ kind, payload }: FollowUp): Promise<SummaryAnswer | EmbeddingAnswer> {
     const controller = new AbortController()
     const { summary } = this.#times
-    const late = () => controller.abort(new Error(`no summary within ${summary} ms`))
+    const what = kind === 'summary' ? 'summary' : 'vectors'
+    const late = () => controller.abort(new Error(`no ${what} within ${summary} ms`))
     const timer = setTimeout(late, summary).unref()
     this.#controllers.add(controller)
     try {
-      return await askForSummary(this.#summarize, payload, controller.signal)
+      if (kind === 'embedding') return await answerOf(this.#embedder!, payload as EmbeddingPayload, controller.signal)
+      return await askForSummary(this.#summarize!, payload as SummaryPayload, controller.signal)
     } finally {
       clearTimeout(timer)
       this.#controllers.delete(controller)
     }
   }
 
+  readonly #isForFunction = (followUp: FollowUp): boolean => {
+    const { kind, payload } = followUp
+    if (this.#embedder !== undefined && isForEmbedder(this.#embedder, followUp)) return true
+    return (
+      this.#summarize !== undefined && kind === 'summary' && (payload as SummaryPayload).models.includes(functionName)
+    )
+  }
+
   /** Tells the person who runs the program, since nobody awaits this work. After the end nothing is unexpected. */
   #warn(message: string): void {
     if (!this.#hasEnded) console.error(`agent-memory: ${message}`)
   }
-}
-
-function isForFunction({ kind, payload }: FollowUp): boolean {
-  return kind === 'summary' && (payload as SummaryPayload).models.includes(functionName)
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { type Description, mountedToolsets, type Toolset } from './description.ts'
+import type { Embed, Embedder } from './embedding.ts'
 import { invalidOption, unknownOption } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
@@ -53,6 +54,17 @@ export interface ComponentOptions {
    * follow-ups of outcomes with `claim` and answers them with `answer`. Default: none.
    */
   models?: readonly string[]
+  /**
+   * Gives the vectors of memories in SQLite, after the call that left the request was answered, and the vectors of
+   * queries, for which a search waits 1 s at most. It needs `embedModel`. Without it there are no vectors.
+   */
+  embed?: Embed
+  /**
+   * The name of the model of `embed`. Vectors are stored under it, and those of another name are ignored: name another
+   * model differently. Without `embed`, the program gives the vectors by hand: it claims and answers the follow-ups, and
+   * repeats a search with the vector that its outcome wants.
+   */
+  embedModel?: string
   /**
    * The places of families, by the label of the family and by name. Each
    * path is absolute or begins with `~/`, and no symbolic link leads to it. Such a family has these places only: it has
@@ -116,6 +128,7 @@ export interface ResolvedOptions {
   readonly storageCalls: number
   readonly statementTime: number
   readonly summarize: Summarize | undefined
+  readonly embedder: Embedder | undefined
   /** Makes the context of the next call. */
   readonly nextContext: () => Context
 }
@@ -132,6 +145,8 @@ const knownOptions: Record<keyof ComponentOptions, true> = {
   dataDir: true,
   summarize: true,
   models: true,
+  embed: true,
+  embedModel: true,
   places: true,
   utcOffset: true,
   durability: true,
@@ -156,13 +171,18 @@ export function resolveOptions(description: Description, options: ComponentOptio
   checkNames(options.limits ?? {}, knownLimits, 'limits.')
   const { allow, lockWait = defaultLockWait, durability = 'full', workers = 4 } = options
   const limits = options.limits ?? {}
-  const { summarize, models = [] } = options
+  const { summarize, models = [], embed, embedModel } = options
   if (!Array.isArray(allow)) throw invalidOption('allow', 'is not an array of directories')
   if (durability !== 'full' && durability !== 'relaxed')
     throw invalidOption('durability', 'is neither `full` nor `relaxed`')
   if (summarize !== undefined && typeof summarize !== 'function') throw invalidOption('summarize', 'is not a function')
   if (!Array.isArray(models) || models.some((name) => typeof name !== 'string' || name === ''))
     throw invalidOption('models', 'is not an array of names')
+  if (embed !== undefined && typeof embed !== 'function') throw invalidOption('embed', 'is not a function')
+  if (embedModel !== undefined && (typeof embedModel !== 'string' || embedModel === ''))
+    throw invalidOption('embedModel', 'is not a name')
+  if (embed !== undefined && embedModel === undefined)
+    throw invalidOption('embedModel', 'is missing: name the model of `embed`')
   const atHead = integerOption('lockWait', lockWait, 0)
   if (atHead > maxLockWait) throw invalidOption('lockWait', `is more than ${maxLockWait} (an hour)`)
   const { toolsets } = description
@@ -187,6 +207,7 @@ export function resolveOptions(description: Description, options: ComponentOptio
     storageCalls: integerOption('limits.storageCalls', limits.storageCalls ?? 100_000, 1),
     statementTime: integerOption('limits.statementTime', limits.statementTime ?? 30_000, 1),
     summarize,
+    embedder: embed === undefined ? undefined : { model: embedModel!, embed },
     nextContext: contextMaker(
       { toolsets: mounted.map(({ name }) => name), ofToolsets: values },
       summarize === undefined ? models : [functionName, ...models],
@@ -204,7 +225,7 @@ function checkNames(options: object, known: object, prefix: string): void {
 function contextMaker(
   settings: Context['settings'],
   models: readonly string[],
-  { clock: givenClock, random: givenRandom, utcOffset }: ComponentOptions,
+  { clock: givenClock, random: givenRandom, utcOffset, embedModel }: ComponentOptions,
 ): () => Context {
   const clock = givenClock ?? 'system'
   const random = givenRandom ?? 'system'
@@ -226,6 +247,7 @@ function contextMaker(
       utcOffsetMinutes: utcOffset ?? -now.getTimezoneOffset(),
       seed: random === 'system' ? randomBytes(8).readBigUInt64BE() : BigInt.asUintN(64, seed + BigInt(k)),
       models: [...models],
+      ...(embedModel !== undefined && { embedder: embedModel }),
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { WantedVector } from './embedding.ts'
 import { MemoryCallError } from './errors.ts'
 import type { Category } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { Answer } from './pool.ts'
@@ -8,8 +9,10 @@ export type Outcome<Result = unknown> = (
 ) & {
   /** The URIs of the resources that the call changed. */
   changed: string[]
-  /** Work that the call leaves. With the option `summarize`, the memory carries it out by itself. */
+  /** Work that the call leaves. With the options `summarize` and `embed`, the memory carries it out by itself. */
   followUps: FollowUp[]
+  /** The vector with which a search would answer better. With the option `embed`, the memory has asked for it. */
+  wantsVector?: WantedVector
 }
 
 /** A tool's error. Give a model the outcome's `result` instead, which is the toolset's own JSON. */
@@ -26,7 +29,7 @@ export interface ToolError {
 export interface FollowUp {
   /** Identifies it for `claim` and `answer`. */
   readonly id: string
-  /** The kind of work. For `summary`, the payload is a `SummaryPayload`. */
+  /** The kind of work. For `summary`, the payload is a `SummaryPayload`, for `embedding` an `EmbeddingPayload`. */
   readonly kind: string
   /** JSON, whose form depends on the kind. */
   readonly payload: unknown
@@ -36,10 +39,11 @@ export interface FollowUp {
 export function outcomeOf(answer: Answer): Outcome {
   switch (answer.kind) {
     case 'outcome': {
-      const { answer: answered, changed, followUps } = answer.outcome
+      const { answer: answered, changed, followUps, wantsVector } = answer.outcome
       const rest = {
         changed,
         followUps: followUps.map(({ id, kind, payload }) => ({ id, kind, payload: parseJson(payload) })),
+        ...(wantsVector !== undefined && { wantsVector }),
       }
       if (answered.tag === 'ok') return { isError: false, result: parseJson(answered.val), ...rest }
       const { json, ...error } = answered.val

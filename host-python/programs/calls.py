@@ -26,8 +26,10 @@ class Program:
         try:
             if "open" in request:
                 self.close()
-                summarize = joined if request.get("summarises") else None
-                self.memory = open_memory(**request["open"], summarize=summarize)
+                options = request["open"]
+                if request.get("summarises"):
+                    options["summarize"] = joined
+                self.memory = open_memory(**options)
                 return {}
             if "all" in request:
                 with ThreadPoolExecutor(len(request["all"])) as threads:

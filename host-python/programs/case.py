@@ -31,6 +31,8 @@ class Case:
     settings: dict[str, Any]
     #: The models that the host names and that the case plays.
     models: list[str]
+    #: The embedder that the case plays, with its vectors of queries by their texts.
+    embedder: dict[str, Any] | None
     now: datetime
     step_ms: int
     utc_offset: int
@@ -74,6 +76,7 @@ def _cases_of(file: Path, directory: Path) -> list[Case]:
             caps=text.get("caps", {}),
             settings=text.get("settings", {}),
             models=text.get("models", []),
+            embedder=text.get("embedder"),
             now=datetime.fromisoformat(clock["now"].replace("Z", "+00:00")),
             step_ms=clock["step_ms"],
             utc_offset=clock["utc_offset_minutes"],

@@ -93,6 +93,7 @@ def start(case: Case, scratch: Scratch) -> AgentMemory:
         data_dir=scratch.data_dir,
         toolsets=case.toolsets,
         models=case.models,
+        **({} if case.embedder is None else {"embed_model": case.embedder["model"]}),
         clock={"now": case.now, "step": case.step_ms / 1000},
         utc_offset=case.utc_offset,
         seed=case.seed,
@@ -102,7 +103,8 @@ def start(case: Case, scratch: Scratch) -> AgentMemory:
 def run_steps(case: Case, scratch: Scratch, start: Start, ids: list[str | None]) -> list[str | None]:
     """The difference of each step to its expected answer, if there is one. Adds the ids of the results to `ids`."""
     with start(case, scratch) as memory:
-        differences = [run_step(memory, step, scratch, ids) for step in case.steps]
+        vectors = (case.embedder or {}).get("vectors", {})
+        differences = [run_step(memory, step, scratch, ids, vectors) for step in case.steps]
     return [None if found is None else f"step {step}: {found}" for step, found in enumerate(differences)]
 
 
@@ -117,8 +119,14 @@ def grants_of(case: Case, scratch: Scratch) -> dict[str, Any]:
     return {"allow": [] if case.toolset == "stores" else repository, "settings": settings}
 
 
-def run_step(memory: AgentMemory, step: dict[str, Any], scratch: Scratch, ids: list[str | None]) -> str | None:
-    got, follow_ups = answer(memory, fill(step, scratch.places, ids))
+def run_step(
+    memory: AgentMemory,
+    step: dict[str, Any],
+    scratch: Scratch,
+    ids: list[str | None],
+    vectors: dict[str, list[float]],
+) -> str | None:
+    got, follow_ups = answer(memory, fill(step, scratch.places, ids), vectors)
     result = got.get("result")
     id = result.get("id") if isinstance(result, dict) else None
     ids.append(id if isinstance(id, str) and UUID4.fullmatch(id) else None)
@@ -130,9 +138,11 @@ def run_step(memory: AgentMemory, step: dict[str, Any], scratch: Scratch, ids: l
     return f"expected the follow-ups {short(leaves)}, got {short(follow_ups)}"
 
 
-def answer(memory: AgentMemory, step: dict[str, Any]) -> tuple[Answer, list[dict[str, Any]]]:
+def answer(
+    memory: AgentMemory, step: dict[str, Any], vectors: dict[str, list[float]]
+) -> tuple[Answer, list[dict[str, Any]]]:
     try:
-        outcome = ask(memory, step)
+        outcome = ask_with_vector(memory, step, vectors)
     except MemoryCallError as error:
         if error.code in ("not-found", "invalid-request"):
             return {"failure": error.code}, []
@@ -141,6 +151,16 @@ def answer(memory: AgentMemory, step: dict[str, Any]) -> tuple[Answer, list[dict
     if outcome.is_error:
         return {"error": outcome.result}, follow_ups
     return {"result": text_of(step["read"], outcome) if "read" in step else outcome.result}, follow_ups
+
+
+def ask_with_vector(memory: AgentMemory, step: dict[str, Any], vectors: dict[str, list[float]]) -> Outcome[Any]:
+    """Repeats a search with the vector that its outcome wants, if the case's embedder has it."""
+    outcome = ask(memory, step)
+    wanted = outcome.wants_vector
+    if wanted is None or wanted.text not in vectors:
+        return outcome
+    better = memory.call_with_vector(step["call"], step["arguments"], wanted.text, vectors[wanted.text])
+    return outcome if better.is_error else better
 
 
 def ask(memory: AgentMemory, step: dict[str, Any]) -> Outcome[Any]:

@@ -7,9 +7,13 @@ use pyo3::prelude::*;
 /// The category, the code and the message of a tool's error.
 type Error = (&'static str, String, String);
 
-/// The JSON, the error if it is one, the changed resources, and the id, kind and payload of each
-/// follow-up.
-pub(crate) type Answer = (String, Option<Error>, Vec<String>, Vec<(String, String, String)>);
+/// The model, the text and the deadline in seconds of a vector that is wanted.
+type Wanted = (String, String, f64);
+
+/// The JSON, the error if it is one, the changed resources, the id, kind and payload of each
+/// follow-up, and the vector that is wanted.
+pub(crate) type Answer =
+    (String, Option<Error>, Vec<String>, Vec<(String, String, String)>, Option<Wanted>);
 
 /// The outcome of a call for Python.
 pub(crate) fn answer(called: Result<Outcome, CallError>) -> PyResult<Answer> {
@@ -20,7 +24,9 @@ pub(crate) fn answer(called: Result<Outcome, CallError>) -> PyResult<Answer> {
     };
     let follow_ups = outcome.follow_ups.into_iter();
     let follow_ups = follow_ups.map(|of| (of.id, of.kind, of.payload)).collect();
-    Ok((json, error, outcome.changed, follow_ups))
+    let wanted = outcome.wants_vector;
+    let wanted = wanted.map(|of| (of.model, of.text, of.deadline.as_secs_f64()));
+    Ok((json, error, outcome.changed, follow_ups, wanted))
 }
 
 fn category(category: Category) -> &'static str {

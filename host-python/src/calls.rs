@@ -2,7 +2,9 @@
 
 use crate::answer::{Answer, answer};
 use crate::errors;
-use agent_memory_host::{AgentMemory, CallError, Caller, Completion, Outcome, Reference};
+use agent_memory_host::{
+    AgentMemory, CallError, Caller, Completion, EmbeddedText, Outcome, Reference,
+};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -26,6 +28,13 @@ pub(crate) fn ask(memory: AgentMemory, kind: &str, texts: Vec<String>) -> PyResu
     Ok(match kind {
         "call" => {
             let (tool, arguments) = (next(), next());
+            let arrival = memory.arrive(&tool);
+            Box::pin(async move { memory.call_as(arrival, &tool, &arguments, caller).await })
+        }
+        "call-with-vector" => {
+            let (tool, arguments, text, vector) = (next(), next(), next(), next());
+            let vector = serde_json::from_str(&vector).unwrap_or_default();
+            let caller = Caller { vector: Some(EmbeddedText { text, vector }), ..caller };
             let arrival = memory.arrive(&tool);
             Box::pin(async move { memory.call_as(arrival, &tool, &arguments, caller).await })
         }

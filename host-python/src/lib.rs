@@ -5,6 +5,7 @@
 
 mod answer;
 mod calls;
+mod embed;
 mod errors;
 mod memory;
 mod options;

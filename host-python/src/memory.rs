@@ -3,7 +3,7 @@
 use crate::answer::{Answer, answer};
 use crate::calls::{self, Running};
 use crate::errors;
-use crate::options;
+use crate::options::{self, Functions};
 use crate::process::Process;
 use crate::query::{self, Parameter, Table};
 use agent_memory_host::storage::Statement;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 
-/// How long `close` waits for summaries.
+/// How long `close` waits for summaries and vectors.
 const SUMMARIES: Duration = Duration::from_secs(5);
 
 /// How long `close` then waits for threads, which end as soon as their calls have.
@@ -42,17 +42,19 @@ struct Open {
 #[pymethods]
 impl Memory {
     #[new]
-    #[pyo3(signature = (allow, options, summarize))]
+    #[pyo3(signature = (allow, options, summarize, embed))]
     fn new(
         py: Python<'_>,
         allow: Vec<PathBuf>,
         options: &str,
         summarize: Option<Py<PyAny>>,
+        embed: Option<Py<PyAny>>,
     ) -> PyResult<Memory> {
         let process = Process::open()?;
-        let asks = summarize.is_some();
+        let asks = summarize.is_some() || embed.is_some();
+        let functions = Functions { summarize, embed };
         let opened = py.detach(|| {
-            let memory = options::build(allow, options, summarize)?;
+            let memory = options::build(allow, options, functions)?;
             let runtime = runtime::Builder::new_multi_thread()
                 .worker_threads(1)
                 .thread_name("agent-memory")
@@ -115,7 +117,7 @@ impl Memory {
         query::table(py, rows.map_err(|error| errors::of_storage(&error))?)
     }
 
-    /// Waits for the calls in progress and for summaries, and closes everything. In a child of
+    /// Waits for the calls in progress, and for summaries and vectors, and closes everything. In a child of
     /// `fork` it does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if !self.process.is_this() {

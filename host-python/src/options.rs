@@ -1,7 +1,7 @@
 //! The options of a memory, which the package has checked.
 
-use crate::errors;
 use crate::summarize::Function;
+use crate::{embed, errors};
 use agent_memory_host::{AgentMemory, BuildError, Builder, Clock, Durability, Limits, Random};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
@@ -9,11 +9,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Functions of the program.
+pub(crate) struct Functions {
+    pub(crate) summarize: Option<Py<PyAny>>,
+    /// The package has checked that the option `embed_model` is there, too.
+    pub(crate) embed: Option<Py<PyAny>>,
+}
+
 /// Builds a memory. `options` is a JSON object; an option without a value is left out.
 pub(crate) fn build(
     allow: Vec<PathBuf>,
     options: &str,
-    summarize: Option<Py<PyAny>>,
+    functions: Functions,
 ) -> PyResult<AgentMemory> {
     let options: Map<String, Value> =
         serde_json::from_str(options).map_err(|error| invalid(&error.to_string()))?;
@@ -22,8 +29,12 @@ pub(crate) fn build(
         builder = with(builder, name, value)
             .ok_or_else(|| invalid(&format!("the option `{name}` does not accept `{value}`")))?;
     }
-    if let Some(function) = summarize {
+    if let Some(function) = functions.summarize {
         builder = builder.model(Arc::new(Function::new(function)));
+    }
+    if let Some(function) = functions.embed {
+        let model = options.get("embed_model").and_then(Value::as_str).unwrap_or_default();
+        builder = builder.embedder(Arc::new(embed::Function::new(model.to_owned(), function)));
     }
     builder.build().map_err(|error| match error {
         BuildError::Component(_) => errors::open("component", &error.to_string()),
@@ -40,6 +51,7 @@ fn with(builder: Builder, name: &str, value: &Value) -> Option<Builder> {
     Some(match name {
         "toolsets" => builder.toolsets(texts(value)?),
         "models" => builder.models_by_hand(texts(value)?),
+        "embed_model" => builder.embedder_by_hand(value.as_str()?),
         "data_dir" => builder.data_dir(value.as_str()?),
         "utc_offset" => builder.utc_offset(value.as_i64()?.try_into().ok()?),
         "durability" => builder.durability(match value.as_str()? {

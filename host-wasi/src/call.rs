@@ -132,6 +132,8 @@ impl Plugin {
             agents: None,
             stores: None,
             models: Vec::new(),
+            embedder: None,
+            vector: None,
             seed,
         })
     }

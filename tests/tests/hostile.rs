@@ -177,7 +177,7 @@ async fn many_calls_that_are_cancelled_at_once_leave_instances_for_the_next() {
                         memory.arrive("read"),
                         "read",
                         &arguments,
-                        Caller { roots: Some(roots), models: Vec::new() },
+                        Caller { roots: Some(roots), ..Caller::default() },
                     )
                     .await
             };

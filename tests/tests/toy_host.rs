@@ -387,6 +387,8 @@ fn call(storage: &'static InMemoryStorage, tool: &str, arguments: Value) -> Resu
         stores: None,
         repository: None,
         models: Vec::new(),
+        embedder: None,
+        vector: None,
     };
     let toolbox = memory.agent_memory_toolbox_toolbox();
     let outcome = toolbox.call_call_tool(&mut store, tool, &arguments.to_string(), &context)?;

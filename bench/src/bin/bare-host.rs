@@ -52,6 +52,8 @@ fn main() -> wasmtime::Result<()> {
         stores: None,
         repository: None,
         models: Vec::new(),
+        embedder: None,
+        vector: None,
     };
     let toolbox = memory.agent_memory_toolbox_toolbox();
     let outcome = toolbox.call_call_tool(&mut store, "read_summary", &arguments, &context)?;

@@ -111,6 +111,8 @@ fn context() -> toolbox::Context {
         stores: None,
         repository: None,
         models: Vec::new(),
+        embedder: None,
+        vector: None,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::storage::{Error, ErrorCode, Place, Storage};
 const DATABASE: &str = "documents.db";
 
 /// The version of the tables and of the stems. An index of another version is built anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// An index of as many documents, or of as many bytes of documents, takes no more. The others are
 /// read directly.

@@ -6,7 +6,7 @@
 //!
 //! A search uses the index of a document whose stamp is still the same. It reads the others directly,
 //! and afterwards writes what it has read into the index, without waiting and as far as
-//! [`MAX_BYTES`](segment::MAX_BYTES) goes. A hit is read in its document, whose version must be that
+//! [`OF_INDEXING`](crate::work::OF_INDEXING) goes. A hit is read in its document, whose version must be that
 //! of the index, see [`Unread`](crate::source::Unread). So the index only saves time: without it, or
 //! if it fails in any way, the answer is the same.
 //!
@@ -21,9 +21,11 @@ mod stamp;
 
 use std::collections::BTreeSet;
 
-use crate::ranking::Query;
+use crate::source::Request;
 use crate::storage::{Place, Status, Storage};
 use crate::time::Timestamp;
+use crate::tool::Call;
+use crate::work::Work;
 
 use database::Snapshot;
 pub(crate) use postings::Indexed;
@@ -37,11 +39,20 @@ const MIN_BYTES: u64 = 64 << 10;
 /// As many bytes take as long to search as a document takes to be opened.
 const BYTES_OF_READ: u64 = 4 << 10;
 
+/// Removes documents that were deleted for good from the index of a place. If another search is
+/// writing, the next search removes them.
+pub(crate) fn forget(call: &Call<'_>, place: &Place, paths: &[&str]) {
+    if !paths.is_empty() {
+        let _ = database::write(call.storage, place, paths, &Segment::default(), false);
+    }
+}
+
 /// The index of one place, for one search.
 pub(crate) struct DocumentIndex<'a> {
     storage: &'a dyn Storage,
     place: Place,
     now: Timestamp,
+    work: &'a Work,
     snapshot: Option<Snapshot>,
     /// The paths of the documents that are there.
     seen: BTreeSet<String>,
@@ -51,22 +62,18 @@ pub(crate) struct DocumentIndex<'a> {
 }
 
 impl<'a> DocumentIndex<'a> {
-    /// Reads the index of a place. If `is_ignored`, it knows no document, but is brought up to date.
-    pub fn open(
-        storage: &'a dyn Storage,
-        place: Place,
-        query: &Query,
-        is_ignored: bool,
-        now: Timestamp,
-    ) -> Self {
+    /// Reads the index of a place. If the request ignores it, it knows no document, but is brought up
+    /// to date.
+    pub fn open(call: &'a Call<'_>, place: Place, request: &'a Request) -> Self {
+        let (storage, now, work) = (call.storage, call.context.now, &request.work);
         let stems = |term: &Vec<String>| term.iter().map(|stem| Stem::of(stem)).collect();
-        let terms: Vec<Vec<Stem>> = query.terms().iter().map(stems).collect();
-        let snapshot = match is_ignored {
+        let terms: Vec<Vec<Stem>> = request.query.terms().iter().map(stems).collect();
+        let snapshot = match request.ignores_indexes {
             true => None,
             false => Snapshot::read(storage, &place, &terms).ok(),
         };
         let (seen, segment) = (BTreeSet::new(), Segment::default());
-        Self { storage, place, now, snapshot, seen, bytes: 0, segment }
+        Self { storage, place, now, work, snapshot, seen, bytes: 0, segment }
     }
 
     /// The entries of a document, or none if it has to be read. Takes note that it is there.
@@ -79,7 +86,8 @@ impl<'a> DocumentIndex<'a> {
     /// Takes note of a document that the search has read.
     pub fn add(&mut self, document: Document<'_>, parts: impl Iterator<Item = Part>) {
         let is_full = self.snapshot.as_ref().is_some_and(Snapshot::is_full);
-        if !is_full && stamp::is_settled(&document.status.stamp, self.now) {
+        let is_settled = stamp::is_settled(&document.status.stamp, self.now);
+        if !is_full && is_settled && self.work.take_for_index(document.work) {
             self.segment.add(document, parts);
         }
     }

@@ -6,15 +6,14 @@ use super::postings::{Length, Lengths, Posting, Postings};
 use crate::ranking::each_stem;
 use crate::storage::Status;
 
-/// The most bytes of documents that one search indexes. A longer document is never indexed.
-pub(super) const MAX_BYTES: u64 = 1 << 20;
-
 /// A document that is to be indexed.
 pub(crate) struct Document<'d> {
     pub path: &'d str,
     /// Its status before it was read.
     pub status: &'d Status,
     pub version: &'d str,
+    /// The work of finding its stems.
+    pub work: u64,
     /// Facts of the entries that the toolset needs beside their counts.
     pub facts: String,
 }
@@ -31,7 +30,6 @@ pub(crate) struct Part {
 pub(super) struct Segment {
     pub documents: Vec<Row>,
     pub postings: BTreeMap<String, Postings>,
-    bytes: u64,
 }
 
 /// A document of a segment.
@@ -49,19 +47,14 @@ impl Segment {
         self.documents.is_empty()
     }
 
-    /// Adds a document, unless there is no room for it.
+    /// Adds a document.
     pub fn add(&mut self, document: Document<'_>, parts: impl Iterator<Item = Part>) {
-        let size = document.status.size;
-        if size > MAX_BYTES.saturating_sub(self.bytes) {
-            return;
-        }
-        self.bytes += size;
         let lengths = parts.enumerate().map(|(entry, part)| self.count(entry, &part)).collect();
         self.documents.push(Row {
             path: document.path.to_owned(),
             stamp: document.status.stamp.clone(),
             version: document.version.to_owned(),
-            size,
+            size: document.status.size,
             lengths: Lengths(lengths),
             facts: document.facts,
         });

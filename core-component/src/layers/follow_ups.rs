@@ -15,7 +15,7 @@ use crate::tool::Call;
 use crate::toolset::FollowUps;
 
 pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
-    model_setting: "summarizer",
+    model_setting: Some("summarizer"),
     pending: |call| pending(call).map_err(Into::into),
     claim: |call, batch, seconds| claim(call, batch, seconds).map_err(Into::into),
     answer: |call, batch, payload| answer(call, batch, payload).map_err(Into::into),

@@ -8,19 +8,16 @@ use super::agents::names;
 use super::error::{Code, Error};
 use super::memory::{Compost, Episode, Memory};
 use super::sqlite::{Candidates, Near, Reader};
+use crate::ranking::{Match, cost};
 use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall};
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
+use crate::work::OF_ENTRY;
 
 pub(super) const SOURCE: Source = Source { toolset: "layers", collect, read: |_, _, _| Ok(None) };
 
 /// Adds the memories of the agent that is asked for. Those of others are only named.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
-    let owner = |agent: &str| Owner {
-        toolset: "layers",
-        agent: Some(agent.to_owned()),
-        ..Owner::default()
-    };
     let request = entries.request;
     for name in names(call)? {
         if request.agent.as_ref().is_none_or(|agent| agent.as_str() != name) {
@@ -40,6 +37,10 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     }
 }
 
+fn owner(agent: &str) -> Owner {
+    Owner { toolset: "layers", agent: Some(agent.to_owned()), ..Owner::default() }
+}
+
 struct Layers<'a, 'r> {
     call: &'a Call<'a>,
     agent: &'a str,
@@ -49,6 +50,9 @@ struct Layers<'a, 'r> {
 
 impl Layers<'_, '_> {
     fn add(mut self) -> Result<(), Error> {
+        let work = &self.entries.request.work;
+        let whole = work.share();
+        work.begin(whole, 3);
         self.add_all("core", "get_core_memories", self.reader.core()?);
         let mut recent = self.reader.recent(u32::MAX)?;
         recent.reverse();
@@ -60,6 +64,7 @@ impl Layers<'_, '_> {
             self.entries.begin_run();
             self.entries.add_in_time(entry);
         }
+        work.begin(whole, 2);
         let episodes = self.reader.ranked_episodes(self.entries.request)?;
         self.add_candidates(episodes, |layers, Episode { id, memory, tags, created_at }| Entry {
             id: Some(EntryId::Number(id)),
@@ -67,6 +72,7 @@ impl Layers<'_, '_> {
             read: layers.read_at(created_at, None),
             ..entry("episodic", memory, created_at)
         });
+        work.begin(whole, 1);
         let compost = self.reader.ranked_compost(self.entries.request)?;
         self.add_candidates(compost, |layers, Compost { id, summary, archived_at, .. }| Entry {
             id: Some(EntryId::Number(id)),
@@ -77,9 +83,15 @@ impl Layers<'_, '_> {
         Ok(())
     }
 
+    /// Adds memories, which come in the order of their ids. The newest are taken first.
     fn add_all(&mut self, section: &str, tool: &str, memories: Vec<Memory>) {
         self.entries.begin_run();
-        for Memory { id, memory, created_at } in memories {
+        let work = &self.entries.request.work;
+        let newest = memories.iter().rev();
+        let read = newest.take_while(|one| work.take(OF_ENTRY + cost(&one.memory))).count();
+        let skipped = memories.len() - read;
+        self.skip(skipped as u64);
+        for Memory { id, memory, created_at } in memories.into_iter().skip(skipped) {
             let id = Some(EntryId::Number(id));
             let read = Some(self.read(tool, ReadArguments::default()));
             self.entries.add_in_time(Entry { id, read, ..entry(section, memory, created_at) });
@@ -87,7 +99,8 @@ impl Layers<'_, '_> {
     }
 
     fn add_candidates<T>(&mut self, candidates: Candidates<T>, entry: impl Fn(&Self, T) -> Entry) {
-        let Candidates { rows, with_stem, near } = candidates;
+        let Candidates { rows, with_stem, near, skipped } = candidates;
+        self.skip(skipped);
         self.entries.count(rows, &with_stem);
         for Near { row, counts, is_match, begins_run } in near {
             if begins_run {
@@ -99,8 +112,12 @@ impl Layers<'_, '_> {
             if counts.any() && request.admits(entry.created_at, false) && !is_shown {
                 self.entries.hide(&counts);
             }
-            self.entries.add_counted(entry, counts, is_match);
+            self.entries.add_counted(entry, counts, Match::of_words(is_match));
         }
+    }
+
+    fn skip(&mut self, memories: u64) {
+        self.entries.skip_some(owner(self.agent), memories, "memory", "memories");
     }
 
     /// The call that reads what was kept at a moment.
@@ -135,6 +152,7 @@ fn entry(section: &str, text: String, created_at: Option<Timestamp>) -> Entry {
         importance: 0,
         is_archived: false,
         read: None,
+        similarity: None,
         unread: None,
     }
 }

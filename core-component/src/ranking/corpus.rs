@@ -19,9 +19,24 @@ pub(crate) struct Corpus<T> {
 /// An entry of the run.
 struct Added<T> {
     counts: Counts,
-    /// Whether it makes itself and its two neighbours candidates.
-    is_match: bool,
+    matches: Match,
     entry: Option<T>,
+}
+
+/// Which candidates an entry makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Match {
+    /// By its words: itself and its two neighbours.
+    Words,
+    /// By its vector: itself.
+    Vector,
+    None,
+}
+
+impl Match {
+    pub fn of_words(is_match: bool) -> Self {
+        if is_match { Self::Words } else { Self::None }
+    }
 }
 
 /// A candidate with its score.
@@ -52,8 +67,8 @@ impl<T> Corpus<T> {
     /// Adds an entry. Without an `entry` it counts, but is no hit.
     pub fn add(&mut self, counts: Counts, entry: Option<T>) {
         self.statistics.add(&counts);
-        let is_match = counts.any();
-        self.add_counted(counts, is_match, entry);
+        let matches = Match::of_words(counts.any());
+        self.add_counted(counts, matches, entry);
     }
 
     /// Counts entries that [`add_counted`](Self::add_counted) adds in part: how many there are, and
@@ -70,10 +85,9 @@ impl<T> Corpus<T> {
         self.statistics.with_stem.iter().any(|entries| *entries > 0)
     }
 
-    /// Adds an entry that is counted already. Only a match makes itself and its two neighbours
-    /// candidates.
-    pub fn add_counted(&mut self, counts: Counts, is_match: bool, entry: Option<T>) {
-        self.run.push_back(Added { counts, is_match, entry });
+    /// Adds an entry that is counted already. Only a match makes candidates.
+    pub fn add_counted(&mut self, counts: Counts, matches: Match, entry: Option<T>) {
+        self.run.push_back(Added { counts, matches, entry });
         if self.run.len() > self.undecided + REACH {
             self.decide();
         }
@@ -89,7 +103,8 @@ impl<T> Corpus<T> {
         self.undecided += 1;
         let Some(entry) = self.run[at].entry.take() else { return };
         let run = &self.run;
-        if (at.saturating_sub(1)..=at + 1).filter_map(|at| run.get(at)).any(|near| near.is_match) {
+        let mut near = (at.saturating_sub(1)..=at + 1).filter_map(|at| run.get(at));
+        if run[at].matches == Match::Vector || near.any(|near| near.matches == Match::Words) {
             let counts = |at: usize| run.get(at).map(|near| &near.counts);
             self.candidates.extend(InContext::of(counts, at).map(|context| (context, entry)));
         }

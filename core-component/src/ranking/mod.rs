@@ -11,23 +11,32 @@
 //! [`Corpus::begin_run`]. Document frequencies are those of the entries alone, over all sources. The
 //! mean length is a constant: with the true one, results are no better.
 //!
+//! Where entries and the query have vectors of one model, the similarity of the vectors is added to
+//! the score of the words, each divided by its maximum.
+//!
 //! Everything is computed in one order from numbers that no index rounds. So every host gives the
 //! same scores, bit for bit.
 
 mod candidates;
 mod corpus;
+mod cost;
 mod fragments;
+mod fusion;
 mod irregular;
 mod passage;
 mod query;
 mod score;
 mod stems;
 mod stop_words;
+mod vector;
 
 pub(crate) use candidates::{MAX_MATCHES, choose};
-pub(crate) use corpus::{Corpus, Ranked};
+pub(crate) use corpus::{Corpus, Match, Ranked};
+pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use fragments::{Fragment, fragments};
+pub(crate) use fusion::fuse;
 pub(crate) use passage::passage;
 pub(crate) use query::{Counts, Query};
 pub(crate) use score::REACH;
 pub(crate) use stems::{each_stem, each_unstemmed, stem_of};
+pub(crate) use vector::Vector;

@@ -1,12 +1,50 @@
 //! The passage of a text that a query matches best.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::query::Query;
 
+/// A longer text is first cut into parts of about so many bytes, so that only two of them are
+/// looked at word by word.
+const PART: usize = 8 << 10;
+
 /// A passage of at most `most` characters: the whole text, or the part with most of the query's
 /// stems, cut between words, with `…` where text is left out.
 pub(crate) fn passage(text: &str, query: &Query, most: usize) -> String {
+    let whole = text.trim();
+    if whole.len() <= 2 * PART {
+        return passage_of(whole, query, most);
+    }
+    let part = telling_part(whole, query);
+    let passage = passage_of(&whole[part.clone()], query, most.saturating_sub(2));
+    let sign = |is_cut: bool, has_sign: bool| if is_cut && !has_sign { "…" } else { "" };
+    let before = sign(part.start > 0, passage.starts_with('…'));
+    let after = sign(part.end < whole.len(), passage.ends_with('…'));
+    format!("{before}{passage}{after}")
+}
+
+/// The two neighbouring parts of a long text with the most stems, the first ones among equals.
+fn telling_part(text: &str, query: &Query) -> Range<usize> {
+    let mut bounds = vec![0];
+    while let Some(last) = bounds.last().copied().filter(|last| text.len() - last > 2 * PART) {
+        let end = text.floor_char_boundary(last + PART);
+        let space = text[last..end].rfind(char::is_whitespace).map(|at| last + at);
+        bounds.push(space.filter(|at| *at > last).unwrap_or(end));
+    }
+    bounds.push(text.len());
+    let parts: Vec<Vec<bool>> =
+        bounds.windows(2).map(|at| query.count(&text[at[0]..at[1]]).which()).collect();
+    let stems = |at: usize| {
+        let has = |stem: usize| (at..=at + 1).filter_map(|at| parts.get(at)).any(|part| part[stem]);
+        (0..query.terms().len()).filter(|stem| has(*stem)).count()
+    };
+    let first = (0..parts.len()).rev().max_by_key(|at| stems(*at)).unwrap_or_default();
+    bounds[first]..bounds[(first + 2).min(parts.len())]
+}
+
+fn passage_of(text: &str, query: &Query, most: usize) -> String {
     let text = text.trim();
     let characters: Vec<usize> =
         text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
@@ -101,6 +139,23 @@ mod tests {
         let text = format!("red {gap}red kite {gap}kite red {gap}red");
         let found = passage(&text, &Query::of("red kites"), 60);
         assert!(found.contains("red kite") && !found.contains("kite red"), "{found}");
+    }
+
+    #[test]
+    fn the_passage_of_a_very_long_text_is_found_in_its_parts() {
+        for word in ["word ", "пример "] {
+            let filler = word.repeat(2_000);
+            for times in 0..5 {
+                let before = filler.repeat(times);
+                let text = format!("{before}red {filler}red kite {}", filler.repeat(5 - times));
+                let found = passage(&text, &Query::of("red kites"), 60);
+                assert!(found.contains("red kite"), "{times}: {found}");
+                assert!(found.starts_with('…') && found.ends_with('…'), "{found}");
+                assert!(found.chars().count() <= 60, "{found}");
+            }
+        }
+        let unbroken = "ä".repeat(40_000) + "東京都庁" + &"ä".repeat(40_000);
+        assert!(passage(&unbroken, &Query::of("東京都"), 40).contains("東京都"));
     }
 
     #[test]

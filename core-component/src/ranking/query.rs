@@ -109,6 +109,11 @@ impl Counts {
         self.of_terms[term] > 0
     }
 
+    /// Which terms of the query the text has, in their order.
+    pub(super) fn which(&self) -> Vec<bool> {
+        self.of_terms.iter().map(|count| *count > 0).collect()
+    }
+
     /// The share of the query's terms that the text has: from 0 to 1.
     pub fn coverage(&self) -> f64 {
         let had = self.of_terms.iter().filter(|count| **count > 0).count();

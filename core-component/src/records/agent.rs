@@ -2,18 +2,19 @@
 
 use std::cell::OnceCell;
 
+use super::agents::Files;
 use super::error::{Code, Error};
+use super::follow_ups::follow_up;
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
 use super::settings::{RecordsFormat, RecordsSettings};
 use super::sqlite::{AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, migrate};
 use super::store::{Purpose, Reader, Writer};
 use super::uri::changed_by;
+use crate::follow_up::FollowUp;
 use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode};
-use crate::storage::{
-    Area, Document, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, has_document,
-};
+use crate::storage::{Area, Document, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree, has_document};
 use crate::tool::Call;
 
 /// How often a call is attempted while a conversion, or a program that takes no lock, changes the
@@ -26,6 +27,8 @@ pub(super) struct Agent<'a> {
     pub(super) call: &'a Call<'a>,
     pub(super) tree: Box<dyn Tree + 'a>,
     place: Place,
+    /// The files in the directory, if a call that reads several agents has listed them.
+    files: Option<&'a Files>,
     /// Set when the database is first opened.
     database: OnceCell<Box<dyn Connection + 'a>>,
 }
@@ -55,7 +58,20 @@ impl<'a> Agent<'a> {
         Error::check_access(call, name)?;
         let place = Place::named(LABEL);
         let tree = call.storage.open(&place)?;
-        Ok(Self { name, call, tree, place, database: OnceCell::new() })
+        Ok(Self { name, call, tree, place, files: None, database: OnceCell::new() })
+    }
+
+    /// Opens the memories of one of several agents, to read them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Agent::open`].
+    pub fn open_listed(
+        call: &'a Call<'a>,
+        name: &'a AgentName,
+        files: &'a Files,
+    ) -> Result<Self, Error> {
+        Ok(Self { files: Some(files), ..Self::open(call, name)? })
     }
 
     /// The scope of the lock. Names that differ only in case share one.
@@ -145,10 +161,19 @@ impl<'a> Agent<'a> {
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
         let output = change(&mut writer)?;
         if writer.has_changed() {
+            let follow_up = self.follow_up(&writer)?;
             transaction.commit().map_err(Error::of_commit)?;
             self.note_change();
+            self.call.follow_ups.borrow_mut().extend(follow_up);
         }
         Ok(output)
+    }
+
+    /// The follow-up for memories that wait for vectors.
+    fn follow_up(&self, writer: &SqliteWriter<'_>) -> Result<Option<FollowUp>, Error> {
+        let Some(model) = &self.call.context.embedder else { return Ok(None) };
+        let wanting = writer.wants_vectors(model, self.call.context.now)?;
+        Ok(wanting.map(|agent| follow_up(agent, model)))
     }
 
     /// Notes that the agent's resources have changed.
@@ -239,14 +264,10 @@ impl<'a> Agent<'a> {
     /// Fails if the name of an existing agent differs only in case: a file system that ignores case
     /// could not hold the files of both.
     pub(super) fn check_case(&self) -> Result<(), Error> {
-        let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
-        let names = entries
-            .iter()
-            .filter(|entry| entry.status.kind == EntryKind::File)
-            .filter_map(|entry| entry.name.strip_suffix(".json"));
-        let mut twins =
-            names.filter(|name| *name != self.name && name.eq_ignore_ascii_case(self.name));
-        twins.next().map_or(Ok(()), |twin| Err(Error::case_twin(self.name, twin)))
+        match self.files {
+            Some(files) => files.check_case(self.name),
+            None => Files::list(&*self.tree)?.check_case(self.name),
+        }
     }
 
     /// The error of a call that a conversion overtook in every attempt.

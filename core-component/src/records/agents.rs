@@ -1,6 +1,6 @@
-//! The agents that have records in either format, to complete a name.
+//! The agents that have records in either format.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
 use super::place::{DATABASE, LABEL};
@@ -8,7 +8,7 @@ use super::sqlite::agent_names;
 use crate::names::name_error;
 use crate::prompt::Partial;
 use crate::storage::database::Kind;
-use crate::storage::{Area, ErrorCode, Place, Tree};
+use crate::storage::{Area, EntryKind, ErrorCode, Place, Tree};
 use crate::tool::{Call, Checked};
 
 /// The agents that the caller may use. All resource templates have this one argument.
@@ -19,9 +19,15 @@ pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<S
 
 /// The names of all agents that have records, in byte order.
 pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
-    let place = Place::named(LABEL);
-    let mut names = with_files(&*call.storage.open(&place)?)?;
-    match call.storage.open_database(&place, DATABASE, Kind::Kept, false) {
+    let files = Files::list(&*call.storage.open(&Place::named(LABEL))?)?;
+    names_beside(call, &files)
+}
+
+/// The same, where the files are listed already.
+pub(super) fn names_beside(call: &Call<'_>, files: &Files) -> Result<BTreeSet<String>, Error> {
+    let mut names: BTreeSet<String> =
+        files.names.iter().filter(|name| name_error(name).is_none()).cloned().collect();
+    match call.storage.open_database(&Place::named(LABEL), DATABASE, Kind::Kept, false) {
         Ok(database) => names.extend(agent_names(&*database)?),
         Err(error) if error.code == ErrorCode::NotFound => {}
         Err(error) => return Err(error.into()),
@@ -29,8 +35,42 @@ pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
     Ok(names)
 }
 
-fn with_files(tree: &dyn Tree) -> Result<BTreeSet<String>, Error> {
-    let entries = tree.list(Area::Documents, "")?.unwrap_or_default();
-    let names = entries.iter().filter_map(|entry| entry.name.strip_suffix(".json"));
-    Ok(names.filter(|name| name_error(name).is_none()).map(str::to_owned).collect())
+/// The files of agents in the directory of records.
+pub(super) struct Files {
+    /// The names of the agents, in the order of the directory.
+    names: Vec<String>,
+    /// The names and sizes of those that are files, by the name in lower case.
+    by_folded: BTreeMap<String, Vec<(String, u64)>>,
+}
+
+impl Files {
+    pub fn list(tree: &dyn Tree) -> Result<Self, Error> {
+        let entries = tree.list(Area::Documents, "")?.unwrap_or_default();
+        let mut files = Self { names: Vec::new(), by_folded: BTreeMap::new() };
+        for entry in entries {
+            let Some(name) = entry.name.strip_suffix(".json") else { continue };
+            files.names.push(name.to_owned());
+            if entry.status.kind == EntryKind::File {
+                let folded = files.by_folded.entry(name.to_ascii_lowercase()).or_default();
+                folded.push((name.to_owned(), entry.status.size));
+            }
+        }
+        Ok(files)
+    }
+
+    /// The size of an agent's file, or 0 if it has none.
+    pub fn size(&self, agent: &str) -> u64 {
+        self.alike(agent).iter().find(|(name, _)| name == agent).map_or(0, |(_, size)| *size)
+    }
+
+    /// Fails if the name of an existing agent differs only in case: a file system that ignores case
+    /// could not hold the files of both.
+    pub fn check_case(&self, agent: &str) -> Result<(), Error> {
+        let twin = self.alike(agent).iter().find(|(name, _)| name != agent);
+        twin.map_or(Ok(()), |(twin, _)| Err(Error::case_twin(agent, twin)))
+    }
+
+    fn alike(&self, agent: &str) -> &[(String, u64)] {
+        self.by_folded.get(&agent.to_ascii_lowercase()).map_or(&[], Vec::as_slice)
+    }
 }

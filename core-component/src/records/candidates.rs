@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use super::error::Error;
 use super::memory::Memory;
-use crate::ranking::{Counts, MAX_MATCHES, Query, choose};
+use crate::ranking::{Counts, MAX_MATCHES, Match, Query, choose, cost};
 use crate::source::Request;
+use crate::work::OF_ENTRY;
 
 /// An agent's memories for a ranked search.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Candidates {
     /// The number of the agent's memories.
     pub memories: u64,
@@ -18,14 +19,22 @@ pub(super) struct Candidates {
     pub near: Vec<Near>,
     /// How many memories were not looked at, because the index lacks them and they are too many.
     pub unread: u64,
+    /// How many memories were not looked at, because the work of the search was used up.
+    pub skipped: u64,
+    /// Whether the agent has vectors of the embedder and the request has none.
+    pub wants_vector: bool,
+    /// Which vectors were not compared, in words.
+    pub not_compared: Option<String>,
 }
 
 /// A match, or a memory around one.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Near {
     pub memory: Memory,
     pub counts: Counts,
-    pub is_match: bool,
+    pub matches: Match,
+    /// How similar its vector is to that of the query, if both have one.
+    pub similarity: Option<f64>,
     /// Whether the memory before it is not the one before it in the order of insertion.
     pub begins_run: bool,
 }
@@ -37,7 +46,13 @@ pub(super) fn counts(query: &Query, memory: &Memory) -> Counts {
     counts
 }
 
-/// The candidates among all memories of an agent, where no index helps.
+/// The work of counting the stems of a memory.
+pub(super) fn work(memory: &Memory) -> u64 {
+    OF_ENTRY + memory.searched_texts().map(cost).sum::<u64>()
+}
+
+/// The candidates among all memories of an agent, where no index helps. The newest are looked at
+/// first, as far as the work of the search goes.
 pub(super) fn of_all(memories: Vec<Memory>, request: &Request) -> Result<Candidates, Error> {
     of_at_most(memories, request, MAX_MATCHES)
 }
@@ -48,21 +63,32 @@ fn of_at_most(
     most: usize,
 ) -> Result<Candidates, Error> {
     memories.sort_by_key(|memory| memory.kind);
-    let all: Vec<Counts> = memories.iter().map(|memory| counts(&request.query, memory)).collect();
+    let mut newest: Vec<usize> = (0..memories.len()).collect();
+    newest.sort_by_key(|at| (Reverse(memories[*at].created_at), &memories[*at].id));
+    let read = newest.iter().take_while(|at| request.work.take(work(&memories[**at]))).count();
+    newest.truncate(read);
+    let mut all: Vec<Option<Counts>> = vec![None; memories.len()];
+    newest.iter().for_each(|at| all[*at] = Some(counts(&request.query, &memories[*at])));
+    let has = |at: usize, stem: usize| all[at].as_ref().is_some_and(|counts| counts.has(stem));
     let stems = 0..request.query.terms().len();
     let with_stem: Vec<u64> =
-        stems.map(|stem| all.iter().filter(|counts| counts.has(stem)).count() as u64).collect();
-    let admits = |memory: &Memory| request.admits(Some(memory.created_at), memory.archived);
-    let mut newest: Vec<usize> = (0..all.len()).filter(|at| admits(&memories[*at])).collect();
-    newest.sort_by_key(|at| (Reverse(memories[*at].created_at), &memories[*at].id));
+        stems.map(|stem| newest.iter().filter(|at| has(**at, stem)).count() as u64).collect();
+    let admits =
+        |at: &usize| request.admits(Some(memories[*at].created_at), memories[*at].archived);
     let chosen = choose::<_, Error>(&with_stem, most, |stem| {
-        Ok(newest.iter().copied().filter(|at| all[*at].has(stem)).take(most).collect())
+        let with = newest.iter().copied().filter(admits).filter(|at| has(*at, stem));
+        Ok(with.take(most).collect())
     })?;
-    let mut kind = None;
-    let near = memories.into_iter().zip(all).enumerate().map(|(at, (memory, counts))| {
+    let (number, mut near, mut kind) = (memories.len() as u64, Vec::new(), None);
+    for (at, (memory, counts)) in memories.into_iter().zip(all).enumerate() {
+        let Some(counts) = counts else {
+            kind = None;
+            continue;
+        };
         let begins_run = kind.replace(memory.kind) != Some(memory.kind);
-        Near { memory, counts, is_match: chosen.contains(&at), begins_run }
-    });
-    let near: Vec<Near> = near.collect();
-    Ok(Candidates { memories: near.len() as u64, with_stem, near, unread: 0 })
+        let matches = if chosen.contains(&at) { Match::Words } else { Match::None };
+        near.push(Near { memory, counts, matches, similarity: None, begins_run });
+    }
+    let skipped = number - near.len() as u64;
+    Ok(Candidates { memories: number, with_stem, near, skipped, ..Candidates::default() })
 }

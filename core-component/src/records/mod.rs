@@ -21,6 +21,7 @@ mod convert_records;
 mod delete_memory;
 mod error;
 mod export_records;
+mod follow_ups;
 mod get_memory_stats;
 mod id;
 mod import_records;
@@ -73,7 +74,7 @@ pub(crate) const TOOLSET: Toolset = Toolset {
     resources: Some(&resources::RESOURCES),
     prompts: &[],
     complete: agents::complete,
-    follow_ups: None,
+    follow_ups: Some(&follow_ups::FOLLOW_UPS),
     left_out_by: None,
     search: Some(search::SOURCE),
 };

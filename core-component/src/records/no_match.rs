@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::error::Error;
 use super::query::Query;
-use super::store::Reader;
+use super::store::{Reader, WithAnyTerm};
 use crate::tool::Call;
 
 /// The most names of a list.
@@ -21,7 +21,7 @@ pub(super) enum Near {
     /// The query has no words.
     NoWords,
     /// So many memories have some of the words, counted up to one more than [`MAX_COUNT`].
-    WithSomeWords(u32),
+    WithSomeWords(WithAnyTerm),
 }
 
 /// Counts the memories with some of the words, whatever the other filters.
@@ -42,23 +42,30 @@ pub(super) fn note(
     near: &Near,
     agents: Option<&BTreeSet<String>>,
 ) -> String {
-    let words = match *near {
-        Near::NoWords => None,
-        Near::WithSomeWords(0) => Some("none has any of the words".to_owned()),
-        Near::WithSomeWords(1) => Some("1 has some of the words".to_owned()),
-        Near::WithSomeWords(count) if count > MAX_COUNT => {
-            Some(format!("more than {MAX_COUNT} have some of the words"))
-        }
-        Near::WithSomeWords(count) => Some(format!("{count} have some of the words")),
-    };
     let mut parts = vec![format!("no memory of agent `{agent}` matches")];
-    parts.extend(words);
+    if let Near::WithSomeWords(with) = near {
+        parts.push(with_some_words(*with));
+    }
     parts.extend(agents.map(|agents| with_memories(call, agents)));
     if matches!(near, Near::WithSomeWords(_)) && call.has_tool("search_memory") {
         let tool = call.listed("search", "search_memory");
         parts.push(format!("`{tool}` finds other forms of words, too"));
     }
     parts.join("; ")
+}
+
+fn with_some_words(WithAnyTerm { count, of_newest }: WithAnyTerm) -> String {
+    match (count, of_newest) {
+        (0, None) => "none has any of the words".to_owned(),
+        (0, Some(newest)) => format!("none of the newest {newest} has any of the words"),
+        (1, None) => "1 has some of the words".to_owned(),
+        (count, _) if count > MAX_COUNT => format!("more than {MAX_COUNT} have some of the words"),
+        (count, None) => format!("{count} have some of the words"),
+        (1, Some(newest)) => format!("of the newest {newest}, 1 has some of the words"),
+        (count, Some(newest)) => {
+            format!("of the newest {newest}, {count} have some of the words")
+        }
+    }
 }
 
 /// Names the agents that the caller may use.

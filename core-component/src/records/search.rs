@@ -1,40 +1,51 @@
 //! The memories, as entries of a search.
 
 use super::agent::Agent;
-use super::agents::names;
+use super::agents::{Files, names_beside};
 use super::candidates::{Candidates, Near};
 use super::error::{Code, Error};
 use super::memory::Memory;
+use super::place::LABEL;
 use crate::names::AgentName;
 use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall};
+use crate::storage::Place;
 use crate::tool::{Call, Checked, Source};
+use crate::work::OF_DOCUMENT;
+
+/// So many bytes of a file are parsed with the work of one byte that is searched.
+const BYTES_OF_PARSING: u64 = 2;
 
 pub(super) const SOURCE: Source = Source { toolset: "records", collect, read: |_, _, _| Ok(None) };
 
 /// Adds the memories of the agents that are asked for and the caller may use.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
-    let names = names(call)?;
-    for name in names.iter().filter(|name| call.context.reaches(name)) {
-        let owner = Owner { toolset: "records", agent: Some(name.clone()), ..Owner::default() };
-        match AgentName::parse(name) {
-            Some(agent) if entries.request.is_for(name) => {
-                let tool = call.listed("records", "query_memories");
-                add(call, &agent, owner, &tool, entries)?;
-            }
-            _ => entries.leave_out(owner),
+    let files = Files::list(&*call.storage.open(&Place::named(LABEL)).map_err(Error::from)?)?;
+    let names = names_beside(call, &files)?;
+    let (request, tool) = (entries.request, call.listed("records", "query_memories"));
+    let mut agents = Vec::new();
+    for name in names.into_iter().filter(|name| call.context.reaches(name)) {
+        match AgentName::parse(&name) {
+            Some(agent) if request.is_for(&name) => agents.push(agent),
+            _ => entries.leave_out(owner(&name)),
         }
+    }
+    let whole = request.work.share();
+    for (at, name) in agents.iter().enumerate() {
+        request.work.begin(whole, agents.len() - at);
+        if !request.work.take(OF_DOCUMENT + files.size(name.as_str()) / BYTES_OF_PARSING) {
+            entries.skip(owner(name.as_str()), "all memories");
+            continue;
+        }
+        add(&Agent::open_listed(call, name, &files)?, &tool, entries)?;
     }
     Ok(())
 }
 
-fn add(
-    call: &Call<'_>,
-    name: &AgentName,
-    owner: Owner,
-    tool: &str,
-    entries: &mut Entries<'_>,
-) -> Result<(), Error> {
-    let agent = Agent::open(call, name)?;
+fn owner(agent: &str) -> Owner {
+    Owner { toolset: "records", agent: Some(agent.to_owned()), ..Owner::default() }
+}
+
+fn add(agent: &Agent<'_>, tool: &str, entries: &mut Entries<'_>) -> Result<(), Error> {
     let candidates = match agent.read(|reader| reader.candidates(entries.request)) {
         Ok(candidates) => candidates,
         // Such as an agent whose name differs from another's only in case.
@@ -56,7 +67,14 @@ fn add(
             agent.name, candidates.unread,
         ));
     }
-    entries.begin(owner);
+    if let Some(reason) = &candidates.not_compared {
+        entries.warn(format!("records of agent `{}`: {reason}", agent.name));
+    }
+    if candidates.wants_vector {
+        entries.want_vector();
+    }
+    entries.begin(owner(agent.name));
+    entries.skip_some(owner(agent.name), candidates.skipped, "memory", "memories");
     add_candidates(entries, candidates, agent.name, tool);
     Ok(())
 }
@@ -70,11 +88,12 @@ pub(super) fn add_candidates(
 ) {
     let Candidates { memories, with_stem, near, .. } = candidates;
     entries.count(memories, &with_stem);
-    for Near { memory, counts, is_match, begins_run } in near {
+    for Near { memory, counts, matches, similarity, begins_run } in near {
         if begins_run {
             entries.begin_run();
         }
-        entries.add_counted(entry(memory, agent, tool), counts, is_match);
+        let entry = Entry { similarity, ..entry(memory, agent, tool) };
+        entries.add_counted(entry, counts, matches);
     }
 }
 
@@ -96,6 +115,7 @@ fn entry(memory: Memory, agent: &str, tool: &str) -> Entry {
         is_archived: memory.archived,
         read: Some(ReadCall { tool: tool.to_owned(), arguments }),
         id: Some(EntryId::Text(memory.id)),
+        similarity: None,
         unread: None,
     }
 }

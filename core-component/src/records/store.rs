@@ -19,6 +19,39 @@ pub(super) struct Imported {
     pub original: Option<String>,
 }
 
+/// Memories with any term of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WithAnyTerm {
+    pub count: u32,
+    /// If some memories were not looked at, the number of those that were, the newest.
+    pub of_newest: Option<u64>,
+}
+
+/// A memory's place among the newest, for a look at them without an index.
+pub(super) struct Newest<K> {
+    pub keys: Vec<K>,
+    pub is_all: bool,
+}
+
+impl<K> Newest<K> {
+    /// The newest memories that have at most 2 MiB together. `memories` come newest first, each with
+    /// its bytes.
+    pub fn of(memories: impl Iterator<Item = (K, u64)>) -> Self {
+        let (mut keys, mut room) = (Vec::new(), 2_u64 << 20);
+        for (key, bytes) in memories {
+            let Some(left) = room.checked_sub(bytes) else { return Self { keys, is_all: false } };
+            room = left;
+            keys.push(key);
+        }
+        Self { keys, is_all: true }
+    }
+
+    /// The number of memories to tell, if they are not all.
+    pub fn number(&self) -> Option<u64> {
+        (!self.is_all).then_some(self.keys.len() as u64)
+    }
+}
+
 /// A consistent view of an agent's memories.
 pub(super) trait Reader {
     /// The memory with this id.
@@ -27,15 +60,9 @@ pub(super) trait Reader {
     /// One page of the memories that match.
     fn query(&self, query: &Query) -> Result<Page, Error>;
 
-    /// How many memories match the query if one of its terms is enough, counted up to its limit.
-    fn count_with_any_term(&self, query: &Query) -> Result<u32, Error> {
-        let mut found = BTreeSet::new();
-        for term in &query.terms {
-            let of_term = Query { terms: vec![term.clone()], ..query.clone() };
-            found.extend(self.query(&of_term)?.memories.into_iter().map(|memory| memory.id));
-        }
-        Ok(query.limit.min(found.len() as u32))
-    }
+    /// Counts the memories that have one of the terms of a query, up to the limit of the query.
+    /// Of its filters, only that of archived memories counts.
+    fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error>;
 
     fn stats(&self) -> Result<Stats, Error>;
 

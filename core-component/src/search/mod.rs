@@ -6,6 +6,7 @@
 
 mod search_memory;
 mod settings;
+mod skipped;
 mod unread;
 
 use crate::tool::ErasedTool;

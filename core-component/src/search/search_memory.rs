@@ -3,13 +3,16 @@ use std::cmp::Ordering;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use super::skipped::not_read;
 use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
+use crate::follow_up::WantedVector;
 use crate::names::AgentName;
-use crate::ranking::{Query, Ranked, passage};
+use crate::ranking::{Query, Ranked, Vector, fuse, passage};
 use crate::source::{Entries, Entry, EntryId, Found, Owner, ReadCall, Request, UnreadDocument};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
+use crate::work::Work;
 
 /// The most characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
@@ -28,6 +31,9 @@ const IMPORTANCE: f64 = 0.05;
 const RECENCY: f64 = 0.05;
 /// The age at which half of that is left, in days.
 const HALF_AGE: f64 = 30.0;
+
+/// How long a search is worth waiting for the vector of its query, in milliseconds.
+const DEADLINE_MS: u32 = 1_000;
 
 /// The most names of a list in a note.
 const MAX_NAMES: usize = 10;
@@ -131,24 +137,48 @@ impl Tool for SearchMemory {
         check_toolsets(call, &input.toolsets)?;
         let mut request = Request {
             query: Query::of(&input.query),
+            embedder: call.context.embedder.clone(),
+            vector: vector(call, &input.query)?,
             from: bound(call, &input.from_date, "from_date", "00:00:00.000")?,
             to: bound(call, &input.to_date, "to_date", "23:59:59.999")?,
             agent: input.agent,
             repo_root: input.repo_root,
             include_archived: input.include_archived,
             ignores_indexes: false,
+            work: Work::of_search(),
         };
         let limit = input.limit as usize;
-        if let Ok(output) = output(call, &request, search(call, &request, &input.toolsets)?, limit)
-        {
+        let found = search(call, &request, &input.toolsets)?;
+        if found.wants_vector && !request.query.is_empty() {
+            *call.wants_vector.borrow_mut() = request.embedder.clone().map(|model| WantedVector {
+                model,
+                text: input.query.clone(),
+                deadline_ms: DEADLINE_MS,
+            });
+        }
+        if let Ok(output) = output(call, &request, found, limit) {
             return Ok(output);
         }
         // A document changed since the search has seen its stamp.
         request.ignores_indexes = true;
+        request.work = Work::of_search();
         let found = search(call, &request, &input.toolsets)?;
         output(call, &request, found, limit)
             .map_err(|Changed| Error::internal("a hit was not read".to_owned()))
     }
+}
+
+/// The vector of the query, if the host brings it.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` for numbers that are no vector.
+fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
+    let given = call.context.vector.as_ref().filter(|given| given.text == query);
+    let vector = given.map(|given| Vector::of(&given.vector)).transpose();
+    vector.map_err(|reason| {
+        Error::new(Code::InvalidInput, format!("the vector of the query {reason}"))
+    })
 }
 
 /// Collects the entries of the toolsets that are asked for.
@@ -158,7 +188,10 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Fou
     };
     let mut entries = Entries::of(request);
     let (mut is_any_searched, mut denied) = (false, None);
-    for source in call.sources.iter().filter(wanted) {
+    let sources: Vec<&Source> = call.sources.iter().filter(wanted).collect();
+    let whole = request.work.share();
+    for (at, source) in sources.iter().enumerate() {
+        request.work.begin(whole, sources.len() - at);
         match collect(call, source, &mut entries)? {
             None => is_any_searched = true,
             Some(error) => denied = denied.or(Some(error)),
@@ -235,7 +268,19 @@ fn output(
     found: Found,
     limit: usize,
 ) -> Result<Output, Changed> {
-    let Found { candidates, owners, documents, has_word, others, hidden, warnings } = found;
+    let Found {
+        mut candidates,
+        owners,
+        documents,
+        has_word,
+        others,
+        hidden,
+        skipped,
+        mut warnings,
+        ..
+    } = found;
+    warnings.extend(not_read(request, &skipped));
+    fuse(&mut candidates, |(_, entry)| entry.similarity);
     let mut candidates: Vec<_> = candidates
         .into_iter()
         .map(|ranked| Ranked { score: adjusted(&ranked, call.context.now), ..ranked })
@@ -249,6 +294,7 @@ fn output(
     let entries = owners.iter().map(|(_, entries)| entries).sum();
     let advice = match (request.query.is_empty(), entries, candidates.is_empty()) {
         (true, ..) => Some("the query has no word: ask with some words".to_owned()),
+        (_, 0, _) if !skipped.is_empty() => None,
         (_, 0, _) => nothing_kept(request, &others),
         (_, _, true) => (hidden == 0).then(|| without_hit(request, entries, has_word)),
         _ => is_weak.then(|| {

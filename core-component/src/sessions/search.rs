@@ -1,14 +1,21 @@
 //! The entries of logs and summaries, as entries of a search.
 
+use std::rc::Rc;
+
 use super::agent::{MAX_PARSED_BYTES, agent_names, in_repository, in_tree, open_tree};
 use super::error::Error;
 use super::log::log_date;
 use crate::document_index::{self, DocumentIndex, Part};
 use crate::markdown::{BlockKind, Outline, items};
+use crate::ranking::cost;
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
 use crate::storage::{self, Area, EntryKind, ErrorCode, Place, Status, Tree};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Checked, Source};
+use crate::work::{OF_DOCUMENT, OF_ENTRY, OF_INDEXED, Work};
+
+/// The most characters of a heading that count.
+const MAX_HEADING: usize = 200;
 
 pub(super) const SOURCE: Source =
     Source { toolset: "sessions", collect, read: |call, owner, path| Ok(read(call, owner, path)?) };
@@ -26,8 +33,18 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
                 .to_owned(),
         );
     }
-    for root in roots {
-        add_repository(call, &root, entries)?;
+    let (work, count) = (&entries.request.work, roots.len());
+    let whole = work.share();
+    for (at, root) in roots.into_iter().enumerate() {
+        work.begin(whole, count - at);
+        match work.take(OF_DOCUMENT) {
+            true => add_repository(call, &root, entries)?,
+            false => {
+                let (toolset, repo_root) = ("sessions", Some(root));
+                let owner = Owner { toolset, repo_root, ..Owner::default() };
+                entries.skip(owner, "all logs");
+            }
+        }
     }
     Ok(())
 }
@@ -36,8 +53,9 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
     let tree = open_tree(call, Some(root))?;
     let names = agent_names(call, &*tree)?;
     let (place, request) = (Place::repository(root), entries.request);
-    let (query, is_ignored) = (&request.query, request.ignores_indexes);
-    let mut index = DocumentIndex::open(call.storage, place, query, is_ignored, call.context.now);
+    let mut index = DocumentIndex::open(call, place, request);
+    let whole = request.work.share();
+    let mut to_come = names.iter().filter(|name| request.is_for(name)).count();
     for name in &names {
         let owner = Owner {
             toolset: "sessions",
@@ -49,12 +67,16 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
             entries.leave_out(owner);
             continue;
         }
-        entries.begin(owner);
+        request.work.begin(whole, to_come);
+        to_come -= 1;
+        entries.begin(owner.clone());
         let agent = Agent { call, tree: &*tree, root, name };
-        agent.add_summary(entries)?;
-        for (log, status) in agent.logs(entries)? {
-            agent.add_log(&log, &status, entries, &mut index)?;
+        let mut skipped = u64::from(agent.add_summary(entries)? == Added::Skipped);
+        for (log, status) in agent.logs(entries)?.iter().rev() {
+            let added = agent.add_log(log, status, entries, &mut index)?;
+            skipped += u64::from(added == Added::Skipped);
         }
+        entries.skip_some(owner, skipped, "document", "documents");
     }
     // The logs of the agents that are searched were listed; an agent without a directory has none.
     index.update(|path| {
@@ -93,6 +115,15 @@ struct Document {
     date: Option<Date>,
 }
 
+/// What became of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Added {
+    /// It was searched, or the answer warns of it.
+    Done,
+    /// The search had too little work left for it.
+    Skipped,
+}
+
 /// The contents of a document.
 struct Text {
     text: String,
@@ -118,12 +149,16 @@ impl Agent<'_> {
         Ok(logs.collect())
     }
 
-    fn add_summary(&self, entries: &mut Entries<'_>) -> Result<(), Error> {
+    fn add_summary(&self, entries: &mut Entries<'_>) -> Result<Added, Error> {
         let summary = Document { path: format!("{}/_summary.md", self.name), date: None };
-        if let Some(text) = self.text_or_warning(&summary, entries)? {
-            self.add(&summary, blocks(&text.text, false), entries);
-        }
-        Ok(())
+        let Some(Text { text, .. }) = self.text_or_warning(&summary, entries)? else {
+            return Ok(Added::Done);
+        };
+        let Some((blocks, _)) = affordable(&text, false, &entries.request.work) else {
+            return Ok(Added::Skipped);
+        };
+        self.add(&summary, blocks, entries);
+        Ok(Added::Done)
     }
 
     /// Adds the entries of a log, from the index if it knows the log.
@@ -133,17 +168,27 @@ impl Agent<'_> {
         status: &Status,
         entries: &mut Entries<'_>,
         index: &mut DocumentIndex<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<Added, Error> {
+        let work = &entries.request.work;
         if let Some(indexed) = index.find(&log.path, status) {
+            if !work.take(OF_INDEXED) {
+                return Ok(Added::Skipped);
+            }
             let created_at = self.midnight(log);
             let entry = |_| Entry { created_at, day: log.date, ..Entry::default() };
             entries.add_indexed(in_repository(&log.path), indexed, entry);
-            return Ok(());
+            return Ok(Added::Done);
+        }
+        // A text has no less work than bytes.
+        if OF_DOCUMENT + status.size > work.left() {
+            return Ok(Added::Skipped);
         }
         let Some(Text { text, version }) = self.text_or_warning(log, entries)? else {
-            return Ok(());
+            return Ok(Added::Done);
         };
-        let blocks = blocks(&text, true);
+        let Some((blocks, of_blocks)) = affordable(&text, true, work) else {
+            return Ok(Added::Skipped);
+        };
         let part = |block: &Block<'_>| Part {
             texts: [block.text.to_owned(), block.about()],
             begins_run: block.begins_run,
@@ -152,11 +197,12 @@ impl Agent<'_> {
             path: &log.path,
             status,
             version: &version,
+            work: of_blocks,
             facts: String::new(),
         };
         index.add(document, blocks.iter().map(part));
         self.add(log, blocks, entries);
-        Ok(())
+        Ok(Added::Done)
     }
 
     fn add(&self, document: &Document, blocks: Vec<Block<'_>>, entries: &mut Entries<'_>) {
@@ -220,7 +266,7 @@ impl Agent<'_> {
             day: document.date,
             text: block.text.to_owned(),
             about: block.about(),
-            section: block.section,
+            section: block.section.as_deref().map(str::to_owned),
             read: Some(ReadCall { tool: self.call.listed("sessions", tool), arguments }),
             ..Entry::default()
         }
@@ -229,9 +275,9 @@ impl Agent<'_> {
 
 /// A block of a document, or an item of a list.
 struct Block<'t> {
-    section: Option<String>,
+    section: Option<Rc<str>>,
     /// The heading below that of the section.
-    heading: String,
+    heading: Rc<str>,
     text: &'t str,
     /// Whether it is the first of its section. Those of one section belong together.
     begins_run: bool,
@@ -246,12 +292,23 @@ impl Block<'_> {
     }
 }
 
+/// The blocks of a document and the work to find and to search them, if the search has as much left.
+fn affordable<'t>(text: &'t str, is_log: bool, work: &Work) -> Option<(Vec<Block<'t>>, u64)> {
+    let of_text = cost(text) + text.len() as u64;
+    if !work.take(OF_DOCUMENT + of_text) {
+        return None;
+    }
+    let blocks = blocks(text, is_log);
+    let of_blocks = blocks.iter().map(|block| OF_ENTRY + cost(&block.about())).sum();
+    work.take(of_blocks).then_some((blocks, of_text + of_blocks))
+}
+
 /// The blocks of a document without the headings. A log's header is left out. The index of documents
 /// knows them by their order, so other blocks need another version of it.
 fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
     let outline = Outline::of(text);
     let mut blocks = Vec::new();
-    let (mut section, mut heading): (Option<String>, _) = (None, String::new());
+    let (mut section, mut heading): (Option<Rc<str>>, Rc<str>) = (None, Rc::default());
     let mut begins_run = true;
     // The characters before a block, counted on from the block before.
     let (mut at, mut from) = (0, 0);
@@ -259,9 +316,9 @@ fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
         match &block.kind {
             BlockKind::Heading { level: 1 | 2, text } => {
                 begins_run = true;
-                (section, heading) = (Some(text.trim().to_owned()), String::new());
+                (section, heading) = (Some(beginning(text)), Rc::default());
             }
-            BlockKind::Heading { text, .. } => text.clone_into(&mut heading),
+            BlockKind::Heading { text, .. } => heading = beginning(text),
             _ if is_log && section.as_deref().is_none_or(is_header) => {}
             _ => {
                 from += text[at..block.range.start].chars().count();
@@ -275,6 +332,11 @@ fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
         }
     }
     blocks
+}
+
+/// The beginning of a heading. Each block below it is found by that.
+fn beginning(heading: &str) -> Rc<str> {
+    heading.trim().chars().take(MAX_HEADING).collect::<String>().into()
 }
 
 /// Whether it is the section with the agent and the date.

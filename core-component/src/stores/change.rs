@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::error::Error;
 use super::intent::{self, CommitError, Step};
+use super::place::LABEL;
 use super::plan::Plan;
 use super::store::Store;
 use super::uri::changed_by;
-use crate::storage::Writer;
+use crate::document_index;
+use crate::storage::{Place, Writer};
 
 /// How often a change is attempted while programs that take no lock change the same files.
 const ATTEMPTS: usize = 4;
@@ -59,6 +61,8 @@ fn attempts<T>(
                 let changed = finished.changes.iter().flat_map(Step::paths);
                 let uris = changed.flat_map(|path| changed_by(store.name, path));
                 store.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
+                let deleted: Vec<_> = finished.changes.iter().filter_map(Step::deleted).collect();
+                document_index::forget(store.call, &Place::of_family(LABEL, store.name), &deleted);
                 return answer.map(|answer| (answer, finished.warnings));
             }
         }

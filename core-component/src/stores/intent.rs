@@ -68,6 +68,16 @@ struct Intent {
     steps: Vec<Step>,
 }
 
+impl Step {
+    /// The path of a document that is deleted for good.
+    pub fn deleted(&self) -> Option<&str> {
+        match self {
+            Self::Delete { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+}
+
 /// Why changes were not committed.
 pub(super) enum CommitError {
     /// Another program changed a file between reading and writing, and nothing was changed.

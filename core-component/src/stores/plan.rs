@@ -269,7 +269,7 @@ impl<'s> Plan<'s> {
 
 /// The slugs of a category's memories after the plan.
 fn slugs(directory: &Directory, touched: &BTreeMap<String, Touch>) -> BTreeSet<String> {
-    let mut slugs = directory.memories.clone();
+    let mut slugs: BTreeSet<String> = directory.memories.keys().cloned().collect();
     for (slug, touch) in touched {
         match touch {
             Touch::Present(_) => slugs.insert(slug.clone()),

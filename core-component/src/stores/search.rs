@@ -1,32 +1,56 @@
 //! The memories of the stores, as entries of a search.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::error::Error;
-use super::memory::Memory;
-use super::path::MemoryPath;
-use super::store::{ReadError, Store, names};
-use super::walk::items;
+use super::memory::{Memory, Metadata};
+use super::path::{CategoryPath, MemoryPath};
+use super::place::LABEL;
+use super::store::{ReadError, Store, names, usable};
+use super::walk::files;
+use crate::document_index::{self, DocumentIndex, Part};
 use crate::markdown::chunks;
 use crate::names::StoreName;
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall};
+use crate::ranking::{MAX_COST, cost};
+use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
+use crate::storage::{Place, Status};
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
+use crate::work::{OF_DOCUMENT, OF_INDEXED, Work};
 
 /// A longer memory is searched in parts of about so many bytes.
 const PART: usize = 1_500;
 
-pub(super) const SOURCE: Source = Source { toolset: "stores", collect, read: |_, _, _| Ok(None) };
+/// The most bytes of a memory's path and tags that count for each part.
+const MAX_ABOUT: usize = 4 << 10;
+
+/// The work to read a byte of an index of a category.
+const YAML: u64 = 1;
+
+pub(super) const SOURCE: Source =
+    Source { toolset: "stores", collect, read: |call, owner, path| Ok(read(call, owner, path)?) };
 
 /// Adds the memories of all stores that the caller may use. They belong to no agent.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let read = call.listed("stores", "get_memory");
-    for name in names(call)? {
-        let Some(name) = StoreName::parse(&name) else { continue };
+    let names = names(call)?;
+    let (work, count) = (&entries.request.work, names.len());
+    let whole = work.share();
+    for (at, name) in names.iter().enumerate() {
+        work.begin(whole, count - at);
+        let Some(name) = StoreName::parse(name) else { continue };
         match Store::open(call, &name) {
-            Ok(store) => add(call, &store, &read, entries)?,
+            Ok(store) if work.take(OF_DOCUMENT) => add(call, &store, &read, entries)?,
+            Ok(store) => entries.skip(owner(&store), "all memories"),
             Err(error) => entries.warn(format!("store `{}`: {}", name.as_str(), error.message())),
         }
     }
     Ok(())
+}
+
+fn owner(store: &Store<'_>) -> Owner {
+    Owner { toolset: "stores", store: Some(store.name.to_owned()), ..Owner::default() }
 }
 
 fn add(
@@ -35,20 +59,52 @@ fn add(
     read: &str,
     entries: &mut Entries<'_>,
 ) -> Result<(), Error> {
-    entries.begin(Owner {
-        toolset: "stores",
-        store: Some(store.name.to_owned()),
-        ..Owner::default()
-    });
-    let now = call.context.now;
-    for item in items(store)?.items {
-        let Some(slug) = &item.slug else { continue };
-        let path = item.category.memory(slug);
-        let found = store.read(&path, |memory, _| parts(store, &path, &memory, now, read));
+    entries.begin(owner(store));
+    let (request, now) = (entries.request, call.context.now);
+    let work = &request.work;
+    let place = Place::of_family(LABEL, store.name);
+    let mut index = DocumentIndex::open(call, place, request);
+    let (mut to_read, mut skipped) = (Vec::new(), 0);
+    for (path, status) in files(store)? {
+        let indexed = index.find(&path.file(), &status);
+        match indexed.and_then(|indexed| Some((Facts::parse(&indexed.facts)?, indexed))) {
+            Some(_) if !work.take(OF_INDEXED) => skipped += 1,
+            Some((facts, indexed)) => {
+                let entry = |_| facts.entry(now);
+                entries.add_indexed(path.to_string(), indexed, entry);
+            }
+            None => to_read.push((path, status)),
+        }
+    }
+    for (path, status) in in_order(store, to_read, work)? {
+        // A text has no less work than bytes.
+        if OF_DOCUMENT + status.size > work.left() {
+            skipped += 1;
+            continue;
+        }
+        let found = store.read(&path, |memory, text| {
+            let number = 1 + 2 * memory.content.len() / PART;
+            let about = number as u64 * cost(&about(&path, &memory.metadata.tags));
+            let of_parts = cost(&text.text) + about;
+            work.take(OF_DOCUMENT + of_parts).then(|| {
+                let parts = parts(store, &path, &memory, now, read);
+                let document = document_index::Document {
+                    path: &path.file(),
+                    status: &status,
+                    version: &text.version,
+                    work: of_parts,
+                    facts: Facts::of(&memory.metadata).text(),
+                };
+                index.add(document, parts.iter().enumerate().map(indexed_part));
+                parts
+            })
+        });
         match found {
-            Ok(parts) => {
+            Ok(None) => {}
+            Ok(Some(None)) => skipped += 1,
+            Ok(Some(Some(parts))) => {
                 entries.begin_run();
-                parts.into_iter().flatten().for_each(|part| entries.add(part));
+                parts.into_iter().for_each(|part| entries.add(part));
             }
             Err(ReadError::Unusable(error)) => {
                 entries.warn(format!("store `{}`: {}", store.name, error.message()));
@@ -56,7 +112,99 @@ fn add(
             Err(ReadError::Other(error)) => return Err(error),
         }
     }
+    entries.skip_some(owner(store), skipped, "memory", "memories");
+    index.update(|_| true);
     Ok(())
+}
+
+/// Reads the parts of a memory again.
+fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries>, Error> {
+    let name = owner.store.as_deref().and_then(StoreName::parse);
+    let (Some(name), Ok(path)) = (name, MemoryPath::parse(path)) else { return Ok(None) };
+    let store = Store::open(call, &name)?;
+    let tool = call.listed("stores", "get_memory");
+    Ok(store.read(&path, |memory, text| ReadEntries {
+        version: text.version.clone(),
+        entries: parts(&store, &path, &memory, call.context.now, &tool),
+    })?)
+}
+
+/// A part as the index of documents knows it.
+fn indexed_part((at, part): (usize, &Entry)) -> Part {
+    Part { texts: [part.text.clone(), part.about.clone()], begins_run: at == 0 }
+}
+
+/// The moments of a memory, which the index of documents keeps: that of its creation and that from
+/// which on it has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Facts {
+    created_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+}
+
+impl Facts {
+    fn of(metadata: &Metadata) -> Self {
+        Self { created_at: metadata.created_at, expires_at: metadata.expires_at }
+    }
+
+    /// As text: both in milliseconds, with a comma between them.
+    fn text(self) -> String {
+        let text = |moment: Option<Timestamp>| {
+            moment.map(|moment| moment.milliseconds().to_string()).unwrap_or_default()
+        };
+        format!("{},{}", text(self.created_at), text(self.expires_at))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let moment = |text: &str| match text {
+            "" => Some(None),
+            _ => Timestamp::from_milliseconds(text.parse().ok()?).map(Some),
+        };
+        let (created_at, expires_at) = text.split_once(',')?;
+        Some(Self { created_at: moment(created_at)?, expires_at: moment(expires_at)? })
+    }
+
+    /// What the ranking needs of each part.
+    fn entry(self, now: Timestamp) -> Entry {
+        let is_archived = self.expires_at.is_some_and(|expires_at| expires_at <= now);
+        Entry { created_at: self.created_at, is_archived, ..Entry::default() }
+    }
+}
+
+/// The order in which files are read. If there may be too little work left for all of them, those
+/// that were changed last come first, as far as the indexes of the categories say.
+fn in_order(
+    store: &Store<'_>,
+    mut files: Vec<(MemoryPath, Status)>,
+    work: &Work,
+) -> Result<Vec<(MemoryPath, Status)>, Error> {
+    let most = |(_, status): &(MemoryPath, Status)| OF_DOCUMENT + MAX_COST * status.size;
+    if files.iter().map(most).sum::<u64>() <= work.left() {
+        return Ok(files);
+    }
+    let mut changed = BTreeMap::new();
+    let categories: BTreeSet<CategoryPath> =
+        files.iter().map(|(path, _)| path.category()).collect();
+    for category in &categories {
+        // An index that cannot be read says nothing.
+        let Some((index, text)) = usable(store.index(category), &mut Vec::new())?.flatten() else {
+            continue;
+        };
+        if !work.take(OF_DOCUMENT + YAML * text.text.len() as u64) {
+            break;
+        }
+        let memories = index.memories();
+        changed.extend(memories.map(|(slug, of)| (category.memory(slug), of.updated_at)));
+    }
+    files.sort_by_cached_key(|(path, _)| Reverse(changed.get(path).copied().flatten()));
+    Ok(files)
+}
+
+/// The words of its path and its tags, by which each part of a memory is found, too.
+fn about(path: &MemoryPath, tags: &[String]) -> String {
+    let mut about = format!("{} {}", path.to_string().replace('/', " "), tags.join(" "));
+    about.truncate(about.floor_char_boundary(MAX_ABOUT));
+    about
 }
 
 /// The parts of a memory.
@@ -68,7 +216,7 @@ fn parts(
     read: &str,
 ) -> Vec<Entry> {
     let metadata = &memory.metadata;
-    let about = format!("{} {}", path.to_string().replace('/', " "), metadata.tags.join(" "));
+    let about = about(path, &metadata.tags);
     let arguments = ReadArguments {
         store: Some(store.name.to_owned()),
         path: Some(path.to_string()),
@@ -86,6 +234,7 @@ fn parts(
         importance: 0,
         is_archived: metadata.is_expired(now),
         read: Some(ReadCall { tool: read.to_owned(), arguments: arguments.clone() }),
+        similarity: None,
         unread: None,
     };
     chunks(memory.content, PART).into_iter().map(part).collect()

@@ -1,6 +1,6 @@
 //! A store: opening it and reading its files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{Code, Error};
 use super::index::Index;
@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::path::{CategoryPath, MemoryPath, is_segment, slug_of_file};
 use super::place::LABEL;
 use crate::names::StoreName;
-use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Tree};
+use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Status, Tree};
 use crate::tool::Call;
 
 /// The most names of a list.
@@ -30,8 +30,8 @@ pub(super) struct Text {
 /// The names in the directory of a category.
 #[derive(Default)]
 pub(super) struct Directory {
-    /// The slugs of the memories.
-    pub memories: BTreeSet<String>,
+    /// The statuses of the memories' files, by slug.
+    pub memories: BTreeMap<String, Status>,
     /// The segments of the subcategories.
     pub subcategories: BTreeSet<String>,
     /// Markdown files whose names are no slugs.
@@ -151,7 +151,7 @@ impl<'a> Store<'a> {
         for entry in entries {
             match (entry.status.kind, slug_of_file(&entry.name)) {
                 (EntryKind::File, Some(slug)) => {
-                    directory.memories.insert(slug.to_owned());
+                    directory.memories.insert(slug.to_owned(), entry.status);
                 }
                 (EntryKind::File, None) if entry.name.ends_with(".md") => {
                     directory.others.push(entry.name);

@@ -6,7 +6,8 @@ use super::error::Error;
 use super::index::{IndexedCategory, IndexedMemory, indexed};
 use super::memory::Metadata;
 use super::path::{CategoryPath, MemoryPath};
-use super::store::{ReadError, Store, usable};
+use super::store::{Directory, ReadError, Store, usable};
+use crate::storage::Status;
 
 /// The maximum depth of a category that can hold a memory.
 const MAX_CATEGORY_DEPTH: usize = 9;
@@ -76,7 +77,7 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
         let directory = store.directory(category).map_err(ReadError::from);
         let directory = usable(directory, &mut contents.warnings)?.flatten().unwrap_or_default();
         if of_index.is_none() {
-            for slug in &directory.memories {
+            for slug in directory.memories.keys() {
                 let path = category.memory(slug);
                 // It is listed even if it cannot be read, so that somebody sees it. Whoever then reads
                 // it gets the warning.
@@ -134,21 +135,38 @@ pub(super) struct Items {
 /// Walks through the directories of a store.
 pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
     let Items { mut items, mut others } = Items::default();
-    let mut open = vec![CategoryPath::ROOT];
-    while let Some(category) = open.pop() {
-        let directory = store.directory(&category)?.unwrap_or_default();
+    for (category, directory) in directories(store)? {
         items.push(Item { category: category.clone(), slug: None });
-        let memories = directory.memories.into_iter();
+        let memories = directory.memories.into_keys();
         items.extend(memories.map(|slug| Item { category: category.clone(), slug: Some(slug) }));
-        if category.depth() < MAX_CATEGORY_DEPTH {
-            open.extend(directory.subcategories.iter().map(|segment| category.child(segment)));
-        }
         if !directory.others.is_empty() {
             others.insert(category, directory.others);
         }
     }
-    items.sort();
     Ok(Items { items, others })
+}
+
+/// The files of all memories of a store, in order.
+pub(super) fn files(store: &Store<'_>) -> Result<Vec<(MemoryPath, Status)>, Error> {
+    let mut files = Vec::new();
+    for (category, directory) in directories(store)? {
+        let memories = directory.memories.into_iter();
+        files.extend(memories.map(|(slug, status)| (category.memory(&slug), status)));
+    }
+    Ok(files)
+}
+
+fn directories(store: &Store<'_>) -> Result<BTreeMap<CategoryPath, Directory>, Error> {
+    let mut directories = BTreeMap::new();
+    let mut open = vec![CategoryPath::ROOT];
+    while let Some(category) = open.pop() {
+        let directory = store.directory(&category)?.unwrap_or_default();
+        if category.depth() < MAX_CATEGORY_DEPTH {
+            open.extend(directory.subcategories.iter().map(|segment| category.child(segment)));
+        }
+        directories.insert(category, directory);
+    }
+    Ok(directories)
 }
 
 /// The metadata of a memory. `None` if its file is gone. A file that cannot be read says nothing.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
-use crate::follow_up::FollowUp;
+use crate::follow_up::{FollowUp, WantedVector};
 use crate::source::{Entries, Owner, ReadEntries};
 use crate::storage::Storage;
 
@@ -51,6 +51,8 @@ pub(crate) struct Call<'a> {
     pub changed: RefCell<Vec<String>>,
     /// Work that the call leaves to the host.
     pub follow_ups: RefCell<Vec<FollowUp>>,
+    /// The vector with which the answer would be better.
+    pub wants_vector: RefCell<Option<WantedVector>>,
 }
 
 impl<'a> Call<'a> {
@@ -60,8 +62,15 @@ impl<'a> Call<'a> {
         sources: Vec<Source>,
         tool_names: BTreeMap<&'static str, usize>,
     ) -> Self {
-        let (changed, follow_ups) = (RefCell::default(), RefCell::default());
-        Self { storage, context, sources, tool_names, changed, follow_ups }
+        Self {
+            storage,
+            context,
+            sources,
+            tool_names,
+            changed: RefCell::default(),
+            follow_ups: RefCell::default(),
+            wants_vector: RefCell::default(),
+        }
     }
 
     /// The name under which a tool of a mounted toolset is listed, for messages.

@@ -26,15 +26,38 @@ pub(crate) fn each_word(text: &str, mut found: impl FnMut(&str)) {
     }
     // No word has a space in it, and most parts of a text with a few other characters are ASCII.
     for part in folded.split_ascii_whitespace() {
-        match part.is_ascii() {
-            true => ascii_words(part).for_each(&mut found),
+        if part.is_ascii() {
+            ascii_words(part).for_each(&mut found);
+            continue;
+        }
+        // Most parts are one word, with marks around it.
+        let word = part.trim_matches(|c: char| c.is_ascii_punctuation());
+        match word.chars().all(is_never_divided) {
+            true => found(word),
             false => unicode_words(part, &mut found),
         }
     }
 }
 
+/// Whether it is a letter or digit that Unicode divides from no other such character. That holds for
+/// the letters of Latin, Greek, Cyrillic and Arabic.
+pub(crate) fn is_never_divided(character: char) -> bool {
+    match character {
+        '\0'..='\u{7f}' => character.is_ascii_alphanumeric(),
+        '\u{c0}'..='\u{2af}' | '\u{370}'..='\u{52f}' | '\u{620}'..='\u{64a}' => {
+            character.is_alphabetic()
+        }
+        _ => false,
+    }
+}
+
 fn unicode_words(folded: &str, found: &mut impl FnMut(&str)) {
     for segment in folded.unicode_words() {
+        // Most words have no marks.
+        if segment.chars().all(char::is_alphanumeric) {
+            found(segment);
+            continue;
+        }
         let mut word = String::new();
         for grapheme in segment.graphemes(true) {
             if grapheme.contains(char::is_alphanumeric) {
@@ -95,6 +118,44 @@ mod tests {
         let mut expected = words(text);
         expected.push("é".to_owned());
         assert_eq!(words(&format!("{text} é")), expected);
+    }
+
+    #[test]
+    fn letters_that_are_never_divided_are_one_word() {
+        let all: Vec<char> = ('\0'..='\u{ffff}').filter(|c| is_never_divided(*c)).collect();
+        assert!(all.len() > 1_000, "{}", all.len());
+        for character in all.iter().filter(|c| !c.is_ascii()) {
+            for other in ['a', '7', 'é', 'ж', 'ω', 'ع', *character] {
+                for text in [format!("{character}{other}"), format!("{other}{character}")] {
+                    let mut words = Vec::new();
+                    unicode_words(&text, &mut |word| words.push(word.to_owned()));
+                    assert_eq!(words, [text]);
+                }
+            }
+        }
+    }
+
+    /// The two ways must agree, because a part may be all letters in one text only.
+    #[test]
+    fn words_between_marks_are_the_words_of_unicode() {
+        for part in [
+            "(ÉTÉ)",
+            "été,",
+            "_été_",
+            "d'été",
+            "été.été",
+            "3,14é",
+            "«été»",
+            "'é",
+            "é's",
+            "é_é",
+            "—é—",
+        ] {
+            let folded = fold(part);
+            let mut expected = Vec::new();
+            unicode_words(&folded, &mut |word| expected.push(word.to_owned()));
+            assert_eq!(words(part), expected, "{part}");
+        }
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use super::embedder::EmbedderOptions;
 use super::output::print_json;
 use super::program::runtime;
 use super::settings::Settings;
@@ -6,6 +7,10 @@ use crate::{AgentMemory, CallError};
 use clap::Args;
 use std::io::Read;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long the program waits for what the call leaves to an embedder.
+const FOLLOW_UPS: Duration = Duration::from_secs(30);
 
 /// The hint for arguments that are not an object: a shell may have changed them.
 const FORM: &str = "give one JSON object in single quotes, such as '{\"name\": \"value\"}', or `-` \
@@ -31,12 +36,16 @@ pub struct Call {
 
     #[command(flatten)]
     settings: Settings,
+
+    #[command(flatten)]
+    embedder: EmbedderOptions,
 }
 
 impl Call {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
         let arguments = read(self.arguments)?;
-        call(&self.settings.memory()?, &self.tool, &arguments)
+        let builder = self.embedder.add(self.settings.builder()?)?;
+        call(&builder.build().map_err(Error::usage)?, &self.tool, &arguments)
     }
 }
 
@@ -50,13 +59,15 @@ pub(super) fn read(arguments: String) -> Result<String, Error> {
 
 /// Calls a tool, prints its answer, and returns the exit status.
 pub(super) fn call(memory: &AgentMemory, tool: &str, arguments: &str) -> Result<ExitCode, Error> {
-    let called = runtime()?.block_on(memory.call(tool, arguments));
+    let runtime = runtime()?;
+    let called = runtime.block_on(memory.call(tool, arguments));
     let outcome = called.map_err(|error| match error {
         CallError::Ended { .. } => Error::tool(error),
         CallError::NotFound(_) => Error::usage(error),
         CallError::InvalidRequest(_) => Error::usage(format!("{error}; {FORM}")),
     })?;
     print_json(outcome.json())?;
+    runtime.block_on(memory.close(FOLLOW_UPS));
     Ok(match outcome.answer {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => Error::status_of(&error).into(),

@@ -3,6 +3,7 @@
 mod answer;
 mod call;
 mod completions;
+mod embedder;
 mod error;
 mod hand_over;
 mod help;

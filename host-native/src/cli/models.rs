@@ -122,16 +122,16 @@ impl Models {
 }
 
 /// The URL is not repeated in the error, since it may contain a password.
-fn endpoint(url: &Setting) -> Result<Endpoint, Error> {
+pub(super) fn endpoint(url: &Setting) -> Result<Endpoint, Error> {
     let read = url.read(Endpoint::FORM, |text| Endpoint::parse(text).ok());
     read.map_err(|_| Error::usage(format!("`{}` is not {}", url.source(), Endpoint::FORM)))
 }
 
-fn name(model: &Setting) -> Result<String, Error> {
+pub(super) fn name(model: &Setting) -> Result<String, Error> {
     model.read("the name of a model", |text| Some(text.trim().to_owned()))
 }
 
-fn secret(key: &Setting) -> Result<String, Error> {
+pub(super) fn secret(key: &Setting) -> Result<String, Error> {
     let is_plain = |text: &str| text.trim().bytes().all(|byte| byte.is_ascii_graphic());
     let read = key.read("", |text| is_plain(text).then(|| text.to_owned()));
     read.map_err(|_| Error::usage(format!("`{}` is not a key in ASCII", key.source())))

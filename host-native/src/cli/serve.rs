@@ -1,3 +1,4 @@
+use super::embedder::EmbedderOptions;
 use super::models::Models;
 use super::settings::Settings;
 use super::{Error, help, program};
@@ -23,11 +24,15 @@ pub struct Serve {
 
     #[command(flatten)]
     models: Models,
+
+    #[command(flatten)]
+    embedder: EmbedderOptions,
 }
 
 impl Serve {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
         let builder = self.models.add(&self.settings, self.settings.builder()?)?;
+        let builder = self.embedder.add(builder)?;
         let memory = builder.build().map_err(Error::usage)?;
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),

@@ -198,7 +198,7 @@ impl Reach {
     }
 
     /// Starts logging, and adds all settings to a builder.
-    fn builder(&self, mut builder: Builder) -> Result<Builder, Error> {
+    pub(super) fn builder(&self, mut builder: Builder) -> Result<Builder, Error> {
         start_logging(self.log_level.as_ref())?;
         for directory in starting_repositories().chain(self.allowed()) {
             tracing::debug!(directory = %directory.display(), "granted");

@@ -1,5 +1,6 @@
 //! `agent-memory TOOLSET TOOL`: a command for each tool, from the component's description.
 
+use super::embedder::EmbedderOptions;
 use super::program::{builder, description};
 use super::settings::Reach;
 use super::{Error, call, help};
@@ -16,6 +17,9 @@ struct Arguments {
 
     #[command(flatten)]
     reach: Reach,
+
+    #[command(flatten)]
+    embedder: EmbedderOptions,
 }
 
 /// Adds a command for each toolset that has none yet, and a subcommand for each of its tools. A
@@ -72,6 +76,8 @@ pub(super) fn run(matches: &ArgMatches) -> Option<Result<ExitCode, Error>> {
 fn run_tool(toolset: &Toolset, tool: &Tool, matches: &ArgMatches) -> Result<ExitCode, Error> {
     let given = Arguments::from_arg_matches(matches).map_err(Error::usage)?;
     let arguments = call::read(given.arguments)?;
-    let memory = given.reach.memory(builder().toolsets([toolset.name.as_str()]))?;
+    let builder = builder().toolsets([toolset.name.as_str()]);
+    let builder = given.embedder.add(given.reach.builder(builder)?)?;
+    let memory = builder.build().map_err(Error::usage)?;
     call::call(&memory, &tool.name, &arguments)
 }

@@ -1,7 +1,8 @@
 //! The component's answers as the types of the library.
 
 use crate::capability::toolbox;
-use crate::outcome::{CallError, Category, FollowUp, Outcome, ToolError};
+use crate::outcome::{CallError, Category, FollowUp, Outcome, ToolError, WantedVector};
+use std::time::Duration;
 
 impl From<toolbox::Outcome> for Outcome {
     fn from(outcome: toolbox::Outcome) -> Outcome {
@@ -10,10 +11,16 @@ impl From<toolbox::Outcome> for Outcome {
             kind: wanted.kind,
             payload: wanted.payload,
         };
+        let vector = |wanted: toolbox::WantedVector| WantedVector {
+            model: wanted.model,
+            text: wanted.text,
+            deadline: Duration::from_millis(wanted.deadline_ms.into()),
+        };
         Outcome {
             answer: outcome.answer.map_err(ToolError::from),
             changed: outcome.changed,
             follow_ups: outcome.follow_ups.into_iter().map(follow_up).collect(),
+            wants_vector: outcome.wants_vector.map(vector),
         }
     }
 }

@@ -65,6 +65,7 @@ impl Server {
         Caller {
             roots: ClientRoots::of(request, &self.known_roots, &self.end),
             models: Sampling::of(&request.peer, capabilities.as_ref()).into_iter().collect(),
+            vector: None,
         }
     }
 
@@ -318,7 +319,7 @@ impl ServerHandler for Server {
         let client = session.peer.peer_info().map(|client| client.capabilities.clone());
         let models = Sampling::of(&session.peer, client.as_ref()).into_iter().collect::<Vec<_>>();
         if !models.is_empty() {
-            self.memory.resume(Caller { roots: None, models });
+            self.memory.resume(Caller { models, ..Caller::default() });
         }
     }
 

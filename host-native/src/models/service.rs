@@ -11,7 +11,7 @@ use ureq::http::{HeaderMap, StatusCode};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
-/// The most bytes of a request and of an answer.
+/// The most bytes of a request, and of an answer unless its use says more.
 const MAX_BODY: u64 = 1 << 20;
 
 /// The pause before the retry if the service names none.
@@ -25,7 +25,16 @@ pub(super) struct Service {
     model: String,
     /// Secret. They are in no message.
     headers: Vec<(&'static str, String)>,
+    of: Use,
     announced: Once,
+}
+
+/// The use of a service.
+pub(super) struct Use {
+    /// What is done with memories, for the log.
+    pub(super) verb: &'static str,
+    /// The most bytes of an answer.
+    pub(super) max_answer: u64,
 }
 
 /// Why an attempt failed.
@@ -55,23 +64,29 @@ impl Service {
             .user_agent(concat!("agent-memory/", env!("CARGO_PKG_VERSION")))
             .build()
             .new_agent();
-        Service { agent, endpoint, path, model, headers, announced: Once::new() }
+        let of = Use { verb: "summarised", max_answer: MAX_BODY };
+        Service { agent, endpoint, path, model, headers, of, announced: Once::new() }
+    }
+
+    /// The same for another use than summaries.
+    pub(super) fn to(self, of: Use) -> Service {
+        Service { of, ..self }
     }
 
     pub(super) fn model(&self) -> &str {
         &self.model
     }
 
-    /// Posts a body on a thread that may block, and reads the summary from the answer.
-    pub(super) fn ask(
+    /// Posts a body on a thread that may block, and reads the answer.
+    pub(super) fn ask<T: Send + 'static>(
         service: &Arc<Service>,
         body: Value,
         deadline: Instant,
-        summary: fn(Value) -> Result<String, String>,
-    ) -> BoxFuture<'static, Result<String, String>> {
+        read: fn(Value) -> Result<T, String>,
+    ) -> BoxFuture<'static, Result<T, String>> {
         let service = Arc::clone(service);
         Box::pin(async move {
-            let asked = spawn_blocking(move || summary(service.post(&body, deadline)?));
+            let asked = spawn_blocking(move || read(service.post(&body, deadline)?));
             asked.await.unwrap_or_else(|error| Err(error.to_string()))
         })
     }
@@ -84,9 +99,9 @@ impl Service {
         if body.len() as u64 > MAX_BODY {
             return Err(format!("the request would have more than {MAX_BODY} bytes"));
         }
-        let (endpoint, model) = (&self.endpoint, &self.model);
+        let (endpoint, model, verb) = (&self.endpoint, &self.model, self.of.verb);
         self.announced.call_once(|| {
-            tracing::info!("memories are sent to `{endpoint}`, to be summarised by `{model}`");
+            tracing::info!("memories are sent to `{endpoint}`, to be {verb} by `{model}`");
         });
         let first = match self.attempt(&body, deadline) {
             Ok(answer) => return Ok(answer),
@@ -111,7 +126,7 @@ impl Service {
         if !status.is_success() {
             return Err(self.refused(status, answer.headers()));
         }
-        let text = answer.body_mut().with_config().limit(MAX_BODY).read_to_vec();
+        let text = answer.body_mut().with_config().limit(self.of.max_answer).read_to_vec();
         let text = text.map_err(|error| self.unanswered(&error))?;
         serde_json::from_slice(&text).map_err(|_| self.failed("answered something that is no JSON"))
     }
@@ -124,7 +139,7 @@ impl Service {
         let is_lost = matches!(error, Error::Io(_) | Error::HostNotFound | Error::ConnectionFailed);
         let failed = match error {
             Error::BodyExceedsLimit(_) => {
-                self.failed(&format!("answered more than {MAX_BODY} bytes"))
+                self.failed(&format!("answered more than {} bytes", self.of.max_answer))
             }
             Error::Timeout(_) => self.failed("did not answer in time"),
             error => self.failed(&format!("gave no answer: {error}")),

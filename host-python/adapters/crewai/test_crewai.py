@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import tempfile
@@ -55,7 +57,9 @@ class CrewAITest(frameworks.FrameworkTests):
         self.assertEqual(agent_of(tools, script).kickoff("Remember it.").raw, "done")
 
     def run_page(self, code: str, script: frameworks.Script) -> None:
-        exec(code, {"model": ScriptedLLM(model="scripted", script=script)})
+        # It shows the run.
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(code, {"model": ScriptedLLM(model="scripted", script=script)})
 
     def check_required(self, tool: frameworks.Offered, expected: set[str]) -> None:
         # CrewAI makes models give every argument. An argument that may be left out may be null.

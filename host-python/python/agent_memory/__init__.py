@@ -14,6 +14,7 @@ this package. Use `query_layers` instead.
 
 from ._native import __version__
 from .description import Annotations, Prompt, PromptArgument, Resource, ResourceTemplate, Tool
+from .embedding import Embed, EmbeddingRequest, WantedVector
 from .errors import MemoryCallError, MemoryOpenError, ToolError
 from .memory import AgentMemory, AsyncAgentMemory, open_async_memory, open_memory
 from .options import Clock, Durability, Limits
@@ -26,6 +27,8 @@ __all__ = [
     "AsyncAgentMemory",
     "Clock",
     "Durability",
+    "Embed",
+    "EmbeddingRequest",
     "FollowUp",
     "Limits",
     "MemoryCallError",
@@ -43,6 +46,7 @@ __all__ = [
     "SummaryRequest",
     "Tool",
     "ToolError",
+    "WantedVector",
     "__version__",
     "open_async_memory",
     "open_memory",

@@ -15,6 +15,7 @@ class Memory:
         allow: Sequence[str],
         options: str,
         summarize: Callable[[str, list[str], int, str, float], str] | None,
+        embed: Callable[[list[str], float], list[list[float]]] | None,
     ) -> None: ...
     @property
     def lists(self) -> list[str]: ...

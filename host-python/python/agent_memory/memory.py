@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from . import _native
 from ._calls import AsyncCalls, Calls
 from .description import Prompt, Resource, ResourceTemplate, Tool
-from .errors import MemoryOpenError
-from .options import MemoryOptions, Path, native_options, paths
+from .embedding import native_embed
+from .options import MemoryOptions, Path, invalid, native_options, paths
 from .outcome import Answer, Outcome, PromptMessages, ResourceContents, Rows, outcome_of
 from .request import arguments_json, completion, lease, to_json
 from .summaries import native_function
@@ -39,11 +39,19 @@ def open_async_memory(*, allow: Sequence[Path], **options: Unpack[MemoryOptions]
 
 
 def _open(allow: Sequence[Path], options: MemoryOptions) -> _native.Memory:
-    summarize = options.get("summarize")
+    summarize, embed = options.get("summarize"), options.get("embed")
     if summarize is not None and not callable(summarize):
-        raise MemoryOpenError("invalid-option", "the option `summarize` is not a function")
-    function = None if summarize is None else native_function(summarize)
-    return _native.Memory(paths(allow), native_options(options), function)
+        raise invalid("summarize", "is not a function")
+    if embed is not None and not callable(embed):
+        raise invalid("embed", "is not a function")
+    if embed is not None and options.get("embed_model") is None:
+        raise invalid("embed_model", "is missing: name the model of `embed`")
+    return _native.Memory(
+        paths(allow),
+        native_options(options),
+        None if summarize is None else native_function(summarize),
+        None if embed is None else native_embed(embed),
+    )
 
 
 class _Lists:
@@ -69,6 +77,12 @@ class AgentMemory(Calls, _Lists):
 
     def _ask(self, kind: str, *texts: str) -> Outcome[Any]:
         return outcome_of(self._native.ask(kind, texts))
+
+    def call_with_vector(
+        self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
+    ) -> Outcome[Any]:
+        """Repeats a search with the vector that its outcome wants, for a program that gives vectors by hand."""
+        return self._ask("call-with-vector", name, arguments_json(arguments), text, to_json([*map(float, vector)]))
 
     def read_resource(self, uri: str) -> Outcome[list[ResourceContents]]:
         """Reads a resource."""
@@ -101,8 +115,12 @@ class AgentMemory(Calls, _Lists):
         """Claims a follow-up. The result is false if another program has a lease or nothing is left to do."""
         return self._ask("claim", id, lease(lease_seconds))
 
-    def answer(self, id: str, payload: Mapping[str, str]) -> Outcome[dict[str, bool]]:
-        """Answers a follow-up of the kind `summary`: `{"model", "summary"}`, or `{"error"}` if there is none."""
+    def answer(self, id: str, payload: Mapping[str, Any]) -> Outcome[dict[str, Any]]:
+        """Answers a follow-up.
+
+        Of the kind `summary`: `{"model", "summary"}`, or `{"error"}` if there is none. Of the kind `embedding`: `{"batch",
+        "model", "vectors"}`, or `{"batch", "error"}`.
+        """
         return self._ask("answer", id, to_json(payload))
 
     def query_layers(
@@ -120,7 +138,7 @@ class AgentMemory(Calls, _Lists):
         return Rows(*self._native.query_layers(sql, parameters, max_rows))
 
     def close(self) -> None:
-        """Waits for the calls that were made, and at most 5 s for summaries. Later calls raise with `closed`.
+        """Waits for the calls that were made, and at most 5 s for summaries and vectors. Later calls raise with `closed`.
 
         In a child of `fork` it does nothing.
         """
@@ -172,6 +190,12 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
         finally:
             running.cancel()
 
+    async def call_with_vector(
+        self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
+    ) -> Outcome[Any]:
+        """Repeats a search with a vector, as `AgentMemory.call_with_vector` does."""
+        return await self._ask("call-with-vector", name, arguments_json(arguments), text, to_json([*map(float, vector)]))
+
     async def read_resource(self, uri: str) -> Outcome[list[ResourceContents]]:
         """Reads a resource."""
         return await self._ask("read", uri)
@@ -200,7 +224,7 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
         """Claims a follow-up, as `AgentMemory.claim` does."""
         return await self._ask("claim", id, lease(lease_seconds))
 
-    async def answer(self, id: str, payload: Mapping[str, str]) -> Outcome[dict[str, bool]]:
+    async def answer(self, id: str, payload: Mapping[str, Any]) -> Outcome[dict[str, Any]]:
         """Answers a follow-up, as `AgentMemory.answer` does."""
         return await self._ask("answer", id, to_json(payload))
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
+from .embedding import Embed
 from .errors import MemoryOpenError
 from .summaries import Summarize
 
@@ -62,6 +63,14 @@ class MemoryOptions(TypedDict, total=False):
     #: The names of models that the program asks by itself, after `summarize`: it claims the follow-ups of outcomes with
     #: `claim` and answers them with `answer`. Default: none.
     models: Sequence[str]
+    #: Gives the vectors of memories in SQLite, on a thread of its own, after the call that left the request was
+    #: answered, and the vectors of queries, for which a search waits 1 s at most. It needs `embed_model`. Without it
+    #: there are no vectors.
+    embed: Embed
+    #: The name of the model of `embed`. Vectors are stored under it, and those of another name are ignored: name another
+    #: model differently. Without `embed`, the program gives the vectors by hand: it claims and answers the follow-ups,
+    #: and repeats a search by `call_with_vector`.
+    embed_model: str
     #: The places of families, by the label of the family and by name. Each path is absolute or begins with `~/`. Such a
     #: family has these places only: it has no registry, and calls create no further ones.
     places: Mapping[str, Mapping[str, Path]]
@@ -95,12 +104,12 @@ def paths(allow: Sequence[Path]) -> list[str]:
 
 
 def native_options(given: Mapping[str, Any]) -> str:
-    """The JSON object of the options but `summarize`."""
+    """The JSON object of the options that are no functions."""
     known = MemoryOptions.__annotations__
     for name in given:
         if name not in known:
             raise invalid(name, f"does not exist; there are {', '.join(['allow', *known])}")
-    options = {name: value for name, value in given.items() if value is not None and name != "summarize"}
+    options = {name: value for name, value in given.items() if value is not None and name not in FUNCTIONS}
     for name, check in CHECKS.items():
         if name in options:
             options[name] = check(options[name])
@@ -197,11 +206,21 @@ def _whole(option: str) -> Callable[[object], int]:
     return check
 
 
+def _embed_model(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise invalid("embed_model", "is not a name")
+    return name
+
+
+#: The options that are functions of the program.
+FUNCTIONS = ("summarize", "embed")
+
 CHECKS: dict[str, Callable[[Any], object]] = {
     "toolsets": lambda names: _names("toolsets", names),
     "settings": _settings,
     "data_dir": _data_dir,
     "models": lambda names: _names("models", names),
+    "embed_model": _embed_model,
     "places": _places,
     "utc_offset": _whole("utc_offset"),
     "durability": _durability,

@@ -7,14 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, Optional, TypedDict, TypeVar
 
+from .embedding import WantedVector
 from .errors import ToolError
 
 __all__ = ["FollowUp", "Message", "Outcome", "PromptMessages", "ResourceContents", "Rows"]
 
 Result = TypeVar("Result", covariant=True)
 
-#: An answer of the native part: JSON, the error's category, code and message, changes, and follow-ups.
-Answer = tuple[str, Optional[tuple[str, str, str]], list[str], list[tuple[str, str, str]]]
+#: An answer of the native part: JSON, the error's category, code and message, changes, follow-ups, and the model, the
+#: text and the seconds of the vector that is wanted.
+Answer = tuple[
+    str,
+    Optional[tuple[str, str, str]],
+    list[str],
+    list[tuple[str, str, str]],
+    Optional[tuple[str, str, float]],
+]
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,8 @@ class FollowUp:
 
     #: Identifies it for `claim` and `answer`.
     id: str
-    #: The kind of work. For `summary`, the payload has `models`, `instructions`, `memories` and `max_characters`.
+    #: The kind of work. For `summary`, the payload has `models`, `instructions`, `memories` and `max_characters`. For
+    #: `embedding`, it has `models`, and after the claim `texts` and `batch`.
     kind: str
     #: JSON, whose form depends on the kind.
     payload: Any
@@ -39,8 +48,10 @@ class Outcome(Generic[Result]):
     error: ToolError | None
     #: The URIs of the resources that the call changed.
     changed: Sequence[str]
-    #: Work that the call leaves. With the option `summarize`, the memory carries it out by itself.
+    #: Work that the call leaves. With the options `summarize` and `embed`, the memory carries it out by itself.
     follow_ups: Sequence[FollowUp]
+    #: The vector with which a search would answer better. With the option `embed`, the memory has asked for it.
+    wants_vector: WantedVector | None = None
 
     @property
     def is_error(self) -> bool:
@@ -88,10 +99,11 @@ class Rows(NamedTuple):
 
 def outcome_of(answer: Answer) -> Outcome[Any]:
     """The outcome in an answer of the native part."""
-    text, error, changed, follow_ups = answer
+    text, error, changed, follow_ups, wanted = answer
     return Outcome(
         result=json.loads(text),
         error=None if error is None else ToolError(*error),
         changed=changed,
         follow_ups=[FollowUp(id, kind, json.loads(payload)) for id, kind, payload in follow_ups],
+        wants_vector=None if wanted is None else WantedVector(*wanted),
     )

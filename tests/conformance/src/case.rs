@@ -72,12 +72,23 @@ pub struct CaseText {
     settings: Map<String, Value>,
     #[serde(default)]
     pub models: Vec<String>,
+    pub embedder: Option<Embedder>,
     #[serde(default)]
     given: Option<StorageText>,
     #[serde(default)]
     pub faults: Vec<Fault>,
     pub steps: Vec<Step>,
     then: Option<StorageText>,
+}
+
+/// The embedder that a case plays.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "`case.schema.json` documents each")]
+pub struct Embedder {
+    pub model: String,
+    #[serde(default)]
+    pub vectors: BTreeMap<String, Vec<f32>>,
 }
 
 /// The limits of an agent's records. A missing one is the host's default.
@@ -259,6 +270,7 @@ impl Case {
     /// Whether it is about follow-ups.
     pub fn has_follow_ups(&self) -> bool {
         !self.text.models.is_empty()
+            || self.text.embedder.is_some()
             || self.text.steps.iter().any(|step| step.request.is_of_follow_ups())
     }
 

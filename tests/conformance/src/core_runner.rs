@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use agent_memory_core::context::Context;
+use agent_memory_core::context::{Context, EmbeddedText};
 use agent_memory_core::storage::{Area, Place, Storage};
-use agent_memory_core::toolbox::{self, Failure, FailureCode, FollowUp, Outcome, Reference};
+use agent_memory_core::toolbox::{
+    self, Failure, FailureCode, FollowUp, Outcome, Reference, WantedVector,
+};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::case::{Case, Completed, Documents, Places, Request};
+use crate::case::{Case, Completed, Documents, Embedder, Places, Request};
 use crate::faults::{CaseFaults, FaultyStorage};
 use crate::in_memory::InMemoryStorage;
 use crate::runner::{Answer, Session};
@@ -54,7 +56,16 @@ impl CoreSession {
 impl Session for CoreSession {
     fn request(&mut self, request: &Request) -> Result<Answer, String> {
         let context = self.begin();
-        let outcome = send(&self.storage, request, &context);
+        let mut outcome = send(&self.storage, request, &context);
+        let wanted = outcome.as_ref().ok().and_then(|outcome| outcome.wants_vector.as_ref());
+        if let Some(vector) = wanted.and_then(|wanted| self.contexts.vector(wanted)) {
+            let context = Context { vector: Some(vector), ..context };
+            let again = send(&self.storage, request, &context);
+            // With an error, the first answer stands.
+            if again.as_ref().is_ok_and(|again| again.answer.is_ok()) {
+                outcome = again;
+            }
+        }
         self.follow_ups = outcome.as_ref().map(follow_ups).unwrap_or_default();
         let answer = answer(outcome)?;
         match request {
@@ -242,6 +253,7 @@ pub fn storage_of(case: &Case) -> InMemoryStorage {
 pub struct CallContexts {
     settings: Value,
     models: Vec<String>,
+    embedder: Option<Embedder>,
     start: Timestamp,
     step_ms: u32,
     utc_offset_minutes: i32,
@@ -255,6 +267,7 @@ impl CallContexts {
         Self {
             settings: case.settings(),
             models: case.text.models.clone(),
+            embedder: case.text.embedder.clone(),
             start: clock.now.parse().expect("a case's clock is a timestamp"),
             step_ms: clock.step_ms,
             utc_offset_minutes: clock.utc_offset_minutes,
@@ -272,7 +285,15 @@ impl CallContexts {
             "utc_offset_minutes": self.utc_offset_minutes,
             "seed": self.seed + u64::from(call),
             "models": self.models,
+            "embedder": self.embedder.as_ref().map(|embedder| &embedder.model),
         })
+    }
+
+    /// The vector that the case's embedder has for a text.
+    fn vector(&self, wanted: &WantedVector) -> Option<EmbeddedText> {
+        let embedder = self.embedder.as_ref().filter(|of| of.model == wanted.model)?;
+        let (text, vector) = embedder.vectors.get_key_value(&wanted.text)?;
+        Some(EmbeddedText { text: text.clone(), vector: vector.clone() })
     }
 
     /// The context of the same call when it is repeated: the same time, another random seed.

@@ -118,7 +118,7 @@ impl Guest for Component {
             }
             None => return Err(not_found(&name)),
         };
-        Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new() })
+        Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new(), wants_vector: None })
     }
 
     fn read_resource(uri: String, _: Context) -> Result<Outcome, Failure> {
@@ -140,7 +140,12 @@ impl Guest for Component {
     }
 
     fn pending(_: Context) -> Result<Outcome, Failure> {
-        Ok(Outcome { answer: Ok("null".into()), changed: Vec::new(), follow_ups: Vec::new() })
+        Ok(Outcome {
+            answer: Ok("null".into()),
+            changed: Vec::new(),
+            follow_ups: Vec::new(),
+            wants_vector: None,
+        })
     }
 
     fn claim(id: String, _: u32, _: Context) -> Result<Outcome, Failure> {

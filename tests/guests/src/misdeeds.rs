@@ -91,8 +91,14 @@ pub fn commit(
 
 /// The answer of a tool whose misdeed is its answer.
 pub fn answer(name: &str) -> Option<Result<Outcome, Failure>> {
-    let outcome =
-        |answer| Some(Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new() }));
+    let outcome = |answer| {
+        Some(Ok(Outcome {
+            answer,
+            changed: Vec::new(),
+            follow_ups: Vec::new(),
+            wants_vector: None,
+        }))
+    };
     // Allocated at once, since growing would copy it.
     let vast = |before: &str, after: &str| {
         let mut text = String::with_capacity(before.len() + VAST + after.len());

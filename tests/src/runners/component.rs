@@ -1,12 +1,14 @@
 //! The embedding library with the component in wasmtime, over a scratch repository on disk.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agent_memory_conformance::case::{Case, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::{
-    AgentMemory, CallError, Caller, Clock, Completion, FollowUp, Outcome, Random, Reference,
+    AgentMemory, CallError, Caller, Clock, Completion, EmbeddedText, FollowUp, Outcome, Random,
+    Reference,
 };
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -19,6 +21,8 @@ pub struct ComponentSession {
     scratch: Scratch,
     memory: AgentMemory,
     runtime: Runtime,
+    /// Those that the embedder of the case has for queries.
+    vectors: BTreeMap<String, Vec<f32>>,
     follow_ups: Vec<Value>,
 }
 
@@ -30,11 +34,13 @@ impl ComponentSession {
         let settings = scratch.settings(case).into_iter();
         let left_out = left_out()?.into_iter();
         let left_out = left_out.map(|(toolset, setting)| (toolset, setting.name, true.into()));
+        let embedder = case.text.embedder.as_ref();
+        let builder = embedder.map_or_else(AgentMemory::builder, |embedder| {
+            AgentMemory::builder().embedder_by_hand(&embedder.model)
+        });
         let memory = settings
             .chain(left_out)
-            .fold(AgentMemory::builder(), |builder, (toolset, name, value)| {
-                builder.setting(toolset, name, value)
-            })
+            .fold(builder, |builder, (toolset, name, value)| builder.setting(toolset, name, value))
             .toolsets(case.toolsets())
             .allow(scratch.repo())
             .data_dir(scratch.data_dir())
@@ -49,13 +55,25 @@ impl ComponentSession {
             .map_err(|error| error.to_string())?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        Ok(Box::new(Self { scratch, memory, runtime, follow_ups: Vec::new() }))
+        let vectors = embedder.map(|embedder| embedder.vectors.clone()).unwrap_or_default();
+        Ok(Box::new(Self { scratch, memory, runtime, vectors, follow_ups: Vec::new() }))
     }
 }
 
 impl Session for ComponentSession {
     fn request(&mut self, request: &Request) -> Result<Answer, String> {
-        let outcome = self.runtime.block_on(send(&self.memory, request));
+        let mut outcome = self.runtime.block_on(send(&self.memory, request, Caller::default()));
+        let wanted = outcome.as_ref().ok().and_then(|outcome| outcome.wants_vector.as_ref());
+        let vector = wanted.and_then(|wanted| self.vectors.get_key_value(&wanted.text));
+        if let Some((text, vector)) = vector {
+            let vector = Some(EmbeddedText { text: text.clone(), vector: vector.clone() });
+            let caller = Caller { vector, ..Caller::default() };
+            let again = self.runtime.block_on(send(&self.memory, request, caller));
+            // With an error, the first answer stands.
+            if again.as_ref().is_ok_and(|again| again.answer.is_ok()) {
+                outcome = again;
+            }
+        }
         self.follow_ups = outcome.as_ref().map(follow_ups).unwrap_or_default();
         let answer = answer(outcome)?;
         match request {
@@ -81,10 +99,16 @@ impl Session for ComponentSession {
     }
 }
 
-async fn send(memory: &AgentMemory, request: &Request) -> Result<Outcome, CallError> {
-    let caller = Caller::default();
+async fn send(
+    memory: &AgentMemory,
+    request: &Request,
+    caller: Caller,
+) -> Result<Outcome, CallError> {
     match request {
-        Request::Call { call, arguments } => memory.call(call, &arguments.to_string()).await,
+        Request::Call { call, arguments } => {
+            let arrival = memory.arrive(call);
+            memory.call_as(arrival, call, &arguments.to_string(), caller).await
+        }
         Request::Read { read } => memory.read_resource(read, caller).await,
         Request::Prompt { prompt, arguments } => {
             memory.get_prompt(prompt, &arguments.to_string(), caller).await

@@ -11,10 +11,11 @@ use super::search::{Ids, Query, Searched, dates_of};
 use super::sql::{integer, into_text, moment, text};
 use crate::layers::error::Error;
 use crate::layers::memory::{Compost, Episode};
-use crate::ranking::{Counts, MAX_MATCHES, REACH, choose};
+use crate::ranking::{Counts, MAX_MATCHES, REACH, choose, cost};
 use crate::source::Request;
 use crate::storage::database::Value;
 use crate::words::stem_query;
+use crate::work::OF_ENTRY;
 
 /// The number of rows that are read at once.
 const PAGE: u32 = 1_000;
@@ -27,6 +28,8 @@ pub(in crate::layers) struct Candidates<T> {
     pub with_stem: Vec<u64>,
     /// The matches and the rows around them, by id.
     pub near: Vec<Near<T>>,
+    /// How many rows were not looked at, because the work of the search was used up.
+    pub skipped: u64,
 }
 
 /// A match, or a row around one.
@@ -62,20 +65,24 @@ impl Reader<'_> {
         let indexed = self.has_many(layer, indexed)?.then_some(indexed);
         let sql = format!("SELECT count(*) FROM {} WHERE agent_id = ?1", layer.table);
         let rows = self.number(layer, &sql, [text(self.agent)])?;
-        let waiting = self.waiting::<T>(request, indexed)?;
+        // Some of the work has to be left for the matches.
+        let share = request.work.share();
+        request.work.begin(share, 2);
+        let (waiting, skipped) = self.waiting::<T>(request, indexed)?;
+        request.work.begin(share, 1);
         let search = Search { reader: self, layer, request, indexed, waiting };
         let stems = 0..request.query.terms().len();
         let with_stem = stems.map(|stem| Ok(search.number_with(stem)?.min(rows)));
         let with_stem = with_stem.collect::<Result<Vec<u64>, Error>>()?;
         let dates = Query { words: None, from: request.from, to: request.to, limit: 0 };
-        let near = match self.ids_between_dates(layer, &dates)? {
+        let (near, more) = match self.ids_between_dates(layer, &dates)? {
             Some(ids) => {
                 let newest = |stem| search.newest(stem, &dates, ids);
                 search.near(&choose(&with_stem, MAX_MATCHES, newest)?)?
             }
-            None => Vec::new(),
+            None => (Vec::new(), 0),
         };
-        Ok(Candidates { rows, with_stem, near })
+        Ok(Candidates { rows, with_stem, near, skipped: skipped + more })
     }
 
     fn number(
@@ -88,36 +95,45 @@ impl Reader<'_> {
         Ok(rows.first().map_or(Ok(0), |row| integer(&row[0]))? as u64)
     }
 
-    /// The rows with a stem of the query that the index does not have, the oldest first.
+    /// The rows with a stem of the query that the index does not have, the oldest first, and the
+    /// number of those that were not read. The newest are read first.
     fn waiting<T: Searched>(
         &self,
         request: &Request,
         indexed: Option<i64>,
-    ) -> Result<Vec<Waiting>, Error> {
+    ) -> Result<(Vec<Waiting>, u64), Error> {
         let Layer { table, columns, .. } = T::LAYER;
-        let sql = format!(
-            "SELECT {columns} FROM {table} AS m WHERE m.agent_id = ?1 AND m.id > ?2 \
-             ORDER BY m.id LIMIT ?3"
-        );
-        let mut after = indexed.unwrap_or(i64::MIN);
-        let mut waiting = Vec::new();
-        loop {
-            let of_page = [text(self.agent), Value::Integer(after), Value::Integer(PAGE.into())];
+        let of_agent = format!("FROM {table} AS m WHERE m.agent_id = ?1 AND m.id > ?2");
+        let sql = format!("SELECT {columns} {of_agent} AND m.id < ?3 ORDER BY m.id DESC LIMIT ?4");
+        let after = indexed.unwrap_or(i64::MIN);
+        let mut before = i64::MAX;
+        let (mut waiting, mut skipped, mut is_last) = (Vec::new(), 0, false);
+        while !is_last && skipped == 0 {
+            let bounds = [after, before, PAGE.into()].map(Value::Integer);
+            let of_page: Vec<Value> = [text(self.agent)].into_iter().chain(bounds).collect();
             let rows = self.rows(table, &sql, of_page, PAGE)?;
-            let is_last = rows.len() < PAGE as usize;
+            is_last = rows.len() < PAGE as usize;
             for row in rows {
                 let row = T::of(Row::of(row))?;
-                after = row.id();
-                let counts = request.query.count(&row.text());
+                let row_text = row.text();
+                if !request.work.take(OF_ENTRY + cost(&row_text)) {
+                    let sql = format!("SELECT count(*) {of_agent} AND m.id <= ?3");
+                    let bounds = [after, row.id()].map(Value::Integer);
+                    let parameters: Vec<Value> =
+                        [text(self.agent)].into_iter().chain(bounds).collect();
+                    skipped = self.number(T::LAYER, &sql, parameters)?;
+                    break;
+                }
+                before = row.id();
+                let counts = request.query.count(&row_text);
                 if counts.any() {
                     let can_be_hit = request.admits(row.moment(), false);
-                    waiting.push(Waiting { id: after, counts, can_be_hit });
+                    waiting.push(Waiting { id: before, counts, can_be_hit });
                 }
             }
-            if is_last {
-                return Ok(waiting);
-            }
         }
+        waiting.reverse();
+        Ok((waiting, skipped))
     }
 }
 
@@ -185,32 +201,40 @@ impl Search<'_> {
         Ok(newest)
     }
 
-    /// The matches with the rows around them.
-    fn near<T: Searched>(&self, matches: &BTreeSet<i64>) -> Result<Vec<Near<T>>, Error> {
+    /// The matches with the rows around them, and the number of those that were not read. The newest
+    /// are read first.
+    fn near<T: Searched>(&self, matches: &BTreeSet<i64>) -> Result<(Vec<Near<T>>, u64), Error> {
         if matches.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), 0));
         }
         let (ids, first_of_runs) = self.ids_around(matches)?;
         let Layer { table, columns, .. } = T::LAYER;
         let sql = format!(
             "SELECT {columns} FROM {table} AS m WHERE m.agent_id = ?1 \
-             AND m.id IN (SELECT value FROM json_each(?2)) ORDER BY m.id"
+             AND m.id IN (SELECT value FROM json_each(?2)) ORDER BY m.id DESC"
         );
-        let mut near = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(PAGE as usize) {
-            let parameters = [text(self.reader.agent), listed(ids)];
+        let mut near: Vec<Near<T>> = Vec::with_capacity(ids.len());
+        'pages: for page in ids.rchunks(PAGE as usize) {
+            let parameters = [text(self.reader.agent), listed(page)];
             for row in self.reader.rows(table, &sql, parameters, PAGE)? {
                 let row = T::of(Row::of(row))?;
                 let id = row.id();
-                near.push(Near {
-                    counts: self.request.query.count(&row.text()),
-                    row,
-                    is_match: matches.contains(&id),
-                    begins_run: first_of_runs.contains(&id),
-                });
+                let counts = {
+                    let row_text = row.text();
+                    if !self.request.work.take(OF_ENTRY + cost(&row_text)) {
+                        break 'pages;
+                    }
+                    self.request.query.count(&row_text)
+                };
+                let begins_run = first_of_runs.contains(&id);
+                near.push(Near { row, counts, is_match: matches.contains(&id), begins_run });
             }
         }
-        Ok(near)
+        near.reverse();
+        // The row before the first one was perhaps not read.
+        near.first_mut().into_iter().for_each(|first| first.begins_run = true);
+        let skipped = (ids.len() - near.len()) as u64;
+        Ok((near, skipped))
     }
 
     /// The ids of the matches and of the rows around them, ascending, and the first id of each run.

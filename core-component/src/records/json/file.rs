@@ -14,7 +14,7 @@ use crate::records::error::{Code, Error};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
-use crate::records::store::{Imported, Reader};
+use crate::records::store::{Imported, Newest, Reader, WithAnyTerm};
 use crate::source::Request;
 use crate::storage::{Area, Document, MAX_DOCUMENT_BYTES, Tree};
 use crate::text::line_of;
@@ -245,6 +245,16 @@ fn corrupted(agent: &str, text: &str, at: usize, message: &str) -> Error {
     Error::new(Code::CorruptedData, message)
 }
 
+/// See [`Reader::count_with_any_term`].
+pub(super) fn with_any_term(mut memories: Vec<Memory>, query: &Query) -> WithAnyTerm {
+    memories.retain(|memory| query.archived || !memory.archived);
+    memories.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| a.id.cmp(&b.id)));
+    let newest = Newest::of(memories.iter().map(|memory| (memory, memory.bytes())));
+    let matching = newest.keys.iter().filter(|memory| query.matches_any_term(memory));
+    let count = matching.take(query.limit as usize).count() as u32;
+    WithAnyTerm { count, of_newest: newest.number() }
+}
+
 /// At most `limit` unarchived memories that were last accessed and changed before `since`.
 pub(super) fn unused(
     memories: Vec<Memory>,
@@ -274,10 +284,8 @@ impl Reader for JsonFile {
         Ok(query.page(self.memories()?))
     }
 
-    fn count_with_any_term(&self, query: &Query) -> Result<u32, Error> {
-        let memories = self.memories()?;
-        let matching = memories.iter().filter(|memory| query.matches_any_term(memory));
-        Ok(matching.take(query.limit as usize).count() as u32)
+    fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
+        Ok(with_any_term(self.memories()?, query))
     }
 
     fn stats(&self) -> Result<Stats, Error> {

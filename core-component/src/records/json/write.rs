@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::file::{JsonFile, RecordIndex, unused};
+use super::file::{JsonFile, RecordIndex, unused, with_any_term};
 use super::layout::{RECORD_DEPTH, indented, record_text};
 use super::path::file_path;
 use super::record::Record;
@@ -17,7 +17,7 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
-use crate::records::store::{Imported, Purpose, Reader, Writer};
+use crate::records::store::{Imported, Purpose, Reader, WithAnyTerm, Writer};
 use crate::source::Request;
 use crate::storage::{self, Area, Change, MAX_DOCUMENT_BYTES};
 use crate::time::Timestamp;
@@ -262,6 +262,10 @@ impl Reader for JsonWriter {
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
         Ok(query.page(self.memories()?))
+    }
+
+    fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
+        Ok(with_any_term(self.memories()?, query))
     }
 
     fn stats(&self) -> Result<Stats, Error> {

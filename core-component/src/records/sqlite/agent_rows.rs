@@ -5,6 +5,7 @@ use super::reader::find_agent;
 use super::row::{COLUMNS, Row, timestamp};
 use super::schema::has_tables;
 use super::sql::{count, integer, into_optional_text, query_one, statement, text, unexpected};
+use super::vectors::delete_embedders;
 use super::vocabulary::delete_vocabulary;
 use super::writer::{insert_agent, insert_all, set_copy_of};
 use crate::records::error::Error;
@@ -109,10 +110,13 @@ impl<'a> AgentRows<'a> {
         let [indexed, unindexed] =
             delete_texts("SELECT key FROM memories WHERE agent = ?1", &of_agent);
         let [words_text, words] = delete_vocabulary(key);
+        let [vectors, embedders] = delete_embedders(key);
         self.transaction.execute(&[
             delete("DELETE FROM memory_tags WHERE agent = ?1"),
             words_text,
             words,
+            vectors,
+            embedders,
             indexed,
             unindexed,
             delete("DELETE FROM memories WHERE agent = ?1"),

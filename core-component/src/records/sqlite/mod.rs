@@ -10,10 +10,12 @@ mod search;
 mod sql;
 #[cfg(test)]
 mod tests;
+mod vectors;
 mod vocabulary;
 mod writer;
 
 pub(super) use agent_rows::{AgentRows, Position, StoredAgent, Style};
 pub(super) use reader::{SqliteReader, agent_names, has_agent};
 pub(super) use schema::migrate;
+pub(super) use vectors::{Vectors, agent_with_key, agents};
 pub(super) use writer::SqliteWriter;

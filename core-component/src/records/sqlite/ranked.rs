@@ -1,5 +1,6 @@
 //! Ranked search: the index counts the stems and finds the candidates.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::row::{COLUMNS, Row};
@@ -7,9 +8,10 @@ use super::search::NOTHING;
 use super::sql::{
     flag, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };
+use super::vectors::{Similarities, similarities};
 use super::vocabulary::json;
-use crate::ranking::{Counts, MAX_MATCHES, REACH, choose};
-use crate::records::candidates::{Candidates, Near, counts};
+use crate::ranking::{Counts, MAX_MATCHES, Match, REACH, choose};
+use crate::records::candidates::{Candidates, Near, counts, work};
 use crate::records::error::Error;
 use crate::source::Request;
 use crate::storage::database::{Transaction, Value};
@@ -31,7 +33,11 @@ pub(super) fn candidates(
 ) -> Result<Candidates, Error> {
     let sql = "SELECT count(*) FROM memories WHERE agent = ?1";
     let memories = number(view, sql, [Value::Integer(agent)])?;
+    // Some of the work has to be left for the matches.
+    let share = request.work.share();
+    request.work.begin(share, 2);
     let (pending, unread) = pending(view, agent, request)?;
+    request.work.begin(share, 1);
     let search = Search { view, agent, request, pending };
     let terms = request.query.terms();
     let with_words = terms.iter().map(|stems| search.words_of(stems));
@@ -44,8 +50,10 @@ pub(super) fn candidates(
     let matches = choose(&with_stem, MAX_MATCHES, |stem| {
         search.newest(stem, &with_words[stem], with_stem[stem])
     })?;
-    let near = search.near(&matches)?;
-    Ok(Candidates { memories, with_stem, near, unread })
+    let similarities = similarities(view, agent, request)?;
+    let (near, skipped) = search.near(&matches, &similarities)?;
+    let Similarities { wants_vector, warning: not_compared, .. } = similarities;
+    Ok(Candidates { memories, with_stem, near, unread, skipped, wants_vector, not_compared })
 }
 
 fn number(
@@ -63,7 +71,7 @@ const MAX_PENDING: u32 = 5_000;
 const MAX_PENDING_BYTES: i64 = 2 << 20;
 
 /// The keys of an agent's pending memories, with their counts, and the number of those that were too
-/// many to read.
+/// many to read. The newest are read first.
 fn pending(
     view: &dyn Transaction,
     agent: i64,
@@ -88,26 +96,32 @@ fn pending(
         false => found as u64,
     };
     let mut pending = Vec::with_capacity(keys.len());
-    each_row(view, "m.key", &keys, |Row { key, memory, .. }| {
-        pending.push((key, counts(&request.query, &memory)));
+    each_row(view, &keys, |Row { key, memory, .. }| {
+        let fits = request.work.take(work(&memory));
+        if fits {
+            pending.push((key, counts(&request.query, &memory)));
+        }
+        fits
     })?;
-    Ok((pending, all - keys.len() as u64))
+    let unread = all - pending.len() as u64;
+    Ok((pending, unread))
 }
 
-/// Reads memories by their keys, in an order.
+/// Reads memories by their keys, which descend, as long as `read` wants more.
 fn each_row(
     view: &dyn Transaction,
-    order: &str,
     keys: &[i64],
-    mut read: impl FnMut(Row),
+    mut read: impl FnMut(Row) -> bool,
 ) -> Result<(), Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories AS m \
-         WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY {order}"
+         WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY m.key DESC"
     );
     for keys in pages(view, keys)? {
         for row in view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {
-            read(Row::read(row)?);
+            if !read(Row::read(row)?) {
+                return Ok(());
+            }
         }
     }
     Ok(())
@@ -185,22 +199,47 @@ impl Search<'_> {
         rows.iter().map(|row| integer(&row[0])).collect()
     }
 
-    /// The matches with the memories around them.
-    fn near(&self, matches: &BTreeSet<i64>) -> Result<Vec<Near>, Error> {
-        if matches.is_empty() {
-            return Ok(Vec::new());
+    /// The matches by words and by vectors with the memories around them, and the number of those that
+    /// were not read. The newest are read first.
+    fn near(
+        &self,
+        matches: &BTreeSet<i64>,
+        similarities: &Similarities,
+    ) -> Result<(Vec<Near>, u64), Error> {
+        let all: BTreeSet<i64> = matches.union(&similarities.nearest).copied().collect();
+        if all.is_empty() {
+            return Ok((Vec::new(), 0));
         }
-        let (keys, first_of_runs) = self.keys_around(matches)?;
-        let mut near = Vec::with_capacity(keys.len());
-        each_row(self.view, "m.type, m.key", &keys, |Row { key, memory, .. }| {
-            near.push(Near {
-                counts: counts(&self.request.query, &memory),
-                memory,
-                is_match: matches.contains(&key),
-                begins_run: first_of_runs.contains(&key),
-            });
+        let (keys, first_of_runs) = self.keys_around(&all)?;
+        let mut newest = keys.clone();
+        newest.sort_unstable_by_key(|key| Reverse(*key));
+        let mut read = BTreeMap::new();
+        each_row(self.view, &newest, |Row { key, memory, .. }| {
+            let fits = self.request.work.take(work(&memory));
+            if fits {
+                let counts = counts(&self.request.query, &memory);
+                read.insert(key, (memory, counts));
+            }
+            fits
         })?;
-        Ok(near)
+        let skipped = (keys.len() - read.len()) as u64;
+        let (mut near, mut follows_skipped) = (Vec::with_capacity(read.len()), false);
+        for key in keys {
+            let Some((memory, counts)) = read.remove(&key) else {
+                follows_skipped = true;
+                continue;
+            };
+            let follows_skipped = std::mem::take(&mut follows_skipped);
+            let begins_run = follows_skipped || first_of_runs.contains(&key);
+            let matches = match matches.contains(&key) {
+                true => Match::Words,
+                false if similarities.nearest.contains(&key) => Match::Vector,
+                false => Match::None,
+            };
+            let similarity = similarities.of.get(&key).copied();
+            near.push(Near { memory, counts, matches, similarity, begins_run });
+        }
+        Ok((near, skipped))
     }
 
     /// The keys of the matches and of those around them, by type and then ascending, and the first

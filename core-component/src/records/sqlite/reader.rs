@@ -9,12 +9,13 @@ use super::search::{CANDIDATES, candidates};
 use super::sql::{
     count, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };
+use super::vocabulary::json;
 use crate::records::candidates::{Candidates, of_all};
 use crate::records::error::Error;
 use crate::records::memory::{Importance, Kind, Memory};
 use crate::records::query::{Page, Query, Sort};
 use crate::records::stats::{Stats, TOP_TAGS};
-use crate::records::store::Reader;
+use crate::records::store::{Newest, Reader, WithAnyTerm};
 use crate::source::Request;
 use crate::storage;
 use crate::storage::database::{Connection, Rows, Statement, Transaction, Value};
@@ -28,8 +29,11 @@ pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> R
 /// The number of rows that are read at once: the longest that the tools accept fit in one answer.
 const BATCH: u32 = 100;
 
+/// The most memories that are looked at for terms that no index finds.
+const MAX_NEWEST: u32 = 20_000;
+
 /// The most agents that are listed.
-const MAX_AGENTS: u32 = 10_000;
+pub(super) const MAX_AGENTS: u32 = 10_000;
 
 /// The agents that have rows, in byte order.
 pub(in crate::records) fn agent_names(database: &dyn Connection) -> Result<Vec<String>, Error> {
@@ -113,29 +117,68 @@ impl<'a> SqliteReader<'a> {
         found.map(Row::read).transpose()
     }
 
-    /// All memories of the agent in the order in which they were added.
-    pub(super) fn all(&self) -> Result<Vec<Memory>, Error> {
-        let Some(agent) = self.agent else { return Ok(Vec::new()) };
-        // `+` excludes the indexes, so that SQLite reads the rows in the order of their keys.
+    /// The keys of the newest memories, for terms that no index finds.
+    fn newest_keys(&self, agent: i64, archived: bool) -> Result<Newest<i64>, Error> {
+        let sql = "SELECT key, bytes FROM memories WHERE agent = ?1 AND archived <= ?2 \
+                   ORDER BY created_at DESC, id LIMIT ?3";
+        let parameters = [agent, archived.into(), MAX_NEWEST.into()].map(Value::Integer);
+        let rows = self.view.query(&statement(sql, parameters), MAX_NEWEST)?.rows;
+        let sizes = rows.iter().map(|row| Ok((integer(&row[0])?, integer(&row[1])? as u64)));
+        let newest = Newest::of(sizes.collect::<Result<Vec<_>, Error>>()?.into_iter());
+        let is_all = newest.is_all && rows.len() < MAX_NEWEST as usize;
+        Ok(Newest { is_all, ..newest })
+    }
+
+    /// The ids of memories among these that have any of the terms.
+    fn ids_with_any(
+        &self,
+        keys: &[i64],
+        terms: &[&String],
+        limit: u32,
+    ) -> Result<Vec<String>, Error> {
+        let mut parameters = vec![json(&keys), Value::Integer(limit.into())];
+        let mut conditions = Vec::new();
+        for term in terms {
+            parameters.push(text(term));
+            conditions.push(has_term(&format!("?{}", parameters.len())));
+        }
         let sql = format!(
-            "SELECT {COLUMNS} FROM memories AS m WHERE m.key > ?1 AND +m.agent = ?2 \
-             ORDER BY m.key LIMIT ?3"
+            "SELECT m.id FROM memories AS m WHERE m.key IN (SELECT value FROM json_each(?1)) \
+             AND ({}) LIMIT ?2",
+            conditions.join(" OR ")
         );
-        let mut memories = Vec::new();
-        let mut after = i64::MIN;
-        loop {
-            let parameters = [after, agent, BATCH.into()].map(Value::Integer);
+        let rows = self.view.query(&statement(&sql, parameters), limit)?.rows;
+        rows.into_iter().map(|mut row| into_text(row.swap_remove(0))).collect()
+    }
+
+    /// The memories that were added last, in the order in which they were added, as long as they have
+    /// at most so many bytes, and the number of the others.
+    pub(super) fn newest(&self, most_bytes: u64) -> Result<(Vec<Memory>, u64), Error> {
+        let Some(agent) = self.agent else { return Ok((Vec::new(), 0)) };
+        let number = "SELECT count(*) FROM memories WHERE agent = ?1";
+        let number = query_one(self.view, statement(number, [Value::Integer(agent)]))?;
+        let number = number.map_or(Ok(0), |row| integer(&row[0]))? as u64;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories AS m WHERE m.key < ?1 AND +m.agent = ?2 \
+             ORDER BY m.key DESC LIMIT ?3"
+        );
+        let (mut newest, mut before, mut room) = (Vec::new(), i64::MAX, most_bytes);
+        'pages: while (newest.len() as u64) < number {
+            let parameters = [before, agent, BATCH.into()].map(Value::Integer);
             let rows = self.view.query(&statement(&sql, parameters), BATCH)?.rows;
-            let is_last = rows.len() < BATCH as usize;
+            if rows.is_empty() {
+                break;
+            }
             for row in rows {
                 let row = Row::read(row)?;
-                after = row.key;
-                memories.push(row.memory);
-            }
-            if is_last {
-                return Ok(memories);
+                let Some(left) = room.checked_sub(row.memory.bytes()) else { break 'pages };
+                (room, before) = (left, row.key);
+                newest.push(row.memory);
             }
         }
+        newest.reverse();
+        let others = number - newest.len() as u64;
+        Ok((newest, others))
     }
 }
 
@@ -181,6 +224,29 @@ impl Reader for SqliteReader<'_> {
         Ok(Page { memories: memories.collect::<Result<_, Error>>()?, total })
     }
 
+    fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
+        let Some(agent) = self.agent else { return Ok(WithAnyTerm { count: 0, of_newest: None }) };
+        let (mut found, mut others) = (BTreeSet::new(), Vec::new());
+        for term in &query.terms {
+            let terms = vec![term.clone()];
+            match self.has_index && candidates(self.view, agent, &terms)?.is_some() {
+                true => {
+                    let of_term = Query { terms, ..query.clone() };
+                    let memories = self.query(&of_term)?.memories.into_iter();
+                    found.extend(memories.map(|memory| memory.id));
+                }
+                false => others.push(term),
+            }
+        }
+        let mut of_newest = None;
+        if !others.is_empty() {
+            let newest = self.newest_keys(agent, query.archived)?;
+            of_newest = newest.number();
+            found.extend(self.ids_with_any(&newest.keys, &others, query.limit)?);
+        }
+        Ok(WithAnyTerm { count: query.limit.min(found.len() as u32), of_newest })
+    }
+
     fn stats(&self) -> Result<Stats, Error> {
         let Some(agent) = self.agent else { return Ok(Stats::default()) };
         let mut stats = Stats::default();
@@ -209,7 +275,12 @@ impl Reader for SqliteReader<'_> {
     fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
         match self.agent {
             Some(agent) if self.has_index => ranked::candidates(self.view, agent, request),
-            _ => of_all(self.all()?, request),
+            _ => {
+                let (memories, skipped) = self.newest(request.work.left())?;
+                let candidates = of_all(memories, request)?;
+                let (all, skipped) = (candidates.memories + skipped, candidates.skipped + skipped);
+                Ok(Candidates { memories: all, skipped, ..candidates })
+            }
         }
     }
 
@@ -304,9 +375,14 @@ fn condition(agent: i64, query: &Query, candidates: Option<String>) -> (String, 
         and(CANDIDATES, Value::Text(candidates));
     }
     for term in &query.terms {
-        and("(instr(lower(m.content), ??) > 0 OR instr(m.folded, ??) > 0)", text(term));
+        and(&has_term("??"), text(term));
     }
     (condition, parameters)
+}
+
+/// The condition that a memory has the term in a parameter.
+fn has_term(parameter: &str) -> String {
+    format!("(instr(lower(m.content), {parameter}) > 0 OR instr(m.folded, {parameter}) > 0)")
 }
 
 fn order(query: &Query) -> String {

@@ -7,10 +7,13 @@ use crate::storage::database::{Rows, Statement, Transaction};
 
 /// The migrations. `user_version` is the number of migrations that a database has seen. A released
 /// migration never changes.
-const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP, INDEX_OF_WORDS];
+const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP, INDEX_OF_WORDS, VECTORS];
 
 /// The version from which on the database has the index of words.
 const WITH_WORDS: i64 = 3;
+
+/// The version from which on the database has the tables of vectors.
+const WITH_VECTORS: i64 = 4;
 
 /// Version 1: all tables and indexes.
 ///
@@ -112,7 +115,7 @@ pub(super) const CLEAN_UP: &[&str] = &[
 ///   nothing of other agents. `folded` and `lower(content)` confirm what it finds.
 /// - All memories become pending. Later writes index them.
 /// - `memories_in_order` finds the memories around one. The key of the row is its last column.
-const INDEX_OF_WORDS: &[&str] = &[
+pub(super) const INDEX_OF_WORDS: &[&str] = &[
     "DROP TABLE memories_text",
     "CREATE TABLE words (
         key INTEGER PRIMARY KEY,
@@ -133,6 +136,38 @@ const INDEX_OF_WORDS: &[&str] = &[
     "INSERT INTO memories_words (memories_words, rank) VALUES ('automerge', 8)",
     "INSERT OR IGNORE INTO unindexed (memory) SELECT key FROM memories",
     "CREATE INDEX memories_in_order ON memories (agent, type)",
+];
+
+/// Version 4: the vectors of memories, see `vectors.rs`.
+///
+/// - `embedders` has a row for each model and agent. All its vectors have the same dimension.
+///   `digest` and `memories` are those of the batch that it is asked for. `leased_until` is in
+///   milliseconds since 1970; after a failure, the embedder rests until then.
+/// - `vectors` has 32-bit numbers, little-endian, scaled to the length 1. An empty vector is that of a
+///   blank text. Without a vector, the memory waits for one.
+const VECTORS: &[&str] = &[
+    "CREATE TABLE embedders (
+        key INTEGER PRIMARY KEY,
+        agent INTEGER NOT NULL REFERENCES agents,
+        model TEXT NOT NULL,
+        dimension INTEGER,
+        seen INTEGER NOT NULL DEFAULT 0,
+        digest TEXT,
+        memories TEXT NOT NULL DEFAULT '[]',
+        leased_until INTEGER NOT NULL DEFAULT 0,
+        failures INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (agent, model)
+    ) STRICT",
+    "CREATE TABLE vectors (
+        embedder INTEGER NOT NULL,
+        memory INTEGER NOT NULL,
+        vector BLOB,
+        is_asked INTEGER NOT NULL DEFAULT 0,
+        failures INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (embedder, memory)
+    ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX vectors_by_memory ON vectors (memory)",
+    "CREATE INDEX vectors_wanted ON vectors (embedder, failures, memory) WHERE vector IS NULL",
 ];
 
 /// Runs the migrations that the database has not seen. Only writers do: readers meet older versions.
@@ -190,4 +225,11 @@ pub(super) fn has_index(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
 ) -> Result<bool, Error> {
     Ok(version(query)? >= WITH_WORDS)
+}
+
+/// Whether the database has the tables of vectors.
+pub(super) fn has_vectors(
+    query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
+) -> Result<bool, Error> {
+    Ok(version(query)? >= WITH_VECTORS)
 }

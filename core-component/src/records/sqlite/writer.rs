@@ -6,6 +6,7 @@ use super::indexing::{MOST, cost, delete_text, index_pending, make_pending};
 use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, optional_text, query_one, statement, text};
+use super::vectors::{Vectors, delete_vectors, drop_vectors, see_again};
 use super::vocabulary::json;
 use crate::context::Context;
 use crate::records::candidates::Candidates;
@@ -15,7 +16,7 @@ use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
-use crate::records::store::{Imported, Reader, Writer};
+use crate::records::store::{Imported, Reader, WithAnyTerm, Writer};
 use crate::source::Request;
 use crate::storage::database::{Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
@@ -46,6 +47,13 @@ impl<'a> SqliteWriter<'a> {
         let agent = found.map(|agent| agent.key);
         let settings = RecordsSettings::of(context);
         Ok(Self { transaction, name, agent, is_copy, settings, has_changed: false, indexing: MOST })
+    }
+
+    /// The agent's key, if its memories wait for the vectors of this model, which may be asked now.
+    pub fn wants_vectors(&self, model: &str, now: Timestamp) -> Result<Option<i64>, Error> {
+        let Some(agent) = self.agent else { return Ok(None) };
+        let are_wanted = Vectors::of(self.transaction, agent, model).are_wanted(now)?;
+        Ok(are_wanted.then_some(agent))
     }
 
     /// Whether there is anything to commit.
@@ -110,6 +118,7 @@ impl<'a> SqliteWriter<'a> {
         if !memory.tags.is_empty() {
             statements.push(insert_tags("last_insert_rowid()", agent, memory, None));
         }
+        statements.push(see_again("last_insert_rowid()", agent, None));
         statements.push(make_pending("VALUES (last_insert_rowid())", &[]));
         self.execute(&statements)?;
         self.index_pending(cost(memory.searched_texts()))
@@ -125,7 +134,8 @@ impl<'a> SqliteWriter<'a> {
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
         let delete = statement("DELETE FROM memories WHERE key = ?1", [Value::Integer(row.key)]);
-        self.execute(&[delete_tags(agent, row), delete])?;
+        let vectors = delete_vectors("VALUES (?1)", &[Value::Integer(row.key)]);
+        self.execute(&[delete_tags(agent, row), delete, vectors])?;
         delete_text(self.transaction, agent, row.key, &row.memory)
     }
 
@@ -145,6 +155,10 @@ impl Reader for SqliteWriter<'_> {
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
         self.reader().query(query)
+    }
+
+    fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
+        self.reader().count_with_any_term(query)
     }
 
     fn stats(&self) -> Result<Stats, Error> {
@@ -196,7 +210,11 @@ impl Writer for SqliteWriter<'_> {
             self.check_limits(agent, 0, after.bytes() - before.bytes())?;
         }
         let changes = Changes { agent, row: &row, original };
-        self.execute(&changes.statements(before, after))?;
+        let mut statements = changes.statements(before, after);
+        if before.content != after.content {
+            statements.push(drop_vectors(row.key));
+        }
+        self.execute(&statements)?;
         if folded(before) != folded(after) {
             let key = [Value::Integer(row.key)];
             delete_text(self.transaction, agent, row.key, before)?;
@@ -247,6 +265,8 @@ pub(super) fn insert_all(
     let mut statements: Vec<Statement> =
         tagged.map(|(record, key)| insert_tags("?4", agent, &record.memory, Some(key))).collect();
     let keys: Vec<i64> = effects.iter().map(|effect| effect.last_insert_id).collect();
+    let first = keys.iter().min().map(|first| Value::Integer(*first));
+    statements.extend(first.map(|first| see_again("?2", agent, Some(first))));
     statements.push(make_pending("SELECT value FROM json_each(?1)", &[json(&keys)]));
     transaction.execute(&statements)?;
     Ok(())

@@ -55,7 +55,7 @@ impl Guest for Toy {
             _ => return Err(not_found(&name)),
         };
         let answer = answer.map(|result| result.to_string());
-        Ok(Outcome { answer, changed, follow_ups: Vec::new() })
+        Ok(Outcome { answer, changed, follow_ups: Vec::new(), wants_vector: None })
     }
 
     fn read_resource(uri: String, _: Context) -> Result<Outcome, Failure> {
@@ -64,7 +64,7 @@ impl Guest for Toy {
         }
         let held = |text| json!([{ "uri": uri, "mimeType": "text/markdown", "text": text }]);
         let answer = read().map(|text| held(text).to_string()).map_err(refusal);
-        Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new() })
+        Ok(Outcome { answer, changed: Vec::new(), follow_ups: Vec::new(), wants_vector: None })
     }
 
     fn get_prompt(name: String, _: String, _: Context) -> Result<Outcome, Failure> {
@@ -82,7 +82,12 @@ impl Guest for Toy {
     }
 
     fn pending(_: Context) -> Result<Outcome, Failure> {
-        Ok(Outcome { answer: Ok("null".into()), changed: Vec::new(), follow_ups: Vec::new() })
+        Ok(Outcome {
+            answer: Ok("null".into()),
+            changed: Vec::new(),
+            follow_ups: Vec::new(),
+            wants_vector: None,
+        })
     }
 
     fn claim(id: String, _: u32, _: Context) -> Result<Outcome, Failure> {

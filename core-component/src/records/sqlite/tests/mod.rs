@@ -3,6 +3,7 @@
 mod consistency;
 mod migration;
 mod ranking;
+mod vectors;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Host;
-use crate::ranking::Query;
+use crate::ranking::{Match, Query};
 use crate::records::candidates::{Candidates, of_all};
 use crate::records::search::add_candidates;
 use crate::records::sqlite::SqliteReader;
@@ -11,6 +11,7 @@ use crate::records::store::Reader;
 use crate::source::{Entries, EntryId, Owner, Request};
 use crate::storage::database::Mode;
 use crate::time::Timestamp;
+use crate::work::Work;
 
 /// Words by how often they occur: the one at index `n` in one of `n + 1` memories.
 const WORDS: [&str; 8] = ["run", "kites", "fly", "planes", "collide", "東京都", "tests", "straße"];
@@ -20,7 +21,10 @@ const MEMORIES: usize = 1_700;
 
 fn request(query: &str) -> Request {
     Request {
+        work: Work::of_search(),
         query: Query::of(query),
+        embedder: None,
+        vector: None,
         agent: None,
         repo_root: None,
         from: None,
@@ -79,7 +83,7 @@ fn the_index_finds_the_hits_and_the_scores_of_reading_everything() {
     let database = host.database();
     let view = database.begin(Mode::Read).expect("a view");
     let reader = SqliteReader::of(&*view, "ada").expect("a reader");
-    let all = || reader.all().expect("memories");
+    let all = || reader.newest(u64::MAX).expect("memories").0;
     for question in [
         "rare1",
         "rare2 kites",
@@ -121,5 +125,5 @@ fn the_index_finds_the_hits_and_the_scores_of_reading_everything() {
     }
     let many = reader.candidates(&request("run")).expect("candidates");
     assert!(many.with_stem[0] > 1_000);
-    assert_eq!(many.near.iter().filter(|near| near.is_match).count(), 500);
+    assert_eq!(many.near.iter().filter(|near| near.matches == Match::Words).count(), 500);
 }

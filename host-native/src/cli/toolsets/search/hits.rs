@@ -22,11 +22,18 @@ pub(super) struct Hit {
     repo_root: Option<String>,
     store: Option<String>,
     agent: Option<String>,
-    id: Option<String>,
+    id: Option<Id>,
     path: Option<String>,
     section: Option<String>,
     date: Option<String>,
     passage: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Number(i64),
+    Text(String),
 }
 
 /// A hit with its passage below its place. With marks, both are styled.
@@ -42,7 +49,10 @@ pub(super) fn readable(hit: &Hit, marks: Option<&Marks>) -> String {
         hit.date.as_deref().map(moment),
         labelled("", &hit.path),
         labelled("section ", &hit.section),
-        labelled("id ", &hit.id),
+        hit.id.as_ref().map(|id| match id {
+            Id::Number(number) => format!("id {number}"),
+            Id::Text(text) => format!("id {}", visible(text)),
+        }),
     ];
     let style = if marks.is_some() { AnsiColor::Cyan.on_default() } else { Style::new() };
     let place = place.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -70,7 +80,7 @@ mod tests {
         Hit {
             toolset: "records".to_owned(),
             agent: Some("ada".to_owned()),
-            id: Some("1-2".to_owned()),
+            id: Some(Id::Text("1-2".to_owned())),
             date: Some("2025-01-20T10:00:00.000Z".to_owned()),
             passage: "The tests\n\nrun\u{1b}[2J twice.".to_owned(),
             ..Hit::default()

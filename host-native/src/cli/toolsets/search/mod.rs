@@ -4,6 +4,7 @@ mod hits;
 mod marks;
 
 use crate::CallError;
+use crate::cli::embedder::EmbedderOptions;
 use crate::cli::output::{print, print_json, print_note};
 use crate::cli::program::{builder, runtime};
 use crate::cli::settings::Reach;
@@ -61,12 +62,16 @@ pub struct Search {
 
     #[command(flatten)]
     reach: Reach,
+
+    #[command(flatten)]
+    embedder: EmbedderOptions,
 }
 
 impl Search {
     pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
         // It is named because a variable may leave it out of `all`.
-        let memory = self.reach.memory(builder().toolsets(["all", "search"]))?;
+        let builder = self.reach.builder(builder().toolsets(["all", "search"]))?;
+        let memory = self.embedder.add(builder)?.build().map_err(Error::usage)?;
         let called = runtime()?.block_on(memory.call(TOOL, &self.arguments()));
         let outcome = called.map_err(|error| match error {
             CallError::Ended { .. } => Error::storage(error),

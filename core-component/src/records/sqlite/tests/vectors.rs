@@ -1,0 +1,191 @@
+//! The vectors of rows, over what the suite cannot show: several models, old databases, and what is
+//! deleted.
+
+use serde_json::{Value as Json, json};
+
+use super::super::schema::{CLEAN_UP, INDEX_OF_WORDS, TABLES};
+use super::super::sql::{statement, text};
+use super::Host;
+use crate::context::{Context, EmbeddedText};
+use crate::storage::database::{Kind, Mode, Value};
+use crate::storage::{Place, Storage};
+use crate::toolbox::{self, Outcome, WantedVector};
+
+/// The context of a call of a host that asks an embedder.
+fn context(embedder: &str) -> Context {
+    let context = json!({
+        "settings": {"toolsets": ["records", "search"], "records": {"format": "sqlite"}},
+        "now": "2025-03-01T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
+        "embedder": embedder,
+    });
+    serde_json::from_value(context).expect("a context")
+}
+
+impl Host {
+    fn pending_for(&self, embedder: &str) -> Vec<String> {
+        self.storage.begin_call();
+        let outcome = toolbox::pending(&self.storage, &context(embedder)).expect("listed");
+        outcome.follow_ups.into_iter().map(|of| of.id).collect()
+    }
+
+    /// Claims a batch, and returns the texts and their digest.
+    fn claim(&self, embedder: &str) -> (Vec<String>, String) {
+        self.storage.begin_call();
+        let outcome = toolbox::claim(&self.storage, "records/1", 90, &context(embedder));
+        let outcome = outcome.expect("claimed");
+        let payload: Json = serde_json::from_str(&outcome.follow_ups[0].payload).expect("JSON");
+        let texts = payload["texts"].as_array().expect("texts").iter();
+        let texts = texts.map(|text| text.as_str().expect("a text").to_owned()).collect();
+        (texts, payload["batch"].as_str().expect("a digest").to_owned())
+    }
+
+    fn answer(&self, embedder: &str, batch: &str, vectors: &Json) -> Json {
+        self.storage.begin_call();
+        let payload = json!({"batch": batch, "model": embedder, "vectors": vectors}).to_string();
+        let context = context(embedder);
+        let outcome = toolbox::answer(&self.storage, "records/1", &payload, &context);
+        serde_json::from_str(outcome.expect("answered").json()).expect("JSON")
+    }
+
+    /// Claims and answers all that waits, with one vector for each text.
+    fn embed(&self, embedder: &str, vector: &[f32]) {
+        while !self.pending_for(embedder).is_empty() {
+            let (texts, batch) = self.claim(embedder);
+            let vectors = json!(vec![vector; texts.len()]);
+            assert_eq!(self.answer(embedder, &batch, &vectors)["applied"], true);
+        }
+    }
+
+    fn search(&self, context: &Context) -> Outcome {
+        self.storage.begin_call();
+        let query = json!({"query": "boats"}).to_string();
+        toolbox::call_tool(&self.storage, "search_memory", &query, context).expect("searched")
+    }
+
+    /// The number of hits of a search with a vector.
+    fn hits(&self, embedder: &str, vector: &[f32]) -> usize {
+        let vector = EmbeddedText { text: "boats".to_owned(), vector: vector.to_vec() };
+        let outcome = self.search(&Context { vector: Some(vector), ..context(embedder) });
+        let found: Json = serde_json::from_str(outcome.json()).expect("JSON");
+        found["hits"].as_array().expect("hits").len()
+    }
+
+    fn number(&self, sql: &str) -> usize {
+        self.keys(sql, []).into_iter().next().expect("a number") as usize
+    }
+}
+
+const VECTORS: &str = "SELECT count(*) FROM vectors WHERE vector IS NOT NULL";
+
+#[test]
+fn a_search_wants_the_vector_of_its_query_only_where_vectors_of_the_model_are() {
+    let host = Host::new();
+    host.add("ada", "The sloop is moored.");
+    assert_eq!(host.search(&context("first")).wants_vector, None);
+    host.embed("first", &[1.0, 0.0]);
+    let wanted =
+        WantedVector { model: "first".to_owned(), text: "boats".to_owned(), deadline_ms: 1_000 };
+    assert_eq!(host.search(&context("first")).wants_vector, Some(wanted));
+    assert_eq!(host.search(&context("second")).wants_vector, None);
+    assert_eq!(host.hits("first", &[1.0, 0.0]), 1);
+    let of_another_text = EmbeddedText { text: "ships".to_owned(), vector: vec![1.0, 0.0] };
+    let outcome = host.search(&Context { vector: Some(of_another_text), ..context("first") });
+    assert!(outcome.wants_vector.is_some(), "the vector is of another text");
+}
+
+#[test]
+fn the_vectors_of_another_model_are_ignored_and_stay() {
+    let host = Host::new();
+    host.add("ada", "The sloop is moored.");
+    host.embed("first", &[1.0, 0.0]);
+    assert_eq!(host.hits("second", &[1.0, 0.0]), 0);
+    host.embed("second", &[0.0, 1.0, 0.0]);
+    assert_eq!(host.hits("second", &[0.0, 1.0, 0.0]), 1);
+    assert_eq!(host.hits("first", &[1.0, 0.0]), 1);
+    assert_eq!(host.number(VECTORS), 2);
+}
+
+#[test]
+fn a_deleted_memory_and_a_converted_agent_leave_no_vector() {
+    let host = Host::new();
+    let id = host.add("ada", "The sloop is moored.");
+    host.add("ada", "The ketch is moored.");
+    host.embed("first", &[1.0, 0.0]);
+    host.embed("second", &[1.0]);
+    assert_eq!(host.number(VECTORS), 4);
+    host.call("delete_memory", &json!({"agent_id": "ada", "id": id}));
+    assert_eq!(host.number(VECTORS), 4, "an archived memory keeps its vectors");
+    host.call("delete_memory", &json!({"agent_id": "ada", "id": id, "permanent": true}));
+    assert_eq!(host.number("SELECT count(*) FROM vectors"), 2);
+    host.call("convert_records", &json!({"agent_id": "ada", "to": "json"}));
+    assert_eq!(host.number("SELECT count(*) FROM vectors"), 0);
+    assert_eq!(host.number("SELECT count(*) FROM embedders"), 0);
+}
+
+/// Writers without an embedder leave memories that one with an embedder finds later, also those that
+/// have got the key of a deleted one.
+#[test]
+fn memories_of_a_host_without_an_embedder_are_found_later() {
+    let host = Host::new();
+    for number in 0..40 {
+        host.add("ada", &format!("Text {number}."));
+    }
+    host.embed("first", &[1.0, 0.0]);
+    assert_eq!(host.number(VECTORS), 40);
+    let last = host.add("ada", "The last.");
+    host.embed("first", &[1.0, 0.0]);
+    host.call("delete_memory", &json!({"agent_id": "ada", "id": last, "permanent": true}));
+    host.add("ada", "With the key of the last.");
+    assert_eq!(host.number(VECTORS), 40);
+    assert_eq!(host.claim("first").0, ["With the key of the last."]);
+}
+
+#[test]
+fn an_index_that_is_made_anew_keeps_the_vectors() {
+    let host = Host::new();
+    for number in 0..40 {
+        host.add("ada", &format!("Text {number}."));
+    }
+    host.embed("first", &[1.0, 0.0]);
+    let database = host.database();
+    let transaction = database.begin(Mode::Write(None)).expect("a transaction");
+    let anew = [
+        "DELETE FROM memories_words",
+        "INSERT OR IGNORE INTO unindexed SELECT key FROM memories",
+        "DELETE FROM words_text",
+        "DELETE FROM words",
+    ];
+    transaction.execute(&anew.map(|sql| statement(sql, []))).expect("emptied");
+    transaction.commit().expect("committed");
+    drop(transaction);
+    drop(database);
+    host.add("ada", "One more.");
+    assert!(host.pending().len() < 32);
+    assert_eq!(host.number(VECTORS), 40);
+}
+
+#[test]
+fn a_database_of_the_version_before_is_searched_and_gets_vectors_at_the_first_claim() {
+    let host = Host::new();
+    let place = Place::named("records");
+    let database =
+        host.storage.open_database(&place, "memories.db", Kind::Kept, true).expect("new");
+    let transaction = database.begin(Mode::Write(None)).expect("a transaction");
+    let all = [TABLES, CLEAN_UP, INDEX_OF_WORDS].into_iter().flatten();
+    let mut statements: Vec<_> = all.map(|sql| statement(sql, [])).collect();
+    let memory = "INSERT INTO memories VALUES (1, 1, '00000001-0000-4000-8000-000000000000', 0, ?1, \
+                  NULL, 0, 0, 0, 0, '[]', 1, 0, 100, '', NULL)";
+    statements.push(statement("INSERT INTO agents (name) VALUES ('ada')", []));
+    statements.push(statement(memory, [text("The sloop is moored.")]));
+    statements.push(statement("INSERT INTO unindexed VALUES (?1)", [Value::Integer(1)]));
+    statements.push(statement("PRAGMA user_version = 3", []));
+    transaction.execute(&statements).expect("executed");
+    transaction.commit().expect("committed");
+    drop(transaction);
+    drop(database);
+    assert_eq!(host.hits("first", &[1.0, 0.0]), 0);
+    assert_eq!(host.search(&context("first")).wants_vector, None);
+    assert_eq!(host.pending_for("first"), ["records/1"]);
+    host.embed("first", &[1.0, 0.0]);
+    assert_eq!(host.hits("first", &[1.0, 0.0]), 1);
+}

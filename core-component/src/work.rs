@@ -1,0 +1,122 @@
+//! The work that a search may do, so that it ends within the time of a call on every host.
+//!
+//! Work is counted and not timed: the same search reads the same texts everywhere. The parts of a
+//! search share it. Each part has an equal share of what the parts before it have left.
+
+use std::cell::Cell;
+
+/// The work of one search, in bytes of English text.
+const OF_SEARCH: u64 = 48 << 20;
+
+/// The work of one search for indexes of documents. It is beside the other: an index changes no
+/// answer.
+pub(crate) const OF_INDEXING: u64 = 1 << 20;
+
+/// The vectors of one search, in bytes. They are beside the other work: without them, a search finds
+/// what its words find.
+const OF_VECTORS: u64 = 96 << 20;
+
+/// The work to read a vector, beside that of its numbers.
+pub(crate) const OF_VECTOR: u64 = 512;
+
+/// The work to open a document, beside that of its text.
+pub(crate) const OF_DOCUMENT: u64 = 2 << 10;
+
+/// The work to count the stems of an entry, beside that of its text.
+pub(crate) const OF_ENTRY: u64 = 64;
+
+/// The work to take a document from an index.
+pub(crate) const OF_INDEXED: u64 = 1 << 10;
+
+/// What is left of the work of a search.
+pub(crate) struct Work {
+    left: Cell<u64>,
+    /// What has to be left after the current share.
+    floor: Cell<Share>,
+    /// What is left for indexes.
+    indexing: Cell<u64>,
+    /// What is left for vectors.
+    vectors: Cell<u64>,
+}
+
+/// A share: as much has to be left after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share(u64);
+
+impl Work {
+    pub fn of_search() -> Self {
+        Self::of(OF_SEARCH)
+    }
+
+    fn of(work: u64) -> Self {
+        let (left, floor) = (Cell::new(work), Cell::new(Share(0)));
+        let (indexing, vectors) = (Cell::new(OF_INDEXING), Cell::new(OF_VECTORS));
+        Self { left, floor, indexing, vectors }
+    }
+
+    /// The current share.
+    pub fn share(&self) -> Share {
+        self.floor.get()
+    }
+
+    /// Begins an equal share for the next of the `parts` that are to come of a whole.
+    pub fn begin(&self, Share(whole): Share, parts: usize) {
+        let left = self.left.get();
+        let share = left.saturating_sub(whole) / parts.max(1) as u64;
+        self.floor.set(Share(left - share));
+    }
+
+    /// What the share has left.
+    pub fn left(&self) -> u64 {
+        self.left.get().saturating_sub(self.floor.get().0)
+    }
+
+    /// Takes work from the share, if it has as much left.
+    pub fn take(&self, work: u64) -> bool {
+        let fits = work <= self.left();
+        if fits {
+            self.left.set(self.left.get() - work);
+        }
+        fits
+    }
+
+    /// Takes work for vectors, if there is as much left.
+    pub fn take_for_vectors(&self, work: u64) -> bool {
+        let left = self.vectors.get().checked_sub(work);
+        self.vectors.set(left.unwrap_or(self.vectors.get()));
+        left.is_some()
+    }
+
+    /// Takes work for an index, if there is as much left.
+    pub fn take_for_index(&self, work: u64) -> bool {
+        let left = self.indexing.get().checked_sub(work);
+        self.indexing.set(left.unwrap_or(self.indexing.get()));
+        left.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_an_equal_share_of_what_is_left() {
+        let work = Work::of(90);
+        let whole = work.share();
+        work.begin(whole, 3);
+        assert_eq!(work.left(), 30);
+        assert!(work.take(10) && !work.take(21));
+        // The second part has half of the other 80, and its own parts share that.
+        work.begin(whole, 2);
+        let second = work.share();
+        assert_eq!(work.left(), 40);
+        work.begin(second, 4);
+        assert!(work.take(10) && !work.take(1));
+        work.begin(second, 3);
+        assert_eq!(work.left(), 10);
+        work.begin(second, 1);
+        assert!(work.take(30));
+        work.begin(whole, 1);
+        assert!(work.take(40) && !work.take(1) && work.take(0));
+    }
+}

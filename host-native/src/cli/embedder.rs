@@ -1,0 +1,49 @@
+use super::Error;
+use super::models::{endpoint, name, secret};
+use super::setting::Setting;
+use crate::Builder;
+use crate::models::OpenAiEmbedder;
+use clap::Args;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+const URL: &str = "--embedder";
+const MODEL: &str = "--embedder-model";
+const KEY: &str = "AGENT_MEMORY_EMBEDDER_KEY";
+
+// The embedder over HTTP. (A doc comment would become the help of each command.)
+#[derive(Debug, Args)]
+pub(super) struct EmbedderOptions {
+    /// URL of an API for vectors that is compatible with OpenAI's, such as `http://localhost:11434/v1`
+    ///
+    /// Its `/embeddings` gets the texts of records in SQLite and the queries of searches, with the key
+    /// `AGENT_MEMORY_EMBEDDER_KEY` if that is set. `http://` is for this machine only. [env:
+    /// AGENT_MEMORY_EMBEDDER]
+    #[arg(long, value_name = "URL", help_heading = "Models")]
+    embedder: Option<OsString>,
+
+    /// Model of that API
+    ///
+    /// Its vectors are stored under this name. Those of another name are ignored. [env:
+    /// AGENT_MEMORY_EMBEDDER_MODEL]
+    #[arg(long, value_name = "MODEL", help_heading = "Models")]
+    embedder_model: Option<OsString>,
+}
+
+impl EmbedderOptions {
+    /// Adds the embedder, if there is a URL.
+    pub(super) fn add(&self, builder: Builder) -> Result<Builder, Error> {
+        let url = Setting::of(URL, self.embedder.as_ref());
+        let model = Setting::of(MODEL, self.embedder_model.as_ref());
+        let Some(url) = url else { return Ok(builder) };
+        let model = model.ok_or_else(|| {
+            let source = url.source();
+            Error::usage(format!("`{source}` needs the name of a model: set `{MODEL}`"))
+        })?;
+        let endpoint = endpoint(&url)?;
+        let key = Setting::variable(KEY.to_owned());
+        let key = key.as_ref().map(secret).transpose()?;
+        let embedder = OpenAiEmbedder::new(endpoint, key.as_deref(), name(&model)?);
+        Ok(builder.embedder(Arc::new(embedder)))
+    }
+}

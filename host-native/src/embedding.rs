@@ -1,0 +1,79 @@
+//! Vectors of texts: for the follow-ups of a call, and for the query of a search.
+
+use crate::agent_memory::AgentMemory;
+use crate::model::Embedder;
+use crate::outcome::{FollowUp, WantedVector};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A text with its vector, as an embedder gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddedText {
+    /// The text.
+    pub text: String,
+    /// 1 to 4,096 finite numbers.
+    pub vector: Vec<f32>,
+}
+
+/// The payload of a follow-up of the kind `embedding` that was claimed.
+#[derive(Deserialize)]
+struct Batch {
+    models: Vec<String>,
+    texts: Vec<String>,
+    batch: String,
+}
+
+impl AgentMemory {
+    /// The vector that a search wants, if the embedder gives it in time.
+    pub(crate) async fn vector(&self, wanted: &WantedVector) -> Option<EmbeddedText> {
+        let embedder = self.embedder().filter(|embedder| embedder.name() == wanted.model)?;
+        let texts = [wanted.text.clone()];
+        match embedded(embedder, &texts, wanted.deadline).await {
+            Ok(mut vectors) if vectors.len() == 1 => {
+                Some(EmbeddedText { text: wanted.text.clone(), vector: vectors.remove(0) })
+            }
+            Ok(vectors) => {
+                tracing::warn!("`{}` gave {} vectors for a query", wanted.model, vectors.len());
+                None
+            }
+            Err(error) => {
+                tracing::warn!(error, "a search goes on without the vector of its query");
+                None
+            }
+        }
+    }
+
+    /// The answer to a follow-up that was claimed.
+    pub(crate) async fn embedding(&self, claimed: &FollowUp) -> Result<Value, String> {
+        let Batch { models, texts, batch } = serde_json::from_str(&claimed.payload)
+            .map_err(|error| format!("its request cannot be read: {error}"))?;
+        let embedder =
+            self.embedder().filter(|embedder| models.iter().any(|of| of == embedder.name()));
+        let answer = match embedder {
+            Some(embedder) => embedded(embedder, &texts, self.model_timeout()).await,
+            None => Err("its embedder cannot be asked".to_owned()),
+        };
+        Ok(match answer {
+            Ok(vectors) => json!({ "batch": batch, "model": models.first(), "vectors": vectors }),
+            Err(error) => {
+                tracing::warn!(id = claimed.id, error, "vectors are left for later");
+                json!({ "batch": batch, "error": error })
+            }
+        })
+    }
+}
+
+/// The vectors of texts, within a time.
+async fn embedded(
+    embedder: &Arc<dyn Embedder>,
+    texts: &[String],
+    within: Duration,
+) -> Result<Vec<Vec<f32>>, String> {
+    let asked = embedder.embed(texts, Instant::now() + within);
+    match tokio::time::timeout(within, asked).await {
+        Ok(answer) => answer.map_err(|error| format!("`{}`: {error}", embedder.name())),
+        Err(_) => Err(format!("`{}` did not answer within {within:?}", embedder.name())),
+    }
+}

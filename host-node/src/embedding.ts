@@ -1,0 +1,116 @@
+import type { FollowUp } from './outcome.ts'
+
+/**
+ * Gives the vector of each text, in order: 1 to 4,096 finite numbers, as many for each. The signal is aborted when nobody
+ * waits for them any more.
+ */
+export type Embed = (
+  texts: readonly string[],
+  options: { readonly signal: AbortSignal },
+) => readonly ArrayLike<number>[] | Promise<readonly ArrayLike<number>[]>
+
+/** A text with its vector. */
+export interface EmbeddedText {
+  readonly text: string
+  readonly vector: ArrayLike<number>
+}
+
+/** The vector with which a search would answer better. Its answer is complete without it. */
+export interface WantedVector {
+  /** The name of the embedder. */
+  readonly model: string
+  readonly text: string
+  /** How long it is worth waiting for, in milliseconds. */
+  readonly deadlineMs: number
+}
+
+/** The payload of a follow-up of the kind `embedding`. The texts and the batch are there once it is claimed. */
+export interface EmbeddingPayload {
+  /** The name of the embedder, alone. */
+  readonly models: readonly string[]
+  /** The texts, which are data. */
+  readonly texts?: readonly string[]
+  /** Identifies the texts in the answer. */
+  readonly batch?: string
+}
+
+/** The answer to a follow-up of the kind `embedding`: the vectors of the texts in order, or why there are none. */
+export type EmbeddingAnswer =
+  | { readonly batch: string; readonly model: string; readonly vectors: readonly (readonly number[])[] }
+  | { readonly batch: string; readonly error: string }
+
+/** The program's function, and the name under which its vectors are stored. */
+export interface Embedder {
+  readonly model: string
+  readonly embed: Embed
+}
+
+/** Whether the embedder can carry out a follow-up. */
+export function isForEmbedder({ model }: Embedder, { kind, payload }: FollowUp): boolean {
+  return kind === 'embedding' && (payload as EmbeddingPayload).models.includes(model)
+}
+
+/** Calls the program's function. Rejects with the signal's reason, for which nobody waits any longer. */
+export async function vectorsOf(
+  { embed }: Embedder,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<number[][]> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = () => reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    // A program without types may return anything.
+    const vectors: unknown = await Promise.race([aborted, (async () => embed(texts, { signal }))()])
+    if (!Array.isArray(vectors) || vectors.length !== texts.length)
+      throw new Error('it answered with something that is not one vector for each text')
+    return vectors.map(numbersOf)
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function numbersOf(vector: unknown): number[] {
+  const numbers: unknown[] = Array.isArray(vector) || ArrayBuffer.isView(vector) ? Array.from(vector as never) : []
+  if (numbers.length === 0 || !numbers.every(Number.isFinite)) throw new Error('it answered with no finite numbers')
+  return numbers as number[]
+}
+
+/** Asks for the vectors of a batch. Any error becomes an answer. */
+export async function answerOf(
+  embedder: Embedder,
+  { texts = [], batch = '' }: EmbeddingPayload,
+  signal: AbortSignal,
+): Promise<EmbeddingAnswer> {
+  const { model } = embedder
+  try {
+    return { batch, model, vectors: await vectorsOf(embedder, texts, signal) }
+  } catch (error) {
+    return { batch, error: messageOf(error) }
+  }
+}
+
+/**
+ * The vector that a search wants, if the function gives it in time. Otherwise the person who runs the program is told,
+ * and the answer of the search stands.
+ */
+export async function wantedVector(embedder: Embedder, wanted: WantedVector): Promise<EmbeddedText | undefined> {
+  const { model, text, deadlineMs } = wanted
+  if (model !== embedder.model) return undefined
+  const controller = new AbortController()
+  const late = () => controller.abort(new Error(`no vector within ${deadlineMs} ms`))
+  const timer = setTimeout(late, deadlineMs)
+  try {
+    const [vector] = await vectorsOf(embedder, [text], controller.signal)
+    return { text, vector: vector! }
+  } catch (error) {
+    console.error(`agent-memory: a search goes on without the vector of its query: ${messageOf(error)}`)
+    return undefined
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

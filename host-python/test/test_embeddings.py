@@ -1,0 +1,98 @@
+"""Vectors by a function of the program."""
+
+from __future__ import annotations
+
+import time
+import unittest
+from collections.abc import Sequence
+from typing import Any
+
+from agent_memory import AgentMemory, EmbeddingRequest, MemoryOpenError, open_memory
+from scratch import ScratchTest
+
+SLOOP = "The sloop is moored at the pier."
+
+
+class EmbeddingTest(ScratchTest):
+    def open(self, **options: Any) -> AgentMemory:
+        """A memory with records in SQLite."""
+        settings = {"records": {"directory": self.directory / "records", "format": "sqlite"}}
+        return open_memory(allow=[], toolsets=["records"], settings=settings, **options)  # type: ignore[arg-type]
+
+    def add(self, memory: AgentMemory) -> Any:
+        outcome = memory.call("add_core_memory", {"content": SLOOP})
+        self.assertFalse(outcome.is_error, outcome)
+        return outcome
+
+    def search(self, memory: AgentMemory) -> list[str]:
+        return [hit["passage"] for hit in memory.call("search_memory", {"query": "boats"}).value["hits"]]
+
+    def search_until_found(self, memory: AgentMemory) -> list[str]:
+        """The hits, once the memory has its vector."""
+        ends = time.monotonic() + 30
+        while not (hits := self.search(memory)) and time.monotonic() < ends:
+            time.sleep(0.01)
+        return hits
+
+    def test_the_function_gets_new_memories_and_queries(self) -> None:
+        asked: list[Sequence[str]] = []
+
+        def embed(request: EmbeddingRequest) -> list[list[float]]:
+            asked.append(request.texts)
+            self.assertGreater(request.timeout, 0)
+            return [[1, 0.5] for _ in request.texts]
+
+        with self.open(embed=embed, embed_model="local") as memory:
+            [follow_up] = self.add(memory).follow_ups
+            self.assertEqual((follow_up.id, follow_up.kind), ("records/1", "embedding"))
+            self.assertEqual(self.search_until_found(memory), [SLOOP])
+        self.assertEqual(asked[:2], [[SLOOP], ["boats"]])
+
+    def test_an_async_function_is_awaited(self) -> None:
+        async def embed(request: EmbeddingRequest) -> list[tuple[float, ...]]:
+            return [(1.0,) for _ in request.texts]
+
+        with self.open(embed=embed, embed_model="local") as memory:
+            self.add(memory)
+            self.assertEqual(self.search_until_found(memory), [SLOOP])
+
+    def test_a_search_answers_by_words_if_the_function_fails_for_its_query(self) -> None:
+        queries: list[str] = []
+
+        def embed(request: EmbeddingRequest) -> list[list[float]]:
+            if request.texts[0] == SLOOP:
+                return [[1.0, 0.0]]
+            queries.append(request.texts[0])
+            raise ValueError("no credit")
+
+        with self.open(embed=embed, embed_model="local") as memory:
+            self.add(memory)
+            ends = time.monotonic() + 30
+            while not queries and time.monotonic() < ends:
+                self.assertEqual(self.search(memory), [])
+        self.assertEqual(queries, ["boats"])
+
+    def test_a_program_gives_vectors_by_hand(self) -> None:
+        with self.open(embed_model="mine") as memory:
+            [follow_up] = self.add(memory).follow_ups
+            claimed = memory.claim(follow_up.id, 90)
+            self.assertTrue(claimed.value)
+            payload = claimed.follow_ups[0].payload
+            self.assertEqual(payload["texts"], [SLOOP])
+            vectors = {"batch": payload["batch"], "model": "mine", "vectors": [[3, 4]]}
+            self.assertEqual(memory.answer(follow_up.id, vectors).value, {"applied": True, "stored": 1})
+            outcome = memory.call("search_memory", {"query": "boats"})
+            wanted = outcome.wants_vector
+            assert wanted is not None
+            self.assertEqual((wanted.model, wanted.text, wanted.timeout), ("mine", "boats", 1.0))
+            self.assertEqual(outcome.value["hits"], [])
+            better = memory.call_with_vector("search_memory", {"query": "boats"}, wanted.text, [3, 4])
+            self.assertEqual([hit["passage"] for hit in better.value["hits"]], [SLOOP])
+
+    def test_a_function_without_the_name_of_its_model_is_an_error(self) -> None:
+        with self.assertRaisesRegex(MemoryOpenError, "`embed_model` is missing"):
+            self.open(embed=lambda request: [])
+
+
+if __name__ == "__main__":
+    unittest.main()
