@@ -40,7 +40,6 @@ pub fn build(workspace: &Path, package: &str) -> Result<PathBuf, CompileError> {
         .args(["rustc", "--package", package, "--lib"])
         .args(["--crate-type", "cdylib"])
         .args(["--target", TARGET, "--profile", "component"])
-        .env(FLAGS.0, FLAGS.1)
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_BUILD_BUILD_DIR", &target);
     for name in INHERITED {
@@ -57,15 +56,8 @@ pub fn build(workspace: &Path, package: &str) -> Result<PathBuf, CompileError> {
     Ok(target.join(TARGET).join("component").join(file))
 }
 
-/// Compiler flags of the component. Vector instructions, which every engine supports, search text
-/// faster. Each function checks on entry whether the call has to stop, so more inlining than usual
-/// saves 5% of the time; it makes the component 12% larger.
-const FLAGS: (&str, &str) = (
-    "CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS",
-    "-Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=400",
-);
-
-/// Variables of the outer cargo and its wrappers that must not affect the build of the component.
+/// Variables of the outer cargo and its wrappers that must not affect the build of the component. Its
+/// own flags are in `.cargo/config.toml`.
 const INHERITED: [&str; 4] =
     ["RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"];
 

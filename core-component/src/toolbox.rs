@@ -313,6 +313,15 @@ pub fn edit_registry(text: &str, change: &str) -> Result<String, Failure> {
     registry::edit(text, &change).map_err(Failure::invalid)
 }
 
+/// Checks settings, as every call does.
+///
+/// # Errors
+///
+/// `InvalidRequest` if there is no toolset of a name, or a toolset does not accept its settings.
+pub fn check_settings(settings: &Settings) -> Result<(), Failure> {
+    mounted(settings).map(drop)
+}
+
 /// The mounted toolsets.
 ///
 /// # Errors

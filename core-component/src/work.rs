@@ -12,6 +12,13 @@ const OF_SEARCH: u64 = 48 << 20;
 /// answer.
 pub(crate) const OF_INDEXING: u64 = 1 << 20;
 
+/// The vectors of one search, in bytes. They are beside the other work: without them, a search finds
+/// what its words find.
+const OF_VECTORS: u64 = 96 << 20;
+
+/// The work to read a vector, beside that of its numbers.
+pub(crate) const OF_VECTOR: u64 = 512;
+
 /// The work to open a document, beside that of its text.
 pub(crate) const OF_DOCUMENT: u64 = 2 << 10;
 
@@ -28,6 +35,8 @@ pub(crate) struct Work {
     floor: Cell<Share>,
     /// What is left for indexes.
     indexing: Cell<u64>,
+    /// What is left for vectors.
+    vectors: Cell<u64>,
 }
 
 /// A share: as much has to be left after it.
@@ -41,7 +50,8 @@ impl Work {
 
     fn of(work: u64) -> Self {
         let (left, floor) = (Cell::new(work), Cell::new(Share(0)));
-        Self { left, floor, indexing: Cell::new(OF_INDEXING) }
+        let (indexing, vectors) = (Cell::new(OF_INDEXING), Cell::new(OF_VECTORS));
+        Self { left, floor, indexing, vectors }
     }
 
     /// The current share.
@@ -68,6 +78,13 @@ impl Work {
             self.left.set(self.left.get() - work);
         }
         fits
+    }
+
+    /// Takes work for vectors, if there is as much left.
+    pub fn take_for_vectors(&self, work: u64) -> bool {
+        let left = self.vectors.get().checked_sub(work);
+        self.vectors.set(left.unwrap_or(self.vectors.get()));
+        left.is_some()
     }
 
     /// Takes work for an index, if there is as much left.

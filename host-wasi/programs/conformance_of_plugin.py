@@ -27,7 +27,7 @@ def main() -> None:
     os.umask(0o077)
 
     def start(case: Case, scratch: Scratch) -> PluginMemory:
-        return PluginMemory(image, scratch.directory, environment_of(case, scratch))
+        return PluginMemory(image, [scratch.directory], environment_of(case, scratch))
 
     def skip(case: Case) -> str | None:
         if case.faults:
@@ -37,7 +37,7 @@ def main() -> None:
             return str(expectations["databases"])
         return None
 
-    with PluginMemory(image, directory.resolve(), {"AGENT_MEMORY_TOOLSET": "all"}) as memory:
+    with PluginMemory(image, [directory.resolve()], {"AGENT_MEMORY_TOOLSET": "all"}) as memory:
         tools = memory.tools
     run_all("plugin", directory, report, tools, start, skip)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,18 +25,31 @@ class PluginImage:
 
     def __init__(self, file: Path) -> None:
         self.engine = wasmtime.Engine()
-        self.component = Component.from_file(self.engine, str(file))
+        self.component = compiled(self.engine, file)
         self.linker = Linker(self.engine)
         self.linker.add_wasip2()
 
 
-class PluginMemory:
-    """An instance with one preopened directory and variables of the environment."""
+def compiled(engine: wasmtime.Engine, file: Path) -> Component:
+    """The component in machine code, which is kept beside it."""
+    code = file.with_suffix(f".{version('wasmtime')}.cwasm")
+    if not code.exists() or code.stat().st_mtime_ns <= file.stat().st_mtime_ns:
+        temporary = code.with_suffix(f".{os.getpid()}")
+        temporary.write_bytes(Component.from_file(engine, str(file)).serialize())
+        temporary.replace(code)
+    return Component.deserialize_file(engine, str(code))
 
-    def __init__(self, image: PluginImage, directory: Path, environment: dict[str, str]) -> None:
+
+class PluginMemory:
+    """An instance with preopened directories, under the same paths, and variables of the environment."""
+
+    def __init__(
+        self, image: PluginImage, directories: Sequence[Path], environment: dict[str, str], *, read_only: bool = False
+    ) -> None:
         self._store = wasmtime.Store(image.engine)
         wasi = wasmtime.WasiConfig()
-        wasi.preopen_dir(str(directory), str(directory))
+        for directory in directories:
+            wasi.preopen_dir(str(directory), str(directory), fs_mutable=not read_only)
         wasi.env = list(environment.items())
         wasi.inherit_stderr()
         self._store.set_wasi(wasi)

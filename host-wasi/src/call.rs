@@ -124,9 +124,8 @@ impl Plugin {
             None => getrandom::u64().map_err(no_randomness)?,
         };
         let invalid = |what: &str| Error::of("invalid-request", what);
-        let settings = serde_json::from_value(of_context.clone());
         Ok(Context {
-            settings: settings.map_err(|error| invalid(&error.to_string()))?,
+            settings: of_context.clone(),
             now: agent_memory_core::time::Timestamp::from_milliseconds(now)
                 .ok_or_else(|| invalid("the clock is not in the years 0000 to 9999"))?,
             utc_offset_minutes: *utc_offset_minutes,

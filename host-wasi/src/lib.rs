@@ -3,16 +3,15 @@
 //! It is the core, linked with the documents of `storage/files` over `wasi:filesystem`. Its host
 //! preopens directories and sets variables of the environment. `docs/plugin.md` lists them.
 //!
-//! WASI has no locks, so plugins exclude each other by [leases](lease). The
+//! WASI has no locks, so plugins exclude each other by [leases](agent_memory_storage_files::Lease). The
 //! [owner of a place](agent_memory_storage_files::owner) excludes the other hosts.
 
 mod call;
 #[cfg(target_arch = "wasm32")]
 mod component;
-pub mod lease;
+mod family;
 mod settings;
 mod storage;
-mod stores;
 mod tree;
 
 pub use call::{Error, Plugin};

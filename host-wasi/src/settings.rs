@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent_memory_core::time::Timestamp;
-use agent_memory_core::toolbox;
+use agent_memory_core::{context, toolbox};
 use agent_memory_storage_files::{Directories, Durability, FamilyBase};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use crate::family::Family;
 use crate::storage::{Form, NamedPlace, PluginStorage};
-use crate::stores::Stores;
 
 /// The variables of the environment: the value of a name, if it is set.
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
@@ -42,8 +42,8 @@ pub(crate) enum Clock {
 /// The settings of a plugin.
 #[derive(Debug)]
 pub struct Settings {
-    /// `{"toolsets": [...], "<toolset>": {"<setting>": value}}`, as a context has them.
-    pub(crate) of_context: Value,
+    /// Those of the core, as a context has them.
+    pub of_context: context::Settings,
     /// The tools for models, as MCP lists them.
     pub(crate) tools: Vec<Value>,
     pub(crate) utc_offset_minutes: i32,
@@ -107,10 +107,10 @@ impl Settings {
             serde_json::from_str(&described).expect("the core describes itself");
         let durability =
             variables.read("AGENT_MEMORY_DURABILITY", "`full` or `relaxed`", durability)?;
-        let lock_wait = variables.read("AGENT_MEMORY_LOCK_WAIT", DURATION, duration)?;
+        let lock_wait = variables.read("AGENT_MEMORY_LOCK_WAIT", LOCK_WAIT, lock_wait)?;
         let durability = durability.unwrap_or_default();
         let lock_wait = lock_wait.unwrap_or(Duration::from_secs(5));
-        let mut of_context = Map::new();
+        let mut of_context = context::Settings::default();
         let mut places = Vec::new();
         let mut mounted = variables.get("AGENT_MEMORY_TOOLSET").map_or_else(
             || toolsets.iter().filter(|one| one.default).map(|one| one.name.clone()).collect(),
@@ -120,7 +120,7 @@ impl Settings {
         for toolset in &toolsets {
             let mut own = variables.own(toolset)?;
             for place in &toolset.places {
-                let path = variables.path_of(place, &own);
+                let path = variables.path_of(place, &own)?;
                 let form = form(place, path, &variables, durability, lock_wait);
                 let missing = place.missing.clone();
                 places.push(NamedPlace { label: place.label.clone(), form, missing });
@@ -135,16 +135,18 @@ impl Settings {
                 |name: &str| toolset.settings.iter().any(|one| one.name == name && one.is_path);
             own.retain(|name, _| !is_path(name));
             if !own.is_empty() {
-                of_context.insert(toolset.name.clone(), Value::Object(own));
+                of_context.own.insert(toolset.name.clone(), own);
             }
         }
+        keep_apart(&mut places);
         mounted.retain(|name| name != "all");
         mounted.extend(with_others);
-        of_context.insert("toolsets".to_owned(), json!(mounted));
+        of_context.toolsets.clone_from(&mounted);
+        toolbox::check_settings(&of_context).map_err(|failure| SettingsError(failure.message))?;
         let accepts = variables.read("AGENT_MEMORY_ACCEPT_MODES", BOOLEAN, boolean)?;
-        let repositories = variables.get("AGENT_MEMORY_ALLOW").unwrap_or_default();
+        let repositories = variables.read("AGENT_MEMORY_ALLOW", PATHS, paths)?.unwrap_or_default();
         Ok(Settings {
-            of_context: Value::Object(of_context),
+            of_context,
             tools: listed(toolsets, &mounted),
             utc_offset_minutes: variables
                 .read("AGENT_MEMORY_UTC_OFFSET", "an offset such as `+02:00`", utc_offset)?
@@ -159,7 +161,7 @@ impl Settings {
             seed: variables
                 .read("AGENT_MEMORY_FIXED_RANDOM", "a number", |text| text.parse().ok())?,
             storage: PluginStorage {
-                repositories: paths(&repositories),
+                repositories,
                 places,
                 durability,
                 lock_wait,
@@ -233,17 +235,27 @@ impl Variables<'_> {
     }
 
     /// The path of a place: from its setting, or the default.
-    fn path_of(&self, place: &PlaceDescription, own: &Map<String, Value>) -> Option<PathBuf> {
+    fn path_of(
+        &self,
+        place: &PlaceDescription,
+        own: &Map<String, Value>,
+    ) -> Result<Option<PathBuf>, SettingsError> {
         let set = place.setting.as_ref().and_then(|setting| own.get(setting)?.as_str());
         let path = set.unwrap_or(&place.default);
-        let below = |prefix: &str, variable| {
-            let rest = path.strip_prefix(prefix)?;
-            Some(self.get(variable).map(|directory| Path::new(&directory).join(rest)))
+        for (prefix, variable) in [
+            ("~/", "HOME"),
+            ("data:", "AGENT_MEMORY_DATA_DIR"),
+            ("config:", "AGENT_MEMORY_DATA_DIR"),
+        ] {
+            if let Some(rest) = path.strip_prefix(prefix) {
+                let directory = self.read(variable, PATH, absolute)?;
+                return Ok(directory.map(|directory| directory.join(rest)));
+            }
+        }
+        let error = || {
+            SettingsError(format!("`{path}` is the path of `{}`: it has to be {PATH}", place.label))
         };
-        below("~/", "HOME")
-            .or_else(|| below("data:", "AGENT_MEMORY_DATA_DIR"))
-            .or_else(|| below("config:", "AGENT_MEMORY_DATA_DIR"))
-            .unwrap_or_else(|| Some(PathBuf::from(path)))
+        absolute(path).map(Some).ok_or_else(error)
     }
 }
 
@@ -264,9 +276,8 @@ fn form(
         },
         "family" => {
             let (home, data) = (directory("HOME"), directory("AGENT_MEMORY_DATA_DIR"));
-            let mut others = Directories::default();
-            others.add(path.clone(), "the registry of stores");
-            Form::Family(Stores {
+            let others = Directories::default();
+            Form::Family(Family {
                 label: place.label.clone(),
                 registry: path,
                 base: FamilyBase::new(home.as_deref(), data.as_deref()),
@@ -279,9 +290,37 @@ fn form(
     }
 }
 
+const PATH: &str = "an absolute path of the guest, without `..`";
+
+/// WASI has no working directory, and cannot resolve a `..` behind a symbolic link.
+fn absolute(text: &str) -> Option<PathBuf> {
+    let path = Path::new(text);
+    let is_plain = !path.components().any(|part| part == std::path::Component::ParentDir);
+    (is_plain && path.is_absolute()).then(|| path.to_owned())
+}
+
+const PATHS: &str = "absolute paths of the guest, without `..`, separated by `:`";
+
+/// No place of a family is in or around another place or a registry.
+fn keep_apart(places: &mut [NamedPlace]) {
+    let mut all = Directories::default();
+    for NamedPlace { label, form, .. } in places.iter() {
+        match form {
+            Form::Directory { path, .. } => all.add(path.clone(), label),
+            Form::Family(family) => all.add(family.registry.clone(), "the registry"),
+            Form::Missing | Form::DatabaseFile => {}
+        }
+    }
+    for place in places {
+        if let Form::Family(family) = &mut place.form {
+            family.others = all.clone();
+        }
+    }
+}
+
 /// The paths of a list that is separated as `PATH` is on Unix.
-fn paths(list: &str) -> Vec<PathBuf> {
-    list.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+fn paths(list: &str) -> Option<Vec<PathBuf>> {
+    list.split(':').filter(|path| !path.is_empty()).map(absolute).collect()
 }
 
 const BOOLEAN: &str = "`true` or `false`";
@@ -302,7 +341,14 @@ fn durability(text: &str) -> Option<Durability> {
     }
 }
 
-const DURATION: &str = "a duration such as `5s` or `500ms`";
+/// The longest wait for another plugin.
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(3600);
+
+const LOCK_WAIT: &str = "a duration such as `5s` or `500ms`, at most `1h`";
+
+fn lock_wait(text: &str) -> Option<Duration> {
+    duration(text).filter(|wait| *wait <= MAX_LOCK_WAIT)
+}
 
 fn duration(text: &str) -> Option<Duration> {
     Duration::try_from(text.parse::<jiff::SignedDuration>().ok()?).ok()
@@ -335,53 +381,10 @@ fn clock(text: &str) -> Option<Clock> {
 mod tests {
     use super::*;
 
-    fn settings(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
-        let get = |name: &str| {
-            let found = variables.iter().find(|(variable, _)| *variable == name);
-            found.map(|(_, value)| (*value).to_owned())
-        };
-        Settings::of(&get)
-    }
-
     #[test]
-    fn without_variables_the_default_toolsets_are_mounted_and_nothing_is_granted() {
-        let settings = settings(&[]).unwrap();
-        assert_eq!(settings.of_context, json!({"toolsets": ["sessions", "search"]}));
+    fn without_variables_nothing_is_granted() {
+        let settings = Settings::of(&|_| None).unwrap();
         assert!(settings.storage.repositories.is_empty());
         assert!(settings.storage.places.iter().all(|place| matches!(place.form, Form::Missing)));
-    }
-
-    #[test]
-    fn the_settings_of_toolsets_have_the_variables_of_the_other_hosts() {
-        let settings = settings(&[
-            ("AGENT_MEMORY_TOOLSET", "records, stores"),
-            ("MEMORY_DIR", "/memories"),
-            ("AGENT_MEMORY_RECORDS_MAX_BYTES", "1000"),
-            ("AGENT_MEMORY_NO_SEARCH", "1"),
-            ("AGENT_MEMORY_STORES_CONFIG", "${NOT_EXPANDED}"),
-        ]);
-        let expected = json!({
-            "records": {"max_bytes": 1000},
-            "search": {"leave_out": true},
-            "toolsets": ["records", "stores"],
-        });
-        assert_eq!(settings.unwrap().of_context, expected);
-    }
-
-    #[test]
-    fn a_variable_that_cannot_be_read_is_named() {
-        let error = |name, value| settings(&[(name, value)]).unwrap_err().to_string();
-        assert_eq!(
-            error("AGENT_MEMORY_DURABILITY", "some"),
-            "`AGENT_MEMORY_DURABILITY` is `some`: it has to be `full` or `relaxed`"
-        );
-        for (name, value) in [
-            ("AGENT_MEMORY_UTC_OFFSET", "+25:00"),
-            ("AGENT_MEMORY_FIXED_CLOCK", "2025-01-20T10:00:00+01:00"),
-            ("AGENT_MEMORY_LOCK_WAIT", "5"),
-            ("AGENT_MEMORY_RECORDS_MAX_BYTES", "-1"),
-        ] {
-            assert!(error(name, value).contains(name), "{name}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use agent_memory_storage::database::{Connection, Kind};
 use agent_memory_storage::{Error, ErrorCode, Place as Asked, Storage, Tree};
 use agent_memory_storage_files::{Durability, Grant, Layout, Repository};
 
-use crate::stores::Stores;
+use crate::family::Family;
 use crate::tree::Place;
 
 /// A named place that the settings give a path.
@@ -30,7 +30,7 @@ pub(crate) enum Form {
     },
     /// A database file, which no plugin opens.
     DatabaseFile,
-    Family(Stores),
+    Family(Family),
 }
 
 /// The places that the settings grant.
@@ -65,7 +65,7 @@ impl PluginStorage {
             Asked::Named { label, name } => match &self.named(label)?.form {
                 Form::Missing => return Err(not_granted(self.named(label)?.missing.clone())),
                 Form::DatabaseFile => return Err(needs_a_database(label)),
-                Form::Family(stores) => stores.layout(name)?,
+                Form::Family(family) => family.layout(name)?,
                 Form::Directory { path, is_private, databases } => {
                     Layout::of_directory(path, &path.to_string_lossy(), *is_private, databases)?
                 }
@@ -117,7 +117,7 @@ impl Storage for PluginStorage {
         let place = self.named(label)?;
         match &place.form {
             Form::Missing => Err(not_granted(place.missing.clone())),
-            Form::Family(stores) => stores.names(),
+            Form::Family(family) => family.names(),
             Form::Directory { .. } | Form::DatabaseFile => Ok(vec![String::new()]),
         }
     }
@@ -126,16 +126,16 @@ impl Storage for PluginStorage {
         let Asked::Named { label, name } = place else {
             return Err(not_granted("a repository is not created here: create it with Git".into()));
         };
-        let Form::Family(stores) = &self.named(label)?.form else {
+        let Form::Family(family) = &self.named(label)?.form else {
             return Err(not_granted(format!("the place `{label}` is no family of places")));
         };
         if !self.accepts_modes {
             return Err(not_granted(format!(
-                "the store `{name}` would be for its owner alone, but a plugin cannot set modes of \
+                "`{name}` would be for its owner alone, but a plugin cannot set modes of \
                  files: give the host a umask of 077, and set `AGENT_MEMORY_ACCEPT_MODES=true`"
             )));
         }
-        stores.create(name)?;
+        family.create(name)?;
         self.open(place)
     }
 

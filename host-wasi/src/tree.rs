@@ -1,29 +1,32 @@
 //! A place: its documents, which a lease lets one plugin change.
 
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use agent_memory_storage::{
     Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Status, Tree, Writer,
 };
-use agent_memory_storage_files::{self as files, Durability, Layout, errno_error, owner};
+use agent_memory_storage_files::{self as files, Durability, Layout, Lease, errno_error, owner};
 use rustix::io::Errno;
-
-use crate::lease::Lease;
 
 /// The documents of one place.
 #[derive(Debug)]
 pub(crate) struct Place {
     files: files::Tree,
     lock_wait: Duration,
+    /// The lease, as long as a writer has it.
+    lease: RefCell<Weak<Lease>>,
 }
 
 impl Place {
     pub fn new(layout: Layout, durability: Durability, lock_wait: Duration) -> Self {
-        Place { files: files::Tree::new(layout, durability), lock_wait }
+        let files = files::Tree::new(layout, durability);
+        Place { files, lock_wait, lease: RefCell::default() }
     }
 
     /// The lease of the place, once no other host owns it.
-    pub fn lease(&self) -> Result<Lease, Error> {
+    fn acquire(&self) -> Result<Lease, Error> {
         let layout = self.files.layout();
         let durable = self.files.durability() == Durability::Full;
         let directory = layout.create_lock_directory(durable).map_err(|errno| {
@@ -35,6 +38,7 @@ impl Place {
                 _ => error,
             }
         })?;
+        owner::check_for_plugins(&directory, layout.location())?;
         let lease = Lease::acquire(&directory, self.lock_wait, layout.location())?;
         owner::claim_for_plugins(&directory, layout.location())?;
         Ok(lease)
@@ -51,7 +55,10 @@ impl Documents for Place {
     }
 
     fn list(&self, area: Area, directory: &str) -> Result<Option<Vec<Entry>>, Error> {
-        self.files.list(area, directory)
+        match self.lease.borrow().upgrade() {
+            Some(lease) => self.files.list_and_clean(area, directory, &|| lease.is_held()),
+            None => self.files.list(area, directory),
+        }
     }
 }
 
@@ -61,17 +68,19 @@ impl Tree for Place {
     }
 
     fn lock(&self, _: Option<&str>) -> Result<Box<dyn Writer + '_>, Error> {
-        Ok(Box::new(LeasedPlace { lease: self.lease()?, files: &self.files }))
+        let lease = Rc::new(self.acquire()?);
+        *self.lease.borrow_mut() = Rc::downgrade(&lease);
+        Ok(Box::new(LeasedPlace { lease, files: &self.files }))
     }
 }
 
 struct LeasedPlace<'a> {
-    lease: Lease,
+    lease: Rc<Lease>,
     files: &'a files::Tree,
 }
 
 impl Writer for LeasedPlace<'_> {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Option<String>>, CommitError> {
-        self.files.commit(changes, &|| self.lease.is_held())
+        self.files.commit_under_lease(changes, &self.lease)
     }
 }

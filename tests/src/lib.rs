@@ -11,6 +11,7 @@ pub mod model;
 pub mod mounts;
 pub mod process;
 pub mod product;
+pub mod race_writer;
 pub mod random;
 pub mod random_markdown;
 pub mod records_file;

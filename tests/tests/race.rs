@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -15,7 +15,7 @@ use agent_memory_host::AgentMemory;
 use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions, Writer};
 use agent_memory_tests::TIMEOUT;
 use agent_memory_tests::medium::Medium;
-use agent_memory_tests::product::node_program;
+use agent_memory_tests::race_writer::Host;
 use agent_memory_tests::runners::{node, python};
 use agent_memory_tests::scratch::Scratch;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn nothing_is_lost_between_processes_of_all_hosts_on_disk() {
 #[test]
 fn a_writer_of_any_host_that_waits_four_seconds_for_the_lock_succeeds() {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let hosts = Host::built();
+    let hosts = built();
     thread::scope(|scope| {
         for host in hosts {
             scope.spawn(move || wait(host));
@@ -56,41 +56,13 @@ fn a_writer_of_any_host_that_waits_four_seconds_for_the_lock_succeeds() {
     });
 }
 
-/// The host of a writer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Host {
-    Native,
-    Node,
-    Python,
-}
-
-impl Host {
-    /// The hosts that are built. Without one of the others, the current test counts as skipped.
-    fn built() -> Vec<Host> {
-        let node = !node::left_out("race-writer.js");
-        let python = !python::left_out();
-        let others = [(Self::Node, node), (Self::Python, python)].into_iter();
-        let others = others.filter(|(_, is_built)| *is_built).map(|(host, _)| host);
-        [Self::Native].into_iter().chain(others).collect()
-    }
-
-    /// The beginning of the names of its writers.
-    fn name(self) -> String {
-        format!("{self:?}").to_lowercase()
-    }
-
-    fn command(self) -> Command {
-        match self {
-            Self::Native => Command::new(env!("CARGO_BIN_EXE_race-writer")),
-            Self::Node => {
-                let (node, writer) = node_program("race-writer.js").expect("it is built");
-                let mut command = Command::new(node);
-                command.arg(writer);
-                command
-            }
-            Self::Python => python::program("race_writer.py").expect("it is built"),
-        }
-    }
+/// The hosts with locks that are built. Without one of the others, the current test counts as skipped.
+fn built() -> Vec<Host> {
+    let node = !node::left_out("race-writer.js");
+    let python = !python::left_out();
+    let others = [(Host::Node, node), (Host::Python, python)].into_iter();
+    let others = others.filter(|(_, is_built)| *is_built).map(|(host, _)| host);
+    [Host::Native].into_iter().chain(others).collect()
 }
 
 /// The output of a writer, and whether it was killed.
@@ -122,7 +94,7 @@ impl<'a> Race<'a> {
     }
 
     fn start(&mut self, host: Host, id: &str, count: usize, lock_wait: Duration) {
-        let mut command = host.command();
+        let mut command = host.writer();
         let (count, lock_wait) = (count.to_string(), lock_wait.as_millis().to_string());
         command.arg(self.repository).args([AGENT, &count, id, &lock_wait]);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -165,7 +137,7 @@ impl<'a> Race<'a> {
 
 fn race(medium: Medium) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let hosts = Host::built();
+    let hosts = built();
     let (directory, kind) = medium.directory();
     println!("{medium:?}: {} (file system {kind:#x})", directory.path().display());
     println!("writers of {hosts:?}");

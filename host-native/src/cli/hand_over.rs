@@ -1,7 +1,9 @@
 use super::output::print;
 use super::{Error, help};
 use crate::storage::ErrorCode;
-use agent_memory_storage_files::{Directory, Grant, Layout, OWN, Repository, errno_error, owner};
+use agent_memory_storage_files::{
+    Directory, Grant, Layout, Lease, OWN, Repository, errno_error, has_lease, owner,
+};
 use agent_memory_storage_lock::{PlaceLock, Progress, Request};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
@@ -33,7 +35,7 @@ enum Owner {
     Hosts,
 }
 
-/// How long the command waits for the lock of a place.
+/// How long the command waits for the lock of a place, or for the lease of a plugin.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Where the documents of a repository are.
@@ -48,7 +50,9 @@ impl HandOver {
         let done = layouts(&self.path)
             .and_then(|layouts| layouts.iter().try_for_each(|layout| hand_over(layout, self.to)));
         done.map_err(|error| match error.code {
-            ErrorCode::NotFound | ErrorCode::InvalidPath => Error::usage(error.message),
+            ErrorCode::NotFound | ErrorCode::InvalidPath | ErrorCode::NotGranted => {
+                Error::usage(error.message)
+            }
             _ => Error::storage(error.message),
         })?;
         print(&format!("`{}` is now written by {owner}", self.path.display()))?;
@@ -62,11 +66,19 @@ fn hand_over(layout: &Layout, to: Owner) -> Result<(), crate::storage::Error> {
     let open = || Directory::open(layout.lock_path()).map_err(failed);
     match to {
         Owner::Hosts => {
+            // No plugin writes as long as this command has the lease.
+            let mut lease = None;
             if exists {
-                owner::take_from_plugins(&open()?).map_err(failed)?;
+                let directory = open()?;
+                if has_lease(&directory).map_err(failed)? {
+                    lease = Some(Lease::acquire(&directory, LOCK_WAIT, layout.location())?);
+                }
+                owner::take_from_plugins(&directory).map_err(failed)?;
             }
             // This makes the lock file, which is the sign of the other hosts.
-            lock(layout).map(drop)
+            lock(layout)?;
+            drop(lease);
+            Ok(())
         }
         Owner::Plugins => {
             if exists && owner::is_of_plugins(&open()?).map_err(failed)? {
@@ -109,6 +121,9 @@ fn layouts(path: &Path) -> Result<Vec<Layout>, crate::storage::Error> {
     let has_git = path.join(".git").symlink_metadata().is_ok();
     if has_git {
         layouts.push(Layout::of_repository(Repository::resolve(&shown, &[grant])?)?);
+    } else if !path.join(OWN).is_dir() {
+        // Nobody has written here yet. A directory of a repository is an error of the user then.
+        Repository::resolve(&shown, &[grant])?;
     }
     // A store can be the top level of a repository, too. Without Git, all have the same lock.
     if !has_git || path.join(OWN).is_dir() {

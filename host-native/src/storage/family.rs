@@ -1,10 +1,9 @@
 //! Families: groups of named places, which a registry or the embedding program lists.
 
-use super::members::{Members, Registered, check_name};
 use super::named::GrantedPlace;
 use super::registry::{Registry, RegistryFormat};
 use agent_memory_storage::{Error, ErrorCode};
-use agent_memory_storage_files::{Directories, FamilyBase, check_links};
+use agent_memory_storage_files::{Directories, FamilyBase, Members, Registered};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,14 +67,13 @@ impl Family {
                     let path = path.to_string_lossy().into_owned();
                     (name, Registered { path, ..Registered::default() })
                 });
-                Source::Fixed(Arc::new(Members::new(registered.collect(), &base)))
+                Source::Fixed(Arc::new(Members::new(&label, &base, registered.collect())))
             }
         };
         let family = Family { label, base, source, databases };
         if let Source::Fixed(members) = &family.source {
-            for name in members.registered.keys() {
-                check_name(name)?;
-                family.directory(members, name, &Directories::default())?;
+            for name in members.registered().keys() {
+                members.directory(name, &Directories::default())?;
             }
         }
         Ok(family)
@@ -112,7 +110,7 @@ impl Family {
         match &self.source {
             Source::Registry(registry) => vec![registry.path()],
             Source::Fixed(members) => {
-                let paths = members.registered.values().map(|place| &place.path);
+                let paths = members.registered().values().map(|place| &place.path);
                 paths.filter_map(|path| self.base.directory(path).ok()).collect()
             }
         }
@@ -121,12 +119,7 @@ impl Family {
     /// The names of the places that are not refused; the directory of one may be missing. `others`
     /// are the other granted places.
     pub fn names(&self, others: &Directories) -> Result<Vec<String>, Error> {
-        let members = self.members()?;
-        let is_refused = |name: &String| {
-            self.directory(&members, name, others)
-                .is_err_and(|error| error.code == ErrorCode::NotGranted)
-        };
-        Ok(members.registered.keys().filter(|name| !is_refused(name)).cloned().collect())
+        Ok(self.members()?.names(others))
     }
 
     /// The place with a name.
@@ -140,58 +133,17 @@ impl Family {
             let message = format!("`{}` has several places: give the name of one", self.label);
             return Err(Error::new(ErrorCode::InvalidPath, message));
         }
-        check_name(name)?;
-        let (directory, exists) = self.directory(&*self.members()?, name, others)?;
-        // The directory of a registered place may be on a disk that is not there now, so a call
-        // does not create it.
-        if !exists && matches!(self.source, Source::Registry(_)) {
-            let message = format!(
-                "the directory of `{name}` is missing: bring `{}` back, or register another",
-                directory.display()
-            );
-            return Err(Error::new(ErrorCode::NotFound, message));
-        }
+        let members = self.members()?;
+        let directory = match self.source {
+            Source::Registry(_) => members.existing_directory(name, others)?,
+            Source::Fixed(_) => members.directory(name, others)?.0,
+        };
         let is_private = self.is_private(&directory);
         Ok(GrantedPlace::of_family(directory, is_private, self.databases.clone()))
     }
 
     pub fn is_private(&self, directory: &Path) -> bool {
         self.base.is_private(directory)
-    }
-
-    /// The directory of a place, after all checks, and whether it exists.
-    pub fn directory(
-        &self,
-        members: &Members,
-        name: &str,
-        others: &Directories,
-    ) -> Result<(PathBuf, bool), Error> {
-        let Some(Registered { path, .. }) = members.registered.get(name) else {
-            let message = format!("there is no place `{name}` in `{}`", self.label);
-            return Err(Error::new(ErrorCode::NotFound, message));
-        };
-        let refused = |reason: &str| {
-            let message = format!("cannot use `{name}` at `{path}`: {reason}");
-            Error::new(ErrorCode::NotGranted, message)
-        };
-        let directory = self.base.directory(path).map_err(refused)?;
-        let meets = members.directories().meeting(&directory, name);
-        if let Some(reason) = meets.or_else(|| others.meeting(&directory, "")) {
-            return Err(refused(&reason));
-        }
-        let exists = check_links(&directory).map_err(|error| match error.code {
-            ErrorCode::NotGranted => refused(&error.message),
-            _ => error,
-        })?;
-        Ok((directory, exists))
-    }
-
-    /// The members after one more is registered.
-    pub fn with(&self, members: &Members, name: &str, path: &str) -> Members {
-        let mut registered = members.registered.clone();
-        let added = Registered { path: path.to_owned(), ..Registered::default() };
-        registered.insert(name.to_owned(), added);
-        Members::new(registered, &self.base)
     }
 
     /// The path of a new place.

@@ -50,7 +50,6 @@ mod layout_tests;
 mod lock;
 #[cfg(test)]
 mod lock_tests;
-mod members;
 mod named;
 mod registry;
 mod registry_writer;
@@ -66,11 +65,11 @@ pub use agent_memory_storage::{
     MAX_CHANGES, MAX_DOCUMENT_BYTES, MAX_ENTRIES, Place, Splice, Status, version_of,
 };
 pub use agent_memory_storage_files::Durability;
+pub use agent_memory_storage_files::Registered;
 pub use agent_memory_storage_sqlite::{MAX_ROWS_BYTES, Transaction};
 pub use database::Database;
 pub use family::{FamilyGrant, FamilyMembers};
 pub use lock::Writer;
-pub use members::Registered;
 pub use named::{NamedPlace, NamedPlaceKind};
 pub use registry::RegistryFormat;
 pub use registry_writer::RegistryWriter;
@@ -327,7 +326,7 @@ impl Storage {
     ///
     /// `not-granted` if no family is granted under the label; `io` if the registry is broken.
     pub fn registered(&self, label: &str) -> Result<BTreeMap<String, Registered>, Error> {
-        Ok(self.family(label)?.members()?.registered.clone())
+        Ok(self.family(label)?.members()?.registered().clone())
     }
 
     /// Waits for the lock of a family's registry. It is no lock of a place. Release it before a place

@@ -2,10 +2,11 @@
 //! read whenever it is needed, and parsed when it has changed. It has a lock of its own, which is
 //! released before the lock of a place is asked for.
 
-use super::members::{Members, Registered};
 use super::named::FileLocation;
 use agent_memory_storage::{Area, Documents, Error, ErrorCode};
-use agent_memory_storage_files::{Cache, Durability, FamilyBase, Layout, Tree};
+use agent_memory_storage_files::{
+    Cache, Durability, FamilyBase, Layout, Members, Registered, Tree,
+};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ pub trait RegistryFormat: Debug + Send + Sync {
 /// The registry of a family.
 #[derive(Debug)]
 pub(super) struct Registry {
+    label: String,
     file: FileLocation,
     base: FamilyBase,
     format: Arc<dyn RegistryFormat>,
@@ -51,7 +53,7 @@ impl Registry {
         format: Arc<dyn RegistryFormat>,
     ) -> Result<Self, Error> {
         let file = FileLocation::of(label, path)?;
-        Ok(Registry { file, base, format, parsed: Mutex::default() })
+        Ok(Registry { label: label.to_owned(), file, base, format, parsed: Mutex::default() })
     }
 
     pub fn path(&self) -> PathBuf {
@@ -103,7 +105,8 @@ impl Registry {
 
     /// One thread parses at a time.
     pub fn parse(&self, text: Option<String>) -> Result<Arc<Members>, Error> {
-        let Some(text) = text else { return Ok(Arc::default()) };
+        let listing = |places| Arc::new(Members::new(&self.label, &self.base, places));
+        let Some(text) = text else { return Ok(listing(BTreeMap::new())) };
         let mut parsed = self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, members)) = parsed.as_ref().filter(|(before, _)| *before == text) {
             return Ok(members.clone());
@@ -114,7 +117,7 @@ impl Registry {
         for warning in places.values().flat_map(|place| &place.warnings) {
             tracing::warn!(registry = self.location(), "{warning}");
         }
-        let members = Arc::new(Members::new(places, &self.base));
+        let members = listing(places);
         *parsed = Some((text, members.clone()));
         Ok(members)
     }

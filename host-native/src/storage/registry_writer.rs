@@ -2,7 +2,6 @@
 
 use super::family::Family;
 use super::lock::{Locks, Writer};
-use super::members::check_name;
 use super::registry::Registry;
 use super::timeout::LockTimeout;
 use agent_memory_storage::{Area, Change, Error, ErrorCode, Writer as _};
@@ -60,22 +59,15 @@ impl RegistryWriter {
     }
 
     fn add(&self, name: &str, path: &str, description: Option<&str>) -> Result<PathBuf, Error> {
-        check_name(name)?;
         let registry = self.family.registry()?;
         let (text, version) = registry.read(&self.tree)?.unzip();
-        let members = registry.parse(text.clone())?;
-        let mut names = members.registered.keys();
-        if let Some(twin) = names.find(|other| other.eq_ignore_ascii_case(name)) {
-            let message = format!("`{twin}` is registered already: choose another name");
-            return Err(Error::new(ErrorCode::AlreadyExists, message));
-        }
+        let after = registry.parse(text.clone())?.with(name, path)?;
         let mut change = json!({"add": {"name": name, "path": path}});
         if let Some(description) = description {
             change["add"]["description"] = json!(description);
         }
         let edited = self.edited(registry, text.as_deref(), &change)?;
-        let after = self.family.with(&members, name, path);
-        let (directory, _) = self.family.directory(&after, name, &self.others)?;
+        let (directory, _) = after.directory(name, &self.others)?;
         self.create_directory(&directory)?;
         self.put(registry, edited, version)?;
         Ok(directory)
@@ -98,7 +90,7 @@ impl RegistryWriter {
     pub fn unregister(&self, name: &str) -> Result<(), Error> {
         let registry = self.family.registry()?;
         let (text, version) = registry.read(&self.tree)?.unzip();
-        if !registry.parse(text.clone())?.registered.contains_key(name) {
+        if !registry.parse(text.clone())?.registered().contains_key(name) {
             let message = format!("no `{name}` is registered in `{}`", registry.location());
             return Err(Error::new(ErrorCode::NotFound, message));
         }

@@ -29,6 +29,12 @@ export interface Root {
   readonly isClosed?: boolean
 }
 
+/** The directory of a place's lock. */
+export interface LockDirectory extends Root {
+  /** The place as the person who granted it would write it, for messages. */
+  readonly location: string
+}
+
 /** `full`: a commit that has returned survives a loss of power. `relaxed`: the system decides when to sync. */
 export type Durability = 'full' | 'relaxed'
 

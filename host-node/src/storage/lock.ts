@@ -5,7 +5,14 @@ import { monotonic, sleep } from '../time.ts'
 import { StorageError, undefinedIfMissing } from './error.ts'
 import { checkOwner } from './owner.ts'
 import { isBusy, isSqliteError, primaryCode, resultCode, Sqlite, type SqliteError } from './sqlite-error.ts'
-import { type Durability, lstatIfExists, makeDirectory, type Root, makeUnlessExists } from './directory.ts'
+import {
+  type Durability,
+  type LockDirectory,
+  lstatIfExists,
+  makeDirectory,
+  makeUnlessExists,
+  type Root,
+} from './directory.ts'
 
 /** How often a waiting writer tries to take each of the two files, in milliseconds. */
 const queuePoll = 2
@@ -41,19 +48,19 @@ export class Lock {
 
   /** `since`: when the call first wanted the lock, on the clock `monotonic`. `onWait` runs once if it has to wait. */
   static acquire(
-    root: Root,
+    root: LockDirectory,
     lockTimeout: LockTimeout,
     since: number,
     onWait: () => void = () => {},
     durability: Durability = 'full',
   ): Lock {
     const wait = { since, deadline: since + lockTimeout.total, atHead: lockTimeout.atHead, onWait }
-    const isPrivate = root.isPrivate ?? false
+    const { location, isPrivate = false } = root
     try {
       for (;;) {
-        checkOwner(join(root.anchor, ...root.segments))
+        checkOwner(join(root.anchor, ...root.segments), location)
         const directory = makeLockDirectory(root, durability)
-        const taken = undefinedIfMissing(() => takeFiles(directory, isPrivate, wait))
+        const taken = undefinedIfMissing(() => takeFiles(directory, location, isPrivate, wait))
         if (taken !== undefined) return new Lock(taken.lock, taken.atHeadUntil)
         // The lock directory, or the lock file in it, was removed meanwhile. Try again: what is missing is made anew.
         if (monotonic() >= wait.deadline) throw busyError(since)
@@ -86,6 +93,7 @@ interface Wait {
  */
 function takeFiles(
   directory: string,
+  location: string,
   isPrivate: boolean,
   wait: Wait,
 ): { lock: LockFile; atHeadUntil: number } | undefined {
@@ -96,7 +104,7 @@ function takeFiles(
   const atHeadUntil = Math.min(wait.deadline, monotonic() + wait.atHead)
   lock.take(lockPoll, atHeadUntil, wait)
   if (!lock.isInPlace()) return undefined
-  checkOwner(directory)
+  checkOwner(directory, location)
   open.move()
   return { lock, atHeadUntil }
 }

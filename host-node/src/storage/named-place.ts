@@ -153,7 +153,7 @@ export function namedTree({ path, file, location, isPrivate, databases }: NamedP
   const { root: anchor } = parse(path)
   const segments = path.slice(anchor.length).split(sep)
   const root = { anchor, segments: segments.filter((segment) => segment !== ''), isPrivate }
-  const lock = { ...root, segments: [...root.segments, ownDirectory] }
+  const lock = { ...root, segments: [...root.segments, ownDirectory], location }
   if (file !== undefined) {
     // Several files of one directory may be granted, so each has a lock of its own.
     const lockOfFile = { ...lock, segments: [...lock.segments, file] }

@@ -1,6 +1,6 @@
 import { parse, sep } from 'node:path'
 import { commit } from './commit.ts'
-import type { Durability, Root } from './directory.ts'
+import type { Durability, LockDirectory } from './directory.ts'
 import { CommitError, StorageError } from './error.ts'
 import type { FileLocation } from './named-place.ts'
 import { type Areas, readDocument } from './tree.ts'
@@ -32,7 +32,7 @@ type Change = { readonly add: { readonly name: string; readonly path: string } }
  * is needed, and parsed when it has changed. It has a lock of its own, which is released before a place is locked.
  */
 export class Registry {
-  readonly lock: Root
+  readonly lock: LockDirectory
   readonly #file: FileLocation
   readonly #areas: Areas
   readonly #format: RegistryFormat
@@ -49,7 +49,13 @@ export class Registry {
       .split(sep)
       .filter((segment) => segment !== '')
     const own = '.agent-memory'
-    this.lock = { anchor, segments: [...segments, own, file.file], isPrivate: true, isHidden: true }
+    this.lock = {
+      anchor,
+      segments: [...segments, own, file.file],
+      isPrivate: true,
+      isHidden: true,
+      location: file.location,
+    }
     this.#areas = {
       documents: { anchor, segments, isPrivate: true, ownNames: [own] },
       bookkeeping: { ...this.lock, segments: [...this.lock.segments, 'bookkeeping'] },

@@ -27,7 +27,8 @@ export function findRepository(name: string, grants: readonly string[]): Granted
   }
   const segments = ['.github', 'agent-memory']
   const location = [name.replace(/\/+$/, ''), ...segments].join('/')
-  return { location, documents: { anchor: root, segments }, lock: lockDirectoryOf(root), databases: [] }
+  const lock = { ...lockDirectoryOf(root), location }
+  return { location, documents: { anchor: root, segments }, lock, databases: [] }
 }
 
 /**

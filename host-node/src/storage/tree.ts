@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Area, Document, Entry, Status } from '../generated/component/interfaces/agent-memory-storage-documents.js'
 import { attempt, StorageError, undefinedIfMissing } from './error.ts'
 import { directorySegmentsOf, isOwnName, isTemporary, segmentsOf } from './paths.ts'
-import { findDirectory, readRegular, type Root } from './directory.ts'
+import { findDirectory, type LockDirectory, readRegular, type Root } from './directory.ts'
 
 /** The most bytes of a document. */
 export const maxDocumentBytes = 16 * 1024 * 1024
@@ -18,7 +18,7 @@ export interface GrantedPlace {
   readonly location: string
   readonly documents: Root
   /** The lock's directory, which also has the bookkeeping and the derived databases. */
-  readonly lock: Root
+  readonly lock: LockDirectory
   /** The names of the databases that a call may open. Of a single file: its one name for the component. */
   readonly databases: readonly string[]
   /** For a place that is a single file: the name of the file, which is its database whatever its name. */

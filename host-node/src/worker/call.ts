@@ -14,7 +14,7 @@ import type { Family } from '../storage/family.ts'
 import { findNamed, namedTree } from '../storage/named-place.ts'
 import { findRepository, listRepositories } from '../storage/repository.ts'
 import type { Areas, GrantedPlace } from '../storage/tree.ts'
-import type { Root } from '../storage/directory.ts'
+import type { LockDirectory } from '../storage/directory.ts'
 import { monotonic } from '../time.ts'
 import { PlaceLock } from './place-lock.ts'
 
@@ -176,7 +176,7 @@ export class CallStorage {
     this.#transaction = undefined
   }
 
-  #beginUnderLock(database: Database, root: Root): Transaction {
+  #beginUnderLock(database: Database, root: LockDirectory): Transaction {
     database.checkWritable()
     const since = this.#waitingSince ?? monotonic()
     const { lock, isNew } = this.#lock.take(root)
@@ -193,7 +193,7 @@ export class CallStorage {
   }
 
   /** Waits for the earlier calls of this process, and then for other processes. */
-  #acquire(root: Root, path: string): Lock {
+  #acquire(root: LockDirectory, path: string): Lock {
     return this.#take(root, this.#awaitTurn(path))
   }
 
@@ -211,7 +211,7 @@ export class CallStorage {
     return since
   }
 
-  #take(root: Root, since: number): Lock {
+  #take(root: LockDirectory, since: number): Lock {
     const { lockTimeout, durability } = this.#settings
     return Lock.acquire(root, lockTimeout, since, () => this.#send({ kind: 'waits-for-lock' }), durability)
   }

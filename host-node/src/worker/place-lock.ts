@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { StorageError } from '../storage/error.ts'
 import type { Lock } from '../storage/lock.ts'
-import type { Root } from '../storage/directory.ts'
+import type { LockDirectory, Root } from '../storage/directory.ts'
 
 /** Acquires the lock of a place. `path` is the path of the lock's directory. */
-type Acquire = (root: Root, path: string) => Lock
+type Acquire = (root: LockDirectory, path: string) => Lock
 
 /**
  * The one lock that a call may have. The call's writer and its write transaction share it, and the last of them
@@ -22,7 +22,7 @@ export class PlaceLock {
   }
 
   /** Acquires the lock unless the call has it. Each `take` needs one `release`. */
-  take(root: Root): { lock: Lock; isNew: boolean } {
+  take(root: LockDirectory): { lock: Lock; isNew: boolean } {
     const path = pathOf(root)
     if (this.#path !== undefined && this.#path !== path) {
       throw new StorageError('nested', 'the call has locked another place: a call locks one place in its life')

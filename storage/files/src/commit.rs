@@ -19,6 +19,7 @@ use super::base::obstacle;
 use super::directory::{Directory, Found, Metadata};
 use super::durability::Durability;
 use super::error::{errno_error, io_error};
+use super::lease::Lease;
 use super::path;
 use super::tree::{Tree, not_a_document};
 
@@ -29,7 +30,7 @@ impl Tree {
     /// Makes the changes like [`Writer::commit`](agent_memory_storage::Writer::commit).
     ///
     /// The caller holds the lock of the place. `is_locked` returns whether it still does. A commit
-    /// calls it at the start and again before the first rename.
+    /// calls it at the start and again before each rename.
     ///
     /// With [`Durability::Full`], one changed document in an existing directory costs one sync of a
     /// file and one of a directory.
@@ -42,34 +43,25 @@ impl Tree {
         changes: &[Change],
         is_locked: &dyn Fn() -> bool,
     ) -> Result<Vec<Option<String>>, CommitError> {
-        commit(self, changes, is_locked)
+        Attempt::new(self).commit(changes, is_locked)
     }
-}
 
-/// Makes the changes. The caller holds the lock as long as `is_locked` returns true.
-fn commit(
-    tree: &Tree,
-    changes: &[Change],
-    is_locked: &dyn Fn() -> bool,
-) -> Result<Vec<Option<String>>, CommitError> {
-    let mut attempt = Attempt::new(tree);
-    match attempt.run(changes, is_locked) {
-        Ok(()) => {
-            if let Some((index, contents)) = attempt.edited
-                && let Some(version) = &attempt.steps[index].version
-            {
-                tree.cache().put(contents, version);
-            }
-            Ok(attempt.steps.into_iter().map(|step| step.version).collect())
-        }
-        Err(error) => {
-            attempt.clean_up();
-            Err(CommitError {
-                error,
-                change: attempt.current.map(|index| index as u32),
-                applied: attempt.applied as u32,
-            })
-        }
+    /// Makes the changes under a lease.
+    ///
+    /// The plugin of an abandoned lease may go on later. So each lease has temporary files of its own,
+    /// and the commit removes those of abandoned leases first: they can no longer replace its
+    /// documents.
+    ///
+    /// # Errors
+    ///
+    /// Those of `Writer::commit`.
+    pub fn commit_under_lease(
+        &self,
+        changes: &[Change],
+        lease: &Lease,
+    ) -> Result<Vec<Option<String>>, CommitError> {
+        let attempt = Attempt { lease: Some(lease), ..Attempt::new(self) };
+        attempt.commit(changes, &|| lease.is_held())
     }
 }
 
@@ -99,6 +91,8 @@ struct Step<'a> {
 
 struct Attempt<'a> {
     tree: &'a Tree,
+    /// The lease of a plugin.
+    lease: Option<&'a Lease>,
     steps: Vec<Step<'a>>,
     /// The index of the current change.
     current: Option<usize>,
@@ -116,6 +110,7 @@ impl<'a> Attempt<'a> {
     fn new(tree: &'a Tree) -> Self {
         Attempt {
             tree,
+            lease: None,
             steps: Vec::new(),
             current: None,
             applied: 0,
@@ -126,16 +121,48 @@ impl<'a> Attempt<'a> {
         }
     }
 
+    /// Makes the changes. The caller holds the lock as long as `is_locked` returns true.
+    fn commit(
+        mut self,
+        changes: &'a [Change],
+        is_locked: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<String>>, CommitError> {
+        match self.run(changes, is_locked) {
+            Ok(()) => {
+                if let Some((index, contents)) = self.edited
+                    && let Some(version) = &self.steps[index].version
+                {
+                    self.tree.cache().put(contents, version);
+                }
+                Ok(self.steps.into_iter().map(|step| step.version).collect())
+            }
+            Err(error) => {
+                self.clean_up();
+                Err(CommitError {
+                    error,
+                    change: self.current.map(|index| index as u32),
+                    applied: self.applied as u32,
+                })
+            }
+        }
+    }
+
     fn run(&mut self, changes: &'a [Change], is_locked: &dyn Fn() -> bool) -> Result<(), Error> {
         self.check_lock(is_locked)?;
         self.plan(changes)?;
+        for &abandoned in self.lease.map(Lease::abandoned).unwrap_or_default() {
+            self.remove_temporary_of(abandoned)?;
+        }
         self.each(Self::check_version)?;
         self.each(Self::make_directories)?;
         self.each(Self::write_temporary)?;
-        // Writing and syncing takes long. If the lock was removed meanwhile, another writer may
-        // hold a new one.
-        self.check_lock(is_locked)?;
-        self.each(Self::apply)?;
+        for index in 0..self.steps.len() {
+            // Writing, syncing and many renames take long. If the lock was removed meanwhile, or the
+            // lease has ended, another writer may be at work.
+            self.check_lock(is_locked)?;
+            self.current = Some(index);
+            self.apply(index)?;
+        }
         self.current = None;
         self.sync_directories()
     }
@@ -148,8 +175,36 @@ impl<'a> Attempt<'a> {
         let location = self.tree.layout().location();
         Err(Error::new(
             ErrorCode::Io,
-            format!("the lock of `{location}` was removed while it was held: try again"),
+            match self.lease {
+                None => {
+                    format!("the lock of `{location}` was removed while it was held: try again")
+                }
+                Some(_) => format!(
+                    "the lease of `{location}` has ended while this plugin wrote: read it again, and \
+                     try again"
+                ),
+            },
         ))
+    }
+
+    /// Removes the temporary files of a lease beside the documents. Without them, its plugin can no
+    /// longer replace these documents.
+    fn remove_temporary_of(&mut self, lease: u64) -> Result<(), Error> {
+        for index in 0..self.steps.len() {
+            self.current = Some(index);
+            let Some(directory) = self.directory(&self.steps[index].parent.clone())? else {
+                continue;
+            };
+            let Step { name, change, .. } = self.steps[index];
+            match directory.remove_file(&path::temporary_of_lease(name, lease)) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => {
+                    return Err(errno_error(errno, &format!("write `{}`", change.path())));
+                }
+            }
+        }
+        self.current = None;
+        Ok(())
     }
 
     fn each(&mut self, stage: fn(&mut Self, usize) -> Result<(), Error>) -> Result<(), Error> {
@@ -186,7 +241,10 @@ impl<'a> Attempt<'a> {
                 parent,
                 name,
                 checked: self.locate(area, change.checked_path())?,
-                temporary: path::temporary(name),
+                temporary: match self.lease {
+                    None => path::temporary(name),
+                    Some(lease) => path::temporary_of_lease(name, lease.number()),
+                },
                 written: false,
                 linked: false,
                 found: None,

@@ -18,6 +18,8 @@ pub fn errno_error(errno: Errno, attempt: &str) -> Error {
             ErrorCode::InvalidPath,
             "something else stands there, or the medium takes no such name",
         ),
+        // In WASI, names that are not UTF-8 cannot be listed.
+        Errno::ILSEQ => (ErrorCode::InvalidPath, "a name there is not UTF-8: rename it"),
         _ => (ErrorCode::Io, "the medium reports an error"),
     };
     Error { code, message: format!("cannot {attempt}: {reason}"), detail: Some(errno_name(errno)) }
@@ -42,6 +44,7 @@ fn errno_name(errno: Errno) -> String {
         Errno::DQUOT => "EDQUOT",
         Errno::EXIST => "EEXIST",
         Errno::FBIG => "EFBIG",
+        Errno::ILSEQ => "EILSEQ",
         Errno::INVAL => "EINVAL",
         Errno::IO => "EIO",
         Errno::ISDIR => "EISDIR",

@@ -121,7 +121,7 @@ impl FamilyBase {
 /// # Errors
 ///
 /// `not-granted` with the reason, and what to do; `permission`, `io`.
-pub fn check_links(directory: &Path) -> Result<bool, Error> {
+pub(crate) fn check_links(directory: &Path) -> Result<bool, Error> {
     let refused = |reason: String| Err(Error::new(ErrorCode::NotGranted, reason));
     let mut way: Vec<&Path> = directory.ancestors().collect();
     way.reverse();

@@ -32,14 +32,34 @@ const CLAIM: &str = "plugin.claim";
 /// The most bytes of a marker.
 const MAX_BYTES: u64 = 32;
 
-/// Makes plugins the owner of a place, unless other hosts have written to it. The caller has the lease
-/// of the place. `location` is the place for messages.
+/// Checks that the other hosts do not own a place. A plugin calls it before it takes the lease, so that
+/// it leaves nothing in a place of theirs, and its claim does not refuse them. `location` is the place
+/// for messages.
 ///
 /// # Errors
 ///
 /// `read-only` if other hosts have written to it; the message tells how to hand it over. `read-only`
-/// too if the lock directory cannot be written. `no-space`; `io`, also if the file system keeps no
-/// times.
+/// too if the lock directory cannot be read. `io`.
+pub fn check_for_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
+    let failed = |errno| cannot_lock(errno, location);
+    for marker in [CLAIM, OWNER] {
+        // Only a plugin with the lease may remove a claim.
+        if is_marked(directory, marker).map_err(failed)? {
+            return Ok(());
+        }
+    }
+    match directory.metadata(LOCK_FILE).map_err(failed)? {
+        None => Ok(()),
+        Some(_) => Err(of_hosts(location)),
+    }
+}
+
+/// Makes plugins the owner of a place, unless other hosts have written to it. The caller has the lease
+/// of the place.
+///
+/// # Errors
+///
+/// Those of [`check_for_plugins`]; `no-space`; `io`, also if the file system keeps no times.
 pub fn claim_for_plugins(directory: &Directory, location: &str) -> Result<(), Error> {
     let failed = |errno| cannot_lock(errno, location);
     if is_marked(directory, OWNER).map_err(failed)? {
@@ -47,6 +67,7 @@ pub fn claim_for_plugins(directory: &Directory, location: &str) -> Result<(), Er
     }
     // A claim of a plugin whose lease has ended is kept: another host may have been refused for it.
     if !is_marked(directory, CLAIM).map_err(failed)? {
+        check_for_plugins(directory, location)?;
         mark(directory, CLAIM, location)?;
     }
     if directory.metadata(LOCK_FILE).map_err(failed)?.is_none() {
@@ -54,13 +75,16 @@ pub fn claim_for_plugins(directory: &Directory, location: &str) -> Result<(), Er
         return directory.sync().map_err(failed);
     }
     remove(directory, CLAIM).map_err(failed)?;
-    Err(Error::new(
-        ErrorCode::ReadOnly,
-        format!(
-            "`{location}` is written by hosts that are no plugins: end them, then run `agent-memory \
-             hand-over --to plugins {location}`"
-        ),
-    ))
+    Err(of_hosts(location))
+}
+
+/// The error of a plugin in a place of the other hosts.
+fn of_hosts(location: &str) -> Error {
+    let message = format!(
+        "`{location}` is written by hosts that are no plugins: end them, then run `agent-memory \
+         hand-over --to plugins {location}`"
+    );
+    Error::new(ErrorCode::ReadOnly, message)
 }
 
 /// Checks that plugins do not own a place. A host calls it before it creates the lock file, so that it
@@ -202,7 +226,9 @@ mod tests {
         let refused = claim_for_plugins(&directory, "notes").unwrap_err();
         assert_eq!(refused.code, ErrorCode::ReadOnly);
         assert!(refused.message.contains("hand-over --to plugins"), "{refused}");
+        assert_eq!(check_for_plugins(&directory, "notes").unwrap_err(), refused);
         check_for_hosts(scratch.path(), "notes").unwrap();
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1);
     }
 
     #[test]
@@ -250,6 +276,17 @@ mod tests {
         claim_for_plugins(&directory, "notes").unwrap();
         // Its claim was never away.
         assert_eq!(directory.metadata(OWNER).unwrap(), before);
+    }
+
+    #[test]
+    fn a_claim_in_a_place_of_other_hosts_is_removed_by_the_next_plugin() {
+        let (scratch, directory) = lock_directory();
+        std::fs::write(scratch.path().join(LOCK_FILE), "").unwrap();
+        mark(&directory, CLAIM, "notes").unwrap();
+        check_for_hosts(scratch.path(), "notes").unwrap_err();
+        check_for_plugins(&directory, "notes").unwrap();
+        claim_for_plugins(&directory, "notes").unwrap_err();
+        check_for_hosts(scratch.path(), "notes").unwrap();
     }
 
     #[test]

@@ -35,11 +35,20 @@ pub(crate) fn directory(path: &str) -> Result<Vec<&str>, Error> {
 
 /// The name of the temporary file beside a document of this name.
 pub(crate) fn temporary(name: &str) -> String {
-    let temporary = format!(".{name}{TEMPORARY_SUFFIX}");
+    temporary_with(name, TEMPORARY_SUFFIX)
+}
+
+/// The same, for the writer that has the lease with a number.
+pub(crate) fn temporary_of_lease(name: &str, number: u64) -> String {
+    temporary_with(name, &format!(".{number}{TEMPORARY_SUFFIX}"))
+}
+
+fn temporary_with(name: &str, suffix: &str) -> String {
+    let temporary = format!(".{name}{suffix}");
     if temporary.len() <= MAX_SEGMENT_BYTES {
         return temporary;
     }
-    format!(".{}{TEMPORARY_SUFFIX}", version_of(name.as_bytes()))
+    format!(".{}{suffix}", version_of(name.as_bytes()))
 }
 
 /// Whether a temporary file has this name.
@@ -142,6 +151,9 @@ mod tests {
             let (name, expected) = (spelled(&case["name"]), spelled(&case["temporary"]));
             assert_eq!(temporary(&name), expected);
             assert!(is_temporary(&expected) && expected.len() <= 255);
+            let of_lease = temporary_of_lease(&name, u64::MAX);
+            assert!(is_temporary(&of_lease) && of_lease.len() <= 255);
+            assert_ne!(of_lease, temporary_of_lease(&name, 1));
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::records::error::{Code, Error};
 use crate::source::Request;
 use crate::storage::database::{Statement, Transaction, Value};
 use crate::time::Timestamp;
+use crate::work::OF_VECTOR;
 
 /// The most texts of a batch, and the most characters of each. Longer ones are cut: a small model
 /// takes about 500 tokens.
@@ -32,10 +33,6 @@ const MAX_CHARACTERS: u32 = 2_000;
 /// The pause after the first error of an embedder. It doubles with each further one.
 const PAUSE: i64 = 60_000;
 const MAX_PAUSE: i64 = 60 * PAUSE;
-
-/// The most vectors that a search compares, and their most bytes: the newest.
-const MAX_COMPARED: usize = 50_000;
-const MAX_COMPARED_BYTES: usize = 64 << 20;
 
 /// How many bytes of vectors are read at once.
 const PAGE_BYTES: usize = 1 << 20;
@@ -398,7 +395,6 @@ pub(super) fn similarities(
                ORDER BY v.memory DESC LIMIT ?6";
     let bytes = 4 * vector.dimension();
     let page = (PAGE_BYTES / bytes).max(1);
-    let most = MAX_COMPARED.min(MAX_COMPARED_BYTES / bytes);
     let moment = |bound: Option<Timestamp>, none| bound.map_or(none, |at| at.milliseconds());
     let mut found = Similarities::default();
     let mut admitted = Vec::new();
@@ -413,6 +409,11 @@ pub(super) fn similarities(
             Value::Integer(page as i64),
         ];
         let rows = view.query(&statement(sql, parameters), page as u32)?.rows;
+        if !request.work.take_for_vectors(rows.len() as u64 * (bytes as u64 + OF_VECTOR)) {
+            let compared = found.of.len();
+            found.warning = Some(format!("only the newest {compared} vectors were compared"));
+            break;
+        }
         let is_last = rows.len() < page;
         for row in rows {
             before = integer(&row[0])?;
@@ -424,11 +425,6 @@ pub(super) fn similarities(
             }
         }
         if is_last {
-            break;
-        }
-        if found.of.len() >= most {
-            let warning = format!("only the newest {} vectors were compared", found.of.len());
-            found.warning = Some(warning);
             break;
         }
     }

@@ -2,7 +2,7 @@ import type { Kind } from '../../generated/component/interfaces/agent-memory-sto
 import { StorageError } from '../error.ts'
 import { segmentsOf } from '../paths.ts'
 import type { GrantedPlace } from '../tree.ts'
-import type { Root } from '../directory.ts'
+import type { LockDirectory, Root } from '../directory.ts'
 
 /** The file of a database, and its lock. */
 export interface DatabaseFile {
@@ -12,7 +12,7 @@ export interface DatabaseFile {
   /** The path of the file as a person would write it, for messages. */
   readonly location: string
   /** The directory of the lock that its writers hold; undefined for a derived database. */
-  readonly lock: Root | undefined
+  readonly lock: LockDirectory | undefined
   /** For a derived database: the place's lock directory, which has the directory of derived databases. */
   readonly lockDirectory: Root | undefined
 }

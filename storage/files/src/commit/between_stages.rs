@@ -2,6 +2,7 @@
 
 use super::*;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use agent_memory_storage::{Splice, version_of};
 
@@ -65,10 +66,101 @@ fn a_lock_that_is_removed_during_a_commit_stops_it_before_the_first_rename() {
     let (_repository, tree, document) = scene();
     let changes = [put_ours()];
     let temporary = document.with_file_name(path::temporary("a.md"));
-    let failed = commit(&tree, &changes, &|| !temporary.exists()).unwrap_err();
+    let failed = tree.commit(&changes, &|| !temporary.exists()).unwrap_err();
     assert_eq!((failed.error.code, failed.change, failed.applied), (ErrorCode::Io, None, 0));
     assert_eq!(std::fs::read_to_string(&document).unwrap(), "old");
     assert!(!temporary.exists());
+}
+
+#[test]
+fn a_lock_that_is_removed_between_two_renames_stops_the_commit_there() {
+    let (_repository, tree, document) = scene();
+    let second = Change::Put {
+        area: Area::Documents,
+        path: "b.md".into(),
+        contents: b"ours".to_vec(),
+        expects: None,
+    };
+    let changes = [put_ours(), second];
+    let is_locked = || std::fs::read_to_string(&document).unwrap() == "old";
+    let failed = tree.commit(&changes, &is_locked).unwrap_err();
+    assert_eq!((failed.error.code, failed.change, failed.applied), (ErrorCode::Io, None, 1));
+    assert_eq!(std::fs::read_to_string(&document).unwrap(), "ours");
+    assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
+}
+
+fn lease(tree: &Tree) -> Lease {
+    let directory = tree.layout().create_lock_directory(false).unwrap();
+    Lease::acquire(&directory, Duration::ZERO, "notes").unwrap()
+}
+
+/// Ends the first lease of a tree, as time does.
+fn end_first_lease(tree: &Tree) {
+    std::fs::write(tree.layout().lock_path().join("plugin.lease.1"), "1\n").unwrap();
+}
+
+#[test]
+fn a_lease_that_is_lost_during_a_commit_stops_it_before_the_first_rename() {
+    let (_repository, tree, document) = scene();
+    let stopped = lease(&tree);
+    end_first_lease(&tree);
+    let next = lease(&tree);
+    let failed = tree.commit_under_lease(&[put_ours()], &stopped).unwrap_err();
+    assert_eq!((failed.error.code, failed.applied), (ErrorCode::Io, 0));
+    assert!(failed.error.message.contains("lease"), "{failed:?}");
+    assert_eq!(std::fs::read_to_string(&document).unwrap(), "old");
+    tree.commit_under_lease(&[put_ours()], &next).unwrap();
+}
+
+#[test]
+fn a_plugin_that_was_stopped_does_not_replace_what_the_next_one_wrote() {
+    let (_repository, tree, document) = scene();
+    let stopped = lease(&tree);
+    let changes = [put_ours()];
+    let mut attempt = Attempt { lease: Some(&stopped), ..Attempt::new(&tree) };
+    attempt.plan(&changes).unwrap();
+    attempt.each(Attempt::check_version).unwrap();
+    attempt.each(Attempt::write_temporary).unwrap();
+    // It has checked its lease, and is stopped before the rename.
+    let temporary = document.with_file_name(&attempt.steps[0].temporary);
+    assert!(temporary.exists());
+    end_first_lease(&tree);
+
+    let theirs = Change::Put {
+        area: Area::Documents,
+        path: "a.md".into(),
+        contents: b"theirs".to_vec(),
+        expects: Some(version_of(b"old")),
+    };
+    tree.commit_under_lease(&[theirs], &lease(&tree)).unwrap();
+    assert!(!temporary.exists());
+    attempt.each(Attempt::apply).unwrap_err();
+    attempt.clean_up();
+    assert_eq!(std::fs::read_to_string(&document).unwrap(), "theirs");
+    assert_eq!(std::fs::read_dir(document.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_plugin_that_was_stopped_removes_no_temporary_file_of_the_next_one() {
+    let (_repository, tree, document) = scene();
+    let stopped = lease(&tree);
+    let changes = [put_ours()];
+    let begin = |lease| {
+        let mut attempt = Attempt { lease: Some(lease), ..Attempt::new(&tree) };
+        attempt.plan(&changes).unwrap();
+        attempt.each(Attempt::check_version).unwrap();
+        attempt
+    };
+    let mut before = begin(&stopped);
+    end_first_lease(&tree);
+    let next = lease(&tree);
+    let mut after = begin(&next);
+    after.each(Attempt::write_temporary).unwrap();
+    before.each(Attempt::write_temporary).unwrap();
+    before.check_lock(&|| stopped.is_held()).unwrap_err();
+    before.clean_up();
+    after.each(Attempt::apply).unwrap();
+    assert_eq!(std::fs::read_to_string(&document).unwrap(), "ours");
 }
 
 #[test]
