@@ -74,10 +74,8 @@ impl Toolset {
             "resource_templates": resources(|of| of.templates, "uriTemplate"),
             "prompts": self.prompts.iter().map(Prompt::describe).collect::<Vec<_>>(),
         });
-        if let Some(follow_ups) = self.follow_ups {
-            if let Some(setting) = follow_ups.model_setting {
-                description["model_setting"] = json!(setting);
-            }
+        if let Some(setting) = self.follow_ups.and_then(|follow_ups| follow_ups.model_setting) {
+            description["model_setting"] = json!(setting);
         }
         if let Some(setting) = self.left_out_by {
             description["left_out_by"] = json!(setting);
