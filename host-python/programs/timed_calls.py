@@ -53,7 +53,7 @@ def plugin(file: str, repository: str) -> tuple[Any, int, int]:
         "AGENT_MEMORY_ACCEPT_MODES": "true",
         "MEMORY_DIR": f"{repository}/memories",
     }
-    return PluginMemory(image, Path(repository), environment), imported, microseconds(loaded)
+    return PluginMemory(image, [Path(repository)], environment), imported, microseconds(loaded)
 
 
 def main() -> None:

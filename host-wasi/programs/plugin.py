@@ -21,17 +21,19 @@ FAILURES = ("not-found", "invalid-request")
 
 
 class PluginImage:
-    """The compiled component, of which each memory is an instance."""
+    """The compiled component, of which each memory is an instance.
 
-    def __init__(self, file: Path) -> None:
+    With `keeps_code`, the machine code is kept beside the component, for the next program.
+    """
+
+    def __init__(self, file: Path, *, keeps_code: bool = False) -> None:
         self.engine = wasmtime.Engine()
-        self.component = compiled(self.engine, file)
+        self.component = kept(self.engine, file) if keeps_code else Component.from_file(self.engine, str(file))
         self.linker = Linker(self.engine)
         self.linker.add_wasip2()
 
 
-def compiled(engine: wasmtime.Engine, file: Path) -> Component:
-    """The component in machine code, which is kept beside it."""
+def kept(engine: wasmtime.Engine, file: Path) -> Component:
     code = file.with_suffix(f".{version('wasmtime')}.cwasm")
     if not code.exists() or code.stat().st_mtime_ns <= file.stat().st_mtime_ns:
         temporary = code.with_suffix(f".{os.getpid()}")

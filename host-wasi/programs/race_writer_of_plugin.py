@@ -20,7 +20,7 @@ from race_writer import write_entries  # noqa: E402
 def main() -> None:
     plugin, repository, agent, count, id, lock_wait = sys.argv[1:]
     environment = {"AGENT_MEMORY_ALLOW": repository, "AGENT_MEMORY_LOCK_WAIT": f"{lock_wait}ms"}
-    with PluginMemory(PluginImage(Path(plugin)), [Path(repository)], environment) as memory:
+    with PluginMemory(PluginImage(Path(plugin), keeps_code=True), [Path(repository)], environment) as memory:
         write_entries(memory, repository, agent, int(count), id)
 
 
