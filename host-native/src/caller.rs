@@ -1,7 +1,6 @@
 //! What a client brings to its calls.
 
-use crate::embedding::EmbeddedText;
-use crate::model::Model;
+use crate::model::{EmbeddedText, Model};
 use crate::roots::Roots;
 use std::fmt;
 use std::sync::Arc;

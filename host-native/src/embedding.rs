@@ -1,21 +1,12 @@
 //! Vectors of texts: for the follow-ups of a call, and for the query of a search.
 
 use crate::agent_memory::AgentMemory;
-use crate::model::Embedder;
+use crate::model::{EmbeddedText, Embedder};
 use crate::outcome::{FollowUp, WantedVector};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// A text with its vector, as an embedder gave it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EmbeddedText {
-    /// The text.
-    pub text: String,
-    /// 1 to 4,096 finite numbers.
-    pub vector: Vec<f32>,
-}
 
 /// The payload of a follow-up of the kind `embedding` that was claimed.
 #[derive(Deserialize)]

@@ -69,9 +69,8 @@ pub use description::{
     Annotations, Audience, MountedToolset, Prompt, PromptArgument, Resource, ResourceTemplate, Tool,
 };
 pub use description::{DatabaseDescription, Description, PlaceDescription, Toolset};
-pub use embedding::EmbeddedText;
 pub use engine::Image;
-pub use model::{Embedder, Model, SummaryRequest};
+pub use model::{EmbeddedText, Embedder, Model, SummaryRequest};
 pub use outcome::{CallError, Category, FollowUp, Outcome, Reason, ToolError, WantedVector};
 pub use roots::{BoxFuture, Roots};
 pub use storage::Durability;

@@ -37,6 +37,15 @@ pub trait Embedder: Send + Sync {
     ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, String>>;
 }
 
+/// A text with its vector, as an embedder gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddedText {
+    /// The text.
+    pub text: String,
+    /// 1 to 4,096 finite numbers.
+    pub vector: Vec<f32>,
+}
+
 /// A request for a summary of memories.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-import type { FollowUp } from './outcome.ts'
+import type { FollowUp, WantedVector } from './outcome.ts'
 
 /**
  * Gives the vector of each text, in order: 1 to 4,096 finite numbers, as many for each. The signal is aborted when nobody
@@ -13,15 +13,6 @@ export type Embed = (
 export interface EmbeddedText {
   readonly text: string
   readonly vector: ArrayLike<number>
-}
-
-/** The vector with which a search would answer better. Its answer is complete without it. */
-export interface WantedVector {
-  /** The name of the embedder. */
-  readonly model: string
-  readonly text: string
-  /** How long it is worth waiting for, in milliseconds. */
-  readonly deadlineMs: number
 }
 
 /** The payload of a follow-up of the kind `embedding`. The texts and the batch are there once it is claimed. */

@@ -14,6 +14,6 @@ export {
   type ToolsetSettings,
 } from './agent-memory.ts'
 export type { MemoryOptions } from './options.ts'
-export type { Embed, EmbeddedText, EmbeddingAnswer, EmbeddingPayload, WantedVector } from './embedding.ts'
-export type { FollowUp, Outcome, ToolError } from './outcome.ts'
+export type { Embed, EmbeddedText, EmbeddingAnswer, EmbeddingPayload } from './embedding.ts'
+export type { FollowUp, Outcome, ToolError, WantedVector } from './outcome.ts'
 export type { Summarize, SummaryAnswer, SummaryPayload, SummaryRequest } from './summaries.ts'

@@ -1,4 +1,3 @@
-import type { WantedVector } from './embedding.ts'
 import { MemoryCallError } from './errors.ts'
 import type { Category } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { Answer } from './pool.ts'
@@ -13,6 +12,15 @@ export type Outcome<Result = unknown> = (
   followUps: FollowUp[]
   /** The vector with which a search would answer better. With the option `embed`, the memory has asked for it. */
   wantsVector?: WantedVector
+}
+
+/** The vector with which a search would answer better. Its answer is complete without it. */
+export interface WantedVector {
+  /** The name of the embedder. */
+  readonly model: string
+  readonly text: string
+  /** How long it is worth waiting for, in milliseconds. */
+  readonly deadlineMs: number
 }
 
 /** A tool's error. Give a model the outcome's `result` instead, which is the toolset's own JSON. */

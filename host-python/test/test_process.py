@@ -49,9 +49,12 @@ with open_memory(allow=[sys.argv[1]]) as memory:
 
 #: Waits for a lock.
 WAIT = """
+import signal
 import sys
 from agent_memory import open_memory
 
+# A program in the background of a shell script is started with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 log = {"agent_name": "aristotle", "repo_root": sys.argv[1]}
 with open_memory(allow=[sys.argv[1]], lock_wait=30) as memory:
     print("calls", flush=True)

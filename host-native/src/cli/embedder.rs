@@ -16,7 +16,7 @@ const KEY: &str = "AGENT_MEMORY_EMBEDDER_KEY";
 pub(super) struct EmbedderOptions {
     /// URL of an API for vectors that is compatible with OpenAI's, such as `http://localhost:11434/v1`
     ///
-    /// Its `/embeddings` gets the texts of records in SQLite and the queries of searches, with the key
+    /// Its `/embeddings` gets the texts of memories and the queries of searches, with the key
     /// `AGENT_MEMORY_EMBEDDER_KEY` if that is set. `http://` is for this machine only. [env:
     /// AGENT_MEMORY_EMBEDDER]
     #[arg(long, value_name = "URL", help_heading = "Models")]

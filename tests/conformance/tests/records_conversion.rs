@@ -322,6 +322,8 @@ fn the_database_of_an_earlier_version_is_cleaned_up_and_loses_nothing() {
         "DROP TABLE words_text",
         "DROP TABLE memories_words",
         "DROP INDEX memories_in_order",
+        "DROP TABLE embedders",
+        "DROP TABLE vectors",
         "CREATE VIRTUAL TABLE memories_text USING fts5 (folded, content = '', \
          contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1')",
         "PRAGMA user_version = 1",
@@ -329,7 +331,7 @@ fn the_database_of_an_earlier_version_is_cleaned_up_and_loses_nothing() {
     assert_eq!(host.all()["total"], 1, "an earlier version can be read");
     host.call("add_core_memory", json!({"content": "new"}));
     assert_eq!(host.all()["total"], 2);
-    assert_eq!(host.value("PRAGMA user_version"), Sql::Integer(3));
+    assert_eq!(host.value("PRAGMA user_version"), Sql::Integer(4));
     assert_eq!(host.value("SELECT group_concat(name) FROM agents"), Sql::Text("default".into()));
     assert_eq!(host.value("SELECT count(*) FROM agents WHERE moving IS NOT NULL"), Sql::Integer(0));
     for table in ["memories", "unindexed"] {
@@ -343,7 +345,7 @@ fn the_database_of_an_earlier_version_is_cleaned_up_and_loses_nothing() {
 fn a_database_of_a_later_version_is_not_changed() {
     let mut host = Host::new(Format::Sqlite);
     host.call("add_core_memory", json!({"content": "kept"}));
-    host.execute(&["PRAGMA user_version = 4"]);
+    host.execute(&["PRAGMA user_version = 5"]);
     for (tool, arguments) in
         [("add_core_memory", json!({"content": "new"})), ("convert_records", json!({"to": "json"}))]
     {

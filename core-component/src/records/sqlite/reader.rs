@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ranked;
 use super::row::{COLUMNS, Row, timestamp};
-use super::schema::{has_index, has_tables};
+use super::schema::{MAX_AGENTS, has_index, has_tables};
 use super::search::{CANDIDATES, candidates};
 use super::sql::{
     count, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
@@ -31,9 +31,6 @@ const BATCH: u32 = 100;
 
 /// The most memories that are looked at for terms that no index finds.
 const MAX_NEWEST: u32 = 20_000;
-
-/// The most agents that are listed.
-pub(super) const MAX_AGENTS: u32 = 10_000;
 
 /// The agents that have rows, in byte order.
 pub(in crate::records) fn agent_names(database: &dyn Connection) -> Result<Vec<String>, Error> {

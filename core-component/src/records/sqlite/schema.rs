@@ -9,6 +9,9 @@ use crate::storage::database::{Rows, Statement, Transaction};
 /// migration never changes.
 const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP, INDEX_OF_WORDS, VECTORS];
 
+/// The most agents that are listed.
+pub(super) const MAX_AGENTS: u32 = 10_000;
+
 /// The version from which on the database has the index of words.
 const WITH_WORDS: i64 = 3;
 

@@ -12,8 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-use super::reader::MAX_AGENTS;
-use super::schema::{has_tables, has_vectors};
+use super::schema::{MAX_AGENTS, has_tables, has_vectors};
 use super::sql::{
     flag, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };

@@ -150,8 +150,11 @@ impl Sweep {
             ids.push(result.as_ref());
             let after = State::of(&after, &place);
             let name = format!("{}:{index}", case.name);
-            let is_chosen =
-                chosen.is_none_or(|chosen| chosen.contains(&(case.name.clone(), index)));
+            // A state has one store.
+            let store = step.arguments()["store"].as_str().filter(|_| case.toolset() == "stores");
+            let is_elsewhere = succeeds && store.is_some_and(|store| store != case.store());
+            let is_chosen = !is_elsewhere
+                && chosen.is_none_or(|chosen| chosen.contains(&(case.name.clone(), index)));
             let other = other_request(step);
             let tools = self.tools.iter().chain(&other);
             let tool = tools.into_iter().find(|tool| tool["name"] == step.name() && is_chosen);
