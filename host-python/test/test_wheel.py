@@ -12,8 +12,8 @@ from pathlib import Path
 
 from scratch import ROOT
 
-#: The aim is 9 MB.
-MAX_BYTES = 9_500_000
+#: For those who install it for every run.
+MAX_BYTES = 9_000_000
 
 
 class WheelTest(unittest.TestCase):

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use super::agents::Files;
+use super::embedding::follow_up;
 use super::error::{Code, Error};
-use super::follow_ups::follow_up;
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
 use super::settings::{RecordsFormat, RecordsSettings};

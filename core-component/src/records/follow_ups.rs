@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use super::agent::Agent;
+use super::embedding::{follow_up, of_payload};
 use super::error::{Code, Error};
 use super::place::{DATABASE, LABEL};
 use super::sqlite::{Vectors, agent_with_key, agents, migrate};
@@ -22,15 +23,6 @@ pub(super) const FOLLOW_UPS: FollowUps = FollowUps {
     claim: |call, agent, seconds| claim(call, agent, seconds).map_err(Into::into),
     answer: |call, agent, payload| answer(call, agent, payload).map_err(Into::into),
 };
-
-/// The follow-up of an agent whose memories wait for vectors. Their texts are in that of a claim.
-pub(super) fn follow_up(agent: i64, model: &str) -> FollowUp {
-    of_payload(agent, &json!({ "models": [model] }))
-}
-
-fn of_payload(agent: i64, payload: &Value) -> FollowUp {
-    FollowUp { id: format!("records/{agent}"), kind: "embedding", payload: payload.to_string() }
-}
 
 fn pending(call: &Call<'_>) -> Result<(), Error> {
     let Some(model) = &call.context.embedder else { return Ok(()) };

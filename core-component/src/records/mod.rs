@@ -19,6 +19,7 @@ mod archive_memories;
 mod candidates;
 mod convert_records;
 mod delete_memory;
+mod embedding;
 mod error;
 mod export_records;
 mod follow_ups;
