@@ -10,7 +10,7 @@ use super::embedding::{follow_up, of_payload};
 use super::error::{Code, Error};
 use super::place::{DATABASE, LABEL};
 use super::sqlite::{Vectors, agent_with_key, agents, migrate};
-use crate::follow_up::{EmbeddingAnswer, FollowUp, MAX_PENDING};
+use crate::follow_up::{EmbeddingAnswer, MAX_PENDING};
 use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode, Transaction};
 use crate::storage::{ErrorCode, Place};
