@@ -44,12 +44,18 @@ pub fn comparisons(how: &How, directory: &Path) -> io::Result<Vec<Comparison>> {
                 // wasmtime compiles it first, once for each version of the plugin.
                 (_, PLUGIN) => {}
                 _ => match program {
-                    Ok(_) => contestants.push(Box::new(Start {
-                        name,
-                        phase,
-                        repository: repository.clone(),
-                        turn: read(&repository)?,
-                    })),
+                    Ok(mut program) => {
+                        program.arg(repository.path());
+                        let turn = read(&repository)?;
+                        let _repository = repository.clone();
+                        contestants.push(Box::new(Start {
+                            name,
+                            phase,
+                            program,
+                            turn,
+                            _repository,
+                        }));
+                    }
                     Err(why) => absent.push(format!("{name}: {why}")),
                 },
             }
@@ -89,15 +95,11 @@ fn adds(how: &How, directory: &Path) -> io::Result<Comparison> {
     let mut absent = Vec::new();
     for (name, program) in all() {
         match program {
-            Ok(program) => {
+            Ok(mut program) => {
                 let repository = work::repository(directory)?;
-                let program = Program::start(program, repository.path())?;
-                contestants.push(Box::new(Adds {
-                    name,
-                    program,
-                    calls: how.either(2, 10),
-                    repository,
-                }));
+                let program = Program::start(program.arg(repository.path()))?;
+                let calls = how.either(2, 10);
+                contestants.push(Box::new(Adds { name, program, calls, _repository: repository }));
             }
             Err(why) => absent.push(format!("{name}: {why}")),
         }
@@ -115,8 +117,10 @@ fn adds(how: &How, directory: &Path) -> io::Result<Comparison> {
 struct Start {
     name: &'static str,
     phase: Phase,
-    repository: Rc<TempDir>,
+    program: Command,
     turn: String,
+    /// Removed with the last contestant that uses it.
+    _repository: Rc<TempDir>,
 }
 
 impl Contestant for Start {
@@ -125,9 +129,7 @@ impl Contestant for Start {
     }
 
     fn take_turn(&mut self) -> io::Result<Cost> {
-        let program = all().into_iter().find(|(name, _)| *name == self.name);
-        let program = program.expect("it is a program").1.map_err(io::Error::other)?;
-        let mut program = Program::start(program, self.repository.path())?;
+        let mut program = Program::start(&mut self.program)?;
         let [import, open] = program.opened()?;
         let whole = |wall: Duration| Cost { calls: 1, wall, cpu: None };
         match self.phase {
@@ -144,8 +146,7 @@ struct Adds {
     program: Program,
     calls: usize,
     /// Removed with the program.
-    #[expect(dead_code, reason = "its end removes the directory")]
-    repository: TempDir,
+    _repository: TempDir,
 }
 
 impl Contestant for Adds {

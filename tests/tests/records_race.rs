@@ -1,4 +1,4 @@
-//! Processes of both hosts add memories to one directory of records at once, and some are killed. In
+//! Processes of all hosts add memories to one directory of records at once, and some are killed. In
 //! other tests, hundreds of calls run at once in one process. Every acknowledged memory is stored
 //! once, no call fails, and no access is lost.
 //!

@@ -1,4 +1,4 @@
-//! Processes of both hosts add memories to one category of a store at once. The store does not exist
+//! Processes of all hosts add memories to one category of a store at once. The store does not exist
 //! at first, so they also race to create it. Every memory is there, the index lists them all, and no
 //! call fails.
 //!

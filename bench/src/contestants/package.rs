@@ -1,7 +1,6 @@
 //! A package for another language, or the plugin: its program makes the calls and reports their times.
 
 use std::io;
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -19,8 +18,8 @@ pub struct Package {
 }
 
 impl Package {
-    pub fn new(name: &'static str, disk: Disk, program: Command) -> io::Result<Self> {
-        let program = Program::start(program, disk.repository.path())?;
+    pub fn new(name: &'static str, disk: Disk, mut program: Command) -> io::Result<Self> {
+        let program = Program::start(program.arg(disk.repository.path()))?;
         let turn = turn(disk.calls.tool, &disk.calls.arguments);
         Ok(Self { name, program, turn, disk })
     }
@@ -49,8 +48,9 @@ pub fn turn(tool: &str, arguments: &[Value]) -> String {
 pub struct Program(Conversation);
 
 impl Program {
-    pub fn start(mut program: Command, repository: &Path) -> io::Result<Self> {
-        Conversation::start(program.arg(repository)).map(Self)
+    /// Starts a program on the repository that is its last argument.
+    pub fn start(program: &mut Command) -> io::Result<Self> {
+        Conversation::start(program).map(Self)
     }
 
     /// How long it took to load the package, and to open a memory.

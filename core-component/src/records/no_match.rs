@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::error::Error;
 use super::query::Query;
 use super::store::{Reader, WithAnyTerm};
+use crate::names::listed;
 use crate::tool::Call;
 
 /// The most names of a list.
@@ -71,12 +72,8 @@ fn with_some_words(WithAnyTerm { count, of_newest }: WithAnyTerm) -> String {
 /// Names the agents that the caller may use.
 fn with_memories(call: &Call<'_>, agents: &BTreeSet<String>) -> String {
     let names: Vec<_> = agents.iter().filter(|name| call.context.reaches(name)).collect();
-    let listed: Vec<_> = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
-    match names.len() {
-        0 => "no agent has memories yet".to_owned(),
-        count if count > MAX_NAMES => {
-            format!("agents with memories: {} and {} more", listed.join(", "), count - MAX_NAMES)
-        }
-        _ => format!("agents with memories: {}", listed.join(", ")),
+    match names.is_empty() {
+        true => "no agent has memories yet".to_owned(),
+        false => format!("agents with memories: {}", listed(&names, MAX_NAMES)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::path::{CategoryPath, MemoryPath, Nearest};
 pub(super) use crate::error::{Code, Error};
-use crate::names::NAME_ACCEPTED;
+use crate::names::{NAME_ACCEPTED, listed};
 use crate::storage;
 use crate::time::Timestamp;
 use crate::yaml::YamlError;
@@ -33,12 +33,9 @@ impl Error {
 
     /// No store has the name. `names` are those that the caller may use.
     pub(super) fn no_store(name: &str, names: &[String]) -> Self {
-        let shown: Vec<_> = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
-        let more = names.len().saturating_sub(MAX_NAMES);
-        let there_are = match (shown.is_empty(), more) {
-            (true, _) => "there is none yet".to_owned(),
-            (_, 0) => format!("there are {}", shown.join(", ")),
-            _ => format!("there are {} and {more} more", shown.join(", ")),
+        let there_are = match names.is_empty() {
+            true => "there is none yet".to_owned(),
+            false => format!("there are {}", listed(names, MAX_NAMES)),
         };
         let message =
             format!("no store `{name}` is registered; {there_are}; `add_memory` creates one");

@@ -7,11 +7,11 @@ use super::index::Index;
 use super::memory::Memory;
 use super::path::{CategoryPath, MemoryPath, is_segment, slug_of_file};
 use super::place::LABEL;
-use crate::names::StoreName;
+use crate::names::{StoreName, listed};
 use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Status, Tree};
 use crate::tool::Call;
 
-/// The most names of a list.
+/// The most stores that the warning of a new one names.
 const MAX_NAMES: usize = 10;
 
 /// An open store.
@@ -82,11 +82,12 @@ impl<'a> Store<'a> {
         }
         match call.storage.create_place(&Place::of_family(LABEL, checked)) {
             Ok(tree) => {
-                let others = all.iter().filter(|name| call.context.reaches_store(name));
-                Ok((
-                    Self { name: checked, call, tree },
-                    new_beside(checked, others).into_iter().collect(),
-                ))
+                let mut others = all;
+                others.retain(|name| call.context.reaches_store(name));
+                let warning = (!others.is_empty()).then(|| {
+                    format!("store `{checked}` is new; there were {}", listed(&others, MAX_NAMES))
+                });
+                Ok((Self { name: checked, call, tree }, warning.into_iter().collect()))
             }
             // Another process created it just now, or its directory is gone.
             Err(error) if error.code == ErrorCode::AlreadyExists => {
@@ -218,20 +219,6 @@ impl From<ReadError> for Error {
         match error {
             ReadError::Unusable(error) | ReadError::Other(error) => error,
         }
-    }
-}
-
-/// The warning for a new store. `None` if there are no others.
-fn new_beside<'a>(name: &str, others: impl Iterator<Item = &'a String>) -> Option<String> {
-    let others: Vec<_> = others.map(|other| format!("`{other}`")).collect();
-    let listed = others.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");
-    match others.len() {
-        0 => None,
-        count if count > MAX_NAMES => Some(format!(
-            "store `{name}` is new; there were {listed} and {} more",
-            count - MAX_NAMES
-        )),
-        _ => Some(format!("store `{name}` is new; there were {listed}")),
     }
 }
 

@@ -1,6 +1,5 @@
 use super::Error;
-use super::models::{endpoint, name, secret};
-use super::setting::Setting;
+use super::models::Service;
 use crate::Builder;
 use crate::models::OpenAiEmbedder;
 use clap::Args;
@@ -33,17 +32,12 @@ pub(super) struct EmbedderOptions {
 impl EmbedderOptions {
     /// Adds the embedder, if there is a URL.
     pub(super) fn add(&self, builder: Builder) -> Result<Builder, Error> {
-        let url = Setting::of(URL, self.embedder.as_ref());
-        let model = Setting::of(MODEL, self.embedder_model.as_ref());
-        let Some(url) = url else { return Ok(builder) };
-        let model = model.ok_or_else(|| {
-            let source = url.source();
-            Error::usage(format!("`{source}` needs the name of a model: set `{MODEL}`"))
-        })?;
-        let endpoint = endpoint(&url)?;
-        let key = Setting::variable(KEY.to_owned());
-        let key = key.as_ref().map(secret).transpose()?;
-        let embedder = OpenAiEmbedder::new(endpoint, key.as_deref(), name(&model)?);
+        let url = (URL, self.embedder.as_ref());
+        let model = (MODEL, self.embedder_model.as_ref());
+        let Some(Service { endpoint, key, model }) = Service::of(url, model, KEY)? else {
+            return Ok(builder);
+        };
+        let embedder = OpenAiEmbedder::new(endpoint, key.as_deref(), model);
         Ok(builder.embedder(Arc::new(embedder)))
     }
 }

@@ -102,17 +102,13 @@ impl Models {
 
     /// None without a URL.
     fn openai(&self) -> Result<Option<Arc<dyn Model>>, Error> {
-        let url = Setting::of(OPENAI_URL, self.openai_url.as_ref());
-        let model = Setting::of(OPENAI_MODEL, self.openai_model.as_ref());
-        let Some(url) = url else { return Ok(None) };
-        let model = model.ok_or_else(|| {
-            let source = url.source();
-            Error::usage(format!("`{source}` needs the name of a model: set `{OPENAI_MODEL}`"))
-        })?;
-        let endpoint = endpoint(&url)?;
-        let key = Setting::variable(OPENAI_KEY.to_owned());
-        let key = key.as_ref().map(secret).transpose()?;
-        Ok(Some(Arc::new(OpenAi::new(endpoint, key.as_deref(), name(&model)?))))
+        let url = (OPENAI_URL, self.openai_url.as_ref());
+        let model = (OPENAI_MODEL, self.openai_model.as_ref());
+        let service = Service::of(url, model, OPENAI_KEY)?;
+        let openai = |Service { endpoint, key, model }: Service| -> Arc<dyn Model> {
+            Arc::new(OpenAi::new(endpoint, key.as_deref(), model))
+        };
+        Ok(service.map(openai))
     }
 
     fn timeout(&self) -> Result<Option<Duration>, Error> {
@@ -121,17 +117,45 @@ impl Models {
     }
 }
 
+/// A service that is compatible with OpenAI's.
+pub(super) struct Service {
+    pub(super) endpoint: Endpoint,
+    pub(super) key: Option<String>,
+    /// The name of its model.
+    pub(super) model: String,
+}
+
+impl Service {
+    /// The service that options name, each with its value, and the variable of its key. None without
+    /// a URL.
+    pub(super) fn of(
+        (url_option, url): (&str, Option<&OsString>),
+        (model_option, model): (&str, Option<&OsString>),
+        key: &str,
+    ) -> Result<Option<Self>, Error> {
+        let Some(url) = Setting::of(url_option, url) else { return Ok(None) };
+        let model = Setting::of(model_option, model).ok_or_else(|| {
+            let source = url.source();
+            Error::usage(format!("`{source}` needs the name of a model: set `{model_option}`"))
+        })?;
+        let endpoint = endpoint(&url)?;
+        let key = Setting::variable(key.to_owned());
+        let key = key.as_ref().map(secret).transpose()?;
+        Ok(Some(Self { endpoint, key, model: name(&model)? }))
+    }
+}
+
 /// The URL is not repeated in the error, since it may contain a password.
-pub(super) fn endpoint(url: &Setting) -> Result<Endpoint, Error> {
+fn endpoint(url: &Setting) -> Result<Endpoint, Error> {
     let read = url.read(Endpoint::FORM, |text| Endpoint::parse(text).ok());
     read.map_err(|_| Error::usage(format!("`{}` is not {}", url.source(), Endpoint::FORM)))
 }
 
-pub(super) fn name(model: &Setting) -> Result<String, Error> {
+fn name(model: &Setting) -> Result<String, Error> {
     model.read("the name of a model", |text| Some(text.trim().to_owned()))
 }
 
-pub(super) fn secret(key: &Setting) -> Result<String, Error> {
+fn secret(key: &Setting) -> Result<String, Error> {
     let is_plain = |text: &str| text.trim().bytes().all(|byte| byte.is_ascii_graphic());
     let read = key.read("", |text| is_plain(text).then(|| text.to_owned()));
     read.map_err(|_| Error::usage(format!("`{}` is not a key in ASCII", key.source())))
