@@ -29,7 +29,7 @@ async function search(memory: AgentMemory, query: string) {
 
 /** The number of stored vectors. */
 function vectors(directory: string): unknown {
-  using database = new DatabaseSync(join(directory, 'memories.db'), { readOnly: true })
+  using database = new DatabaseSync(join(directory, 'memories.db'), { readOnly: true, timeout: 5_000 })
   return database.prepare('SELECT count(*) AS n FROM vectors WHERE vector IS NOT NULL').get()!['n']
 }
 

@@ -30,7 +30,7 @@ async function fill(memory: AgentMemory) {
 }
 
 const rows = (file: string, query: string) => {
-  using database = new DatabaseSync(file, { returnArrays: true })
+  using database = new DatabaseSync(file, { returnArrays: true, timeout: 5_000 })
   return database.prepare(query).all() as unknown as unknown[][]
 }
 const recent = (file: string) => rows(file, 'SELECT memory FROM recent_memories ORDER BY id').flat()
@@ -164,7 +164,7 @@ test('a follow-up that meets another writer is claimed and answered again', asyn
   const file = databaseFile()
   const memory = await layers(file, { models: ['function'], lockWait: 20 })
   const { followUps } = await fill(memory)
-  let writer = new DatabaseSync(file)
+  let writer = new DatabaseSync(file, { timeout: 5_000 })
   writer.exec('BEGIN IMMEDIATE')
   const answers = { claim: [] as boolean[], answer: [] as boolean[] }
   /** Notes whether a call was refused. The writer ends after the second refusal. */
@@ -180,7 +180,7 @@ test('a follow-up that meets another writer is claimed and answered again', asyn
       noted(answers.answer, await memory.answer(id, payload)),
   }
   const summarize: Summarize = () => {
-    writer = new DatabaseSync(file)
+    writer = new DatabaseSync(file, { timeout: 5_000 })
     writer.exec('BEGIN IMMEDIATE')
     return 'Ada counted to two.'
   }
@@ -199,7 +199,7 @@ test('a follow-up that meets another writer each time is left for later', async 
   const file = databaseFile()
   const memory = await layers(file, { models: ['function'], lockWait: 20 })
   const { followUps } = await fill(memory)
-  const writer = new DatabaseSync(file)
+  const writer = new DatabaseSync(file, { timeout: 5_000 })
   writer.exec('BEGIN IMMEDIATE')
   const times = { summary: 30_000, lease: 90_000, close: 5_000, pauses: [5, 10, 15] }
   const driver = new FollowUps(memory, () => 'Ada counted to two.', times)

@@ -28,7 +28,7 @@ test('the database of layers is in the data directory unless a setting gives its
   await using other = await layers({ dataDir, settings: { layers: { file } } })
   await other.call('add_core_memory', { agent_id: 'ada', memory: 'Prefer plain SQL.' })
   await other.close()
-  using database = new DatabaseSync(file)
+  using database = new DatabaseSync(file, { timeout: 5_000 })
   assert.deepEqual({ ...database.prepare('SELECT count(*) AS kept FROM core_memories').get() }, { kept: 1 })
 })
 

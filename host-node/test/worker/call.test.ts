@@ -183,7 +183,7 @@ test('a derived database that is locked is busy at once, without a wait', async 
   const { directory, memory, call } = await guest({ open }, { lockWait: 60_000 })
   const index = { place: named, name: 'index.db', kind: 'derived' }
   await call('open', index)
-  const other = new DatabaseSync(join(directory, '.agent-memory/derived/index.db'))
+  const other = new DatabaseSync(join(directory, '.agent-memory/derived/index.db'), { timeout: 5_000 })
   other.exec('BEGIN IMMEDIATE')
   const started = performance.now()
   assert.equal(await call('open', index), 'busy')
