@@ -185,7 +185,7 @@ fn are_of_search(blocks: &[&str]) {
     };
     let cpu = ("over MCP, CPU: ", true);
     let contestants = ["bare bm25", "the library", "over MCP"];
-    next("a question of eight words, 40 records", &contestants, &[cpu]);
+    next("a question of eight words, 40 records in SQLite", &contestants, &[cpu]);
     for peer in ["server-memory (npm)", "mcp-memory (crate)"] {
         // Peers may not be installed.
         next(&format!("a question beside {peer}, 40 records"), &["over MCP"], &[]);
@@ -193,9 +193,12 @@ fn are_of_search(blocks: &[&str]) {
     let added = ["bare engine", "bare engine, gathering", "the library", "over MCP"];
     let aims = [cpu, ("over MCP, wall: ", false)];
     next("an add in SQLite, 40 memories", &added, &aims);
-    next("a question of eight words, 80 records", &contestants, &[cpu]);
+    next("a question of eight words, 80 records in SQLite", &contestants, &[cpu]);
+    next("a question of eight words, 40 records in JSON", &contestants, &[]);
     let logs = "a question to 4 logs of 5 KB (aim: under 20 ms)";
     next(logs, &["bare bm25", "over MCP"], &[]);
+    let store = "a question to a store of 20 memories in 4 categories";
+    next(store, &["bare bm25", "over MCP"], &[]);
     let space = blocks.next().expect("space is missing");
     assert!(space.starts_with("space of 40 memories of 1 KB in SQLite\n"), "{space}");
     assert!(

@@ -52,6 +52,11 @@ impl Memory {
         [format!("tag{}", self.number % 50), format!("area{}", self.number % 7)]
     }
 
+    /// The texts of so many memories.
+    pub fn texts(memories: usize) -> impl Iterator<Item = String> {
+        (0..memories).map(|number| Self::new(number).content)
+    }
+
     pub fn content(&self) -> &str {
         &self.content
     }
@@ -126,6 +131,14 @@ impl RecordsFormat {
         match self {
             Self::Json => "json",
             Self::Sqlite => "sqlite",
+        }
+    }
+
+    /// Its name in a title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Sqlite => "SQLite",
         }
     }
 }

@@ -128,10 +128,7 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     fn title(&self, what: &str) -> String {
-        let format = match self.filled.format {
-            RecordsFormat::Json => "JSON",
-            RecordsFormat::Sqlite => "SQLite",
-        };
+        let format = self.filled.format.title();
         format!("{what} in {format}, {} memories", thousands(self.memories))
     }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use serde_json::json;
 
+use super::indexed;
 use super::question::{Bm25, QUESTION};
 use crate::How;
 use crate::comparison::Comparison;
@@ -20,7 +21,7 @@ use crate::work::{self, AGENT, Calls, Work};
 const ENTRIES: usize = 5;
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// The bare engine ranks the same entries. The first turn, which is not measured, makes the index.
+/// The bare engine ranks the same entries.
 pub fn question(how: &How, directory: &Path) -> io::Result<Comparison> {
     let (logs, calls) = (how.either(4, 1_000), how.either(2, 10));
     let repository = Rc::new(work::repository(directory)?);
@@ -28,12 +29,13 @@ pub fn question(how: &How, directory: &Path) -> io::Result<Comparison> {
     let root = path_text(repository.path())?.to_owned();
     let arguments = vec![json!({"query": QUESTION, "repo_root": root}); calls];
     let asked = Calls { tool: "search_memory", arguments };
-    let command = serve(repository.path())?;
+    let server = Asked::new(serve(repository.path())?, repository, &asked)?;
+    let texts = Memory::texts(logs * ENTRIES);
     Ok(Comparison {
         title: format!("a question to {} logs of 5 KB (aim: under 20 ms)", thousands(logs)),
         contestants: vec![
-            Box::new(Bm25::new(directory, logs * ENTRIES, calls)?),
-            Box::new(Asked::new(command, repository, &asked)?),
+            Box::new(Bm25::new(directory, texts, calls)?),
+            Box::new(indexed(server, logs * ENTRIES, calls)?),
         ],
         turns: 1,
         aims: Vec::new(),

@@ -4,17 +4,20 @@
 mod logs;
 mod question;
 mod space;
+mod stores;
 
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::How;
 use crate::comparison::{Aim, Comparison, Contestant, Quantity};
-use crate::contestants::Server;
+use crate::contestants::{Asked, Server};
 use crate::figure::thousands;
-use crate::records::{self, Filled, Library, PEERS, RecordsFormat};
+use crate::records::{self, Filled, Library, Memory, PEERS, RecordsFormat};
 use crate::sizes::Sizes;
 use crate::work::Calls;
 use question::{Bm25, QUESTION};
@@ -41,7 +44,9 @@ pub fn measure(
     drop(filled);
     let many = how.memories().unwrap_or(how.either(80, 100_000));
     run(question(how, directory, &Filled::new(directory, RecordsFormat::Sqlite, many)?)?)?;
+    run(question(how, directory, &Filled::new(directory, RecordsFormat::Json, middling)?)?)?;
     run(logs::question(how, directory)?)?;
+    run(stores::question(how, directory)?)?;
     Ok(sizes)
 }
 
@@ -52,19 +57,33 @@ fn calls(how: &How) -> Calls {
 
 fn question(how: &How, directory: &Path, filled: &Filled) -> io::Result<Comparison> {
     let asked = calls(how);
-    let bare = Bm25::new(directory, filled.memories(), asked.arguments.len())?;
+    let texts = Memory::texts(filled.memories());
+    let bare = Bm25::new(directory, texts, asked.arguments.len())?;
     let aim = Aim { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: QUESTION_CPU };
+    let has_aim = filled.format == RecordsFormat::Sqlite;
+    let (count, format) = (thousands(filled.memories()), filled.format.title());
     Ok(Comparison {
-        title: format!("a question of eight words, {} records", thousands(filled.memories())),
+        title: format!("a question of eight words, {count} records in {format}"),
         contestants: vec![
             Box::new(bare),
             Box::new(Library::new(filled.clone(), &asked)?),
             Box::new(records::server(filled.clone(), &asked)?),
         ],
         turns: 1,
-        aims: vec![aim],
+        aims: has_aim.then_some(aim).into_iter().collect(),
         absent: Vec::new(),
     })
+}
+
+/// The server, with an index of all its documents, which are so many texts of 1 KB. A search leaves
+/// out files that are younger than 2 s, and indexes 1 MiB.
+fn indexed(mut server: Asked, texts: usize, calls: usize) -> io::Result<Asked> {
+    thread::sleep(Duration::from_secs(2));
+    for _ in 0..=(texts / 1_000).div_ceil(calls) {
+        server.prepare()?;
+        server.take_turn()?;
+    }
+    Ok(server)
 }
 
 /// The server compared with a peer, which may look for the whole question instead of its words.

@@ -8,7 +8,6 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::comparison::{Contestant, Cost};
-use crate::records::Memory;
 
 /// Each of these words is in two thirds of the memories.
 pub const QUESTION: &str = "parser outline failing cases runner mistake section figures";
@@ -23,24 +22,26 @@ pub struct Bm25 {
 impl Bm25 {
     pub const NAME: &str = "bare bm25";
 
-    pub fn new(within: &Path, memories: usize, calls: usize) -> io::Result<Self> {
+    pub fn new(
+        within: &Path,
+        texts: impl Iterator<Item = String>,
+        calls: usize,
+    ) -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("bench-search-").tempdir_in(within)?;
         let path = directory.path().join("texts.db");
-        let database = filled(&path, memories).map_err(io::Error::other)?;
+        let database = filled(&path, texts).map_err(io::Error::other)?;
         Ok(Self { database, calls, _directory: directory })
     }
 }
 
-fn filled(path: &Path, memories: usize) -> rusqlite::Result<Connection> {
+fn filled(path: &Path, texts: impl Iterator<Item = String>) -> rusqlite::Result<Connection> {
     let database = Connection::open(path)?;
     database.execute_batch(
         "CREATE VIRTUAL TABLE texts USING fts5 (text, content = '', tokenize = 'porter unicode61'); \
          BEGIN",
     )?;
-    for number in 0..memories {
-        let mut insert =
-            database.prepare_cached("INSERT INTO texts (rowid, text) VALUES (?1, ?2)")?;
-        insert.execute((number as i64, Memory::new(number).content()))?;
+    for text in texts {
+        database.prepare_cached("INSERT INTO texts (text) VALUES (?1)")?.execute([text])?;
     }
     database.execute_batch("COMMIT")?;
     Ok(database)

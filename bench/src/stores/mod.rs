@@ -16,9 +16,11 @@ use crate::contestants::Server;
 use crate::figure::thousands;
 use crate::work::Calls;
 use bare::{BareAdd, BareReads};
-use filled::Filled;
-use pages::{Page, STORE, Shape, category};
-use product::{Reindex, adding, server};
+pub use filled::Filled;
+pub use pages::Shape;
+use pages::{Page, STORE, category};
+pub use product::server;
+use product::{Reindex, adding};
 
 /// The aim for the processor time of an add, relative to writing the same bytes by hand.
 const ADD: f64 = 3.0;
@@ -36,7 +38,7 @@ pub fn measure(
     directory: &Path,
     run: &mut dyn FnMut(Comparison) -> io::Result<()>,
 ) -> io::Result<()> {
-    let many = Shape { categories: how.either(4, 100), memories: how.either(5, 100) };
+    let many = Shape::many(how);
     let one = Shape { categories: 1, memories: many.all() };
     for shape in [many, one] {
         let scene = Scene { how, directory, shape };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::How;
 use crate::texts::{FIRST_MOMENT, Moment, lengthened};
 
 /// The name of the store.
@@ -18,6 +19,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Many categories.
+    pub fn many(how: &How) -> Self {
+        Self { categories: how.either(4, 100), memories: how.either(5, 100) }
+    }
+
     pub fn all(self) -> usize {
         self.categories * self.memories
     }
@@ -50,7 +56,7 @@ impl Page {
         format!("{}/{}", self.category, self.slug())
     }
 
-    fn content(&self) -> String {
+    pub fn content(&self) -> String {
         let heading = format!("# Note {}\n\nToday", self.number);
         lengthened(heading, self.number, 1_000)
     }
