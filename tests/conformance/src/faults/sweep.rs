@@ -143,11 +143,12 @@ impl Sweep {
                 make_request(storage, &request, &context)
             };
             let after = before.reopened(&place);
-            let result = match make(&after, Attempt::First) {
+            let answer = make(&after, Attempt::First);
+            let succeeds = matches!(answer, Answer::Result(_));
+            let result = match answer {
                 Answer::Result(result) if step.is_call() => Some(result),
                 _ => None,
             };
-            let succeeds = result.is_some();
             ids.push(result.as_ref());
             let after = State::of(&after, &place);
             let name = format!("{}:{index}", case.name);
