@@ -5,7 +5,7 @@
 
 use frostem::{Algorithm, Stemmer};
 
-use crate::words::{each_word, fold};
+use crate::words::{each_folded_word, fold};
 
 /// Longer words are their own stems, in bytes.
 const MAX_STEMMED: usize = 40;
@@ -25,10 +25,10 @@ pub(crate) fn each_stem(text: &str, mut found: impl FnMut(&str, &str)) {
 /// Calls `found` with each word of a text, and with whether it has the stem of an English word. Such
 /// a stem begins with the same letter as the word.
 pub(crate) fn each_unstemmed(text: &str, mut found: impl FnMut(&str, bool)) {
-    if text.is_ascii() {
-        return of_words(text, &mut found);
-    }
     let folded = fold(text);
+    if folded.is_ascii() {
+        return of_words(&folded, &mut found);
+    }
     let mut rest = folded.as_str();
     while let Some(first) = rest.chars().next() {
         let in_pairs = is_in_pairs(first);
@@ -50,8 +50,8 @@ pub(crate) fn stem_of(word: &str, is_english: bool) -> String {
     }
 }
 
-fn of_words(text: &str, found: &mut dyn FnMut(&str, bool)) {
-    each_word(text, |word| {
+fn of_words(folded: &str, found: &mut dyn FnMut(&str, bool)) {
+    each_folded_word(folded, |word| {
         let is_english = word.bytes().all(|byte| byte.is_ascii_lowercase());
         found(word, is_english && word.len() <= MAX_STEMMED);
     });

@@ -14,15 +14,14 @@ pub(crate) use index::{index_text, query, stem_query};
 /// boundaries of Unicode (UAX #29). `don't` is two words, and so is `agent_memory`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    each_word(text, |word| words.push(word.to_owned()));
+    each_folded_word(&fold(text), |word| words.push(word.to_owned()));
     words
 }
 
-/// Calls `found` with each of the [`words`] of a text.
-pub(crate) fn each_word(text: &str, mut found: impl FnMut(&str)) {
-    let folded = fold(text);
+/// Calls `found` with each of the [`words`] of a text that is [folded](fold).
+pub(crate) fn each_folded_word(folded: &str, mut found: impl FnMut(&str)) {
     if folded.is_ascii() {
-        return ascii_words(&folded).for_each(found);
+        return ascii_words(folded).for_each(found);
     }
     // No word has a space in it, and most parts of a text with a few other characters are ASCII.
     for part in folded.split_ascii_whitespace() {
