@@ -207,7 +207,7 @@ pub(crate) struct Found {
     /// Whether any entry has a word of the query, also one that the request does not admit.
     pub has_word: bool,
     pub others: Vec<Owner>,
-    /// Of each summary that is shown only if it is asked for, the share of the query's stems that it
+    /// Of each summary that is shown only if it is asked for, the share of the query's terms that it
     /// has.
     pub hidden: Vec<f64>,
     pub skipped: Vec<Skipped>,
@@ -255,10 +255,10 @@ impl<'a> Entries<'a> {
     }
 
     /// Counts entries of the last owner, of which [`add_counted`](Self::add_counted) adds some.
-    pub fn count(&mut self, entries: u64, with_stem: &[u64]) {
+    pub fn count(&mut self, entries: u64, with_term: &[u64]) {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += entries;
-        self.corpus.count(entries, with_stem);
+        self.corpus.count(entries, with_term);
     }
 
     /// Adds an entry that is counted already, as [`add_in_time`](Self::add_in_time) does. Only a
@@ -293,7 +293,7 @@ impl<'a> Entries<'a> {
     /// Adds the entries of a document of the last owner as an index has them. `entry` gives what the
     /// ranking needs of the entry with this index in the document.
     pub fn add_indexed(&mut self, path: String, indexed: Indexed, entry: impl Fn(usize) -> Entry) {
-        self.count(indexed.entries() as u64, &indexed.with_stem());
+        self.count(indexed.entries() as u64, &indexed.with_term());
         if indexed.is_without_match() {
             return;
         }
@@ -348,7 +348,7 @@ impl<'a> Entries<'a> {
         let Self {
             corpus, owners, documents, others, hidden, skipped, warnings, wants_vector, ..
         } = self;
-        let has_word = corpus.has_any_stem();
+        let has_word = corpus.has_any_term();
         Found {
             candidates: corpus.ranked(),
             owners,

@@ -11,6 +11,7 @@ use crate::description::{Audience, MountedToolset, Prompt, Resource, ResourceTem
 use crate::engine::Engine;
 use crate::model::{EmbeddedText, Embedder, Model};
 use crate::outcome::{CallError, Outcome};
+use crate::rest::Rest;
 use crate::storage::{self, DatabaseKind, Registered, RegistryWriter, Rows, Statement, Storage};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,6 +37,7 @@ pub(crate) struct Mounted {
     pub(crate) models: Vec<Arc<dyn Model>>,
     pub(crate) models_by_hand: Vec<String>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) rest: Rest,
     pub(crate) embedder_by_hand: Option<String>,
     pub(crate) model_timeout: Duration,
     pub(crate) in_progress: InProgress,
@@ -390,6 +392,11 @@ impl AgentMemory {
     /// The model that is asked for vectors.
     pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
         self.0.embedder.as_ref()
+    }
+
+    /// The rest of the embedder.
+    pub(crate) fn rest(&self) -> &Rest {
+        &self.0.rest
     }
 
     /// The models that can be asked for a caller's summaries, the preferred one first.

@@ -3,8 +3,10 @@
 use crate::agent_memory::AgentMemory;
 use crate::model::{EmbeddedText, Embedder};
 use crate::outcome::{FollowUp, WantedVector};
+use crate::rest::REST;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::slice;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,20 +19,24 @@ struct Batch {
 }
 
 impl AgentMemory {
-    /// The vector that a search wants, if the embedder gives it in time.
+    /// The vector that a search wants, if the embedder gives it in time. None while it rests.
     pub(crate) async fn vector(&self, wanted: &WantedVector) -> Option<EmbeddedText> {
         let embedder = self.embedder().filter(|embedder| embedder.name() == wanted.model)?;
-        let texts = [wanted.text.clone()];
-        match embedded(embedder, &texts, wanted.deadline).await {
-            Ok(mut vectors) if vectors.len() == 1 => {
-                Some(EmbeddedText { text: wanted.text.clone(), vector: vectors.remove(0) })
-            }
-            Ok(vectors) => {
-                tracing::warn!("`{}` gave {} vectors for a query", wanted.model, vectors.len());
-                None
-            }
+        if self.rest().lasts(Instant::now()) {
+            return None;
+        }
+        let vectors = embedded(embedder, slice::from_ref(&wanted.text), wanted.deadline).await;
+        let one = vectors.and_then(|vectors| {
+            <[Vec<f32>; 1]>::try_from(vectors).map_err(|vectors| {
+                format!("`{}` gave {} vectors for a query", wanted.model, vectors.len())
+            })
+        });
+        match one {
+            Ok([vector]) => Some(EmbeddedText { text: wanted.text.clone(), vector }),
             Err(error) => {
-                tracing::warn!(error, "a search goes on without the vector of its query");
+                if self.rest().begin(Instant::now()) {
+                    tracing::warn!(error, "searches go on without vectors for {REST:?}");
+                }
                 None
             }
         }

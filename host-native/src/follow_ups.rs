@@ -10,7 +10,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The lease of a follow-up, longer than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
+#[cfg(test)]
+#[path = "follow_ups_tests.rs"]
+mod tests;
+
+/// The lease of a follow-up, and the time between two looks for those that were left. It is longer
+/// than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
 const LEASE: Duration = Duration::from_secs(90);
 
 /// The pauses before a follow-up is claimed or answered again after another writer was too long.
@@ -20,25 +25,30 @@ const PAUSES: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(15)];
 
 impl AgentMemory {
-    /// Carries out the follow-ups that earlier processes left, now and again when their leases have
-    /// ended. A server calls it when its models can be asked.
+    /// Carries out the follow-ups that were left in storage, now and every 90 s. A server calls it
+    /// when its models can be asked.
     ///
-    /// It goes on after this returns. Nothing happens if there is no model to ask.
+    /// It goes on after this returns, until [`close`](AgentMemory::close). Nothing happens if there is
+    /// no model to ask.
     pub fn resume(&self, caller: Caller) {
+        self.resume_every(LEASE, caller);
+    }
+
+    fn resume_every(&self, interval: Duration, caller: Caller) {
         if !self.asks_models(&caller) {
             return;
         }
         let memory = self.clone();
         let closing = self.in_progress().closing.clone();
         self.in_background(async move {
-            for wait in [Duration::ZERO, LEASE] {
-                let slept = closing.run_until_cancelled(tokio::time::sleep(wait)).await;
-                if slept.is_none() {
-                    return;
-                }
+            loop {
                 match memory.pending(caller.clone()).await {
                     Ok(outcome) => memory.carry_out(outcome.follow_ups, &caller).await,
-                    Err(error) => tracing::warn!(%error, "earlier follow-ups cannot be listed"),
+                    Err(error) => tracing::warn!(%error, "follow-ups cannot be listed"),
+                }
+                let slept = closing.run_until_cancelled(tokio::time::sleep(interval)).await;
+                if slept.is_none() {
+                    return;
                 }
             }
         });

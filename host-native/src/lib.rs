@@ -42,6 +42,7 @@ mod model;
 mod outcome;
 mod queue;
 mod registry_format;
+mod rest;
 mod roots;
 #[cfg(test)]
 #[path = "../../tests/src/skip.rs"]

@@ -145,13 +145,10 @@ fn a_new_memory_gets_its_vector_after_the_answer_and_a_query_finds_it_by_its_own
 }
 
 #[test]
-fn a_search_answers_by_words_if_the_vector_is_late_or_wrong() {
+fn a_search_answers_by_words_if_the_vector_of_its_query_is_wrong() {
     let records = Records::new();
     let replies = [
         vectors(&[&[1.0, 0.0]]),
-        Reply::Hang,
-        Reply::status(500),
-        Reply::status(500),
         vectors(&[&[1.0, 0.0, 0.0]]),
         vectors(&[&[0.0, 0.0]]),
         vectors(&[&[1.0, 0.0]]),
@@ -160,20 +157,37 @@ fn a_search_answers_by_words_if_the_vector_is_late_or_wrong() {
     let mut client = records.client(&mut records.with("serve", &server));
     add(&mut client, SLOOP);
     records.wait_for_vectors(1);
-    for (query, says) in [
-        ("boats", "`local` did not answer within 1s"),
-        ("ships", "answered 500"),
-        ("yachts", ""),
-        ("ketches", "the vector of the query has only zeros"),
-    ] {
-        let found = search(&mut client, query);
-        assert_eq!(passages(&found), [""; 0], "{query}");
-        assert!(records.log().contains(says), "{query}: {}", records.log());
-        let is_of_another_dimension = query == "yachts";
-        assert_eq!(found.get("warnings").is_some(), is_of_another_dimension, "{found}");
-    }
+    let of_another_dimension = search(&mut client, "yachts");
+    assert_eq!(passages(&of_another_dimension), [""; 0]);
+    assert!(of_another_dimension.get("warnings").is_some(), "{of_another_dimension}");
+    assert_eq!(passages(&search(&mut client, "ketches")), [""; 0]);
+    assert!(records.log().contains("the vector of the query has only zeros"), "{}", records.log());
     assert_eq!(passages(&search(&mut client, "boats")), [SLOOP]);
     assert!(client.end().1.success());
+}
+
+#[test]
+fn searches_answer_by_words_and_do_not_ask_an_embedder_that_just_failed() {
+    for (replies, says) in [
+        (vec![Reply::Hang], "`local` did not answer within 1s"),
+        (vec![Reply::status(500), Reply::status(500)], "answered 500"),
+        (vec![vectors(&[])], "gave 0 vectors for a query"),
+    ] {
+        let records = Records::new();
+        let asked = 1 + replies.len();
+        let server = ModelServer::start([vectors(&[&[1.0, 0.0]])].into_iter().chain(replies));
+        let mut client = records.client(&mut records.with("serve", &server));
+        add(&mut client, SLOOP);
+        records.wait_for_vectors(1);
+        for (query, found) in [("boats", &[][..]), ("ships", &[]), ("sloop", &[SLOOP])] {
+            assert_eq!(passages(&search(&mut client, query)), found, "{says}");
+        }
+        assert!(client.end().1.success());
+        assert_eq!(server.more_requests(), asked, "{says}");
+        let log = records.log();
+        assert!(log.contains(says), "{says}: {log}");
+        assert_eq!(log.matches("searches go on without vectors").count(), 1, "{says}: {log}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ import {
   type Tool,
   personToolNames,
 } from './description.ts'
-import { type EmbeddedText, type EmbeddingAnswer, wantedVector } from './embedding.ts'
+import { type EmbeddedText, type EmbeddingAnswer, QueryVectors } from './embedding.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
 import { FollowUps } from './follow-ups.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
@@ -178,6 +178,7 @@ class OpenAgentMemory implements AgentMemory {
   readonly #readOnlyTools: ReadonlySet<string>
   readonly #personTools: ReadonlySet<string>
   readonly #followUps: FollowUps | undefined
+  readonly #queryVectors: QueryVectors | undefined
   readonly #running = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
@@ -192,6 +193,7 @@ class OpenAgentMemory implements AgentMemory {
     this.#waitQueue = new WaitQueue(options.lockTimeout.total)
     this.#readOnlyTools = readOnlyToolNames(options.mounted)
     this.#personTools = personToolNames(options.mounted)
+    this.#queryVectors = options.embedder && new QueryVectors(options.embedder)
     if (options.summarize === undefined && options.embedder === undefined) return
     // These go on while the memory is being closed.
     const stored = {
@@ -319,9 +321,7 @@ class OpenAgentMemory implements AgentMemory {
     how: How,
     { wantsVector }: Outcome<Result>,
   ): Promise<Outcome<Result> | undefined> {
-    const { embedder } = this.#options
-    if (embedder === undefined || wantsVector === undefined) return undefined
-    const vector = await wantedVector(embedder, wantsVector)
+    const vector = wantsVector && (await this.#queryVectors?.of(wantsVector))
     if (vector === undefined) return undefined
     const better = await this.#ask<Result>(asked, { ...how, context: withVector(how.context, vector) })
     return better.isError ? undefined : better

@@ -81,24 +81,45 @@ export async function answerOf(
   }
 }
 
-/**
- * The vector that a search wants, if the function gives it in time. Otherwise the person who runs the program is told,
- * and the answer of the search stands.
- */
-export async function wantedVector(embedder: Embedder, wanted: WantedVector): Promise<EmbeddedText | undefined> {
-  const { model, text, deadlineMs } = wanted
-  if (model !== embedder.model) return undefined
-  const controller = new AbortController()
-  const late = () => controller.abort(new Error(`no vector within ${deadlineMs} ms`))
-  const timer = setTimeout(late, deadlineMs)
-  try {
-    const [vector] = await vectorsOf(embedder, [text], controller.signal)
-    return { text, vector: vector! }
-  } catch (error) {
-    console.error(`agent-memory: a search goes on without the vector of its query: ${messageOf(error)}`)
-    return undefined
-  } finally {
-    clearTimeout(timer)
+/** How long searches do not ask a function that gave no vector for a query, in milliseconds. */
+const defaultRest = 30_000
+
+/** Asks the function for the vectors of queries. After a failure it rests, so that no search waits in vain. */
+export class QueryVectors {
+  readonly #embedder: Embedder
+  readonly #rest: number
+  /** On the clock of `performance.now()`. */
+  #restEnds = 0
+
+  constructor(embedder: Embedder, rest = defaultRest) {
+    this.#embedder = embedder
+    this.#rest = rest
+  }
+
+  /**
+   * The vector that a search wants, if the function gives it in time, and undefined while it rests. The person who runs
+   * the program is told when a rest begins.
+   */
+  async of({ model, text, deadlineMs }: WantedVector): Promise<EmbeddedText | undefined> {
+    if (model !== this.#embedder.model || this.#isResting()) return undefined
+    const controller = new AbortController()
+    const late = () => controller.abort(new Error(`no vector within ${deadlineMs} ms`))
+    const timer = setTimeout(late, deadlineMs)
+    try {
+      const [vector] = await vectorsOf(this.#embedder, [text], controller.signal)
+      return { text, vector: vector! }
+    } catch (error) {
+      if (this.#isResting()) return undefined
+      this.#restEnds = performance.now() + this.#rest
+      console.error(`agent-memory: searches go on without vectors for ${this.#rest / 1000} s: ${messageOf(error)}`)
+      return undefined
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #isResting(): boolean {
+    return performance.now() < this.#restEnds
   }
 }
 

@@ -14,7 +14,7 @@ export interface StoredFollowUps {
 export interface FollowUpTimes {
   /** How long a function has for one summary, or for the vectors of one batch. */
   readonly summary: number
-  /** The lease of a follow-up, longer than twice the time of a summary. */
+  /** The lease of a follow-up, and the time between two looks for those that were left. Longer than twice `summary`. */
   readonly lease: number
   /** How long `close` waits. */
   readonly close: number
@@ -57,10 +57,9 @@ export class FollowUps {
     this.#times = times
   }
 
-  /** Carries out the follow-ups that earlier processes left, now and again when their leases have ended. */
+  /** Carries out the follow-ups that were left in storage: now, and again after each `lease`. */
   resume(): void {
     this.#track(this.#carryOutPending())
-    this.#again = setTimeout(() => this.#track(this.#carryOutPending()), this.#times.lease).unref()
   }
 
   /** Begins to carry out the follow-ups of a call. Those for other models are left to the program. */
@@ -94,8 +93,10 @@ export class FollowUps {
       const { followUps } = await this.#stored.pending()
       await this.#carryOut(followUps)
     } catch (error) {
-      this.#warn(`earlier follow-ups cannot be listed: ${(error as Error).message}`)
+      this.#warn(`follow-ups cannot be listed: ${(error as Error).message}`)
     }
+    if (this.#closing.signal.aborted) return
+    this.#again = setTimeout(() => this.resume(), this.#times.lease).unref()
   }
 
   async #carryOut(followUps: readonly FollowUp[]): Promise<void> {

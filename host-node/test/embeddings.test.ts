@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AgentMemory, type Embed, type MemoryOptions, MemoryOpenError, openMemory } from 'agent-memory-host'
+import { QueryVectors } from '../dist/embedding.js'
+import { FollowUps } from '../dist/follow-ups.js'
 import { emptyDirectory } from './fixtures/scratch.ts'
 
 const sloop = 'The sloop is moored at the pier.'
@@ -86,26 +88,79 @@ for (const [what, embed, says] of failures) {
   })
 }
 
-test('a search answers by words if the vector of its query is late or wrong', async (context) => {
-  const messages = warnings(context)
+test('a search answers by words if the vector of its query is wrong', async () => {
   const directory = emptyDirectory()
-  const forQueries: Embed[] = [
-    () => new Promise(() => {}),
-    () => {
-      throw new Error('no key')
-    },
-    () => [[0, 0]],
-    () => [[1, 0]],
-  ]
-  const embed: Embed = (texts, options) => (texts[0] === sloop ? [[1, 0]] : forQueries.shift()!(texts, options))
+  const forQueries = [[[0, 0]], [[1, 0]]]
+  const embed: Embed = (texts) => (texts[0] === sloop ? [[1, 0]] : forQueries.shift()!)
   await using memory = await records(directory, { embed })
   await add(memory, sloop)
   await until(() => vectors(directory) === 1)
-  for (let n = 0; n < 3; n++) assert.deepEqual(await search(memory, 'boats'), [])
+  assert.deepEqual(await search(memory, 'boats'), [])
   assert.deepEqual(await search(memory, 'boats'), [sloop])
-  assert.deepEqual(messages.length, 2)
-  assert.match(messages[0]!, /no vector within 1000 ms/)
-  assert.match(messages[1]!, /no key/)
+})
+
+const queryFailures: [string, Embed, RegExp][] = [
+  ['never answers', () => new Promise(() => {}), /no vector within 1000 ms/],
+  [
+    'throws',
+    () => {
+      throw new Error('no key')
+    },
+    /no key/,
+  ],
+]
+for (const [what, ofQuery, says] of queryFailures) {
+  test(`searches answer by words and do not ask the function again if it ${what}`, async (context) => {
+    const messages = warnings(context)
+    const directory = emptyDirectory()
+    const queries: string[] = []
+    const embed: Embed = (texts, options) => {
+      if (texts[0] === sloop) return [[1, 0]]
+      queries.push(texts[0]!)
+      return ofQuery(texts, options)
+    }
+    await using memory = await records(directory, { embed })
+    await add(memory, sloop)
+    await until(() => vectors(directory) === 1)
+    assert.deepEqual(await search(memory, 'boats'), [])
+    assert.deepEqual(await search(memory, 'ships'), [])
+    assert.deepEqual(await search(memory, 'sloop'), [sloop])
+    assert.deepEqual([queries, messages.length], [['boats'], 1])
+    assert.match(messages[0]!, says)
+  })
+}
+
+test('the function is asked for a query again after its rest', async (context) => {
+  const messages = warnings(context)
+  const answers: Embed[] = [() => Promise.reject(new Error('no credit')), () => [[1]]]
+  const embed: Embed = (texts, options) => answers.shift()!(texts, options)
+  const queryVectors = new QueryVectors({ model: 'local', embed }, 20)
+  const ask = () => queryVectors.of({ model: 'local', text: 'boats', deadlineMs: 1_000 })
+  assert.equal(await ask(), undefined)
+  await sleep(30)
+  assert.deepEqual(await ask(), { text: 'boats', vector: [1] })
+  assert.equal(messages.length, 1)
+})
+
+test('a function that has recovered is asked for memories without a write', async (context) => {
+  const messages = warnings(context)
+  const directory = emptyDirectory()
+  // Each call comes two minutes later: the pauses after two failures are over.
+  const clock = { now: '2025-01-20T10:00:00Z', step: 120_000 }
+  await using memory = await records(directory, { clock, random: { seed: 1 } })
+  const { followUps } = await add(memory, sloop)
+  const asked: (readonly string[])[] = []
+  const embed: Embed = (texts) => {
+    asked.push(texts)
+    if (asked.length < 3) throw new Error('no credit')
+    return [[1]]
+  }
+  const times = { summary: 30_000, lease: 1_000, close: 5_000, pauses: [] }
+  const driver = new FollowUps(memory, undefined, times, { model: 'local', embed })
+  driver.resume()
+  await until(() => vectors(directory) === 1)
+  await driver.close()
+  assert.deepEqual([asked, followUps.length, messages.length], [[[sloop], [sloop], [sloop]], 1, 2])
 })
 
 test('a function without the name of its model is an error', async () => {

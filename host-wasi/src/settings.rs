@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agent_memory_core::time::Timestamp;
 use agent_memory_core::{context, toolbox};
+use agent_memory_setting_values as value;
 use agent_memory_storage_files::{Directories, Durability, FamilyBase};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -106,8 +106,9 @@ impl Settings {
         let Description { toolsets } =
             serde_json::from_str(&described).expect("the core describes itself");
         let durability =
-            variables.read("AGENT_MEMORY_DURABILITY", "`full` or `relaxed`", durability)?;
-        let lock_wait = variables.read("AGENT_MEMORY_LOCK_WAIT", LOCK_WAIT, lock_wait)?;
+            variables.read("AGENT_MEMORY_DURABILITY", value::DURABILITY, value::durability)?;
+        let lock_wait =
+            variables.read("AGENT_MEMORY_LOCK_WAIT", value::LOCK_WAIT, value::lock_wait)?;
         let durability = durability.unwrap_or_default();
         let lock_wait = lock_wait.unwrap_or(Duration::from_secs(5));
         let mut of_context = context::Settings::default();
@@ -149,17 +150,16 @@ impl Settings {
             of_context,
             tools: listed(toolsets, &mounted),
             utc_offset_minutes: variables
-                .read("AGENT_MEMORY_UTC_OFFSET", "an offset such as `+02:00`", utc_offset)?
+                .read("AGENT_MEMORY_UTC_OFFSET", value::UTC_OFFSET, value::utc_offset)?
                 .unwrap_or(0),
             clock: variables
-                .read(
-                    "AGENT_MEMORY_FIXED_CLOCK",
-                    "a time such as `2025-01-20T10:00:00Z+1s`",
-                    clock,
-                )?
+                .read("AGENT_MEMORY_FIXED_CLOCK", value::FIXED_CLOCK, clock)?
                 .unwrap_or(Clock::Real),
-            seed: variables
-                .read("AGENT_MEMORY_FIXED_RANDOM", "a number", |text| text.parse().ok())?,
+            seed: variables.read(
+                "AGENT_MEMORY_FIXED_RANDOM",
+                value::FIXED_RANDOM,
+                value::fixed_random,
+            )?,
             storage: PluginStorage {
                 repositories,
                 places,
@@ -333,48 +333,10 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-fn durability(text: &str) -> Option<Durability> {
-    match text {
-        "full" => Some(Durability::Full),
-        "relaxed" => Some(Durability::Relaxed),
-        _ => None,
-    }
-}
-
-/// The longest wait for another plugin.
-const MAX_LOCK_WAIT: Duration = Duration::from_secs(3600);
-
-const LOCK_WAIT: &str = "a duration such as `5s` or `500ms`, at most `1h`";
-
-fn lock_wait(text: &str) -> Option<Duration> {
-    duration(text).filter(|wait| *wait <= MAX_LOCK_WAIT)
-}
-
-fn duration(text: &str) -> Option<Duration> {
-    Duration::try_from(text.parse::<jiff::SignedDuration>().ok()?).ok()
-}
-
-/// Minutes east of UTC.
-fn utc_offset(text: &str) -> Option<i32> {
-    let (sign, digits) = match text.split_at_checked(1)? {
-        ("+", digits) => (1, digits),
-        ("-", digits) => (-1, digits),
-        _ => return None,
-    };
-    let (hours, minutes) = digits.split_once(':')?;
-    let number = |digits: &str, end: i32| -> Option<i32> {
-        let plain = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
-        plain.then(|| digits.parse().ok())?.filter(|number| *number < end)
-    };
-    Some(sign * (number(hours, 24)? * 60 + number(minutes, 60)?))
-}
-
-/// Only UTC is accepted, since the `+` of an offset would look like that of a step.
 fn clock(text: &str) -> Option<Clock> {
-    let (start, step) = text.split_once('+').unwrap_or((text, "0s"));
-    let start = Timestamp::parse(start).filter(|_| start.ends_with('Z'))?.milliseconds();
-    let step = i64::try_from(duration(step)?.as_millis()).ok()?;
-    Some(Clock::Fixed { start, step })
+    let (start, step) = value::fixed_clock(text)?;
+    let step = i64::try_from(step.as_millis()).ok()?;
+    Some(Clock::Fixed { start: start.as_millisecond(), step })
 }
 
 #[cfg(test)]

@@ -211,7 +211,7 @@ fn no_file_of_a_crate_imports_itself_through_other_files() {
     for directory in crates {
         let imports = Crate::read(|module| source(&file(&directory, module))).imports();
         let found: usize = imports.values().map(BTreeSet::len).sum();
-        assert!(found > 0, "no imports are found in `{directory}`");
+        assert!(found > 0 || imports.len() == 1, "no imports are found in `{directory}`");
         if let Some(circle) = circle(&imports) {
             circles.push(circle.iter().map(|of| file(&directory, of)).collect::<Vec<_>>());
         }

@@ -273,6 +273,38 @@ fn a_store_in_the_directory_of_records_is_refused() {
 }
 
 #[test]
+fn a_database_beside_files_of_records_stops_no_search_of_a_plugin() {
+    if plugin::left_out() {
+        return;
+    }
+    let scratch = tempfile::tempdir().expect("a directory");
+    let records = scratch.path().canonicalize().expect("it is there").join("records");
+    fs::create_dir(&records).expect("a directory");
+    let request = |calls: Value| {
+        json!({
+            "directories": [records],
+            "environment": {
+                "AGENT_MEMORY_TOOLSET": "records",
+                "MEMORY_DIR": records,
+                "AGENT_MEMORY_ACCEPT_MODES": "true",
+            },
+            "calls": calls,
+        })
+    };
+    let search = json!(["search_memory", {"query": "red"}]);
+    let add = json!(["add_core_memory", {"agent_id": "ada", "content": "The bridge is red."}]);
+    ask(&request(json!([add]))).iter().for_each(succeeds);
+    fs::write(records.join("memories.db"), "").expect("a database");
+    let answers = ask(&request(json!([search])));
+    succeeds(&answers[0]);
+    for part in ["The bridge is red.", "records in `memories.db` were not searched"] {
+        assert!(answers[0].to_string().contains(part), "{} has no `{part}`", answers[0]);
+    }
+    fs::remove_file(records.join("ada.json")).expect("it is there");
+    fails(&ask(&request(json!([search])))[0], &["a plugin has none"]);
+}
+
+#[test]
 fn a_full_medium_stops_only_writers_of_a_plugin_until_there_is_space() {
     const TEST: &str = "a_full_medium_stops_only_writers_of_a_plugin_until_there_is_space";
     if plugin::left_out() {

@@ -39,14 +39,14 @@ impl Indexed {
         self.lengths.0.len()
     }
 
-    /// Whether no entry has a stem of the query.
+    /// Whether no entry has a term of the query.
     pub fn is_without_match(&self) -> bool {
         self.matches.is_empty()
     }
 
-    /// The number of entries with each stem of the query.
-    pub fn with_stem(&self) -> Vec<u64> {
-        let with = |stem| self.matches.values().filter(|counts| counts.has(stem)).count() as u64;
+    /// The number of entries with each term of the query.
+    pub fn with_term(&self) -> Vec<u64> {
+        let with = |term| self.matches.values().filter(|counts| counts.has(term)).count() as u64;
         (0..self.terms).map(with).collect()
     }
 

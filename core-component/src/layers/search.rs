@@ -99,9 +99,9 @@ impl Layers<'_, '_> {
     }
 
     fn add_candidates<T>(&mut self, candidates: Candidates<T>, entry: impl Fn(&Self, T) -> Entry) {
-        let Candidates { rows, with_stem, near, skipped } = candidates;
+        let Candidates { rows, with_term, near, skipped } = candidates;
         self.skip(skipped);
-        self.entries.count(rows, &with_stem);
+        self.entries.count(rows, &with_term);
         for Near { row, counts, is_match, begins_run } in near {
             if begins_run {
                 self.entries.begin_run();

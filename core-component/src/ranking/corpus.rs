@@ -42,15 +42,15 @@ impl Match {
 /// A candidate with its score.
 pub(crate) struct Ranked<T> {
     pub score: f64,
-    /// The share of the query's stems that the entry has, its neighbours left out: from 0 to 1.
+    /// The share of the query's terms that the entry has, its neighbours left out: from 0 to 1.
     pub coverage: f64,
     pub entry: T,
 }
 
 impl<T> Corpus<T> {
     pub fn of(query: &Query) -> Self {
-        let with_stem = vec![0; query.terms().len()];
-        let statistics = Statistics { entries: 0, with_stem };
+        let with_term = vec![0; query.terms().len()];
+        let statistics = Statistics { entries: 0, with_term };
         let (candidates, run) = (Vec::new(), VecDeque::new());
         Self { statistics, candidates, run, undecided: 0 }
     }
@@ -72,17 +72,17 @@ impl<T> Corpus<T> {
     }
 
     /// Counts entries that [`add_counted`](Self::add_counted) adds in part: how many there are, and
-    /// how many of them have each stem of the query.
-    pub fn count(&mut self, entries: u64, with_stem: &[u64]) {
+    /// how many of them have each term of the query.
+    pub fn count(&mut self, entries: u64, with_term: &[u64]) {
         self.statistics.entries += entries;
-        for (sum, with) in self.statistics.with_stem.iter_mut().zip(with_stem) {
+        for (sum, with) in self.statistics.with_term.iter_mut().zip(with_term) {
             *sum += with;
         }
     }
 
-    /// Whether any entry, hit or not, has a stem of the query.
-    pub fn has_any_stem(&self) -> bool {
-        self.statistics.with_stem.iter().any(|entries| *entries > 0)
+    /// Whether any entry, hit or not, has a term of the query.
+    pub fn has_any_term(&self) -> bool {
+        self.statistics.with_term.iter().any(|entries| *entries > 0)
     }
 
     /// Adds an entry that is counted already. Only a match makes candidates.
@@ -187,7 +187,7 @@ mod tests {
         let weights = corpus.statistics.weights();
         let counts: Vec<Counts> = texts.iter().map(|text| query.count(text)).collect();
         for (at, ranked) in corpus.ranked().iter().enumerate() {
-            let whole = InContext::of(|at| counts.get(at), at).expect("each has a stem");
+            let whole = InContext::of(|at| counts.get(at), at).expect("each has a term");
             assert_eq!(whole.score(&weights), ranked.score, "{at}");
         }
     }

@@ -1,8 +1,7 @@
-//! Ranked search: bm25 over stems, where the entries around an entry count too.
+//! Ranked search: bm25 over terms, where the entries around an entry count too.
 //!
-//! Texts are compared by the stems of their words. A word of a query whose forms are irregular has
-//! several stems; where a stem of the query is counted, they count as one. The score of an entry has two parts, each a
-//! bm25 sum over the stems of the query:
+//! A term of a query is a word by its stem. If the word's forms are irregular, the term has the stems
+//! of all of them. The score of an entry has two parts, each a bm25 sum over the terms:
 //!
 //! - The entry itself. The counts of the entry before it and of the entry after it are added with a
 //!   smaller weight: an answer often lacks the words of its question.

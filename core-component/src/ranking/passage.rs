@@ -11,7 +11,7 @@ use super::query::Query;
 const PART: usize = 8 << 10;
 
 /// A passage of at most `most` characters: the whole text, or the part with most of the query's
-/// stems, cut between words, with `…` where text is left out.
+/// terms, cut between words, with `…` where text is left out.
 pub(crate) fn passage(text: &str, query: &Query, most: usize) -> String {
     let whole = text.trim();
     if whole.len() <= 2 * PART {
@@ -25,7 +25,7 @@ pub(crate) fn passage(text: &str, query: &Query, most: usize) -> String {
     format!("{before}{passage}{after}")
 }
 
-/// The two neighbouring parts of a long text with the most stems, the first ones among equals.
+/// The two neighbouring parts of a long text with the most terms, the first ones among equals.
 fn telling_part(text: &str, query: &Query) -> Range<usize> {
     let mut bounds = vec![0];
     while let Some(last) = bounds.last().copied().filter(|last| text.len() - last > 2 * PART) {
@@ -36,11 +36,11 @@ fn telling_part(text: &str, query: &Query) -> Range<usize> {
     bounds.push(text.len());
     let parts: Vec<Vec<bool>> =
         bounds.windows(2).map(|at| query.count(&text[at[0]..at[1]]).which()).collect();
-    let stems = |at: usize| {
-        let has = |stem: usize| (at..=at + 1).filter_map(|at| parts.get(at)).any(|part| part[stem]);
-        (0..query.terms().len()).filter(|stem| has(*stem)).count()
+    let terms = |at: usize| {
+        let has = |term: usize| (at..=at + 1).filter_map(|at| parts.get(at)).any(|part| part[term]);
+        (0..query.terms().len()).filter(|term| has(*term)).count()
     };
-    let first = (0..parts.len()).rev().max_by_key(|at| stems(*at)).unwrap_or_default();
+    let first = (0..parts.len()).rev().max_by_key(|at| terms(*at)).unwrap_or_default();
     bounds[first]..bounds[(first + 2).min(parts.len())]
 }
 
@@ -70,7 +70,7 @@ fn passage_of(text: &str, query: &Query, most: usize) -> String {
     format!("{before}{}{after}", text[start..end].trim())
 }
 
-/// A place at which a stem of the query stands, and the index of the stem.
+/// A place at which a term of the query stands, and the index of the term.
 type Match = (usize, usize);
 
 /// The matches between the boundaries of words. Two segments are looked at together, so that pairs of
@@ -78,32 +78,32 @@ type Match = (usize, usize);
 fn matches(text: &str, bounds: &[usize], query: &Query) -> Vec<Match> {
     let matches = bounds.windows(3).filter_map(|at| {
         let counts = query.count(&text[at[0]..at[2]]);
-        let stem = counts.of_terms.iter().position(|count| *count > 0)?;
-        Some((at[0], stem))
+        let term = counts.of_terms.iter().position(|count| *count > 0)?;
+        Some((at[0], term))
     });
     matches.collect()
 }
 
-/// The start of the passage with the most stems, the first one among equals. Each match begins one.
+/// The start of the passage with the most terms, the first one among equals. Each match begins one.
 fn best(
     matches: &[Match],
-    stems: usize,
+    terms: usize,
     back: impl Fn(usize) -> usize,
     forth: impl Fn(usize) -> usize,
 ) -> usize {
     // The matches from `first` to `next` are in the passage.
     let (mut first, mut next) = (0, 0);
-    let mut held = vec![0; stems];
+    let mut held = vec![0; terms];
     let (mut most, mut best) = (0, 0);
     for (at, _) in matches {
         let start = back(*at);
         let end = forth(start);
-        while let Some((_, stem)) = matches.get(next).filter(|(at, _)| *at < end) {
-            held[*stem] += 1;
+        while let Some((_, term)) = matches.get(next).filter(|(at, _)| *at < end) {
+            held[*term] += 1;
             next += 1;
         }
-        while let Some((_, stem)) = matches.get(first).filter(|(at, _)| *at < start) {
-            held[*stem] -= 1;
+        while let Some((_, term)) = matches.get(first).filter(|(at, _)| *at < start) {
+            held[*term] -= 1;
             first += 1;
         }
         let distinct = held.iter().filter(|count| **count > 0).count();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_part_with_the_most_stems_is_chosen() {
+    fn the_first_part_with_the_most_terms_is_chosen() {
         let gap = "word ".repeat(40);
         let text = format!("red {gap}red kite {gap}kite red {gap}red");
         let found = passage(&text, &Query::of("red kites"), 60);

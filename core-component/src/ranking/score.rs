@@ -2,7 +2,7 @@
 
 use super::query::Counts;
 
-/// bm25: how soon further occurrences of a stem stop to count.
+/// bm25: how soon further occurrences of a term stop to count.
 const K1: f64 = 1.2;
 /// bm25: how much a long text counts less.
 const B: f64 = 0.75;
@@ -39,8 +39,8 @@ impl Weighted {
 
     fn score(&self, weights: &[f64], mean_length: f64) -> f64 {
         let slow = K1 * (1.0 - B + B * self.length / mean_length);
-        let of_stem = |(count, weight): (&f64, &f64)| weight * count * (K1 + 1.0) / (count + slow);
-        self.of_terms.iter().zip(weights).map(of_stem).sum()
+        let of_term = |(count, weight): (&f64, &f64)| weight * count * (K1 + 1.0) / (count + slow);
+        self.of_terms.iter().zip(weights).map(of_term).sum()
     }
 }
 
@@ -73,36 +73,36 @@ impl InContext {
         Some(Self { near, around, coverage: own.coverage() })
     }
 
-    /// The score, by the weights of the query's stems.
+    /// The score, by the weights of the query's terms.
     pub fn score(&self, weights: &[f64]) -> f64 {
         let near = self.near.score(weights, MEAN_LENGTH * (1.0 + BEFORE + AFTER));
         let around = self.around.score(weights, MEAN_LENGTH * (2 * REACH + 1) as f64);
         near + AROUND * around
     }
 
-    /// The share of the query's stems that the entry itself has: from 0 to 1.
+    /// The share of the query's terms that the entry itself has: from 0 to 1.
     pub fn coverage(&self) -> f64 {
         self.coverage
     }
 }
 
-/// How many entries there are, and how many of them have each stem of a query.
+/// How many entries there are, and how many of them have each term of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statistics {
     pub entries: u64,
-    pub with_stem: Vec<u64>,
+    pub with_term: Vec<u64>,
 }
 
 impl Statistics {
     pub fn add(&mut self, counts: &Counts) {
         self.entries += 1;
-        self.with_stem.resize(counts.of_terms.len(), 0);
-        for (with, count) in self.with_stem.iter_mut().zip(&counts.of_terms) {
+        self.with_term.resize(counts.of_terms.len(), 0);
+        for (with, count) in self.with_term.iter_mut().zip(&counts.of_terms) {
             *with += u64::from(*count > 0);
         }
     }
 
-    /// The weight of each stem: its inverse document frequency.
+    /// The weight of each term: its inverse document frequency.
     ///
     /// The logarithm is that of `libm`, since the systems' own differ in the last bit.
     pub fn weights(&self) -> Vec<f64> {
@@ -110,6 +110,6 @@ impl Statistics {
             let (with, entries) = (*with as f64, self.entries as f64);
             libm::log(1.0 + (entries - with + 0.5) / (with + 0.5))
         };
-        self.with_stem.iter().map(weight).collect()
+        self.with_term.iter().map(weight).collect()
     }
 }

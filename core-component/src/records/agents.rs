@@ -20,19 +20,18 @@ pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<S
 /// The names of all agents that have records, in byte order.
 pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
     let files = Files::list(&*call.storage.open(&Place::named(LABEL))?)?;
-    names_beside(call, &files)
+    let mut names = files.agents();
+    names.extend(names_in_database(call)?);
+    Ok(names)
 }
 
-/// The same, where the files are listed already.
-pub(super) fn names_beside(call: &Call<'_>, files: &Files) -> Result<BTreeSet<String>, Error> {
-    let mut names: BTreeSet<String> =
-        files.names.iter().filter(|name| name_error(name).is_none()).cloned().collect();
+/// The names of the agents that have rows.
+pub(super) fn names_in_database(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
     match call.storage.open_database(&Place::named(LABEL), DATABASE, Kind::Kept, false) {
-        Ok(database) => names.extend(agent_names(&*database)?),
-        Err(error) if error.code == ErrorCode::NotFound => {}
-        Err(error) => return Err(error.into()),
+        Ok(database) => Ok(agent_names(&*database)?.into_iter().collect()),
+        Err(error) if error.code == ErrorCode::NotFound => Ok(BTreeSet::new()),
+        Err(error) => Err(error.into()),
     }
-    Ok(names)
 }
 
 /// The files of agents in the directory of records.
@@ -56,6 +55,11 @@ impl Files {
             }
         }
         Ok(files)
+    }
+
+    /// The names of the agents that have a file.
+    pub fn agents(&self) -> BTreeSet<String> {
+        self.names.iter().filter(|name| name_error(name).is_none()).cloned().collect()
     }
 
     /// The size of an agent's file, or 0 if it has none.

@@ -13,8 +13,8 @@ use crate::work::OF_ENTRY;
 pub(super) struct Candidates {
     /// The number of the agent's memories.
     pub memories: u64,
-    /// The number of its memories with each stem of the query.
-    pub with_stem: Vec<u64>,
+    /// The number of its memories with each term of the query.
+    pub with_term: Vec<u64>,
     /// The matches and the memories around them, by type and then in the order of insertion.
     pub near: Vec<Near>,
     /// How many memories were not looked at, because the index lacks them and they are too many.
@@ -39,7 +39,7 @@ pub(super) struct Near {
     pub begins_run: bool,
 }
 
-/// How often the searched texts of a memory have each stem of a query.
+/// How often the searched texts of a memory have each term of a query.
 pub(super) fn counts(query: &Query, memory: &Memory) -> Counts {
     let mut counts = query.count("");
     memory.searched_texts().for_each(|text| counts.add(&query.count(text)));
@@ -69,14 +69,14 @@ fn of_at_most(
     newest.truncate(read);
     let mut all: Vec<Option<Counts>> = vec![None; memories.len()];
     newest.iter().for_each(|at| all[*at] = Some(counts(&request.query, &memories[*at])));
-    let has = |at: usize, stem: usize| all[at].as_ref().is_some_and(|counts| counts.has(stem));
-    let stems = 0..request.query.terms().len();
-    let with_stem: Vec<u64> =
-        stems.map(|stem| newest.iter().filter(|at| has(**at, stem)).count() as u64).collect();
+    let has = |at: usize, term: usize| all[at].as_ref().is_some_and(|counts| counts.has(term));
+    let terms = 0..request.query.terms().len();
+    let with_term: Vec<u64> =
+        terms.map(|term| newest.iter().filter(|at| has(**at, term)).count() as u64).collect();
     let admits =
         |at: &usize| request.admits(Some(memories[*at].created_at), memories[*at].archived);
-    let chosen = choose::<_, Error>(&with_stem, most, |stem| {
-        let with = newest.iter().copied().filter(admits).filter(|at| has(*at, stem));
+    let chosen = choose::<_, Error>(&with_term, most, |term| {
+        let with = newest.iter().copied().filter(admits).filter(|at| has(*at, term));
         Ok(with.take(most).collect())
     })?;
     let (number, mut near, mut kind) = (memories.len() as u64, Vec::new(), None);
@@ -90,5 +90,5 @@ fn of_at_most(
         near.push(Near { memory, counts, matches, similarity: None, begins_run });
     }
     let skipped = number - near.len() as u64;
-    Ok(Candidates { memories: number, with_stem, near, skipped, ..Candidates::default() })
+    Ok(Candidates { memories: number, with_term, near, skipped, ..Candidates::default() })
 }

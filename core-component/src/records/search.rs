@@ -1,7 +1,7 @@
 //! The memories, as entries of a search.
 
 use super::agent::Agent;
-use super::agents::{Files, names_beside};
+use super::agents::{Files, names_in_database};
 use super::candidates::{Candidates, Near};
 use super::error::{Code, Error};
 use super::memory::Memory;
@@ -20,7 +20,16 @@ pub(super) const SOURCE: Source = Source { toolset: "records", collect, read: |_
 /// Adds the memories of the agents that are asked for and the caller may use.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let files = Files::list(&*call.storage.open(&Place::named(LABEL)).map_err(Error::from)?)?;
-    let names = names_beside(call, &files)?;
+    let mut names = files.agents();
+    match names_in_database(call) {
+        Ok(more) => names.extend(more),
+        // Such as in a host without databases.
+        Err(error) if error.code == Code::PermissionError && !names.is_empty() => {
+            entries
+                .warn(format!("records in `memories.db` were not searched: {}", error.message()));
+        }
+        Err(error) => return Err(error.into()),
+    }
     let (request, tool) = (entries.request, call.listed("records", "query_memories"));
     let mut agents = Vec::new();
     for name in names.into_iter().filter(|name| call.context.reaches(name)) {
@@ -86,8 +95,8 @@ pub(super) fn add_candidates(
     agent: &str,
     tool: &str,
 ) {
-    let Candidates { memories, with_stem, near, .. } = candidates;
-    entries.count(memories, &with_stem);
+    let Candidates { memories, with_term, near, .. } = candidates;
+    entries.count(memories, &with_term);
     for Near { memory, counts, matches, similarity, begins_run } in near {
         if begins_run {
             entries.begin_run();

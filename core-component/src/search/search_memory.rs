@@ -21,7 +21,7 @@ const MAX_PASSAGES: usize = 12_000;
 /// A passage has at least as many characters as this, however many there are.
 const LEAST_PASSAGE: usize = 160;
 
-/// The share of a question's stems that one of the hits has to have. Otherwise the answer says that
+/// The share of a question's terms that one of the hits has to have. Otherwise the answer says that
 /// the hits are weak.
 const WEAK: f64 = 0.5;
 
@@ -147,6 +147,7 @@ impl Tool for SearchMemory {
             ignores_indexes: false,
             work: Work::of_search(),
         };
+        check_dates(&request)?;
         let limit = input.limit as usize;
         let found = search(call, &request, &input.toolsets)?;
         if found.wants_vector && !request.query.is_empty() {
@@ -258,6 +259,17 @@ fn bound(
     moment.map(Some).ok_or_else(error)
 }
 
+fn check_dates(request: &Request) -> Result<(), Error> {
+    if let (Some(from), Some(to)) = (request.from, request.to)
+        && from > to
+    {
+        let message = "`from_date` is after `to_date`: exchange them";
+        let accepted = format!("a moment up to {to}");
+        return Err(Error::at(Code::InvalidInput, message, "from_date", accepted));
+    }
+    Ok(())
+}
+
 /// An entry with the index of its owner.
 type Candidate = Ranked<(usize, Entry)>;
 
@@ -294,7 +306,8 @@ fn output(
     let entries = owners.iter().map(|(_, entries)| entries).sum();
     let advice = match (request.query.is_empty(), entries, candidates.is_empty()) {
         (true, ..) => Some("the query has no word: ask with some words".to_owned()),
-        (_, 0, _) if !skipped.is_empty() => None,
+        // The warnings say what may be kept.
+        (_, 0, _) if !warnings.is_empty() => None,
         (_, 0, _) => nothing_kept(request, &others),
         (_, _, true) => (hidden == 0).then(|| without_hit(request, entries, has_word)),
         _ => is_weak.then(|| {

@@ -4,7 +4,7 @@ use agent_memory_storage::{Error, ErrorCode};
 use std::time::{Duration, Instant};
 
 /// The maximum time that a writer waits at the head of the queue: 1 h.
-pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);
+pub use agent_memory_setting_values::MAX_LOCK_WAIT;
 
 /// The maximum time that a writer waits in all, while others take the lock in between.
 const TOTAL_WAIT: Duration = Duration::from_secs(30);

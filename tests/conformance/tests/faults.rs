@@ -32,6 +32,7 @@ fn no_storage_fault_damages_the_records() {
         "delete",
         "recall",
         "agents",
+        "embedding",
     ];
     Sweep::of("records").sampling(5, topics).run();
 }
@@ -48,6 +49,7 @@ fn no_storage_fault_damages_the_layers() {
         "foreign",
         "import",
         "forget",
+        "follow-ups",
     ];
     // If a fault stops an add from summarising, the next add or clear does it. So these fields may
     // differ when the call is repeated.

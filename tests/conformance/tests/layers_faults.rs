@@ -1,35 +1,11 @@
 //! Recent memories and what becomes of them, where storage fails.
 
-use std::cell::Cell;
-
 use agent_memory_conformance::core_runner::context_of;
-use agent_memory_conformance::faults::{Action, FaultyStorage, PendingOperation, Plan};
+use agent_memory_conformance::faults::{Every, FaultyStorage};
 use agent_memory_conformance::in_memory::InMemoryStorage;
 use agent_memory_core::storage::{ErrorCode, Place};
 use agent_memory_core::toolbox;
 use serde_json::{Value, json};
-
-/// Lets every so many-th operation fail, and each commit that fails stand or not by turns.
-struct Every {
-    period: usize,
-    code: ErrorCode,
-    done: Cell<usize>,
-}
-
-impl Plan for Every {
-    fn decide(&self, operation: PendingOperation) -> Action {
-        let count = self.done.get() + 1;
-        self.done.set(count);
-        // An error that is an answer is none, and after `io` alone a commit may stand.
-        match count.is_multiple_of(self.period) && operation.normal_error != Some(self.code) {
-            true if self.code == ErrorCode::Io && (count / self.period).is_multiple_of(2) => {
-                Action::Fail(self.code, operation.changes.len())
-            }
-            true => Action::Fail(self.code, 0),
-            false => Action::Proceed,
-        }
-    }
-}
 
 #[test]
 fn every_acknowledged_memory_is_recent_or_counted_by_the_compost_whatever_fails() {
@@ -37,8 +13,7 @@ fn every_acknowledged_memory_is_recent_or_counted_by_the_compost_whatever_fails(
         for period in [2, 3, 5, 7, 8, 9, 11, 13, 17, 19, 23, 29, 31, 37] {
             let memory = InMemoryStorage::new();
             memory.grant(Place::named("layers"));
-            let plan = Every { period, code, done: Cell::default() };
-            let storage = FaultyStorage::new(memory, plan);
+            let storage = FaultyStorage::new(memory, Every::new(period, code));
             let context = context_of(&json!({
                 "settings": {"toolsets": ["layers"], "layers": {"recent_capacity": 3}},
                 "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,

@@ -24,8 +24,8 @@ const PAGE: u32 = 1_000;
 pub(in crate::layers) struct Candidates<T> {
     /// The number of the agent's rows.
     pub rows: u64,
-    /// The number of its rows with each stem of the query.
-    pub with_stem: Vec<u64>,
+    /// The number of its rows with each term of the query.
+    pub with_term: Vec<u64>,
     /// The matches and the rows around them, by id.
     pub near: Vec<Near<T>>,
     /// How many rows were not looked at, because the work of the search was used up.
@@ -41,7 +41,7 @@ pub(in crate::layers) struct Near<T> {
     pub begins_run: bool,
 }
 
-/// A row with a stem of the query that was read.
+/// A row with a term of the query that was read.
 struct Waiting {
     id: i64,
     counts: Counts,
@@ -71,18 +71,18 @@ impl Reader<'_> {
         let (waiting, skipped) = self.waiting::<T>(request, indexed)?;
         request.work.begin(share, 1);
         let search = Search { reader: self, layer, request, indexed, waiting };
-        let stems = 0..request.query.terms().len();
-        let with_stem = stems.map(|stem| Ok(search.number_with(stem)?.min(rows)));
-        let with_stem = with_stem.collect::<Result<Vec<u64>, Error>>()?;
+        let terms = 0..request.query.terms().len();
+        let with_term = terms.map(|term| Ok(search.number_with(term)?.min(rows)));
+        let with_term = with_term.collect::<Result<Vec<u64>, Error>>()?;
         let dates = Query { words: None, from: request.from, to: request.to, limit: 0 };
         let (near, more) = match self.ids_between_dates(layer, &dates)? {
             Some(ids) => {
-                let newest = |stem| search.newest(stem, &dates, ids);
-                search.near(&choose(&with_stem, MAX_MATCHES, newest)?)?
+                let newest = |term| search.newest(term, &dates, ids);
+                search.near(&choose(&with_term, MAX_MATCHES, newest)?)?
             }
             None => (Vec::new(), 0),
         };
-        Ok(Candidates { rows, with_stem, near, skipped: skipped + more })
+        Ok(Candidates { rows, with_term, near, skipped: skipped + more })
     }
 
     fn number(
@@ -95,7 +95,7 @@ impl Reader<'_> {
         Ok(rows.first().map_or(Ok(0), |row| integer(&row[0]))? as u64)
     }
 
-    /// The rows with a stem of the query that the index does not have, the oldest first, and the
+    /// The rows with a term of the query that the index does not have, the oldest first, and the
     /// number of those that were not read. The newest are read first.
     fn waiting<T: Searched>(
         &self,
@@ -147,33 +147,33 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The query for rows with a stem.
-    fn rows_with(&self, stem: usize) -> Value {
-        Value::Text(stem_query(self.reader.agent, &self.request.query.terms()[stem]))
+    /// The query for rows with a term.
+    fn rows_with(&self, term: usize) -> Value {
+        Value::Text(stem_query(self.reader.agent, &self.request.query.terms()[term]))
     }
 
-    /// The number of the agent's rows with a stem.
-    fn number_with(&self, stem: usize) -> Result<u64, Error> {
-        let waiting = self.waiting.iter().filter(|row| row.counts.has(stem)).count() as u64;
+    /// The number of the agent's rows with a term.
+    fn number_with(&self, term: usize) -> Result<u64, Error> {
+        let waiting = self.waiting.iter().filter(|row| row.counts.has(term)).count() as u64;
         if self.indexed.is_none() {
             return Ok(waiting);
         }
         let index = self.layer.index;
         let sql = format!("SELECT count(*) FROM {index} WHERE {index} MATCH ?1");
-        Ok(waiting + self.reader.number(self.layer, &sql, [self.rows_with(stem)])?)
+        Ok(waiting + self.reader.number(self.layer, &sql, [self.rows_with(term)])?)
     }
 
-    /// The newest rows with a stem that can be hits, as [`choose`] asks for them.
-    fn newest(&self, stem: usize, dates: &Query, ids: Ids) -> Result<Vec<i64>, Error> {
+    /// The newest rows with a term that can be hits, as [`choose`] asks for them.
+    fn newest(&self, term: usize, dates: &Query, ids: Ids) -> Result<Vec<i64>, Error> {
         let waiting = self.waiting.iter().rev();
-        let waiting = waiting.filter(|row| row.can_be_hit && row.counts.has(stem));
+        let waiting = waiting.filter(|row| row.can_be_hit && row.counts.has(term));
         let mut newest: Vec<i64> = waiting.map(|row| row.id).take(MAX_MATCHES).collect();
         let Some(indexed) = self.indexed else { return Ok(newest) };
         let Layer { table, index, moment: moment_column, .. } = self.layer;
         let mut before = ids.before.min(indexed.saturating_add(1));
         while newest.len() < MAX_MATCHES {
             let bounds = [ids.first, before, MAX_MATCHES as i64].map(Value::Integer);
-            let mut parameters = vec![text(self.reader.agent), self.rows_with(stem)];
+            let mut parameters = vec![text(self.reader.agent), self.rows_with(term)];
             parameters.extend(bounds);
             let mut conditions = dates_of(self.layer, dates, &mut parameters);
             conditions.push(format!(

@@ -21,8 +21,8 @@ use crate::time::Timestamp;
 const PAGE: usize = 100;
 const PAGE_BYTES: i64 = 4 << 20;
 
-/// If a stem has more memories, SQLite reads the memories from the newest on. Otherwise it looks up
-/// each memory of the stem.
+/// If a term has more memories, SQLite reads the memories from the newest on. Otherwise it looks up
+/// each memory of the term.
 const FEW: u64 = 4 * MAX_MATCHES as u64;
 
 /// The candidates of a search among an agent's memories.
@@ -42,18 +42,18 @@ pub(super) fn candidates(
     let terms = request.query.terms();
     let with_words = terms.iter().map(|stems| search.words_of(stems));
     let with_words = with_words.collect::<Result<Vec<String>, Error>>()?;
-    let with_stem = with_words.iter().enumerate().map(|(stem, words)| {
+    let with_term = with_words.iter().enumerate().map(|(term, words)| {
         let sql = "SELECT count(*) FROM memories_words WHERE memories_words MATCH ?1";
-        Ok(number(view, sql, [text(words)])? + search.pending_with(stem).count() as u64)
+        Ok(number(view, sql, [text(words)])? + search.pending_with(term).count() as u64)
     });
-    let with_stem = with_stem.collect::<Result<Vec<u64>, Error>>()?;
-    let matches = choose(&with_stem, MAX_MATCHES, |stem| {
-        search.newest(stem, &with_words[stem], with_stem[stem])
+    let with_term = with_term.collect::<Result<Vec<u64>, Error>>()?;
+    let matches = choose(&with_term, MAX_MATCHES, |term| {
+        search.newest(term, &with_words[term], with_term[term])
     })?;
     let similarities = similarities(view, agent, request)?;
     let (near, skipped) = search.near(&matches, &similarities)?;
     let Similarities { wants_vector, warning: not_compared, .. } = similarities;
-    Ok(Candidates { memories, with_stem, near, unread, skipped, wants_vector, not_compared })
+    Ok(Candidates { memories, with_term, near, unread, skipped, wants_vector, not_compared })
 }
 
 fn number(
@@ -165,15 +165,15 @@ impl Search<'_> {
         Ok(words.unwrap_or_else(|| NOTHING.to_owned()))
     }
 
-    /// The keys of the pending memories with a stem.
-    fn pending_with(&self, stem: usize) -> impl Iterator<Item = i64> {
-        self.pending.iter().filter(move |(_, counts)| counts.has(stem)).map(|(key, _)| *key)
+    /// The keys of the pending memories with a term.
+    fn pending_with(&self, term: usize) -> impl Iterator<Item = i64> {
+        self.pending.iter().filter(move |(_, counts)| counts.has(term)).map(|(key, _)| *key)
     }
 
-    /// The newest memories with a stem that can be hits, as [`choose`] asks for them.
+    /// The newest memories with a term that can be hits, as [`choose`] asks for them.
     ///
     /// `+` excludes an index, see "unary +" in <https://www.sqlite.org/optoverview.html>.
-    fn newest(&self, stem: usize, words: &str, number: u64) -> Result<Vec<i64>, Error> {
+    fn newest(&self, term: usize, words: &str, number: u64) -> Result<Vec<i64>, Error> {
         let (table, agent, key) = match number > FEW {
             true => ("memories AS m INDEXED BY memories_by_created_at", "m.agent", "+m.key"),
             false => ("memories AS m", "+m.agent", "m.key"),
@@ -189,7 +189,7 @@ impl Search<'_> {
         let parameters = [
             Value::Integer(self.agent),
             text(words),
-            json(&self.pending_with(stem).collect::<Vec<_>>()),
+            json(&self.pending_with(term).collect::<Vec<_>>()),
             flag(self.request.include_archived),
             Value::Integer(moment(self.request.from, i64::MIN)),
             Value::Integer(moment(self.request.to, i64::MAX)),

@@ -1,8 +1,9 @@
 //! Fault injection: storage whose operations fail.
 //!
-//! Before each operation, [`FaultyStorage`] asks a [`Plan`] whether it fails. There are two plans.
-//! [`CaseFaults`] injects the faults that a case of the conformance suite names. A [`Sweep`] injects
-//! every fault into every operation of every call: `Sweep::of("sessions").run()`.
+//! Before each operation, [`FaultyStorage`] asks a [`Plan`] whether it fails. There are three plans.
+//! [`CaseFaults`] injects the faults that a case of the conformance suite names. [`Every`] lets every
+//! so many-th operation of many calls fail. A [`Sweep`] injects every fault into every operation of
+//! every call: `Sweep::of("sessions").run()`.
 //!
 //! A sweep does not know which error code a storage error has to become. The [`table`] does.
 //!
@@ -10,6 +11,7 @@
 
 mod call;
 mod case_faults;
+mod every;
 mod point;
 mod state;
 mod storage;
@@ -18,6 +20,7 @@ pub mod table;
 
 pub use call::{Attempt, Call, Counts, Finding, MAY_STAND};
 pub use case_faults::CaseFaults;
+pub use every::Every;
 pub use point::{Fault, FaultKind, Point};
 pub use state::{State, StateChange};
 pub use storage::{Action, FaultyStorage, INJECTED, PendingOperation, Plan};

@@ -36,7 +36,8 @@ pub struct Sweep {
     sample: Option<Sample>,
 }
 
-/// The calls of a sample: a number of calls of each tool in each format. Earlier topics come first.
+/// The calls of a sample: a number of calls of each tool in each format, and all requests that call no
+/// tool. Earlier topics come first.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     calls: usize,
@@ -78,7 +79,7 @@ impl Sweep {
     }
 
     /// Limits the sweep to a number of calls of each tool in each format, from cases of these topics.
-    /// Earlier topics come first.
+    /// Earlier topics come first. Requests that call no tool are all swept.
     pub fn sampling(mut self, calls: usize, topics: &'static [&'static str]) -> Self {
         self.sample = Some(Sample { calls, topics });
         self
@@ -142,11 +143,12 @@ impl Sweep {
                 make_request(storage, &request, &context)
             };
             let after = before.reopened(&place);
-            let result = match make(&after, Attempt::First) {
+            let answer = make(&after, Attempt::First);
+            let succeeds = matches!(answer, Answer::Result(_));
+            let result = match answer {
                 Answer::Result(result) if step.is_call() => Some(result),
                 _ => None,
             };
-            let succeeds = result.is_some();
             ids.push(result.as_ref());
             let after = State::of(&after, &place);
             let name = format!("{}:{index}", case.name);
@@ -250,7 +252,7 @@ impl Sample {
                 let format = case.format.map(Format::name);
                 let count = counts.entry((format, step.name())).or_default();
                 *count += 1;
-                if *count <= self.calls {
+                if *count <= self.calls || !step.is_call() {
                     chosen.insert((case.name.clone(), index));
                 }
             }

@@ -118,12 +118,12 @@ fn the_index_finds_the_hits_and_the_scores_of_reading_everything() {
             };
             let by_index = reader.candidates(&request).expect("candidates");
             let of_all = of_all(all(), &request).expect("candidates");
-            assert_eq!(by_index.with_stem, of_all.with_stem, "{question}");
+            assert_eq!(by_index.with_term, of_all.with_term, "{question}");
             let (found, expected) = (hits(&request, by_index), hits(&request, of_all));
             assert_eq!(found, expected, "{question} {archived} {from:?} {to:?}");
         }
     }
     let many = reader.candidates(&request("run")).expect("candidates");
-    assert!(many.with_stem[0] > 1_000);
+    assert!(many.with_term[0] > 1_000);
     assert_eq!(many.near.iter().filter(|near| near.matches == Match::Words).count(), 500);
 }

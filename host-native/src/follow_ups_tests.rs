@@ -1,0 +1,62 @@
+//! Follow-ups that were left, with the vectors of a toolset.
+
+use super::*;
+use crate::storage::Statement;
+use crate::{BoxFuture, Clock, Embedder};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Fails twice, and then gives vectors.
+#[derive(Default)]
+struct Recovering(AtomicUsize);
+
+impl Embedder for Recovering {
+    fn name(&self) -> &str {
+        "local"
+    }
+
+    fn embed<'a>(
+        &'a self,
+        texts: &'a [String],
+        _: Instant,
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, String>> {
+        let vectors = match self.0.fetch_add(1, Ordering::Relaxed) {
+            0 | 1 => Err("out of order".to_owned()),
+            _ => Ok(texts.iter().map(|_| vec![1.0]).collect()),
+        };
+        Box::pin(async { vectors })
+    }
+}
+
+#[tokio::test]
+async fn an_embedder_that_has_recovered_is_asked_without_a_write() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().to_str().expect("UTF-8");
+    // Each call comes an hour later: the longest pause after a failure is over.
+    let start = "2025-01-20T10:00:00Z".parse().expect("a time");
+    let clock = Clock::Fixed { start, step: Duration::from_secs(3_600) };
+    let memory = AgentMemory::builder()
+        .toolsets(["records"])
+        .setting("records", "directory", path)
+        .setting("records", "format", "sqlite")
+        .clock(clock)
+        .embedder(Arc::new(Recovering::default()))
+        .build()
+        .expect("built");
+    memory.resume_every(Duration::from_millis(1), Caller::default());
+    let added = memory.call("add_core_memory", r#"{"content": "The sloop."}"#).await;
+    assert!(added.expect("called").answer.is_ok());
+    let sql = "SELECT vector FROM vectors WHERE vector IS NOT NULL".to_owned();
+    let stored = Statement { sql, parameters: Vec::new() };
+    let start = Instant::now();
+    loop {
+        let rows = memory.query("records", "memories.db", stored.clone(), 1).await;
+        if rows.is_ok_and(|rows| !rows.rows.is_empty()) {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "no vector");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let close = memory.close(Duration::from_secs(60));
+    tokio::time::timeout(Duration::from_secs(60), close).await.expect("it ends");
+    assert!(memory.in_progress().tasks.is_empty());
+}

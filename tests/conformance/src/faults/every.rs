@@ -1,0 +1,37 @@
+//! Faults in a regular distance, through many calls.
+
+use std::cell::Cell;
+
+use agent_memory_core::storage::ErrorCode;
+
+use super::storage::{Action, PendingOperation, Plan};
+
+/// Lets every so many-th operation fail, and each commit that fails stand or not by turns.
+#[derive(Debug)]
+pub struct Every {
+    period: usize,
+    code: ErrorCode,
+    done: Cell<usize>,
+}
+
+impl Every {
+    /// Lets operations fail with this error, each `period`-th one.
+    pub fn new(period: usize, code: ErrorCode) -> Self {
+        Self { period, code, done: Cell::default() }
+    }
+}
+
+impl Plan for Every {
+    fn decide(&self, operation: PendingOperation) -> Action {
+        let count = self.done.get() + 1;
+        self.done.set(count);
+        // An error that is an answer is none, and after `io` alone a commit may stand.
+        match count.is_multiple_of(self.period) && operation.normal_error != Some(self.code) {
+            true if self.code == ErrorCode::Io && (count / self.period).is_multiple_of(2) => {
+                Action::Fail(self.code, operation.changes.len())
+            }
+            true => Action::Fail(self.code, 0),
+            false => Action::Proceed,
+        }
+    }
+}

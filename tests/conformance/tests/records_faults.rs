@@ -1,0 +1,129 @@
+//! The vectors of records, where storage fails.
+
+use agent_memory_conformance::core_runner::context_of;
+use agent_memory_conformance::faults::{Every, FaultyStorage};
+use agent_memory_conformance::in_memory::InMemoryStorage;
+use agent_memory_core::context::Context;
+use agent_memory_core::storage::{ErrorCode, Place, Storage};
+use agent_memory_core::toolbox::{self, FollowUp, Outcome};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+/// Each may have its text changed once.
+const MEMORIES: usize = 24;
+
+/// A host that asks an embedder. Each call comes an hour later, so that leases and pauses are over.
+struct Host {
+    storage: FaultyStorage<Every>,
+    fails: bool,
+    calls: i64,
+}
+
+impl Host {
+    fn call(
+        &mut self,
+        call: impl FnOnce(&dyn Storage, &Context) -> Result<Outcome, toolbox::Failure>,
+    ) -> Outcome {
+        let start: Timestamp = "2025-01-20T10:00:00Z".parse().expect("a time");
+        self.calls += 1;
+        let context = context_of(&json!({
+            "settings": {"toolsets": ["records"], "records": {"format": "sqlite"}},
+            "now": format!("{:.3}", start + SignedDuration::from_hours(self.calls)),
+            "utc_offset_minutes": 0, "seed": self.calls, "embedder": "scripted",
+        }));
+        self.storage.memory().begin_call();
+        let storage: &dyn Storage = if self.fails { &self.storage } else { self.storage.memory() };
+        call(storage, &context).expect("an outcome")
+    }
+
+    fn tool(&mut self, name: &str, arguments: &Value) -> Value {
+        let arguments = arguments.to_string();
+        let outcome =
+            self.call(|storage, context| toolbox::call_tool(storage, name, &arguments, context));
+        serde_json::from_str(&outcome.answer.expect("a result")).expect("JSON")
+    }
+
+    fn pending(&mut self) -> Vec<FollowUp> {
+        self.call(toolbox::pending).follow_ups
+    }
+
+    /// Claims a batch. None if nothing is wanted, or after a fault.
+    fn claim(&mut self) -> Option<FollowUp> {
+        let claimed =
+            self.call(|storage, context| toolbox::claim(storage, "records/1", 90, context));
+        claimed.follow_ups.into_iter().next()
+    }
+
+    /// Answers a batch with the vectors of its texts.
+    fn answer(&mut self, batch: &FollowUp) {
+        let claimed: Value = serde_json::from_str(&batch.payload).expect("JSON");
+        let texts = claimed["texts"].as_array().expect("texts").iter();
+        let vectors: Vec<Vec<u8>> =
+            texts.map(|text| vector(text.as_str().expect("a text"))).collect();
+        let answer = json!({"batch": claimed["batch"], "model": "scripted", "vectors": vectors});
+        self.call(|storage, context| {
+            toolbox::answer(storage, &batch.id, &answer.to_string(), context)
+        });
+    }
+
+    /// Checks that each stored vector is that of its text, and returns their number.
+    fn check(&self, at: &str) -> usize {
+        let sql = "SELECT content, hex(vector) FROM memories \
+                   JOIN vectors ON memory = memories.key WHERE vector IS NOT NULL";
+        // Before the first claim that succeeds there is no table.
+        let rows = self.storage.memory().query_sql(sql).unwrap_or_default();
+        for row in &rows {
+            let [content, stored] = [0, 1].map(|column| row[column].as_str().expect("a text"));
+            let bytes = vector(content).into_iter().flat_map(|of| f32::from(of).to_le_bytes());
+            let expected: String = bytes.map(|byte| format!("{byte:02X}")).collect();
+            assert_eq!(stored, expected, "the vector of `{content}`: {at}");
+        }
+        rows.len()
+    }
+}
+
+/// The vector of a text: the number in the text is the place of the only 1.
+fn vector(text: &str) -> Vec<u8> {
+    let place: usize = text.strip_prefix("text ").expect("a text").parse().expect("a number");
+    (0..2 * MEMORIES).map(|at| u8::from(at == place)).collect()
+}
+
+#[test]
+fn every_memory_gets_the_vector_of_its_text_whatever_failed_before() {
+    for code in [ErrorCode::Io, ErrorCode::NoSpace, ErrorCode::Busy] {
+        let mut early = 0;
+        for period in (31..130).step_by(3) {
+            let at = format!("{code:?} at every {period}th operation of claims and answers");
+            let memory = InMemoryStorage::new();
+            memory.grant(Place::named("records"));
+            let storage = FaultyStorage::new(memory, Every::new(period, code));
+            let mut host = Host { storage, fails: false, calls: 0 };
+            let (mut last, mut batch) = (None, None);
+            for number in 0..MEMORIES {
+                host.fails = false;
+                // A text that was claimed changes before the answer.
+                if let Some(id) = last {
+                    let content = format!("text {}", MEMORIES + number);
+                    host.tool("update_memory", &json!({"id": id, "content": content}));
+                }
+                let content = format!("text {number}");
+                let added = host.tool("add_core_memory", &json!({"content": content}));
+                last = Some(added["id"].clone()).filter(|_| number % 3 == 0);
+                host.fails = true;
+                if let Some(batch) = batch.take() {
+                    host.answer(&batch);
+                }
+                batch = host.claim();
+            }
+            early += host.check(&at);
+
+            host.fails = false;
+            while !host.pending().is_empty() {
+                let batch = host.claim().expect("what is pending can be claimed");
+                host.answer(&batch);
+            }
+            assert_eq!(host.check(&at), MEMORIES, "{at}");
+        }
+        assert!(early > 0, "no batch was stored in spite of faults: {code:?}");
+    }
+}
