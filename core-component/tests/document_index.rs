@@ -441,6 +441,20 @@ fn a_small_place_has_no_index() {
 }
 
 #[test]
+fn a_dash_in_the_title_of_a_log_does_not_slow_its_indexing() {
+    let scene = Scene::new(false);
+    let entry = "The kites collide. ".repeat(250);
+    for number in 0..100 {
+        let text =
+            format!("# ada — a day\n\n## Header\n\n- Agent Name: ada\n\n## Context\n\n{entry}\n");
+        scene.put(&path(number), &text);
+    }
+    scene.check("kite", "indexing");
+    // Half a MiB, where one search indexes a MiB.
+    assert_eq!(scene.rows("SELECT count(*) FROM documents").expect("rows"), [[json!(100)]]);
+}
+
+#[test]
 fn a_stamp_that_may_stay_is_not_indexed() {
     let scene =
         Scene { stamp: Some(|status| format!("{}-1-1-1", status.size)), ..Scene::with_logs(24) };
