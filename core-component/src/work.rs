@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 /// The work of one search, in bytes of English text.
-const OF_SEARCH: u64 = 48 << 20;
+const OF_SEARCH: u64 = 32 << 20;
 
 /// The work of one search for indexes of documents. It is beside the other: an index changes no
 /// answer.

@@ -455,6 +455,21 @@ fn a_dash_in_the_title_of_a_log_does_not_slow_its_indexing() {
 }
 
 #[test]
+fn an_index_of_more_than_16_large_segments_gets_complete() {
+    let scene = Scene::new(false);
+    // One search indexes one of them, because its words are dear to find.
+    let entry = "ไทย ".repeat(2_000);
+    for number in 0..20 {
+        scene.put(&path(number), &format!("# ada\n\n## Context\n\nA kite. {entry}\n"));
+    }
+    for number in 1..=20 {
+        scene.check("kite", "indexing");
+        let indexed = scene.rows("SELECT count(*) FROM documents").expect("rows");
+        assert_eq!(indexed, [[json!(number)]]);
+    }
+}
+
+#[test]
 fn a_stamp_that_may_stay_is_not_indexed() {
     let scene =
         Scene { stamp: Some(|status| format!("{}-1-1-1", status.size)), ..Scene::with_logs(24) };

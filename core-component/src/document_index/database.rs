@@ -5,25 +5,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::postings::{Indexed, Lengths, Posting, Postings, Stem};
-use super::segment::Segment;
+use super::segment::{self, Segment};
 use crate::ranking::Counts;
 use crate::sql::{statement, text};
 use crate::storage::database::{Connection, Kind, Mode, Statement, Transaction, Value};
 use crate::storage::{Error, ErrorCode, Place, Storage};
+use crate::work::OF_INDEXING;
 
 const DATABASE: &str = "documents.db";
 
 /// The version of the tables and of the stems. An index of another version is built anew.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// An index of as many documents, or of as many bytes of documents, takes no more. The others are
 /// read directly.
 const MAX_DOCUMENTS: u32 = 30_000;
 const MAX_BYTES: i64 = 64 << 20;
 
-/// The most segments. With more, the smallest half is dropped: the next search indexes its documents
+/// The most small segments. With more, they are dropped: the next search indexes their documents
 /// together.
-const MAX_SEGMENTS: i64 = 16;
+const MAX_SMALL_SEGMENTS: u64 = 16;
+/// A segment whose documents took less work is small.
+const LEAST_WORK: u64 = OF_INDEXING / MAX_SMALL_SEGMENTS;
 
 /// Drops what is there, and creates the tables. A document without a stamp is indexed elsewhere
 /// since.
@@ -32,8 +35,8 @@ const CREATE: [&str; 7] = [
     "DROP TABLE IF EXISTS postings",
     "DROP TABLE IF EXISTS version",
     "CREATE TABLE documents (segment INTEGER, number INTEGER, path TEXT NOT NULL, stamp TEXT, \
-     version TEXT NOT NULL, size INTEGER NOT NULL, lengths TEXT NOT NULL, facts TEXT NOT NULL, \
-     PRIMARY KEY (segment, number)) WITHOUT ROWID",
+     version TEXT NOT NULL, size INTEGER NOT NULL, work INTEGER NOT NULL, lengths TEXT NOT NULL, \
+     facts TEXT NOT NULL, PRIMARY KEY (segment, number)) WITHOUT ROWID",
     "CREATE INDEX documents_by_path ON documents (path)",
     "CREATE TABLE postings (segment INTEGER, stem INTEGER, entries TEXT NOT NULL, \
      PRIMARY KEY (segment, stem)) WITHOUT ROWID",
@@ -169,10 +172,10 @@ pub(super) fn write(
     let old = "SELECT segment FROM documents GROUP BY segment \
                HAVING count(stamp) * 2 < count(*)";
     transaction.execute(&drop_segments(old, &[]))?;
-    let small = "SELECT segment FROM documents GROUP BY segment \
-                 ORDER BY count(stamp), segment \
-                 LIMIT iif((SELECT count(DISTINCT segment) FROM documents) > ?1, ?1 / 2, 0)";
-    transaction.execute(&drop_segments(small, &[Value::Integer(MAX_SEGMENTS)]))?;
+    let small = "SELECT segment FROM documents GROUP BY segment HAVING sum(work) < ?1";
+    let too_many = format!("{small} AND (SELECT count(*) FROM ({small})) > ?2");
+    let limits = [LEAST_WORK, MAX_SMALL_SEGMENTS].map(|limit| Value::Integer(limit as i64));
+    transaction.execute(&drop_segments(&too_many, &limits))?;
     transaction.commit()
 }
 
@@ -189,7 +192,8 @@ fn add(transaction: &dyn Transaction, segment: &Segment) -> Result<(), Error> {
     let next = transaction.query(&next, 1)?.rows;
     let number = next.first().and_then(|row| row.first()).ok_or_else(damaged)?;
     let rows = segment.documents.iter().enumerate().map(|(number, row)| {
-        (number, &row.path, &row.stamp, &row.version, row.size, row.lengths.text(), &row.facts)
+        let segment::Row { path, stamp, version, size, work, lengths, facts } = row;
+        (number, path, stamp, version, size, work, lengths.text(), facts)
     });
     let rows = json(&rows.collect::<Vec<_>>());
     let stems = segment.postings.iter().map(|(stem, postings)| (Stem::of(stem), &postings.text));
@@ -203,9 +207,10 @@ fn add(transaction: &dyn Transaction, segment: &Segment) -> Result<(), Error> {
             [rows.clone()],
         ),
         statement(
-            "INSERT INTO documents (segment, number, path, stamp, version, size, lengths, facts) \
+            "INSERT INTO documents \
+             (segment, number, path, stamp, version, size, work, lengths, facts) \
              SELECT ?2, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, \
-             value->>6 FROM json_each(?1)",
+             value->>6, value->>7 FROM json_each(?1)",
             [rows, number.clone()],
         ),
         statement(

@@ -38,6 +38,7 @@ pub(super) struct Row {
     pub stamp: String,
     pub version: String,
     pub size: u64,
+    pub work: u64,
     pub lengths: Lengths,
     pub facts: String,
 }
@@ -55,6 +56,7 @@ impl Segment {
             stamp: document.status.stamp.clone(),
             version: document.version.to_owned(),
             size: document.status.size,
+            work: document.work,
             lengths: Lengths(lengths),
             facts: document.facts,
         });
