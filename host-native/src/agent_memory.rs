@@ -7,11 +7,11 @@ use crate::caller::Caller;
 use crate::capability::toolbox;
 use crate::changes::{Changes, Notifier};
 use crate::completion::Completion;
+use crate::cooldown::Cooldown;
 use crate::description::{Audience, MountedToolset, Prompt, Resource, ResourceTemplate, Tool};
 use crate::engine::Engine;
 use crate::model::{EmbeddedText, Embedder, Model};
 use crate::outcome::{CallError, Outcome};
-use crate::rest::Rest;
 use crate::storage::{self, DatabaseKind, Registered, RegistryWriter, Rows, Statement, Storage};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,7 +37,7 @@ pub(crate) struct Mounted {
     pub(crate) models: Vec<Arc<dyn Model>>,
     pub(crate) models_by_hand: Vec<String>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
-    pub(crate) rest: Rest,
+    pub(crate) cooldown: Cooldown,
     pub(crate) embedder_by_hand: Option<String>,
     pub(crate) model_timeout: Duration,
     pub(crate) in_progress: InProgress,
@@ -394,9 +394,9 @@ impl AgentMemory {
         self.0.embedder.as_ref()
     }
 
-    /// The rest of the embedder.
-    pub(crate) fn rest(&self) -> &Rest {
-        &self.0.rest
+    /// The cool-down of the embedder.
+    pub(crate) fn cooldown(&self) -> &Cooldown {
+        &self.0.cooldown
     }
 
     /// The models that can be asked for a caller's summaries, the preferred one first.

@@ -1,5 +1,7 @@
 //! Work that goes on after calls were answered.
 
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -11,4 +13,16 @@ pub(crate) struct InProgress {
     pub(crate) closing: CancellationToken,
     /// Cancelled when the work in progress is given up.
     pub(crate) end: CancellationToken,
+    polling: Arc<Mutex<CancellationToken>>,
+}
+
+impl InProgress {
+    /// Begins to poll for follow-ups, in place of the earlier poll. The token is cancelled when it has to
+    /// end.
+    pub(crate) fn begin_polling(&self) -> CancellationToken {
+        let polling = self.closing.child_token();
+        let mut current = self.polling.lock().unwrap_or_else(PoisonError::into_inner);
+        mem::replace(&mut *current, polling.clone()).cancel();
+        polling
+    }
 }

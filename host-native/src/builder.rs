@@ -5,12 +5,12 @@ use crate::arrival::Arrivals;
 use crate::background::InProgress;
 use crate::capability::toolbox;
 use crate::changes::Notifier;
+use crate::cooldown::Cooldown;
 use crate::data_directory;
 use crate::description::{Description, OwnSettings, PlaceDescription, Toolset};
 use crate::engine::{Engine, Image};
 use crate::model::{Embedder, MAX_TIMEOUT};
 use crate::registry_format::ComponentFormat;
-use crate::rest::Rest;
 use crate::storage::{
     self, FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, StorageOptions,
 };
@@ -279,7 +279,7 @@ impl Builder {
             models: self.models,
             models_by_hand: self.models_by_hand,
             embedder: self.embedder,
-            rest: Rest::default(),
+            cooldown: Cooldown::default(),
             embedder_by_hand: self.embedder_by_hand,
             model_timeout: self.model_timeout.min(MAX_TIMEOUT),
             in_progress: InProgress::default(),

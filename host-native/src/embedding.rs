@@ -1,9 +1,9 @@
 //! Vectors of texts: for the follow-ups of a call, and for the query of a search.
 
 use crate::agent_memory::AgentMemory;
+use crate::cooldown::COOLDOWN;
 use crate::model::{EmbeddedText, Embedder};
 use crate::outcome::{FollowUp, WantedVector};
-use crate::rest::REST;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::slice;
@@ -19,10 +19,10 @@ struct Batch {
 }
 
 impl AgentMemory {
-    /// The vector that a search wants, if the embedder gives it in time. None while it rests.
+    /// The vector that a search wants, if the embedder gives it in time. None during a cool-down.
     pub(crate) async fn vector(&self, wanted: &WantedVector) -> Option<EmbeddedText> {
         let embedder = self.embedder().filter(|embedder| embedder.name() == wanted.model)?;
-        if self.rest().lasts(Instant::now()) {
+        if self.cooldown().lasts(Instant::now()) {
             return None;
         }
         let vectors = embedded(embedder, slice::from_ref(&wanted.text), wanted.deadline).await;
@@ -34,8 +34,8 @@ impl AgentMemory {
         match one {
             Ok([vector]) => Some(EmbeddedText { text: wanted.text.clone(), vector }),
             Err(error) => {
-                if self.rest().begin(Instant::now()) {
-                    tracing::warn!(error, "searches go on without vectors for {REST:?}");
+                if self.cooldown().begin(Instant::now()) {
+                    tracing::warn!(error, "searches go on without vectors for {COOLDOWN:?}");
                 }
                 None
             }

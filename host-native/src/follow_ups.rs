@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 #[path = "follow_ups_tests.rs"]
 mod tests;
 
-/// The lease of a follow-up, and the time between two looks for those that were left. It is longer
+/// The lease of a follow-up, and the time between two polls for those that were left. It is longer
 /// than twice [`MAX_TIMEOUT`](crate::model::MAX_TIMEOUT).
 const LEASE: Duration = Duration::from_secs(90);
 
@@ -28,8 +28,8 @@ impl AgentMemory {
     /// Carries out the follow-ups that were left in storage, now and every 90 s. A server calls it
     /// when its models can be asked.
     ///
-    /// It goes on after this returns, until [`close`](AgentMemory::close). Nothing happens if there is
-    /// no model to ask.
+    /// It goes on after this returns, until [`close`](AgentMemory::close) or the next `resume`. Nothing
+    /// happens if there is no model to ask.
     pub fn resume(&self, caller: Caller) {
         self.resume_every(LEASE, caller);
     }
@@ -39,14 +39,14 @@ impl AgentMemory {
             return;
         }
         let memory = self.clone();
-        let closing = self.in_progress().closing.clone();
+        let polling = self.in_progress().begin_polling();
         self.in_background(async move {
             loop {
                 match memory.pending(caller.clone()).await {
                     Ok(outcome) => memory.carry_out(outcome.follow_ups, &caller).await,
                     Err(error) => tracing::warn!(%error, "follow-ups cannot be listed"),
                 }
-                let slept = closing.run_until_cancelled(tokio::time::sleep(interval)).await;
+                let slept = polling.run_until_cancelled(tokio::time::sleep(interval)).await;
                 if slept.is_none() {
                     return;
                 }
@@ -70,7 +70,7 @@ impl AgentMemory {
     /// Waits until all follow-ups in progress have ended, at most for the given time. The others
     /// are left in storage for the next process.
     pub async fn close(&self, within: Duration) {
-        let InProgress { tasks, closing, end } = self.in_progress();
+        let InProgress { tasks, closing, end, .. } = self.in_progress();
         tasks.close();
         closing.cancel();
         if tokio::time::timeout(within, tasks.wait()).await.is_err() {

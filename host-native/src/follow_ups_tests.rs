@@ -60,3 +60,25 @@ async fn an_embedder_that_has_recovered_is_asked_without_a_write() {
     tokio::time::timeout(Duration::from_secs(60), close).await.expect("it ends");
     assert!(memory.in_progress().tasks.is_empty());
 }
+
+#[tokio::test]
+async fn a_later_poll_takes_the_place_of_the_earlier_one() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().to_str().expect("UTF-8");
+    let memory = AgentMemory::builder()
+        .toolsets(["records"])
+        .setting("records", "directory", path)
+        .embedder(Arc::new(Recovering::default()))
+        .build()
+        .expect("built");
+    for _ in 0..3 {
+        memory.resume(Caller::default());
+    }
+    let start = Instant::now();
+    while memory.in_progress().tasks.len() > 1 {
+        assert!(start.elapsed() < Duration::from_secs(60), "the earlier ones go on");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    memory.close(Duration::from_secs(60)).await;
+    assert!(memory.in_progress().tasks.is_empty());
+}

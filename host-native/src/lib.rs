@@ -31,6 +31,7 @@ mod caller;
 mod capability;
 mod changes;
 mod completion;
+mod cooldown;
 mod data_directory;
 mod description;
 mod embedding;
@@ -42,7 +43,6 @@ mod model;
 mod outcome;
 mod queue;
 mod registry_format;
-mod rest;
 mod roots;
 #[cfg(test)]
 #[path = "../../tests/src/skip.rs"]

@@ -82,26 +82,26 @@ export async function answerOf(
 }
 
 /** How long searches do not ask a function that gave no vector for a query, in milliseconds. */
-const defaultRest = 30_000
+const defaultCooldown = 30_000
 
-/** Asks the function for the vectors of queries. After a failure it rests, so that no search waits in vain. */
+/** Asks the function for the vectors of queries. After a failure there is a cool-down: no search waits. */
 export class QueryVectors {
   readonly #embedder: Embedder
-  readonly #rest: number
+  readonly #cooldown: number
   /** On the clock of `performance.now()`. */
-  #restEnds = 0
+  #cooldownEnds = 0
 
-  constructor(embedder: Embedder, rest = defaultRest) {
+  constructor(embedder: Embedder, cooldown = defaultCooldown) {
     this.#embedder = embedder
-    this.#rest = rest
+    this.#cooldown = cooldown
   }
 
   /**
-   * The vector that a search wants, if the function gives it in time, and undefined while it rests. The person who runs
-   * the program is told when a rest begins.
+   * The vector that a search wants, if the function gives it in time, and undefined during a cool-down. The person who
+   * runs the program is told when one begins.
    */
   async of({ model, text, deadlineMs }: WantedVector): Promise<EmbeddedText | undefined> {
-    if (model !== this.#embedder.model || this.#isResting()) return undefined
+    if (model !== this.#embedder.model || this.#isCoolingDown()) return undefined
     const controller = new AbortController()
     const late = () => controller.abort(new Error(`no vector within ${deadlineMs} ms`))
     const timer = setTimeout(late, deadlineMs)
@@ -109,17 +109,17 @@ export class QueryVectors {
       const [vector] = await vectorsOf(this.#embedder, [text], controller.signal)
       return { text, vector: vector! }
     } catch (error) {
-      if (this.#isResting()) return undefined
-      this.#restEnds = performance.now() + this.#rest
-      console.error(`agent-memory: searches go on without vectors for ${this.#rest / 1000} s: ${messageOf(error)}`)
+      if (this.#isCoolingDown()) return undefined
+      this.#cooldownEnds = performance.now() + this.#cooldown
+      console.error(`agent-memory: searches go on without vectors for ${this.#cooldown / 1000} s: ${messageOf(error)}`)
       return undefined
     } finally {
       clearTimeout(timer)
     }
   }
 
-  #isResting(): boolean {
-    return performance.now() < this.#restEnds
+  #isCoolingDown(): boolean {
+    return performance.now() < this.#cooldownEnds
   }
 }
 

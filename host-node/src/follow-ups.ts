@@ -14,7 +14,7 @@ export interface StoredFollowUps {
 export interface FollowUpTimes {
   /** How long a function has for one summary, or for the vectors of one batch. */
   readonly summary: number
-  /** The lease of a follow-up, and the time between two looks for those that were left. Longer than twice `summary`. */
+  /** The lease of a follow-up, and the time between two polls for those that were left. Longer than twice `summary`. */
   readonly lease: number
   /** How long `close` waits. */
   readonly close: number

@@ -130,14 +130,14 @@ for (const [what, ofQuery, says] of queryFailures) {
   })
 }
 
-test('the function is asked for a query again after its rest', async (context) => {
+test('the function is asked for a query again after its cool-down', async (context) => {
   const messages = warnings(context)
   const answers: Embed[] = [() => Promise.reject(new Error('no credit')), () => [[1]]]
   const embed: Embed = (texts, options) => answers.shift()!(texts, options)
   const queryVectors = new QueryVectors({ model: 'local', embed }, 20)
   const ask = () => queryVectors.of({ model: 'local', text: 'boats', deadlineMs: 1_000 })
   assert.equal(await ask(), undefined)
-  await sleep(30)
+  await sleep(100)
   assert.deepEqual(await ask(), { text: 'boats', vector: [1] })
   assert.equal(messages.length, 1)
 })

@@ -26,7 +26,7 @@ const MAX_BYTES: i64 = 64 << 20;
 /// together.
 const MAX_SMALL_SEGMENTS: u64 = 16;
 /// A segment whose documents took less work is small.
-const LEAST_WORK: u64 = OF_INDEXING / MAX_SMALL_SEGMENTS;
+const LEAST_WORK: u64 = OF_INDEXING / 4;
 
 /// Drops what is there, and creates the tables. A document without a stamp is indexed elsewhere
 /// since.

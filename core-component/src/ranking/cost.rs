@@ -1,13 +1,14 @@
 //! The work of finding the stems of a text.
 
 use super::stems::is_in_pairs;
-use crate::words::is_never_divided;
+use crate::words::{is_never_divided, is_one_word};
 
 /// The work for a byte of a letter that Unicode never divides from another: it is folded.
 const FOLDED: u64 = 6;
-/// The work for a byte of a character that is in a pair.
+/// The work for a byte of a character that is in a pair, and of ASCII beside characters around which
+/// the boundaries of words are looked up.
 const PAIRED: u64 = 5;
-/// The work for a byte of any other character: the boundaries of words are looked up around it.
+/// The work for a byte of such a character.
 const DIVIDED: u64 = 30;
 
 /// The most work for a byte of any text.
@@ -20,19 +21,19 @@ pub(crate) fn cost(text: &str) -> u64 {
     if text.is_ascii() {
         return text.len() as u64;
     }
-    text.chars().map(|character| character.len_utf8() as u64 * of_byte(character)).sum()
+    text.split_inclusive(|c: char| c.is_ascii_whitespace()).map(of_part).sum()
 }
 
-fn of_byte(character: char) -> u64 {
-    if character.is_ascii() {
-        1
-    } else if is_never_divided(character) {
-        FOLDED
-    } else if is_in_pairs(character) {
-        PAIRED
-    } else {
-        DIVIDED
-    }
+/// The work for a part of a text between spaces.
+fn of_part(part: &str) -> u64 {
+    let of_ascii = if part.is_ascii() || is_one_word(part.trim_ascii_end()) { 1 } else { PAIRED };
+    let of_byte = |character: char| match character {
+        _ if character.is_ascii() => of_ascii,
+        _ if is_never_divided(character) => FOLDED,
+        _ if is_in_pairs(character) => PAIRED,
+        _ => DIVIDED,
+    };
+    part.chars().map(|character| character.len_utf8() as u64 * of_byte(character)).sum()
 }
 
 #[cfg(test)]
@@ -41,11 +42,21 @@ mod tests {
 
     #[test]
     fn a_text_costs_more_the_harder_its_words_are_to_find() {
-        for (text, expected) in
-            [("", 0), ("two words", 9), ("été", 25), ("слово", 60), ("東京", 30), ("ไทย", 270)]
-        {
+        for (text, expected) in [
+            ("", 0),
+            ("two words", 9),
+            ("été", 25),
+            ("(été) ", 28),
+            ("слово", 60),
+            ("東京", 30),
+            ("ไทย", 270),
+            ("dash — dash", 5 + 95 + 4),
+            ("dash—dash", 20 + 90 + 20),
+        ] {
             assert_eq!(cost(text), expected, "{text}");
         }
-        assert!("ﬁé東ไ—😀".chars().all(|character| of_byte(character) <= MAX_COST));
+        for character in ["ﬁ", "é", "東", "ไ", "—", "😀", "a"] {
+            assert!(cost(character) <= MAX_COST * character.len() as u64, "{character}");
+        }
     }
 }

@@ -161,7 +161,6 @@ const FORMS: &[&str] = &[
     "teach taught",
     "tear tore torn",
     "tell told",
-    "thesis theses",
     "thief thieves",
     "think thought",
     "throw threw thrown",
@@ -174,7 +173,6 @@ const FORMS: &[&str] = &[
     "wear wore worn",
     "weave wove woven",
     "wife wives",
-    "win won",
     "withdraw withdrew withdrawn",
     "withhold withheld",
     "wolf wolves",
@@ -185,6 +183,7 @@ const FORMS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranking::stop_words::is_stop_word;
 
     fn stems(word: &str) -> Option<String> {
         stems_of_forms(word, &stem_of(word, true)).map(|stems| stems.join(" "))
@@ -199,6 +198,13 @@ mod tests {
             assert_eq!(stems(word).as_deref(), Some("index indic"), "{word}");
         }
         assert_eq!(stems("test"), None);
+    }
+
+    #[test]
+    fn no_form_is_found_by_a_stop_word() {
+        for form in FORMS.iter().flat_map(|forms| forms.split(' ')) {
+            assert!(!is_stop_word(&stem_of(form, true)), "{form}");
+        }
     }
 
     #[test]

@@ -20,17 +20,18 @@ pub(super) const SOURCE: Source = Source { toolset: "records", collect, read: |_
 /// Adds the memories of the agents that are asked for and the caller may use.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let files = Files::list(&*call.storage.open(&Place::named(LABEL)).map_err(Error::from)?)?;
+    let (request, tool) = (entries.request, call.listed("records", "query_memories"));
+    let is_wanted = |name: &String| call.context.reaches(name) && request.is_for(name);
     let mut names = files.agents();
     match names_in_database(call) {
         Ok(more) => names.extend(more),
         // Such as in a host without databases.
-        Err(error) if error.code == Code::PermissionError && !names.is_empty() => {
+        Err(error) if error.code == Code::PermissionError && names.iter().any(&is_wanted) => {
             entries
                 .warn(format!("records in `memories.db` were not searched: {}", error.message()));
         }
         Err(error) => return Err(error.into()),
     }
-    let (request, tool) = (entries.request, call.listed("records", "query_memories"));
     let mut agents = Vec::new();
     for name in names.into_iter().filter(|name| call.context.reaches(name)) {
         match AgentName::parse(&name) {

@@ -291,6 +291,7 @@ fn output(
         mut warnings,
         ..
     } = found;
+    let is_partial = !warnings.is_empty();
     warnings.extend(not_read(request, &skipped));
     fuse(&mut candidates, |(_, entry)| entry.similarity);
     let mut candidates: Vec<_> = candidates
@@ -306,9 +307,8 @@ fn output(
     let entries = owners.iter().map(|(_, entries)| entries).sum();
     let advice = match (request.query.is_empty(), entries, candidates.is_empty()) {
         (true, ..) => Some("the query has no word: ask with some words".to_owned()),
-        // The warnings say what may be kept.
-        (_, 0, _) if !warnings.is_empty() => None,
-        (_, 0, _) => nothing_kept(request, &others),
+        (_, 0, _) if !skipped.is_empty() => None,
+        (_, 0, _) => nothing_kept(request, &others, is_partial),
         (_, _, true) => (hidden == 0).then(|| without_hit(request, entries, has_word)),
         _ => is_weak.then(|| {
             format!("no hit has most of the query: these are the nearest of {entries} entries")
@@ -358,11 +358,13 @@ fn order(documents: &[UnreadDocument]) -> impl Fn(&Candidate, &Candidate) -> Ord
     }
 }
 
-/// That there is nothing to search. `None` if only others have something.
-fn nothing_kept(request: &Request, others: &[Owner]) -> Option<String> {
+/// That there is nothing to search. `None` if only others have something. The search is partial if a
+/// warning says what could not be searched.
+fn nothing_kept(request: &Request, others: &[Owner], is_partial: bool) -> Option<String> {
+    let place = if is_partial { " in what could be searched" } else { "" };
     match &request.agent {
-        Some(agent) => Some(format!("nothing of agent `{}` is kept", agent.as_str())),
-        None => others.is_empty().then(|| "nothing is kept yet".to_owned()),
+        Some(agent) => Some(format!("nothing of agent `{}` is kept{place}", agent.as_str())),
+        None => others.is_empty().then(|| format!("nothing is kept yet{place}")),
     }
 }
 

@@ -293,7 +293,7 @@ impl Block<'_> {
 }
 
 /// The blocks of a document and the work to search them, if the search has enough left to find them,
-/// too. Each is searched by itself: a dash in the title of a log makes no block dearer.
+/// too. Each is searched by itself: a dash in the title of a log makes no block costlier.
 fn affordable<'t>(text: &'t str, is_log: bool, work: &Work) -> Option<(Vec<Block<'t>>, u64)> {
     if !work.take(OF_DOCUMENT + text.len() as u64) {
         return None;
@@ -301,7 +301,7 @@ fn affordable<'t>(text: &'t str, is_log: bool, work: &Work) -> Option<(Vec<Block
     let blocks = blocks(text, is_log);
     let of_block = |block: &Block<'_>| OF_ENTRY + cost(block.text) + cost(&block.about());
     let of_blocks = blocks.iter().map(of_block).sum();
-    work.take(of_blocks).then_some((blocks, of_blocks))
+    work.take(of_blocks).then_some((blocks, OF_ENTRY + of_blocks))
 }
 
 /// The blocks of a document without the headings. A log's header is left out. The index of documents

@@ -30,12 +30,20 @@ pub(crate) fn each_folded_word(folded: &str, mut found: impl FnMut(&str)) {
             continue;
         }
         // Most parts are one word, with marks around it.
-        let word = part.trim_matches(|c: char| c.is_ascii_punctuation());
-        match word.chars().all(is_never_divided) {
-            true => found(word),
+        match is_one_word(part) {
+            true => found(without_marks(part)),
             false => unicode_words(part, &mut found),
         }
     }
+}
+
+/// Whether a part of a text without spaces is one word, with marks of ASCII around it.
+pub(crate) fn is_one_word(part: &str) -> bool {
+    without_marks(part).chars().all(is_never_divided)
+}
+
+fn without_marks(part: &str) -> &str {
+    part.trim_matches(|c: char| c.is_ascii_punctuation())
 }
 
 /// Whether it is a letter or digit that Unicode divides from no other such character. That holds for

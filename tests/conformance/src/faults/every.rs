@@ -6,7 +6,7 @@ use agent_memory_core::storage::ErrorCode;
 
 use super::storage::{Action, PendingOperation, Plan};
 
-/// Lets every so many-th operation fail, and each commit that fails stand or not by turns.
+/// Lets every so many-th operation fail. Every second commit that fails stands all the same.
 #[derive(Debug)]
 pub struct Every {
     period: usize,
