@@ -11,7 +11,7 @@ use agent_memory_tests::runners;
 use agent_memory_tests::scratch::Scratch;
 use agent_memory_tests::skip::not_asked_for;
 
-const ASKED: &str = "AGENT_MEMORY_EMBEDDER";
+const ASKED: &str = "AGENT_MEMORY_RUST_EXAMPLE";
 
 /// The only code of the page in a language below a heading, for another project than its own.
 fn example(heading: &str, language: &str, its_project: &str, project: &Path) -> String {
