@@ -186,7 +186,8 @@ fn check_index(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<
     }
 }
 
-/// The entries of other programs in the first item of a memory.
+/// The entries of other programs in the first item of a memory. A key that is null becomes the text
+/// `null` where an item is written anew.
 fn more_of(root: &Option<Node>, path: &str) -> Vec<(String, Value)> {
     let items = root.as_ref().and_then(|root| root.get("memories")).map(Node::items);
     let item = items
@@ -195,7 +196,7 @@ fn more_of(root: &Option<Node>, path: &str) -> Vec<(String, Value)> {
         .find(|item| item.get("path").is_some_and(|value| value.value() == json!(path)));
     let entries = item.map(Node::pairs).unwrap_or_default().iter();
     let pairs =
-        entries.map(|(key, value)| (key.text().unwrap_or_default().to_owned(), value.value()));
+        entries.map(|(key, value)| (key.text().unwrap_or("null").to_owned(), value.value()));
     pairs.filter(|(key, _)| !KEYS.contains(&key.as_str())).collect()
 }
 
