@@ -195,8 +195,8 @@ fn more_of(root: &Option<Node>, path: &str) -> Vec<(String, Value)> {
         .iter()
         .find(|item| item.get("path").is_some_and(|value| value.value() == json!(path)));
     let entries = item.map(Node::pairs).unwrap_or_default().iter();
-    let pairs =
-        entries.map(|(key, value)| (key.text().unwrap_or("null").to_owned(), value.value()));
+    let name = |key: &Node| key.value().as_str().unwrap_or("null").to_owned();
+    let pairs = entries.map(|(key, value)| (name(key), value.value()));
     pairs.filter(|(key, _)| !KEYS.contains(&key.as_str())).collect()
 }
 
