@@ -293,7 +293,7 @@ fn memory_item(
     let mut fields = vec![("path", New::text(category.child(slug).as_str()))];
     fields.extend(values.token_estimate.map(|tokens| ("token_estimate", New::plain(tokens))));
     fields.extend(values.updated_at.map(|at| ("updated_at", New::plain(at))));
-    let fields = fields.into_iter().map(|(key, value)| (key.into(), value));
+    let fields = fields.into_iter().map(|(key, value)| (New::text(key), value));
     New::Mapping(fields.chain(wanted.more.get(slug).cloned().unwrap_or_default()).collect())
 }
 

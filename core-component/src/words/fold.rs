@@ -5,8 +5,7 @@ use icu_casemap::CaseMapper;
 
 /// The text after full Unicode case folding (`ß` becomes `ss`). It is not normalised.
 ///
-/// What a character is folded to does not depend on those around it, so ASCII is folded apart: that is
-/// faster.
+/// A character is folded alike whatever is around it, so ASCII is folded apart: that is faster.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

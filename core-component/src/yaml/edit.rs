@@ -219,8 +219,12 @@ impl<'a> Editor<'a> {
         self.line_start(start)..self.line_after(self.trimmed(end))
     }
 
+    /// The beginning of a line. The first line begins after a byte order mark.
     fn line_start(&self, at: usize) -> usize {
-        line_start(self.text, at)
+        match line_start(self.text, at) {
+            0 if self.text.starts_with('\u{feff}') => '\u{feff}'.len_utf8().min(at),
+            start => start,
+        }
     }
 
     fn line_after(&self, at: usize) -> usize {
@@ -298,6 +302,7 @@ mod tests {
             ("{é: 1, k: 2}", "{é: 1, k: new}", "{é: 1, k: [x, \"1\"]}"),
             ("z: 1 # c\n# d\n", "z: 1 # c\nk: new\n# d\n", "z: 1 # c\nk:\n  - x\n  - \"1\"\n# d\n"),
             ("z: 1", "z: 1\nk: new", "z: 1\nk:\n  - x\n  - \"1\""),
+            ("\u{feff}z: 1", "\u{feff}z: 1\nk: new", "\u{feff}z: 1\nk:\n  - x\n  - \"1\""),
             ("{z: 1 }", "{z: 1, k: new }", "{z: 1, k: [x, \"1\"] }"),
             ("{}", "{k: new}", "{k: [x, \"1\"]}"),
         ] {
@@ -312,6 +317,7 @@ mod tests {
             ("a: 1\nk:\n  - x # c\nz: 1\n", "a: 1\nz: 1\n"),
             ("a: 1\nk: 2", "a: 1\n"),
             ("# c\nk: 2\n", "# c\n{}\n"),
+            ("\u{feff}k: 2\nz: 1\n", "\u{feff}z: 1\n"),
             ("{a: 1, k: [x], z: 2}", "{a: 1, z: 2}"),
             ("{k: 1, z: 2}", "{z: 2}"),
             ("{k: 1}", "{}"),

@@ -1,8 +1,6 @@
 //! Values that are written. A text is plain where every YAML parser reads it back as that text, and
 //! otherwise in double quotes, as JSON has it.
 
-use std::borrow::Cow;
-
 use super::node::{Entry, Node, Value};
 
 /// A new value.
@@ -16,8 +14,8 @@ pub(crate) enum New {
     Mapping(Vec<NewEntry>),
 }
 
-/// A new entry of a mapping.
-pub(crate) type NewEntry = (Cow<'static, str>, New);
+/// A new entry of a mapping: key and value.
+pub(crate) type NewEntry = (New, New);
 
 impl New {
     pub fn text(text: impl Into<String>) -> Self {
@@ -32,10 +30,8 @@ impl New {
         Self::Items(texts.iter().map(Self::text).collect())
     }
 
-    pub fn mapping<K: Into<Cow<'static, str>>>(
-        entries: impl IntoIterator<Item = (K, Self)>,
-    ) -> Self {
-        Self::Mapping(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    pub fn mapping<K: Into<String>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
+        Self::Mapping(entries.into_iter().map(|(key, value)| (Self::text(key), value)).collect())
     }
 
     /// The value of a node, for another place. A plain scalar that can be a number, a date or null
@@ -54,8 +50,7 @@ impl New {
 
     /// An entry of a mapping, for another place.
     pub fn entry_of(entry: &Entry) -> NewEntry {
-        let key = entry.key.text().unwrap_or("null").to_owned();
-        (key.into(), Self::of(&entry.value))
+        (Self::of(&entry.key), Self::of(&entry.value))
     }
 
     /// Whether a node has this value.
@@ -67,8 +62,9 @@ impl New {
                     && items.iter().zip(nodes).all(|(item, node)| item.is_in(node))
             }),
             Self::Mapping(entries) => node.entries().is_some_and(|nodes| {
-                let is_in =
-                    |(key, value): &NewEntry| node.get(key).is_some_and(|node| value.is_in(node));
+                let is_in = |(key, value): &NewEntry| {
+                    nodes.iter().any(|node| key.is_in(&node.key) && value.is_in(&node.value))
+                };
                 nodes.len() == entries.len() && entries.iter().all(is_in)
             }),
         }
@@ -84,7 +80,7 @@ impl New {
                 format!("[{}]", items.join(", "))
             }
             Self::Mapping(entries) => {
-                let entry = |(key, value): &NewEntry| format!("{}: {}", scalar(key), value.flow());
+                let entry = |(key, value): &NewEntry| format!("{}: {}", key.flow(), value.flow());
                 let entries: Vec<_> = entries.iter().map(entry).collect();
                 format!("{{{}}}", entries.join(", "))
             }
@@ -109,7 +105,7 @@ impl New {
             Self::Mapping(entries) => {
                 let entry = |(key, value): &NewEntry| {
                     let value = value.after_colon(column + 2, line_end);
-                    format!("{margin}{}:{value}", scalar(key))
+                    format!("{margin}{}:{value}", key.flow())
                 };
                 entries.iter().map(entry).collect()
             }
@@ -163,6 +159,19 @@ fn is_safe(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::yaml::parse;
+
+    #[test]
+    fn an_entry_for_another_place_keeps_its_key() {
+        for (key, expected) in
+            [("kind", "kind"), ("1", "1"), ("null", "null"), ("", "null"), ("\"null\"", "\"null\"")]
+        {
+            let root = parse(&format!("{key}: x\n"), 10).expect("YAML").expect("a mapping");
+            let entries = root.entries().expect("a mapping");
+            let written = New::Mapping(entries.iter().map(New::entry_of).collect()).flow();
+            assert_eq!(written, format!("{{{expected}: x}}"));
+        }
+    }
 
     #[test]
     fn a_text_is_plain_only_where_every_parser_reads_it_as_a_text() {

@@ -186,18 +186,16 @@ fn check_index(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<
     }
 }
 
-/// The entries of other programs in the first item of a memory. A key that is null becomes the text
-/// `null` where an item is written anew.
-fn more_of(root: &Option<Node>, path: &str) -> Vec<(String, Value)> {
+/// The entries of other programs in the first item of a memory.
+fn more_of(root: &Option<Node>, path: &str) -> Vec<(Value, Value)> {
     let items = root.as_ref().and_then(|root| root.get("memories")).map(Node::items);
     let item = items
         .unwrap_or_default()
         .iter()
         .find(|item| item.get("path").is_some_and(|value| value.value() == json!(path)));
     let entries = item.map(Node::pairs).unwrap_or_default().iter();
-    let name = |key: &Node| key.value().as_str().unwrap_or("null").to_owned();
-    let pairs = entries.map(|(key, value)| (name(key), value.value()));
-    pairs.filter(|(key, _)| !KEYS.contains(&key.as_str())).collect()
+    let pairs = entries.map(|(key, value)| (key.value(), value.value()));
+    pairs.filter(|(key, _)| !key.as_str().is_some_and(|key| KEYS.contains(&key))).collect()
 }
 
 /// Every memory that can be read is listed, and everything that is listed is there.
