@@ -22,8 +22,9 @@ pub(crate) const OF_VECTOR: u64 = 512;
 /// The work to open a document, beside that of its text.
 pub(crate) const OF_DOCUMENT: u64 = 2 << 10;
 
-/// The work to count the stems of an entry, beside that of its text.
-pub(crate) const OF_ENTRY: u64 = 64;
+/// The work to count the stems of an entry, beside that of its text. It also bounds the memory of a
+/// search: about 1 KB for an entry that matches.
+pub(crate) const OF_ENTRY: u64 = 192;
 
 /// The work to take a document from an index.
 pub(crate) const OF_INDEXED: u64 = 1 << 10;
