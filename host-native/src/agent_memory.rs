@@ -51,10 +51,11 @@ impl Mounted {
         &self,
         arrival: &Arrival,
         models: &[Arc<dyn Model>],
-        vector: Option<EmbeddedText>,
+        caller: &Caller,
     ) -> toolbox::Context {
         let names = models.iter().map(|model| model.name().to_owned());
         let embedder = self.embedder.as_ref().map(|embedder| embedder.name().to_owned());
+        let vector = caller.vector.clone();
         let vector =
             vector.map(|EmbeddedText { text, vector }| toolbox::EmbeddedText { text, vector });
         toolbox::Context {
@@ -63,8 +64,8 @@ impl Mounted {
             utc_offset_minutes: arrival.utc_offset_minutes,
             seed: arrival.seed,
             principal: None,
-            agents: None,
-            stores: None,
+            agents: caller.agents.clone(),
+            stores: caller.stores.clone(),
             repository: None,
             models: names.chain(self.models_by_hand.iter().cloned()).collect(),
             embedder: embedder.or_else(|| self.embedder_by_hand.clone()),
@@ -432,7 +433,7 @@ impl AgentMemory {
         let (cancellation, _cancel_on_drop) = Cancellation::new();
         let (memory, models) = (self.0.clone(), self.models_of(&caller));
         let ran = tokio::task::spawn_blocking(move || {
-            let context = memory.context(&arrival, &models, caller.vector);
+            let context = memory.context(&arrival, &models, &caller);
             // Held until the call has ended, even if its future is dropped earlier.
             let _place = arrival.call_place;
             let (storage, limits) = (memory.storage.clone(), memory.engine.limits());

@@ -74,11 +74,22 @@ pub struct CaseText {
     pub models: Vec<String>,
     pub embedder: Option<Embedder>,
     #[serde(default)]
+    pub caller: CaseCaller,
+    #[serde(default)]
     given: Option<StorageText>,
     #[serde(default)]
     pub faults: Vec<Fault>,
     pub steps: Vec<Step>,
     then: Option<StorageText>,
+}
+
+/// What the caller of a case's requests may reach. A missing list is everything.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "`case.schema.json` documents each")]
+pub struct CaseCaller {
+    pub agents: Option<Vec<String>>,
+    pub stores: Option<Vec<String>>,
 }
 
 /// The embedder that a case plays.
@@ -272,6 +283,11 @@ impl Case {
         !self.text.models.is_empty()
             || self.text.embedder.is_some()
             || self.text.steps.iter().any(|step| step.request.is_of_follow_ups())
+    }
+
+    /// Whether its caller reaches some agents or stores only.
+    pub fn has_bounded_caller(&self) -> bool {
+        self.text.caller != CaseCaller::default()
     }
 
     /// The name without the format, as rules and pages use it.

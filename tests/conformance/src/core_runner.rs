@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::case::{Case, Completed, Documents, Embedder, Places, Request};
+use crate::case::{Case, CaseCaller, Completed, Documents, Embedder, Places, Request};
 use crate::faults::{CaseFaults, FaultyStorage};
 use crate::in_memory::InMemoryStorage;
 use crate::runner::{Answer, Session};
@@ -254,6 +254,7 @@ pub struct CallContexts {
     settings: Value,
     models: Vec<String>,
     embedder: Option<Embedder>,
+    caller: CaseCaller,
     start: Timestamp,
     step_ms: u32,
     utc_offset_minutes: i32,
@@ -268,6 +269,7 @@ impl CallContexts {
             settings: case.settings(),
             models: case.text.models.clone(),
             embedder: case.text.embedder.clone(),
+            caller: case.text.caller.clone(),
             start: clock.now.parse().expect("a case's clock is a timestamp"),
             step_ms: clock.step_ms,
             utc_offset_minutes: clock.utc_offset_minutes,
@@ -284,6 +286,8 @@ impl CallContexts {
             "now": format!("{now:.3}"),
             "utc_offset_minutes": self.utc_offset_minutes,
             "seed": self.seed + u64::from(call),
+            "agents": self.caller.agents,
+            "stores": self.caller.stores,
             "models": self.models,
             "embedder": self.embedder.as_ref().map(|embedder| &embedder.model),
         })

@@ -19,6 +19,8 @@ pub struct Expectations {
     pub follow_ups: Option<String>,
     /// Why the runner has no databases. `None` if it has.
     pub databases: Option<String>,
+    /// Why the runner cannot bound what a caller reaches. `None` if it can.
+    pub caller: Option<String>,
     /// The cases that fail, by name, with the reasons.
     pub fails: BTreeMap<String, String>,
 }
@@ -35,8 +37,8 @@ impl Expectations {
             fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let expectations: Self = serde_json::from_str(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let Self { faults, person, follow_ups, databases, .. } = &expectations;
-        let skips = faults.iter().chain(person).chain(follow_ups).chain(databases);
+        let Self { faults, person, follow_ups, databases, caller, .. } = &expectations;
+        let skips = faults.iter().chain(person).chain(follow_ups).chain(databases).chain(caller);
         let mut reasons = skips.chain(expectations.fails.values());
         assert!(
             reasons.all(|reason| reason.len() > 10),
@@ -55,6 +57,7 @@ impl Expectations {
         let person = self.person.as_deref().filter(|_| calls_one);
         let follow_ups = self.follow_ups.as_deref().filter(|_| case.has_follow_ups());
         let databases = self.databases.as_deref().filter(|_| case.needs_a_database());
-        faults.or(person).or(follow_ups).or(databases)
+        let caller = self.caller.as_deref().filter(|_| case.has_bounded_caller());
+        faults.or(person).or(follow_ups).or(databases).or(caller)
     }
 }

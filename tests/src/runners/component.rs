@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agent_memory_conformance::case::{Case, Completed, Documents, Places, Request};
+use agent_memory_conformance::case::{Case, CaseCaller, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::{
@@ -23,6 +23,7 @@ pub struct ComponentSession {
     runtime: Runtime,
     /// Those that the embedder of the case has for queries.
     vectors: BTreeMap<String, Vec<f32>>,
+    caller: Caller,
     follow_ups: Vec<Value>,
 }
 
@@ -56,18 +57,20 @@ impl ComponentSession {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let vectors = embedder.map(|embedder| embedder.vectors.clone()).unwrap_or_default();
-        Ok(Box::new(Self { scratch, memory, runtime, vectors, follow_ups: Vec::new() }))
+        let CaseCaller { agents, stores } = case.text.caller.clone();
+        let caller = Caller { agents, stores, ..Caller::default() };
+        Ok(Box::new(Self { scratch, memory, runtime, vectors, caller, follow_ups: Vec::new() }))
     }
 }
 
 impl Session for ComponentSession {
     fn request(&mut self, request: &Request) -> Result<Answer, String> {
-        let mut outcome = self.runtime.block_on(send(&self.memory, request, Caller::default()));
+        let mut outcome = self.runtime.block_on(send(&self.memory, request, self.caller.clone()));
         let wanted = outcome.as_ref().ok().and_then(|outcome| outcome.wants_vector.as_ref());
         let vector = wanted.and_then(|wanted| self.vectors.get_key_value(&wanted.text));
         if let Some((text, vector)) = vector {
             let vector = Some(EmbeddedText { text: text.clone(), vector: vector.clone() });
-            let caller = Caller { vector, ..Caller::default() };
+            let caller = Caller { vector, ..self.caller.clone() };
             let again = self.runtime.block_on(send(&self.memory, request, caller));
             // With an error, the first answer stands.
             if again.as_ref().is_ok_and(|again| again.answer.is_ok()) {
