@@ -65,7 +65,7 @@ impl Server {
         Caller {
             roots: ClientRoots::of(request, &self.known_roots, &self.end),
             models: Sampling::of(&request.peer, capabilities.as_ref()).into_iter().collect(),
-            vector: None,
+            ..Caller::default()
         }
     }
 
