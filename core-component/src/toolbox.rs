@@ -11,7 +11,7 @@ pub use crate::follow_up::{FollowUp, WantedVector};
 use crate::prompt::{Partial, Prompt};
 use crate::storage::Storage;
 use crate::stores::registry;
-use crate::tool::{Call, Checked, ErasedTool, write_integers};
+use crate::tool::{Call, Checked, ErasedTool};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
 use crate::{layers, records, search, sessions, stores};
@@ -98,10 +98,9 @@ pub fn call_tool(
 ) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
     let tool = find(&toolsets, name)?;
-    let mut arguments = object(arguments)?;
-    write_integers(&mut arguments);
+    let arguments = object(arguments)?;
     let call = new_call(storage, context, &toolsets);
-    let answer = (tool.run)(&call, &arguments);
+    let answer = (tool.run)(&call, arguments);
     Ok(Outcome::of(call, answer))
 }
 

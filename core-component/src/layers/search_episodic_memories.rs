@@ -23,10 +23,10 @@ pub(super) struct Input {
     #[schemars(length(max = 200))]
     keywords: Option<String>,
     /// The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
-    #[schemars(length(max = 40))]
+    #[schemars(length(min = 1, max = 40))]
     from_date: Option<String>,
     /// The last day or moment. Days are those of UTC.
-    #[schemars(length(max = 40))]
+    #[schemars(length(min = 1, max = 40))]
     to_date: Option<String>,
     /// How many at most.
     #[serde(default = "default_limit")]

@@ -1,6 +1,4 @@
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
@@ -18,7 +16,7 @@ const TAG: &str = "task";
 pub(super) struct SetCurrentTask;
 
 /// Sets what the agent works on now. The task before becomes an episode. Call it when work on
-/// another task begins, or with null when the task is finished and no other follows; the same task
+/// another task begins, or with an empty one when the task is finished and no other follows; the same task
 /// again only notes that it goes on.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -26,30 +24,10 @@ pub(super) struct SetCurrentTask;
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
-    /// One short sentence, or null for no task.
-    #[serde(deserialize_with = "Option::deserialize")]
-    #[schemars(with = "TaskOrNull")]
-    task: Option<String>,
-}
-
-/// The schema of a task or null. An absent task is an error: it would end the current one by mistake.
-struct TaskOrNull;
-
-impl JsonSchema for TaskOrNull {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Task".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [
-            { "type": "string", "maxLength": 1000, "pattern": r"\S" },
-            { "type": "null" },
-        ]})
-    }
+    /// One short sentence, or empty for no task.
+    // An absent one is an error: it would end the current task by mistake.
+    #[schemars(length(max = 1000), regex(pattern = r"^$|\S"), extend("clearedByNull" = true))]
+    task: String,
 }
 
 #[derive(Default, Serialize, JsonSchema)]
@@ -74,15 +52,15 @@ impl Tool for SetCurrentTask {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        let Some(task) = input.task else {
+        if input.task.is_empty() {
             let episode_id = agent.change_existing(finish)?.flatten();
             let warnings = match episode_id {
                 Some(_) => Vec::new(),
                 None => vec![NO_TASK.to_owned()],
             };
             return Ok(Output { episode_id, warnings, ..Output::default() });
-        };
-        let task = line(&task, "task")?;
+        }
+        let task = line(&input.task, "task")?;
         let mut output = agent.change(|writer| set(writer, &task))?;
         output.warnings.extend(sentence_warning(&task, "task"));
         Ok(output)

@@ -1,6 +1,4 @@
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
@@ -30,10 +28,9 @@ pub(super) struct Input {
     /// The new text.
     #[schemars(length(max = 5000), regex(pattern = r"\S"))]
     content: Option<String>,
-    /// Null removes it.
-    #[serde(default, deserialize_with = "present")]
-    #[schemars(with = "Category")]
-    category: Option<Option<String>>,
+    /// Empty removes it.
+    #[schemars(length(max = 50), regex(pattern = r"^$|\S"), extend("clearedByNull" = true))]
+    category: Option<String>,
     /// All of its tags.
     #[schemars(length(max = 10))]
     tags: Option<Vec<Tag>>,
@@ -41,31 +38,6 @@ pub(super) struct Input {
     importance: Option<Importance>,
     /// Hides it from queries.
     archived: Option<bool>,
-}
-
-/// The schema of a category or null: null removes the category, and an absent field keeps it.
-struct Category;
-
-impl JsonSchema for Category {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Category".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [
-            { "type": "string", "maxLength": 50, "pattern": r"\S" },
-            { "type": "null" },
-        ]})
-    }
-}
-
-/// Reads a field that is present. An absent one is `None` by its default.
-fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(field).map(Some)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -86,10 +58,11 @@ impl Tool for UpdateMemory {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let content = input.content.as_deref().map(content).transpose()?;
-        let category = match input.category {
-            Some(Some(category)) => Some(Some(input::category(category)?)),
-            other => other,
-        };
+        let category = input.category.map(|category| {
+            let given = Some(category).filter(|category| !category.is_empty());
+            given.map(input::category).transpose()
+        });
+        let category = category.transpose()?;
         let tags = input.tags.map(input::tags).transpose()?;
         let (importance, archived) = (input.importance, input.archived);
         let is_empty = content.is_none()

@@ -59,10 +59,10 @@ pub(super) struct Input {
     #[schemars(length(max = 10))]
     toolsets: Vec<String>,
     /// Created on this day or later: a date or a timestamp.
-    #[schemars(length(max = 40))]
+    #[schemars(length(min = 1, max = 40))]
     from_date: Option<String>,
     /// Created on this day or earlier.
-    #[schemars(length(max = 40))]
+    #[schemars(length(min = 1, max = 40))]
     to_date: Option<String>,
     /// Also archived and expired entries, and summaries of recent ones.
     #[serde(default)]

@@ -31,7 +31,7 @@ pub(super) struct Input {
     #[schemars(length(max = 32))]
     tags: Vec<Tag>,
     /// A timestamp, or a date: the end of that day in UTC.
-    #[schemars(length(max = 64))]
+    #[schemars(length(min = 1, max = 64))]
     expires_at: Option<String>,
     /// Sources, such as `src/main.rs:17` or a URL.
     #[serde(default)]

@@ -19,7 +19,7 @@ pub(super) struct Input {
     /// Name of the store.
     store: StoreName,
     /// Only in this category and below it.
-    #[schemars(length(max = 2100))]
+    #[schemars(length(min = 1, max = 2100))]
     category: Option<String>,
     /// How many at most.
     #[serde(default = "default_limit")]

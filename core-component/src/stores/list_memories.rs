@@ -23,7 +23,7 @@ pub(super) struct Input {
     /// Name of the store.
     store: StoreName,
     /// Left out: the root.
-    #[schemars(length(max = 2100))]
+    #[schemars(length(min = 1, max = 2100))]
     category: Option<String>,
     /// List all categories below it, too.
     #[serde(default)]

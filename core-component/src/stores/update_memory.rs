@@ -29,7 +29,7 @@ pub(super) struct Input {
     #[schemars(length(max = 32))]
     tags: Option<Vec<Tag>>,
     /// As in `add_memory`.
-    #[schemars(length(max = 64))]
+    #[schemars(length(min = 1, max = 64))]
     expires_at: Option<String>,
     /// Remove the expiry.
     #[serde(default)]

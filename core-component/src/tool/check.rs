@@ -16,20 +16,6 @@ pub(crate) struct Violation {
     pub accepted: String,
 }
 
-/// Turns numbers such as `10.0` into integers: a number without a fraction is an integer (JSON
-/// Schema 2020-12, validation, 6.1.1), and some languages write it with `.0`.
-pub(crate) fn write_integers(arguments: &mut Map<String, Value>) {
-    for value in arguments.values_mut().filter(|value| value.is_f64()) {
-        let whole = value.as_f64().filter(|number| number.fract() == 0.0);
-        if let Some(number) = whole.filter(|number| number.abs() <= LARGEST_EXACT) {
-            *value = (number as i64).into();
-        }
-    }
-}
-
-/// 2^53 - 1: up to here a 64-bit float represents every integer exactly.
-const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
-
 /// All violations of the schema by `arguments`, sorted by pointer.
 pub(super) fn violations(
     schema: &Map<String, Value>,
@@ -49,19 +35,28 @@ fn check_object(
 ) {
     let none = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let required: Vec<_> = required(schema).collect();
     for (name, value) in object {
         let pointer = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
         match properties.get(name).and_then(Value::as_object) {
-            Some(property) => check(property, value, &pointer, found),
+            Some(property) => {
+                let before = found.len();
+                check(property, value, &pointer, found);
+                if !required.contains(&name.as_str()) {
+                    // Of a list, an item can be wrong: the rest of it is meant.
+                    let own = found[before..].iter_mut().filter(|one| one.pointer == pointer);
+                    own.for_each(|violation| violation.accepted += "; or leave it out");
+                }
+            }
             None => {
                 let known: Vec<_> = properties.keys().map(|name| format!("`{name}`")).collect();
-                let accepted = format!("nothing: the fields are {}", known.join(", "));
+                let accepted =
+                    format!("nothing: leave it out; the fields are {}", known.join(", "));
                 found.push(Violation { pointer, accepted });
             }
         }
     }
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    for name in required.filter_map(Value::as_str).filter(|name| !object.contains_key(*name)) {
+    for name in required.into_iter().filter(|name| !object.contains_key(*name)) {
         let property = properties.get(name).and_then(Value::as_object).unwrap_or(&none);
         let accepted = format!("{}; it is required", accepts(property));
         found.push(Violation { pointer: format!("{pointer}/{name}"), accepted });
@@ -69,12 +64,7 @@ fn check_object(
 }
 
 fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut Vec<Violation>) {
-    if let (Some(branches), false) = (alternatives(schema), value.is_null()) {
-        let branch = branches.iter().find(|branch| kind(branch) != "null");
-        return branch.map_or((), |branch| check(branch, value, pointer, found));
-    }
     let is_valid = match (kind(schema), value) {
-        _ if alternatives(schema).is_some() => true,
         ("array", Value::Array(items)) => {
             check_items(schema, items, pointer, found);
             let bound = |keyword| schema.get(keyword).and_then(Value::as_u64);
@@ -110,17 +100,22 @@ fn check_items(
     }
 }
 
-/// The branches of a schema with `anyOf`, which accepts null and one other type.
-fn alternatives(schema: &Map<String, Value>) -> Option<Vec<&Map<String, Value>>> {
-    let branches = schema.get("anyOf").and_then(Value::as_array)?;
-    Some(branches.iter().filter_map(Value::as_object).collect())
+/// The fields of an object's schema.
+pub(super) fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
-fn kind(schema: &Map<String, Value>) -> &str {
+/// The names of the fields that an object has to have.
+pub(super) fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str)
+}
+
+pub(super) fn kind(schema: &Map<String, Value>) -> &str {
     schema.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn text_is_accepted(schema: &Map<String, Value>, text: &str) -> bool {
+pub(super) fn text_is_accepted(schema: &Map<String, Value>, text: &str) -> bool {
     let length = text.chars().count() as u64;
     let bound = |keyword| schema.get(keyword).and_then(Value::as_u64);
     let matches = |expression| pattern(expression).is_some_and(|known| (known.matches)(text));
@@ -147,10 +142,6 @@ fn number_is_accepted(schema: &Map<String, Value>, number: &serde_json::Number) 
 
 /// The values that a schema accepts, in words.
 fn accepts(schema: &Map<String, Value>) -> String {
-    if let Some(branches) = alternatives(schema) {
-        let words: Vec<_> = branches.into_iter().map(accepts).collect();
-        return words.join(" or ");
-    }
     let bound = |keyword| schema.get(keyword).and_then(|bound| bound.as_number());
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         let values: Vec<_> =
@@ -164,7 +155,6 @@ fn accepts(schema: &Map<String, Value>) -> String {
         "integer" => "an integer".to_owned(),
         "array" => "an array".to_owned(),
         "object" => "an object".to_owned(),
-        "null" => "null".to_owned(),
         kind => format!("a {kind}"),
     };
     match (bound("minLength"), bound("maxLength")) {
@@ -211,10 +201,10 @@ mod tests {
         let found =
             check(schema, json!({"name": "long", "limit": 10, "mode": "prepend", "a/b~c": 1}));
         let expected = [
-            ("/a~1b~0c", "nothing: the fields are `name`, `day`, `limit`, `mode`"),
+            ("/a~1b~0c", "nothing: leave it out; the fields are `name`, `day`, `limit`, `mode`"),
             ("/day", "a date that exists, as `YYYY-MM-DD`; it is required"),
-            ("/limit", "an integer from 1 to 9"),
-            ("/mode", "one of `append`, `replace`"),
+            ("/limit", "an integer from 1 to 9; or leave it out"),
+            ("/mode", "one of `append`, `replace`; or leave it out"),
             ("/name", "a string of 1 to 3 characters"),
         ];
         assert_eq!(found, expected.map(|(pointer, accepted)| (pointer.into(), accepted.into())));
@@ -226,16 +216,6 @@ mod tests {
         for value in [json!(1.5), json!(null), json!("1"), json!([1]), json!({})] {
             assert_eq!(check(schema.clone(), json!({ "n": value })).len(), 1, "{value}");
         }
-    }
-
-    #[test]
-    fn a_number_without_a_fraction_is_an_integer_however_it_is_written() {
-        let arguments =
-            r#"{"a": 10.0, "b": 1e1, "c": -0.0, "d": 7, "e": 1.5, "f": 1e300, "g": "1.0"}"#;
-        let mut arguments = serde_json::from_str(arguments).expect("an object");
-        write_integers(&mut arguments);
-        let expected = json!({"a": 10, "b": 10, "c": 0, "d": 7, "e": 1.5, "f": 1e300, "g": "1.0"});
-        assert_eq!(Value::Object(arguments), expected);
     }
 
     /// An unknown keyword would not be checked.
@@ -264,7 +244,7 @@ mod tests {
         }
         let known =
             ["type", "description", "default", "minLength", "maxLength", "pattern", "format"];
-        let more = ["minimum", "maximum", "enum", "items", "minItems", "maxItems", "anyOf"];
+        let more = ["minimum", "maximum", "enum", "items", "minItems", "maxItems"];
         let is_known = |key: &String| known.iter().chain(&more).any(|known| known == key);
         assert!(schema.keys().all(is_known), "{schema:?}");
         assert!(schema.get("format").is_none_or(|format| format == "date"), "{schema:?}");
@@ -273,9 +253,6 @@ mod tests {
         assert!(expression.is_none_or(|known| pattern(known).is_some()), "{expression:?}");
         if let Some(items) = schema.get("items") {
             assert_is_known(items.as_object().expect("a schema"));
-        }
-        for branch in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
-            assert_is_known(branch.as_object().expect("a schema"));
         }
     }
 
@@ -293,7 +270,7 @@ mod tests {
         let expected = [
             ("/files/0/path", "a string of at most 2 characters"),
             ("/files/1/path", "a string of at most 2 characters; it is required"),
-            ("/files/2/b", "nothing: the fields are `path`"),
+            ("/files/2/b", "nothing: leave it out; the fields are `path`"),
             ("/files/3", "an object"),
         ];
         let found: Vec<_> = found.iter().map(|(at, what)| (at.as_str(), what.as_str())).collect();
@@ -301,16 +278,16 @@ mod tests {
     }
 
     #[test]
-    fn items_are_checked_one_by_one_and_null_only_if_the_schema_accepts_it() {
+    fn items_are_checked_one_by_one() {
         let schema = json!({"type": "object", "properties": {
             "tags": {"type": "array", "maxItems": 2, "items": {"type": "string", "maxLength": 2}},
-            "category": {"anyOf": [{"type": "string", "maxLength": 2}, {"type": "null"}]},
+            "category": {"type": "string", "maxLength": 2},
         }});
-        assert_eq!(check(schema.clone(), json!({"tags": ["a", "b"], "category": null})), []);
+        assert_eq!(check(schema.clone(), json!({"tags": ["a", "b"], "category": "c"})), []);
         let found = check(schema, json!({"tags": ["a", null, "long"], "category": "long"}));
         let expected = [
-            ("/category", "a string of at most 2 characters"),
-            ("/tags", "an array of at most 2 items"),
+            ("/category", "a string of at most 2 characters; or leave it out"),
+            ("/tags", "an array of at most 2 items; or leave it out"),
             ("/tags/1", "a string of at most 2 characters"),
             ("/tags/2", "a string of at most 2 characters"),
         ];

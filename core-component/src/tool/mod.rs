@@ -2,6 +2,7 @@
 //! hints are defined by these types alone.
 
 mod check;
+mod lenient;
 mod schema;
 
 use std::cell::RefCell;
@@ -16,7 +17,7 @@ use crate::follow_up::{FollowUp, WantedVector};
 use crate::source::{Entries, Owner, ReadEntries};
 use crate::storage::Storage;
 
-pub(crate) use check::{Violation, write_integers};
+pub(crate) use check::Violation;
 pub(crate) use schema::is_name;
 
 /// One tool of a toolset.
@@ -193,7 +194,7 @@ pub(crate) struct ErasedTool {
     /// The tool's part of `describe` in `wit/toolbox`.
     pub describe: fn(qualified_name: &str, shared_with: &[&str]) -> Value,
     /// Runs the tool and returns the output as JSON.
-    pub run: fn(&Call<'_>, &Map<String, Value>) -> Result<String, Refusal>,
+    pub run: fn(&Call<'_>, Map<String, Value>) -> Result<String, Refusal>,
 }
 
 impl ErasedTool {
@@ -228,9 +229,10 @@ fn describe<T: Tool>(qualified_name: &str, shared_with: &[&str]) -> Value {
     })
 }
 
-fn run<T: Tool>(call: &Call<'_>, arguments: &Map<String, Value>) -> Result<String, Refusal> {
+fn run<T: Tool>(call: &Call<'_>, mut arguments: Map<String, Value>) -> Result<String, Refusal> {
     let schema = schema::of_checked::<T::Input>();
-    let violations = check::violations(&schema, arguments);
+    lenient::rewrite(&schema, &mut arguments);
+    let violations = check::violations(&schema, &arguments);
     let output = if violations.is_empty() {
         T::Input::deserialize(arguments)
             .map_err(|error| T::Error::internal(error.to_string()))

@@ -66,13 +66,17 @@ fn is_uuid_v4(text: &str) -> bool {
         })
 }
 
+/// The keyword of a field that null clears, as the empty text does. Only the check sees it: a client
+/// that reads `anyOf` with null in a schema may refuse every tool.
+pub(super) const CLEARED_BY_NULL: &str = "clearedByNull";
+
 /// The schema of an input, as it is listed.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
-    of::<T>(
-        SchemaSettings::draft2020_12()
-            .for_deserialize()
-            .with_transform(RecursiveTransform(unwrap_description)),
-    )
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    of::<T>(settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
+        schema.remove(CLEARED_BY_NULL);
+        unwrap_description(schema);
+    })))
 }
 
 /// The schema of an input for the check, which ignores the descriptions.
@@ -123,8 +127,7 @@ fn simplify(schema: &mut Schema) {
         for (name, property) in properties.iter_mut() {
             let optional = !required.iter().any(|required| required == name);
             if let Value::Object(property) = property {
-                // A default of null would be wrong: a field that accepts null gives it a meaning,
-                // as `category` of `update_memory` does. A default of [] says nothing new.
+                // A default of null or [] says nothing new.
                 let says_nothing = |value: &Value| value.is_null() || *value == json!([]);
                 property.retain(|keyword, value| keyword != "default" || !says_nothing(value));
                 without_null(property, optional);

@@ -674,8 +674,8 @@ class RecordsUpdateMemoryInput(_RecordsUpdateMemoryInput, total=False):
     #: The new text.
     content: str
 
-    #: Null removes it.
-    category: str | None
+    #: Empty removes it.
+    category: str
 
     #: All of its tags.
     tags: list[str]
@@ -1156,8 +1156,8 @@ class SetCurrentTaskInput(TypedDict):
     #: The agent.
     agent_id: str
 
-    #: One short sentence, or null for no task.
-    task: str | None
+    #: One short sentence, or empty for no task.
+    task: str
 
 
 class _SetCurrentTaskOutput(TypedDict):

@@ -29,7 +29,7 @@ fn the_page_of_tools_is_up_to_date() {
 }
 
 fn page(cases: &[Case]) -> String {
-    let mut page = "# Tools\n\nGenerated from the tools' schemas; the examples and the errors are those of the conformance cases.\n"
+    let mut page = "# Tools\n\nGenerated from the tools' schemas; the examples and the errors are those of the conformance cases.\n\nArguments are understood as clients send them: null or an empty text leaves an optional argument out. The JSON text of a list, of a number or of a boolean is that value. What is refused is named with what the tool accepts.\n"
         .to_owned();
     for toolset in toolsets() {
         page += &format!("\n## `{toolset}`\n");
