@@ -15,6 +15,7 @@ use crate::storage::{
     self, FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, StorageOptions,
 };
 use crate::{Clock, Durability, Limits, Model, Random};
+use agent_memory_setting_values::path_mistake;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -226,6 +227,12 @@ impl Builder {
         if let Some(minutes) = self.utc_offset_minutes.filter(|minutes| minutes.abs() >= DAY) {
             return Err(BuildError::UtcOffset(minutes));
         }
+        if let Some(directory) = &self.data_directory {
+            check_path("the data directory", &directory.to_string_lossy())?;
+        }
+        for directory in &self.allowed {
+            check_path("a granted directory", &directory.to_string_lossy())?;
+        }
         let description = self.image.description();
         let description = description.map_err(|error| BuildError::Component(error.to_string()))?;
         let names = self
@@ -302,10 +309,21 @@ impl Builder {
                     format!("the setting `{name}` of `{toolset}` takes {takes}, not {shown}");
                 return Err(BuildError::Setting(message));
             }
+            if setting.is_path {
+                let path = value.as_str().unwrap_or_default();
+                check_path(&format!("the setting `{name}` of `{toolset}`"), path)?;
+            }
             own.entry(toolset.clone()).or_default().insert(name.clone(), value.clone());
         }
         Ok(own)
     }
+}
+
+/// Refuses a path that cannot be meant, as with an unexpanded variable.
+fn check_path(what: &str, path: &str) -> Result<(), BuildError> {
+    path_mistake(path).map_or(Ok(()), |mistake| {
+        Err(BuildError::Setting(format!("{what} is `{path}`, which {mistake}")))
+    })
 }
 
 /// What the places of toolsets are granted from.

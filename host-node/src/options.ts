@@ -12,7 +12,7 @@ import type { NamedPlaces } from './storage/named-place.ts'
 import { checkValues, resolveToolsetSettings } from './toolset-settings.ts'
 import type { Durability } from './storage/directory.ts'
 import { functionName, type Summarize } from './summaries.ts'
-import { absolutePath, defaultConfigurationDirectory, defaultDataDirectory } from './user-paths.ts'
+import { absolutePath, defaultConfigurationDirectory, defaultDataDirectory, pathMistake } from './user-paths.ts'
 
 /** The options of `openMemory`. Only `allow` is required. */
 export interface MemoryOptions extends ComponentOptions {
@@ -253,6 +253,8 @@ function contextMaker(
 }
 
 function dataDirectoryOf(path: unknown): string {
+  const mistake = typeof path === 'string' ? pathMistake(path) : undefined
+  if (mistake !== undefined) throw invalidOption('dataDir', `is \`${path}\`, which ${mistake}`)
   const absolute = typeof path === 'string' ? absolutePath(path) : undefined
   if (absolute === undefined)
     throw invalidOption('dataDir', 'is neither an absolute path nor one that begins with `~/`')
@@ -263,6 +265,8 @@ function dataDirectoryOf(path: unknown): string {
 function canonicalGrant(directory: string): string {
   if (typeof directory !== 'string')
     throw invalidOption('allow', 'has an item that is not a path: every item is a string')
+  const mistake = pathMistake(directory)
+  if (mistake !== undefined) throw invalidOption('allow', `has \`${directory}\`, which ${mistake}`)
   if (!isAbsolute(directory)) throw invalidOption('allow', `has \`${directory}\`, which is not an absolute path`)
   let path
   try {

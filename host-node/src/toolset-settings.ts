@@ -13,7 +13,7 @@ import {
   type NamedPlaces,
   requireApart,
 } from './storage/named-place.ts'
-import { absolutePath } from './user-paths.ts'
+import { absolutePath, pathMistake } from './user-paths.ts'
 
 /** The directories that default paths are below. Undefined on a machine without a home directory. */
 export interface DefaultDirectories {
@@ -89,6 +89,8 @@ function checkValue(option: string, { schema, is_path }: Setting, value: unknown
   const violation = violationOf(value, schema)
   if (violation !== undefined) throw invalidOption(option, violation)
   if (!is_path) return value
+  const mistake = pathMistake(value as string)
+  if (mistake !== undefined) throw invalidOption(option, `is \`${value}\`, which ${mistake}`)
   const path = absolutePath(value as string)
   if (path !== undefined) return path
   if (!isOfFile) throw invalidOption(option, 'is neither an absolute path nor one that begins with `~/`')

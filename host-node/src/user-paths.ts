@@ -7,6 +7,23 @@ export function absolutePath(path: string): string | undefined {
   return isAbsolute(expanded) ? expanded : undefined
 }
 
+/** The rule of the native host: `setting-values/src/path.rs`. */
+const mistakes: readonly (readonly [RegExp, string])[] = [
+  [/\$\{[^]*\}/, 'has a `${...}` that nothing has replaced: write the path itself'],
+  [/(^|[/\\])\$[A-Za-z_]/, 'begins a name with a `$` variable that nothing has replaced: write the path itself'],
+  [/%[A-Za-z_][A-Za-z0-9_()]*%/, 'has a `%...%` that nothing has replaced: write the path itself'],
+  [/^(file:|[A-Za-z][A-Za-z0-9+.-]+:\/\/)/i, 'is a URI: write the path itself, such as `/home/ada/memory`'],
+  ...(process.platform === 'win32'
+    ? []
+    : [[/^[A-Za-z]:([/\\]|$)/, 'begins with a drive letter of Windows: write a path of this system'] as const]),
+  [/^~[^/]/, 'begins with `~` and a name, which is not replaced here: write the path itself'],
+]
+
+/** Why a path cannot be meant, as with an unexpanded variable. It would become a directory of that very name. */
+export function pathMistake(path: string): string | undefined {
+  return mistakes.find(([pattern]) => pattern.test(path))?.[1]
+}
+
 /** The default data directory: `agent-memory` in the platform's. Undefined if there is no home directory. */
 export function defaultDataDirectory(platform: NodeJS.Platform = process.platform): string | undefined {
   const directory = platformDataDirectory(platform)

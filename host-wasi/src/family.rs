@@ -28,9 +28,9 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    /// The names of the places that are not refused.
+    /// The names of all places, also of those that cannot be opened.
     pub fn names(&self) -> Result<Vec<String>, Error> {
-        Ok(self.members()?.names(&self.others))
+        Ok(self.members()?.names())
     }
 
     /// The layout of a registered place.

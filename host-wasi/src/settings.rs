@@ -290,13 +290,14 @@ fn form(
     }
 }
 
-const PATH: &str = "an absolute path of the guest, without `..`";
+const PATH: &str = "an absolute path of the guest, without `..` and unexpanded variables";
 
 /// WASI has no working directory, and cannot resolve a `..` behind a symbolic link.
 fn absolute(text: &str) -> Option<PathBuf> {
     let path = Path::new(text);
     let is_plain = !path.components().any(|part| part == std::path::Component::ParentDir);
-    (is_plain && path.is_absolute()).then(|| path.to_owned())
+    let is_meant = value::path_mistake(text).is_none();
+    (is_plain && is_meant && path.is_absolute()).then(|| path.to_owned())
 }
 
 const PATHS: &str = "absolute paths of the guest, without `..`, separated by `:`";

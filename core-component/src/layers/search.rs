@@ -5,7 +5,7 @@
 
 use super::agent::Agent;
 use super::agents::names;
-use super::error::{Code, Error};
+use super::error::Error;
 use super::memory::{Compost, Episode, Memory};
 use super::sqlite::{Candidates, Near, Reader};
 use crate::ranking::{Match, cost};
@@ -28,13 +28,10 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let agent = Agent::open(call, name)?;
     entries.begin(owner(name.as_str()));
     let added = agent.read(|reader| Layers { call, agent: agent.name, reader, entries }.add());
-    match added {
-        Err(error) if error.code == Code::CorruptedData => {
-            entries.warn(format!("layers of agent `{}`: {}", agent.name, error.message()));
-            Ok(())
-        }
-        added => Ok(added?),
+    if let Err(error) = added {
+        entries.warn(format!("layers of agent `{}`: {}", agent.name, error.message()));
     }
+    Ok(())
 }
 
 fn owner(agent: &str) -> Owner {

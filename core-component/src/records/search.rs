@@ -3,7 +3,7 @@
 use super::agent::Agent;
 use super::agents::{Files, names_in_database};
 use super::candidates::{Candidates, Near};
-use super::error::{Code, Error};
+use super::error::Error;
 use super::memory::Memory;
 use super::place::LABEL;
 use crate::names::AgentName;
@@ -21,16 +21,13 @@ pub(super) const SOURCE: Source = Source { toolset: "records", collect, read: |_
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let files = Files::list(&*call.storage.open(&Place::named(LABEL)).map_err(Error::from)?)?;
     let (request, tool) = (entries.request, call.listed("records", "query_memories"));
-    let is_wanted = |name: &String| call.context.reaches(name) && request.is_for(name);
     let mut names = files.agents();
     match names_in_database(call) {
         Ok(more) => names.extend(more),
-        // Such as in a host without databases.
-        Err(error) if error.code == Code::PermissionError && names.iter().any(&is_wanted) => {
-            entries
-                .warn(format!("records in `memories.db` were not searched: {}", error.message()));
+        Err(error) => {
+            let message = error.message();
+            entries.warn(format!("records in `memories.db` were not searched: {message}"));
         }
-        Err(error) => return Err(error.into()),
     }
     let mut agents = Vec::new();
     for name in names.into_iter().filter(|name| call.context.reaches(name)) {
@@ -46,7 +43,12 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
             entries.skip(owner(name.as_str()), "all memories");
             continue;
         }
-        add(&Agent::open_listed(call, name, &files)?, &tool, entries)?;
+        let added =
+            Agent::open_listed(call, name, &files).and_then(|agent| add(&agent, &tool, entries));
+        if let Err(error) = added {
+            let name = name.as_str();
+            entries.warn(format!("records of agent `{name}`: {}", error.message()));
+        }
     }
     Ok(())
 }
@@ -56,20 +58,7 @@ fn owner(agent: &str) -> Owner {
 }
 
 fn add(agent: &Agent<'_>, tool: &str, entries: &mut Entries<'_>) -> Result<(), Error> {
-    let candidates = match agent.read(|reader| reader.candidates(entries.request)) {
-        Ok(candidates) => candidates,
-        // Such as an agent whose name differs from another's only in case.
-        Err(error)
-            if matches!(
-                error.code,
-                Code::CorruptedData | Code::LimitExceeded | Code::InvalidInput
-            ) =>
-        {
-            entries.warn(format!("records of agent `{}`: {}", agent.name, error.message()));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let candidates = agent.read(|reader| reader.candidates(entries.request))?;
     if candidates.unread > 0 {
         entries.warn(format!(
             "records of agent `{}`: {} memories are not in the index yet and were not searched; \

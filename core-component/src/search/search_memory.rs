@@ -38,6 +38,9 @@ const DEADLINE_MS: u32 = 1_000;
 /// The most names of a list in a note.
 const MAX_NAMES: usize = 10;
 
+/// The most warnings of what could not be read.
+const MAX_WARNINGS: usize = 10;
+
 pub(super) struct SearchMemory;
 
 /// Searches everything that is kept, by a question in plain words. Finds inflected words, ranks by
@@ -182,42 +185,41 @@ fn vector(call: &Call<'_>, query: &str) -> Result<Option<Vector>, Error> {
     })
 }
 
-/// Collects the entries of the toolsets that are asked for.
+/// Collects the entries of the toolsets that are asked for. What cannot be read is left out with a
+/// warning, so that one damaged place does not hide the others.
+///
+/// # Errors
+///
+/// If the request itself is wrong: the caller may not search its `repo_root`, and nothing else is
+/// searched.
 fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Found, Error> {
     let wanted = |source: &&Source| {
         toolsets.is_empty() || toolsets.iter().any(|name| name == source.toolset)
     };
     let mut entries = Entries::of(request);
-    let (mut is_any_searched, mut denied) = (false, None);
+    let mut is_any_searched = false;
+    let mut failed = None;
     let sources: Vec<&Source> = call.sources.iter().filter(wanted).collect();
     let whole = request.work.share();
     for (at, source) in sources.iter().enumerate() {
         request.work.begin(whole, sources.len() - at);
-        match collect(call, source, &mut entries)? {
-            None => is_any_searched = true,
-            Some(error) => denied = denied.or(Some(error)),
+        match (source.collect)(call, &mut entries) {
+            Ok(()) => is_any_searched = true,
+            Err(error) => {
+                let refusal = error.refusal();
+                entries.warn(format!("`{}` was not searched: {}", source.toolset, refusal.message));
+                failed = failed.or(Some((refusal.category, error)));
+            }
         }
     }
-    match denied {
-        Some(error) if !is_any_searched => Err(error),
+    match failed {
+        Some((Category::Invalid | Category::Denied, error))
+            if !is_any_searched && request.repo_root.is_some() =>
+        {
+            Err(error.into())
+        }
         _ => Ok(entries.found()),
     }
-}
-
-/// Adds the entries of a toolset. If the host or the operating system denies them, they are left out
-/// with a warning, and the error is returned.
-fn collect(
-    call: &Call<'_>,
-    source: &Source,
-    entries: &mut Entries<'_>,
-) -> Result<Option<Error>, Error> {
-    let Err(error) = (source.collect)(call, entries) else { return Ok(None) };
-    let refusal = error.refusal();
-    if refusal.category != Category::Denied {
-        return Err(error.into());
-    }
-    entries.warn(format!("`{}` was not searched: {}", source.toolset, refusal.message));
-    Ok(Some(error.into()))
 }
 
 /// Refuses a toolset that cannot be searched.
@@ -292,6 +294,7 @@ fn output(
         ..
     } = found;
     let is_partial = !warnings.is_empty();
+    bound_warnings(&mut warnings);
     warnings.extend(not_read(request, &skipped));
     fuse(&mut candidates, |(_, entry)| entry.similarity);
     let mut candidates: Vec<_> = candidates
@@ -308,6 +311,9 @@ fn output(
     let advice = match (request.query.is_empty(), entries, candidates.is_empty()) {
         (true, ..) => Some("the query has no word: ask with some words".to_owned()),
         (_, 0, _) if !skipped.is_empty() => None,
+        (_, 0, _) if is_partial && owners.is_empty() && request.agent.is_none() => {
+            Some("nothing could be searched: `warnings` say why".to_owned())
+        }
         (_, 0, _) => nothing_kept(request, &others, is_partial),
         (_, _, true) => (hidden == 0).then(|| without_hit(request, entries, has_word)),
         _ => is_weak.then(|| {
@@ -331,6 +337,15 @@ fn output(
     let hits = hits.collect();
     let searched = owners.into_iter().map(|(owner, entries)| Searched { owner, entries });
     Ok(Output { hits, searched: searched.collect(), note, warnings })
+}
+
+/// Keeps the first warnings and counts the others.
+fn bound_warnings(warnings: &mut Vec<String>) {
+    let more = warnings.len().saturating_sub(MAX_WARNINGS);
+    if more > 0 {
+        warnings.truncate(MAX_WARNINGS);
+        warnings.push(format!("{more} more could not be read: mend these first"));
+    }
 }
 
 /// The score with importance and age. Both weigh little: they decide where scores are near.

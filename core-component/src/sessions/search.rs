@@ -11,8 +11,11 @@ use crate::ranking::cost;
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
 use crate::storage::{self, Area, EntryKind, ErrorCode, Place, Status, Tree};
 use crate::time::{Date, Timestamp};
-use crate::tool::{Call, Checked, Source};
+use crate::tool::{Call, Checked, Source, ToolError};
 use crate::work::{OF_DOCUMENT, OF_ENTRY, OF_INDEXED, Work};
+
+/// Why a link or a directory is not read, to follow its path.
+const NO_FILE: &str = "is a link or no file, and was not searched: put the file itself there";
 
 /// The most characters of a heading that count.
 const MAX_HEADING: usize = 200;
@@ -37,13 +40,14 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let whole = work.share();
     for (at, root) in roots.into_iter().enumerate() {
         work.begin(whole, count - at);
-        match work.take(OF_DOCUMENT) {
-            true => add_repository(call, &root, entries)?,
-            false => {
-                let (toolset, repo_root) = ("sessions", Some(root));
-                let owner = Owner { toolset, repo_root, ..Owner::default() };
-                entries.skip(owner, "all logs");
-            }
+        if !work.take(OF_DOCUMENT) {
+            let owner = Owner { toolset: "sessions", repo_root: Some(root), ..Owner::default() };
+            entries.skip(owner, "all logs");
+            continue;
+        }
+        if let Err(error) = add_repository(call, &root, entries) {
+            let message = error.refusal().message;
+            entries.warn(format!("the logs in `{root}` were not searched: {message}"));
         }
     }
     Ok(())
@@ -71,12 +75,13 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
         to_come -= 1;
         entries.begin(owner.clone());
         let agent = Agent { call, tree: &*tree, root, name };
-        let mut skipped = u64::from(agent.add_summary(entries)? == Added::Skipped);
-        for (log, status) in agent.logs(entries)?.iter().rev() {
-            let added = agent.add_log(log, status, entries, &mut index)?;
-            skipped += u64::from(added == Added::Skipped);
+        match agent.add_documents(entries, &mut index) {
+            Ok(skipped) => entries.skip_some(owner, skipped, "document", "documents"),
+            Err(error) => {
+                let message = error.refusal().message;
+                entries.warn(format!("not all logs of agent `{name}` were searched: {message}"));
+            }
         }
-        entries.skip_some(owner, skipped, "document", "documents");
     }
     // The logs of the agents that are searched were listed; an agent without a directory has none.
     index.update(|path| {
@@ -131,6 +136,20 @@ struct Text {
 }
 
 impl Agent<'_> {
+    /// Adds the summary and the logs, the newest first. Returns how many were skipped.
+    fn add_documents(
+        &self,
+        entries: &mut Entries<'_>,
+        index: &mut DocumentIndex<'_>,
+    ) -> Result<u64, Error> {
+        let mut skipped = u64::from(self.add_summary(entries)? == Added::Skipped);
+        for (log, status) in self.logs(entries)?.iter().rev() {
+            let added = self.add_log(log, status, entries, index)?;
+            skipped += u64::from(added == Added::Skipped);
+        }
+        Ok(skipped)
+    }
+
     /// The logs, the oldest first.
     fn logs(&self, entries: &mut Entries<'_>) -> Result<Vec<(Document, Status)>, Error> {
         let logs = format!("{}/logs", self.name);
@@ -141,12 +160,16 @@ impl Agent<'_> {
             }
             listed => listed?,
         };
-        let files = files.unwrap_or_default().into_iter();
-        let logs = files.filter(|entry| entry.status.kind == EntryKind::File).filter_map(|entry| {
-            let date = log_date(&entry.name)?;
-            Some((Document { path: format!("{logs}/{date}.md"), date: Some(date) }, entry.status))
-        });
-        Ok(logs.collect())
+        let mut found = Vec::new();
+        for entry in files.unwrap_or_default() {
+            let Some(date) = log_date(&entry.name) else { continue };
+            let path = format!("{logs}/{date}.md");
+            match entry.status.kind {
+                EntryKind::File => found.push((Document { path, date: Some(date) }, entry.status)),
+                _ => entries.warn(format!("`{}` {NO_FILE}", in_repository(&path))),
+            }
+        }
+        Ok(found)
     }
 
     fn add_summary(&self, entries: &mut Entries<'_>) -> Result<Added, Error> {

@@ -7,7 +7,7 @@ use crate::markdown::{
     Block, ContentError, Outline, Section, content_end, insert, is_heading_text,
 };
 use crate::text::{is_blank, line_of, lines, normalise};
-use crate::words::fold;
+use crate::words::likeness_key;
 
 /// The text of a new summary.
 pub(super) const TEMPLATE: &str = "\
@@ -55,10 +55,10 @@ impl<'a> Summary<'a> {
         named.map(|section| line_of(self.outline.source, section.range.start)).collect()
     }
 
-    /// The name of a section that differs from this one only in case or spaces.
+    /// The name of a section that differs from this one only in what people vary.
     pub fn near(&self, name: &str) -> Option<&str> {
-        let key = |name: &str| fold(&name.split_whitespace().collect::<String>());
-        self.names().find(|near| key(near) == key(name))
+        let key = likeness_key(name);
+        self.names().find(|near| likeness_key(near) == key)
     }
 
     /// The names of the sections, in order.

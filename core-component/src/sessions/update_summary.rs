@@ -145,8 +145,8 @@ fn check_section(
             let given = section.escape_debug();
             if let Some(near) = summary.near(section) {
                 let message = format!(
-                    "`{given}` differs from the section `{near}` only in case or spaces: use that \
-                     name"
+                    "`{given}` differs from the section `{near}` only in case, spaces, accents, \
+                     punctuation or numbering: use that name"
                 );
                 return refused(message, format!("`{near}`"));
             }

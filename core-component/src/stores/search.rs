@@ -8,7 +8,7 @@ use super::memory::{Memory, Metadata};
 use super::path::{CategoryPath, MemoryPath};
 use super::place::LABEL;
 use super::store::{ReadError, Store, names, usable};
-use super::walk::files;
+use super::walk::{Files, files};
 use crate::document_index::{self, DocumentIndex, Part};
 use crate::markdown::chunks;
 use crate::names::StoreName;
@@ -39,11 +39,22 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let whole = work.share();
     for (at, name) in names.iter().enumerate() {
         work.begin(whole, count - at);
-        let Some(name) = StoreName::parse(name) else { continue };
-        match Store::open(call, &name) {
-            Ok(store) if work.take(OF_DOCUMENT) => add(call, &store, &read, entries)?,
-            Ok(store) => entries.skip(owner(&store), "all memories"),
-            Err(error) => entries.warn(format!("store `{}`: {}", name.as_str(), error.message())),
+        let Some(name) = StoreName::parse(name) else {
+            let name = name.escape_debug();
+            entries
+                .warn(format!("store `{name}` was not searched: register it under a valid name"));
+            continue;
+        };
+        let added = Store::open(call, &name).and_then(|store| {
+            if work.take(OF_DOCUMENT) {
+                return add(call, &store, &read, entries);
+            }
+            entries.skip(owner(&store), "all memories");
+            Ok(())
+        });
+        if let Err(error) = added {
+            let name = name.as_str();
+            entries.warn(format!("store `{name}` was not searched: {}", error.message()));
         }
     }
     Ok(())
@@ -65,7 +76,14 @@ fn add(
     let place = Place::of_family(LABEL, store.name);
     let mut index = DocumentIndex::open(call, place, request);
     let (mut to_read, mut skipped) = (Vec::new(), 0);
-    for (path, status) in files(store)? {
+    let Files { files, links } = files(store)?;
+    for path in links {
+        entries.warn(format!(
+            "`{path}` in store `{}` is a link, and was not searched: put the file itself there",
+            store.name
+        ));
+    }
+    for (path, status) in files {
         let indexed = index.find(&path.file(), &status);
         match indexed.and_then(|indexed| Some((Facts::parse(&indexed.facts)?, indexed))) {
             Some(_) if !work.take(OF_INDEXED) => skipped += 1,

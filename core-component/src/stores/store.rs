@@ -36,6 +36,8 @@ pub(super) struct Directory {
     pub subcategories: BTreeSet<String>,
     /// Markdown files whose names are no slugs.
     pub others: Vec<String>,
+    /// Links and devices with the name of a memory's file or a subcategory.
+    pub links: Vec<String>,
 }
 
 impl<'a> Store<'a> {
@@ -159,6 +161,9 @@ impl<'a> Store<'a> {
                 }
                 (EntryKind::Directory, _) if is_segment(&entry.name) => {
                     directory.subcategories.insert(entry.name);
+                }
+                (EntryKind::Other, slug) if slug.is_some() || is_segment(&entry.name) => {
+                    directory.links.push(entry.name);
                 }
                 _ => {}
             }

@@ -146,14 +146,25 @@ pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
     Ok(Items { items, others })
 }
 
-/// The files of all memories of a store, in order.
-pub(super) fn files(store: &Store<'_>) -> Result<Vec<(MemoryPath, Status)>, Error> {
-    let mut files = Vec::new();
+/// The files of a store.
+#[derive(Default)]
+pub(super) struct Files {
+    /// Those of all memories, in order.
+    pub files: Vec<(MemoryPath, Status)>,
+    /// The paths of links and devices in the place of a memory or a category.
+    pub links: Vec<String>,
+}
+
+/// Finds the files of a store.
+pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
+    let mut found = Files::default();
     for (category, directory) in directories(store)? {
         let memories = directory.memories.into_iter();
-        files.extend(memories.map(|(slug, status)| (category.memory(&slug), status)));
+        found.files.extend(memories.map(|(slug, status)| (category.memory(&slug), status)));
+        let base = if category.is_root() { String::new() } else { format!("{category}/") };
+        found.links.extend(directory.links.into_iter().map(|name| format!("{base}{name}")));
     }
-    Ok(files)
+    Ok(found)
 }
 
 fn directories(store: &Store<'_>) -> Result<BTreeMap<CategoryPath, Directory>, Error> {

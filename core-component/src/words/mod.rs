@@ -4,11 +4,13 @@
 
 mod fold;
 mod index;
+mod likeness;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 pub(crate) use fold::fold;
 pub(crate) use index::{index_text, query, stem_query};
+pub(crate) use likeness::likeness_key;
 
 /// The words of a text in order, folded: letters and digits with their marks, found by the word
 /// boundaries of Unicode (UAX #29). `don't` is two words, and so is `agent_memory`.

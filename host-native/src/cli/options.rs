@@ -111,6 +111,9 @@ impl<C: Choice> ToolsetOptions<C> {
 }
 
 fn read(setting: &ToolsetSetting, found: &Setting) -> Result<Value, Error> {
+    if setting.is_path {
+        found.path()?;
+    }
     let accepts = setting.accepts();
     found.read(&accepts, |text| setting.parse(text)).map_err(|error| match setting.is_secret {
         true => Error::usage(format!("`{}` is not {accepts}", found.source())),

@@ -2,6 +2,7 @@
 
 use super::Error;
 use crate::builder::below_home;
+use agent_memory_setting_values::path_mistake;
 use clap::builder::{PossibleValue, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -48,14 +49,31 @@ impl Setting {
     }
 
     /// Its value as a path.
-    pub(super) fn path(&self) -> PathBuf {
-        below_home(&self.value)
+    pub(super) fn path(&self) -> Result<PathBuf, Error> {
+        checked_path(&self.source, &self.value)
     }
 
     /// Its value as a list of paths, separated as in `PATH`.
-    pub(super) fn paths(&self) -> Vec<PathBuf> {
+    pub(super) fn paths(&self) -> Result<Vec<PathBuf>, Error> {
+        // The whole first: a URI has the separator in it.
+        checked_path(&self.source, &self.value)?;
         let paths = std::env::split_paths(&self.value);
-        paths.filter_map(|path| path_of(path.as_os_str())).collect()
+        let set = paths.filter(|path| is_set(path.as_os_str()));
+        set.map(|path| checked_path(&self.source, path.as_os_str())).collect()
+    }
+}
+
+/// A path with a leading `~/` for the home directory.
+///
+/// # Errors
+///
+/// If it cannot be meant, as with an unexpanded variable. The message names `source`.
+pub(super) fn checked_path(source: &str, value: &OsStr) -> Result<PathBuf, Error> {
+    match path_mistake(&value.to_string_lossy()) {
+        Some(mistake) => {
+            Err(Error::usage(format!("`{source}` is `{}`, which {mistake}", value.display())))
+        }
+        None => Ok(below_home(value)),
     }
 }
 

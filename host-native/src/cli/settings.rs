@@ -1,6 +1,6 @@
 use super::options::{Choice, Every, ToolsetOptions, Writing};
 use super::program::{builder, description};
-use super::setting::{Setting, Suggested, is_set, path_of};
+use super::setting::{Setting, Suggested, checked_path, is_set, path_of};
 use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, UTC_OFFSET};
 use super::{Error, logging};
 use crate::enclosing_repository::repository_around;
@@ -59,11 +59,11 @@ pub(super) struct DataDirectory {
 }
 
 impl DataDirectory {
-    fn set(&self, builder: Builder) -> Builder {
-        match Setting::of("--data-dir", self.data_dir.as_ref()) {
-            Some(directory) => builder.data_dir(directory.path()),
+    fn set(&self, builder: Builder) -> Result<Builder, Error> {
+        Ok(match Setting::of("--data-dir", self.data_dir.as_ref()) {
+            Some(directory) => builder.data_dir(directory.path()?),
             None => builder,
-        }
+        })
     }
 }
 
@@ -200,24 +200,26 @@ impl Reach {
     /// Starts logging, and adds all settings to a builder.
     pub(super) fn builder(&self, mut builder: Builder) -> Result<Builder, Error> {
         start_logging(self.log_level.as_ref())?;
-        for directory in starting_repositories().chain(self.allowed()) {
+        for directory in starting_repositories().chain(self.allowed()?) {
             tracing::debug!(directory = %directory.display(), "granted");
             builder = builder.allow(directory);
         }
-        builder = self.toolsets.set(self.data_directory.set(builder))?;
+        builder = self.toolsets.set(self.data_directory.set(builder)?)?;
         if let Some(offset) = Setting::of("--utc-offset", self.utc_offset.as_ref()) {
             builder = builder.utc_offset(offset.read(UTC_OFFSET, value::utc_offset)?);
         }
         self.testing.set(self.writing.set(builder)?)
     }
 
-    fn allowed(&self) -> Vec<PathBuf> {
-        let flags: Vec<_> = self.allow.iter().filter_map(|dir| path_of(dir)).collect();
+    fn allowed(&self) -> Result<Vec<PathBuf>, Error> {
+        let given = self.allow.iter().filter(|directory| is_set(directory));
+        let flags: Vec<_> =
+            given.map(|directory| checked_path("--allow", directory)).collect::<Result<_, _>>()?;
         if !flags.is_empty() {
-            return flags;
+            return Ok(flags);
         }
         let variable = Setting::of("--allow", None);
-        variable.map_or_else(Vec::new, |paths| paths.paths())
+        variable.map_or_else(|| Ok(Vec::new()), |paths| paths.paths())
     }
 }
 
@@ -231,7 +233,7 @@ pub(super) fn memory_of<C: Choice>(
     start_logging(None)?;
     let mut builder = builder().toolsets([toolset]);
     if let Some(data_directory) = data_directory {
-        builder = data_directory.set(builder);
+        builder = data_directory.set(builder)?;
     }
     let builder = options.set(builder)?;
     let builder = Testing::default().set(writing.set(builder)?)?;

@@ -116,10 +116,9 @@ impl Family {
         }
     }
 
-    /// The names of the places that are not refused; the directory of one may be missing. `others`
-    /// are the other granted places.
-    pub fn names(&self, others: &Directories) -> Result<Vec<String>, Error> {
-        Ok(self.members()?.names(others))
+    /// The names of all places, also of those that cannot be opened.
+    pub fn names(&self) -> Result<Vec<String>, Error> {
+        Ok(self.members()?.names())
     }
 
     /// The place with a name.

@@ -304,7 +304,7 @@ impl Storage {
         if let PlaceKind::Named(label) = kind {
             return match self.granted(label)? {
                 Granted::Place(_) => Ok(vec![String::new()]),
-                Granted::Family(family) => family.names(&self.other_directories(label)),
+                Granted::Family(family) => family.names(),
             };
         }
         let grants = self.grants_with(more_roots);

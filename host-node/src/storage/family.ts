@@ -42,17 +42,9 @@ export class Family {
     this.#others.add(join(registry.path, registry.file), registry.location)
   }
 
-  /** The names of the places that are not refused, in byte order. The directory of one may be missing. */
+  /** The names of all places, also of those that cannot be opened, in byte order. */
   names(): string[] {
-    const members = this.#current()
-    const names = [...members.registered.keys()].filter((name) => {
-      try {
-        this.#directory(members, name)
-        return true
-      } catch (error) {
-        return !(error instanceof StorageError && error.code === 'not-granted')
-      }
-    })
+    const names = [...this.#current().registered.keys()]
     return names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
   }
 

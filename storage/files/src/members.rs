@@ -48,13 +48,10 @@ impl Members {
         &self.registered
     }
 
-    /// The names of the places that are not refused; the directory of one may be missing. `others`
-    /// are the other granted places.
-    pub fn names(&self, others: &Directories) -> Vec<String> {
-        let is_refused = |name: &String| {
-            self.directory(name, others).is_err_and(|error| error.code == ErrorCode::NotGranted)
-        };
-        self.registered.keys().filter(|name| !is_refused(name)).cloned().collect()
+    /// The names of all places. One that is refused or whose directory is missing is among them:
+    /// opening it tells why.
+    pub fn names(&self) -> Vec<String> {
+        self.registered.keys().cloned().collect()
     }
 
     /// The directory of a place, after all checks, and whether it exists.

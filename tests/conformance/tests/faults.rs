@@ -81,7 +81,7 @@ fn no_storage_fault_damages_the_stores() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes: run it with `--release`")]
 fn no_storage_fault_hides_what_a_search_could_not_read() {
-    // A search reports entries that it cannot read.
+    // A search reports what it cannot read.
     let unreadable = &[ErrorCode::TooLarge, ErrorCode::InvalidPath, ErrorCode::Permission];
     let topics = &["logs"];
     Sweep::of("search").reporting("search_memory", unreadable).sampling(4, topics).run();

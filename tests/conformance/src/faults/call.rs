@@ -200,7 +200,12 @@ impl Call<'_> {
         if let FaultKind::Always(_) = point.fault.kind {
             storage.memory().begin_call();
             let refused = (self.make)(&storage, Attempt::Again);
-            ensure(matches!(refused, Answer::Error(_)), || {
+            // A search warns of what it could not read.
+            let is_told = match &refused {
+                Answer::Result(result) => warns(result, INJECTED),
+                other => matches!(other, Answer::Error(_)),
+            };
+            ensure(is_told, || {
                 format!("storage always fails, but the next call answers {refused:?}")
             })?;
             ensure(State::of(storage.memory(), self.place) == state, || {

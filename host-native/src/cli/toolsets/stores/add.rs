@@ -1,6 +1,7 @@
 use super::target::Target;
 use crate::cli::output::print;
 use crate::cli::{Error, help};
+use agent_memory_setting_values::path_mistake;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -32,6 +33,9 @@ pub(super) struct Add {
 impl Add {
     pub(super) fn run(self) -> Result<(), Error> {
         let shown = self.directory.display();
+        if let Some(mistake) = path_mistake(&self.directory.to_string_lossy()) {
+            return Err(Error::usage(format!("`{shown}` {mistake}")));
+        }
         let absolute = match self.directory.starts_with("~") {
             true => self.directory.clone(),
             false => std::path::absolute(&self.directory)

@@ -1,0 +1,72 @@
+//! Names that a person or a model would take for one another.
+
+use icu_normalizer::DecomposingNormalizerBorrowed;
+
+use super::fold::fold;
+
+/// The letters and digits of a name, without what people vary: case, spaces, accents, punctuation, a
+/// number at the beginning such as `1.`, and the form in Unicode (NFC, NFD, full width). Two names
+/// with the same key differ in nothing else. `+` and `#` after a letter stay: `C++` is not `C`.
+pub(crate) fn likeness_key(name: &str) -> String {
+    let plain = fold(&DecomposingNormalizerBorrowed::new_nfkd().normalize(name));
+    let mut key = String::new();
+    for c in without_number(plain.trim_start_matches(is_sign)).chars() {
+        if c.is_alphanumeric() || matches!(c, '+' | '#') && !key.is_empty() {
+            key.push(c);
+        }
+    }
+    if key.is_empty() { plain } else { key }
+}
+
+fn is_sign(c: char) -> bool {
+    !c.is_alphanumeric()
+}
+
+/// A text without a number of a list at its beginning, such as `1. ` or `2) `.
+fn without_number(text: &str) -> &str {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest.strip_prefix(['.', ')', ':']) {
+        Some(after) if rest.len() < text.len() && after.starts_with(char::is_whitespace) => after,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_only_in_what_people_vary_have_one_key() {
+        for alike in [
+            "key knowledge",
+            "Key Knowledge:",
+            "key-knowledge",
+            "1. Key Knowledge",
+            "2) KeyKnowledge",
+            "## Key Knowledge",
+            "Key\u{a0}Knowledge",
+            "Ｋｅｙ Knowledge",
+            "*Key* Knowledge!",
+        ] {
+            assert_eq!(likeness_key(alike), "keyknowledge", "{alike}");
+        }
+        assert_eq!(likeness_key("Résumé"), likeness_key("Re\u{301}sume\u{301}"));
+        assert_eq!(likeness_key("Résumé"), "resume");
+    }
+
+    #[test]
+    fn names_that_differ_in_a_letter_or_digit_have_different_keys() {
+        for (one, other) in [
+            ("Part 1", "Part 2"),
+            ("C", "C++"),
+            ("C", "C#"),
+            ("2024", "2025"),
+            ("計画", "会議"),
+            ("1.5 Release", "2.5 Release"),
+            ("★", "☆"),
+            ("Plan", "Plans"),
+        ] {
+            assert_ne!(likeness_key(one), likeness_key(other), "{one}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Paths that cannot be meant: a client or a shell left something in them that it should have replaced.
+
+/// Why a path cannot be meant, with what to write instead; `None` if it can be.
+///
+/// Such a path would make a directory of that very name, perhaps in somebody's repository.
+pub fn path_mistake(path: &str) -> Option<&'static str> {
+    if has_braced_variable(path) {
+        return Some("has a `${...}` that nothing has replaced: write the path itself");
+    }
+    if path.split(['/', '\\']).any(is_shell_variable) {
+        return Some(
+            "begins a name with a `$` variable that nothing has replaced: write the path itself",
+        );
+    }
+    if has_percent_variable(path) {
+        return Some("has a `%...%` that nothing has replaced: write the path itself");
+    }
+    if is_uri(path) {
+        return Some("is a URI: write the path itself, such as `/home/ada/memory`");
+    }
+    if cfg!(not(windows)) && begins_with_drive(path) {
+        return Some("begins with a drive letter of Windows: write a path of this system");
+    }
+    if path.starts_with('~') && path != "~" && !path.starts_with("~/") {
+        return Some(
+            "begins with `~` and a name, which is not replaced here: write the path itself",
+        );
+    }
+    None
+}
+
+fn has_braced_variable(path: &str) -> bool {
+    path.split_once("${").is_some_and(|(_, after)| after.contains('}'))
+}
+
+fn is_shell_variable(segment: &str) -> bool {
+    let name = segment.strip_prefix('$');
+    name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+}
+
+/// Whether it has `%NAME%`, as a shell of Windows writes a variable.
+fn has_percent_variable(path: &str) -> bool {
+    let is_name = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '(' | ')'))
+    };
+    let parts: Vec<&str> = path.split('%').collect();
+    parts.len() > 2 && parts[1..parts.len() - 1].iter().any(|part| is_name(part))
+}
+
+/// Whether it begins with `file:`, or with another scheme and `://`.
+fn is_uri(path: &str) -> bool {
+    let Some((scheme, rest)) = path.split_once(':') else { return false };
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    is_scheme && (scheme.eq_ignore_ascii_case("file") || rest.starts_with("//"))
+}
+
+fn begins_with_drive(path: &str) -> bool {
+    let mut bytes = path.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && bytes.next() == Some(b':')
+        && matches!(bytes.next(), None | Some(b'/' | b'\\'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_which_something_was_not_replaced_cannot_be_meant() {
+        for bad in [
+            "${workspaceFolder}/mem",
+            "/a/${HOME}",
+            "$HOME/mem",
+            "/home/$USER/mem",
+            "$_x",
+            r"%APPDATA%\mem",
+            "/x/%ProgramFiles(x86)%/y",
+            "file:///x",
+            "file:/x",
+            "FILE:x",
+            "https://example.com/x",
+            "vscode-remote://ssh/x",
+            "~ada/notes",
+        ] {
+            assert!(path_mistake(bad).is_some(), "{bad}");
+        }
+        for good in [
+            "/home/ada/memory",
+            "memory",
+            "./mem",
+            "~",
+            "~/memory",
+            "/a/~/b",
+            "cost$",
+            "a$b",
+            "/5$/x",
+            "100%",
+            "50% off/20% on",
+            "a:b",
+            "/x/file:y",
+            "{a}",
+            "$",
+            "$5",
+            "",
+            "é",
+        ] {
+            assert_eq!(path_mistake(good), None, "{good}");
+        }
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_drive_letter_is_no_path_of_unix() {
+        for bad in [r"C:\x", "c:/x", "D:"] {
+            assert!(path_mistake(bad).is_some(), "{bad}");
+        }
+        assert_eq!(path_mistake("c:x"), None);
+    }
+}
