@@ -36,7 +36,7 @@ const linkErrors = new Set(['EPERM', 'EACCES', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'
 
 /**
  * Makes the changes in order while the place's lock is held. Returns the new version of each document, or undefined for
- * a deletion. `checkLock` throws if the lock was lost.
+ * a deletion. `checkLock` throws if the lock was lost. It runs at the start and again before each rename.
  *
  * Nothing is visible before the first rename, and an error until then removes everything that was prepared. A later
  * error leaves the changes before it and gives their number.
@@ -135,9 +135,9 @@ class Run {
     this.#each((step) => this.#checkVersion(step))
     this.#each((step) => this.#makeDirectories(step))
     this.#each((step) => this.#writeTemporary(step))
-    // If the lock's file was removed meanwhile, another writer may have read the documents that these changes replace.
-    this.#checkLock()
-    this.#each((step) => this.#apply(step))
+    // Writing, syncing and many renames take long. If the lock's file was removed meanwhile, another writer may be at
+    // work on the documents that these changes replace.
+    this.#each((step) => this.#apply(step), this.#checkLock)
     this.action = 'make the changes durable'
     this.#syncDirectories()
     return this.#steps.map(({ version }) => version)
@@ -153,8 +153,11 @@ class Run {
     if (this.applied > 0) ignoreErrors(() => this.#syncDirectories())
   }
 
-  #each(stage: (step: Step) => void): void {
+  /** Runs a stage for each change. `before` runs ahead of each; an error of it names no change. */
+  #each(stage: (step: Step) => void, before?: () => void): void {
     for (const [index, step] of this.#steps.entries()) {
+      this.current = undefined
+      before?.()
       this.current = index
       this.action = `${actions[step.change.tag]} \`${step.target.path}\``
       stage(step)

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { canonicalPath } from './canonical.ts'
-import { StorageError } from './error.ts'
+import { attempt, StorageError } from './error.ts'
 import { type GitSettings, isTrue, parseGitConfig } from './git-config.ts'
 import { lstatIfExists, readRegular, type Root } from './directory.ts'
 
@@ -10,64 +10,73 @@ const maxFileBytes = 1024 * 1024
 
 /**
  * The directory of a repository's lock and bookkeeping: `agent-memory` in its git directory, or `.agent-memory` in its
- * root if the repository has no `.git`.
+ * root if the repository has no `.git`. `name` is the repository as the caller gave it, for messages.
  *
  * It depends on files only and not on environment variables, so that all processes find the same lock. A git directory
  * elsewhere counts only if it points back to this root: a `.git` file is as untrusted as the rest of a checkout. All
  * hosts are tested with `tests/layouts.json`.
  */
-export function lockDirectoryOf(root: string): Root {
-  const lock =
-    lstatIfExists(join(root, '.git')) === undefined
-      ? withoutGit(root)
-      : { anchor: gitDirectoryOf(root), segments: ['agent-memory'] }
-  const path = join(lock.anchor, ...lock.segments)
-  const stats = lstatIfExists(path)
-  if (stats !== undefined && !stats.isDirectory()) throw notGrantedError(path, 'is no directory')
+export function lockDirectoryOf(root: string, name: string): Root {
+  const lock = existsAt(join(root, '.git'), `open \`${name}\``)
+    ? { anchor: gitDirectoryOf(root, name), segments: ['agent-memory'] }
+    : withoutGit(root, name)
+  const stats = lstatIfExists(join(lock.anchor, ...lock.segments))
+  if (stats !== undefined && !stats.isDirectory())
+    throw refused(name, 'something other than a directory stands where its lock directory belongs: remove it')
   return lock
 }
 
-function withoutGit(root: string): Root {
+function existsAt(path: string, action: string): boolean {
+  return attempt(action, () => lstatIfExists(path) !== undefined)
+}
+
+function withoutGit(root: string, name: string): Root {
+  const action = `open \`${name}\``
   for (let directory = root; ; directory = dirname(directory)) {
-    if (lstatIfExists(join(directory, '.git')) !== undefined) {
-      throw new StorageError('not-granted', `\`${root}\` is not the top level of its repository; use \`${directory}\``)
-    }
-    if (directory === dirname(directory)) break
+    if (attempt(action, () => isBare(directory)))
+      throw refused(name, 'it is in a bare repository, which has no work tree: name a worktree of it')
+    if (directory !== root && existsAt(join(directory, '.git'), action))
+      throw refused(name, `it is not the top level of its repository: name \`${directory}\``)
+    if (directory === dirname(directory)) return { anchor: root, segments: ['.agent-memory'] }
   }
-  for (let directory = root; ; directory = dirname(directory)) {
-    if (isBare(directory)) throw notGrantedError(directory, 'is a bare repository, which has no work tree')
-    if (directory === dirname(directory)) break
-  }
-  return { anchor: root, segments: ['.agent-memory'] }
 }
 
 function isBare(directory: string): boolean {
   return hasHead(directory) && ['objects', 'refs'].every((name) => isDirectory(join(directory, name)))
 }
 
+/** Old versions of Git made HEAD a symbolic link to a branch, which need not exist yet. */
 function hasHead(directory: string): boolean {
-  const head = lstatIfExists(join(directory, 'HEAD'))
-  // Old versions of Git made HEAD a symbolic link to a branch, which need not exist yet.
+  const head = undefinedIfNowhere(() => lstatIfExists(join(directory, 'HEAD')))
   return head !== undefined && (head.isFile() || head.isSymbolicLink())
 }
 
-function gitDirectoryOf(root: string): string {
-  const path = join(root, '.git')
-  const stats = lstatIfExists(path)
-  if (stats?.isDirectory()) {
-    if (hasHead(path)) return path
-    throw notGrantedError(path, 'is a directory without a `HEAD`')
-  }
-  if (!stats?.isFile()) throw notGrantedError(path, 'is neither a directory nor a file')
+function gitDirectoryOf(root: string, name: string): string {
+  return attempt(`read the \`.git\` of \`${name}\``, () => {
+    const path = join(root, '.git')
+    const stats = lstatIfExists(path)
+    if (stats?.isDirectory()) {
+      if (hasHead(path)) return path
+      throw refused(name, 'its `.git` has no `HEAD`: repair or remove it')
+    }
+    if (!stats?.isFile()) throw refused(name, 'its `.git` is neither a directory nor a file, and is not followed')
+    const directory = pointedAt(root)
+    if (directory === undefined)
+      throw refused(name, 'its `.git` file leads to no git directory: repair it (`git worktree repair`)')
+    if (pointsBack(directory, root)) return directory
+    throw refused(
+      name,
+      'its `.git` file leads to a git directory that does not point back: ' +
+        'repair it (`git worktree repair`, or `git config core.worktree` for a submodule)',
+    )
+  })
+}
 
+/** The git directory that a `.git` file names. */
+function pointedAt(root: string): string | undefined {
   const pointer = /^gitdir: ([^\n]+)$/.exec(readPointer(root, '.git') ?? '')?.[1]
-  if (pointer === undefined) throw notGrantedError(path, 'is not in the form `gitdir: PATH`')
-  const directory = canonical(root, pointer)
-  if (directory === undefined || !isDirectory(directory) || !hasHead(directory))
-    throw notGrantedError(path, 'names no git directory')
-  if (!pointsBack(directory, root))
-    throw notGrantedError(path, 'names a git directory that belongs to another work tree')
-  return directory
+  const directory = pointer === undefined ? undefined : canonical(root, pointer)
+  return directory !== undefined && hasHead(directory) ? directory : undefined
 }
 
 /** Whether a git directory belongs to this root: by its file `gitdir` (a worktree) or `core.worktree` (a submodule). */
@@ -99,22 +108,20 @@ function readConfig(directory: string, name: string): GitSettings | undefined {
   return text === undefined ? undefined : parseGitConfig(text)
 }
 
-/** The text of a file, or undefined if it cannot be read for any reason: it proves nothing then. */
+/** The text of a file, or undefined if nothing, no file, or a file that is too long is there: it proves nothing then. */
 function readText(directory: string, name: string): string | undefined {
   try {
-    return readRegular(directory, name, maxFileBytes)?.toString('utf8')
-  } catch {
-    return undefined
+    return undefinedIfNowhere(() => readRegular(directory, name, maxFileBytes)?.toString('utf8'))
+  } catch (error) {
+    if (error instanceof StorageError && (error.code === 'too-large' || error.code === 'invalid-path')) return undefined
+    throw error
   }
 }
 
 /** The canonical path of a path in a directory. `join` would resolve `..` before symbolic links are followed. */
 function canonical(directory: string, path: string): string | undefined {
-  try {
-    return canonicalPath(isAbsolute(path) ? path : `${directory}/${path}`)
-  } catch {
-    return undefined
-  }
+  if (path.includes('\0')) return undefined
+  return undefinedIfNowhere(() => canonicalPath(isAbsolute(path) ? path : `${directory}/${path}`))
 }
 
 /** Whether a path is a directory, or a symbolic link to one. */
@@ -126,9 +133,18 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function notGrantedError(path: string, why: string): StorageError {
-  return new StorageError(
-    'not-granted',
-    `\`${path}\` ${why}: the lock of this repository cannot be placed; repair it with \`git\``,
-  )
+/** The errors that say that nothing is at a path. Other errors do not say whether anything is. */
+const nowhere = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
+
+function undefinedIfNowhere<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (nowhere.has((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+}
+
+function refused(name: string, reason: string): StorageError {
+  return new StorageError('not-granted', `cannot open \`${name}\`: ${reason}`)
 }

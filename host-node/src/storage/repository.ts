@@ -27,7 +27,7 @@ export function findRepository(name: string, grants: readonly string[]): Granted
   }
   const segments = ['.github', 'agent-memory']
   const location = [name.replace(/\/+$/, ''), ...segments].join('/')
-  const lock = { ...lockDirectoryOf(root), location }
+  const lock = { ...lockDirectoryOf(root, name), location }
   return { location, documents: { anchor: root, segments }, lock, databases: [] }
 }
 

@@ -156,6 +156,24 @@ test('a commit whose lock file is removed stops before the first rename', (conte
   lock.release()
 })
 
+test('a lock file that is removed between two renames stops the commit there', (context) => {
+  const { repository, areas } = setup()
+  const lock = Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, total: 0 }, monotonic())
+  commit(areas, [put('a.md', 'old')], 'full', () => lock.check())
+  // The first rename goes through, and the lock is gone after it.
+  const isHeld = () => readFileSync(join(repository, tree, 'a.md'), 'utf8') === 'old'
+  const { error, change, applied } = commitError(() =>
+    commit(areas, [put('a.md', 'new', version('old')), put('b.md', 'new')], 'full', () => {
+      if (!isHeld()) rmSync(join(repository, '.git/agent-memory'), { recursive: true })
+      lock.check()
+    }),
+  )
+  assert.deepEqual([error.code, change, applied], ['io', undefined, 1])
+  assert.equal(readFileSync(join(repository, tree, 'a.md'), 'utf8'), 'new')
+  assert.deepEqual(readdirSync(join(repository, tree)), ['a.md'])
+  lock.release()
+})
+
 test('a document keeps its permission bits', () => {
   const { repository, areas } = setup()
   const path = join(repository, tree, 'a.md')
