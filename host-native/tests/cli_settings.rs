@@ -55,6 +55,31 @@ fn empty_and_unexpanded_values_count_as_not_set() {
 }
 
 #[test]
+fn a_path_that_cannot_be_meant_is_refused_before_anything_is_made() {
+    let repository = Repository::new();
+    let in_it = || std::fs::read_dir(repository.root()).expect("a directory").count();
+    let before = in_it();
+    for (flag, variable, value) in [
+        ("--memory-dir", "AGENT_MEMORY_MEMORY_DIR", "${workspaceFolder}/mem"),
+        ("--memory-dir", "AGENT_MEMORY_MEMORY_DIR", "$HOME/mem"),
+        ("--data-dir", "AGENT_MEMORY_DATA_DIR", r"%APPDATA%\mem"),
+        ("--layers-db", "AGENT_MEMORY_LAYERS_DB", "file:///x"),
+        ("--stores-config", "AGENT_MEMORY_STORES_CONFIG", "~ada/stores.yaml"),
+        ("--allow", "AGENT_MEMORY_ALLOW", "file:///x"),
+        ("--data-dir", "AGENT_MEMORY_DATA_DIR", r"C:\memory"),
+    ] {
+        let by_flag = start(&repository, &[flag, value], &[]);
+        let by_variable = start(&repository, &[], &[(variable, value)]);
+        for (source, output) in [(flag, by_flag), (variable, by_variable)] {
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{source} {value}: {told}");
+            assert!(told.contains(source) && told.contains("which "), "{source} {value}: {told}");
+        }
+        assert_eq!(in_it(), before, "{value}");
+    }
+}
+
+#[test]
 fn an_invalid_value_is_named_with_its_flag_or_variable() {
     let wrong = [
         ("--utc-offset", OFFSET, "2 hours"),

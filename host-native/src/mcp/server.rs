@@ -102,7 +102,8 @@ impl Server {
 }
 
 fn one_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
-    let cursor = page.and_then(|page| page.cursor);
+    // Some clients send an empty one for the first page.
+    let cursor = page.and_then(|page| page.cursor).filter(|cursor| !cursor.is_empty());
     cursor.map_or(Ok(()), |cursor| {
         let message = format!("unknown cursor `{cursor}`: every list is one page, so leave it out");
         Err(ErrorData::invalid_params(message, None))
