@@ -214,6 +214,8 @@ pub(crate) struct Found {
     pub warnings: Vec<String>,
     /// Whether entries have vectors and the request has none.
     pub wants_vector: bool,
+    /// Whether no source could be searched.
+    pub is_unsearched: bool,
 }
 
 impl<'a> Entries<'a> {
@@ -359,6 +361,7 @@ impl<'a> Entries<'a> {
             skipped,
             warnings,
             wants_vector,
+            is_unsearched: false,
         }
     }
 }

@@ -218,7 +218,10 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Fou
         {
             Err(error.into())
         }
-        _ => Ok(entries.found()),
+        failed => {
+            let is_unsearched = failed.is_some() && !is_any_searched;
+            Ok(Found { is_unsearched, ..entries.found() })
+        }
     }
 }
 
@@ -291,6 +294,7 @@ fn output(
         hidden,
         skipped,
         mut warnings,
+        is_unsearched,
         ..
     } = found;
     let is_partial = !warnings.is_empty();
@@ -311,7 +315,7 @@ fn output(
     let advice = match (request.query.is_empty(), entries, candidates.is_empty()) {
         (true, ..) => Some("the query has no word: ask with some words".to_owned()),
         (_, 0, _) if !skipped.is_empty() => None,
-        (_, 0, _) if is_partial && owners.is_empty() && request.agent.is_none() => {
+        (_, 0, _) if is_unsearched => {
             Some("nothing could be searched: `warnings` say why".to_owned())
         }
         (_, 0, _) => nothing_kept(request, &others, is_partial),
