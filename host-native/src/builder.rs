@@ -230,9 +230,6 @@ impl Builder {
         if let Some(directory) = &self.data_directory {
             check_path("the data directory", &directory.to_string_lossy())?;
         }
-        for directory in &self.allowed {
-            check_path("a granted directory", &directory.to_string_lossy())?;
-        }
         let description = self.image.description();
         let description = description.map_err(|error| BuildError::Component(error.to_string()))?;
         let names = self

@@ -265,8 +265,6 @@ function dataDirectoryOf(path: unknown): string {
 function canonicalGrant(directory: string): string {
   if (typeof directory !== 'string')
     throw invalidOption('allow', 'has an item that is not a path: every item is a string')
-  const mistake = pathMistake(directory)
-  if (mistake !== undefined) throw invalidOption('allow', `has \`${directory}\`, which ${mistake}`)
   if (!isAbsolute(directory)) throw invalidOption('allow', `has \`${directory}\`, which is not an absolute path`)
   let path
   try {

@@ -7,7 +7,7 @@ export function absolutePath(path: string): string | undefined {
   return isAbsolute(expanded) ? expanded : undefined
 }
 
-/** The rule of the native host: `setting-values/src/path.rs`. */
+/** The rule of `setting-values/src/path.rs`. Both are tested with `tests/setting-paths.json`. */
 const mistakes: readonly (readonly [RegExp, string])[] = [
   [/\$\{[^]*\}/, 'has a `${...}` that nothing has replaced: write the path itself'],
   [/(^|[/\\])\$[A-Za-z_]/, 'begins a name with a `$` variable that nothing has replaced: write the path itself'],

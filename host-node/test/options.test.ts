@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { MemoryOpenError, type MemoryOptions, openMemory } from 'agent-memory-host'
+import { pathMistake } from '../dist/user-paths.js'
 import { emptyDirectory, repositoryFile } from './fixtures/scratch.ts'
 import { settled } from './fixtures/toolsets.ts'
 
@@ -27,6 +28,13 @@ test('the defaults are those of the README', () => {
   assert.match(readme, /256 MiB, 2,000, 60,000, 100,000, 30,000 \|/)
   assert.match(readme, /`lockWait` .*waits 30,000, .*\| 5,000 \|/)
   assert.match(readme, /`workers` .*four times as many.*\| 4 \|/)
+})
+
+test('a path cannot be meant exactly if the list of paths says so', () => {
+  const { mistakes, drives, meant } = JSON.parse(readFileSync(repositoryFile('tests/setting-paths.json'), 'utf8'))
+  for (const path of mistakes) assert.notEqual(pathMistake(path), undefined, path)
+  for (const path of drives) assert.equal(pathMistake(path) !== undefined, process.platform !== 'win32', path)
+  for (const path of meant) assert.equal(pathMistake(path), undefined, path)
 })
 
 test('the function of the program is the first of the models', () => {

@@ -16,8 +16,8 @@ const TAG: &str = "task";
 pub(super) struct SetCurrentTask;
 
 /// Sets what the agent works on now. The task before becomes an episode. Call it when work on
-/// another task begins, or with an empty one when the task is finished and no other follows; the same task
-/// again only notes that it goes on.
+/// another task begins, or with an empty `task` when it is finished and no other follows; the same
+/// task again only notes that it goes on.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Set the current task")]

@@ -149,7 +149,7 @@ pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
 /// The files of a store.
 #[derive(Default)]
 pub(super) struct Files {
-    /// Those of all memories, in order.
+    /// The files of all memories, in order.
     pub files: Vec<(MemoryPath, Status)>,
     /// The paths of links and devices in the place of a memory or a category.
     pub links: Vec<String>,

@@ -43,7 +43,7 @@ fn check_object(
                 let before = found.len();
                 check(property, value, &pointer, found);
                 if !required.contains(&name.as_str()) {
-                    // Of a list, an item can be wrong: the rest of it is meant.
+                    // Not for a wrong item of a list: the rest of the list is meant.
                     let own = found[before..].iter_mut().filter(|one| one.pointer == pointer);
                     own.for_each(|violation| violation.accepted += "; or leave it out");
                 }

@@ -156,7 +156,7 @@ test('a commit whose lock file is removed stops before the first rename', (conte
   lock.release()
 })
 
-test('a lock file that is removed between two renames stops the commit there', (context) => {
+test('a lock file that is removed between two renames stops the commit there', () => {
   const { repository, areas } = setup()
   const lock = Lock.acquire(findRepository(repository, [repository]).lock, { atHead: 0, total: 0 }, monotonic())
   commit(areas, [put('a.md', 'old')], 'full', () => lock.check())

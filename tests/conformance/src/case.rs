@@ -83,7 +83,7 @@ pub struct CaseText {
     then: Option<StorageText>,
 }
 
-/// What the caller of a case's requests may reach. A missing list is everything.
+/// The agents and stores that the caller of a case may use. Without a list, it may use all.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "`case.schema.json` documents each")]
