@@ -12,13 +12,20 @@ pub struct Caller {
     pub roots: Option<Arc<dyn Roots>>,
     /// Its models. They are asked before those of the [`Builder`](crate::Builder).
     pub models: Vec<Arc<dyn Model>>,
-    /// The only agents that the caller may use and hear of. All if it is none.
-    pub agents: Option<Vec<String>>,
-    /// The only stores that the caller may use and hear of. All if it is none.
-    pub stores: Option<Vec<String>>,
+    pub reach: Reach,
     /// The vector that an outcome of the same call wanted, from a program that asks its embedder by
     /// itself.
     pub vector: Option<EmbeddedText>,
+}
+
+/// What a caller may use and hear of, in results, notes, completions, counts and errors. By default
+/// everything.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// The only agents, or all.
+    pub agents: Option<Vec<String>>,
+    /// The only stores, or all.
+    pub stores: Option<Vec<String>>,
 }
 
 impl fmt::Debug for Caller {
@@ -28,8 +35,7 @@ impl fmt::Debug for Caller {
             .debug_struct("Caller")
             .field("roots", &self.roots.is_some())
             .field("models", &models)
-            .field("agents", &self.agents)
-            .field("stores", &self.stores)
+            .field("reach", &self.reach)
             .field("vector", &self.vector.is_some())
             .finish()
     }

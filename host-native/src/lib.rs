@@ -62,7 +62,7 @@ pub use agent_memory::AgentMemory;
 pub use arrival::{Arrival, Clock, Random};
 pub use builder::{BuildError, Builder};
 pub use call::Limits;
-pub use caller::Caller;
+pub use caller::{Caller, Reach};
 #[doc(hidden)]
 pub use changes::{Changed, Changes};
 pub use completion::{Completion, Reference};

@@ -124,6 +124,7 @@ fn the_core_depends_on_no_clock_file_database_or_protocol() {
         "jiff",
         "libm",
         "icu_casemap",
+        "icu_normalizer",
         "pulldown-cmark",
         "saphyr-parser",
         "schemars",
