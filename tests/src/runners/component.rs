@@ -8,7 +8,7 @@ use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::{
     AgentMemory, CallError, Caller, Clock, Completion, EmbeddedText, FollowUp, Outcome, Random,
-    Reference,
+    Reach, Reference,
 };
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
