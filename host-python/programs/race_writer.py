@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from agent_memory import Outcome, open_memory
 
 
-class Memory(Protocol):
-    def call(self, name: str, arguments: Any) -> Outcome[Any]: ...
+#: Calls a tool by its name and its arguments.
+Call = Callable[[str, Any], Outcome[Any]]
 
 
 def say(line: str) -> None:
@@ -25,15 +26,15 @@ def say(line: str) -> None:
     os.write(1, f"{line}\n".encode())
 
 
-def write_entries(memory: Memory, repository: str, agent: str, count: int, id: str) -> None:
+def write_entries(call: Call, repository: str, agent: str, count: int, id: str) -> None:
     log = {"agent_name": agent, "repo_root": repository, "date": "2025-01-20"}
-    started = memory.call("start_session", log)
+    started = call("start_session", log)
     if started.is_error:
         say(f"error {started.result}")
     for n in range(count):
         before = time.monotonic()
         try:
-            memory.call("append_entry", {**log, "section": "Context", "content": f"{id}-{n}"}).value
+            call("append_entry", {**log, "section": "Context", "content": f"{id}-{n}"}).value
             say(f"ok {id}-{n} {round((time.monotonic() - before) * 1000)}")
         except Exception as error:
             say(f"error {error}")
@@ -42,7 +43,7 @@ def write_entries(memory: Memory, repository: str, agent: str, count: int, id: s
 def main() -> None:
     repository, agent, count, id, lock_wait = sys.argv[1:]
     with open_memory(allow=[repository], lock_wait=int(lock_wait) / 1000) as memory:
-        write_entries(memory, repository, agent, int(count), id)
+        write_entries(memory.call_by_name, repository, agent, int(count), id)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,11 @@ pub(crate) type Answer =
 
 /// The outcome of a call for Python.
 pub(crate) fn answer(called: Result<Outcome, CallError>) -> PyResult<Answer> {
-    let outcome = called.map_err(|error| errors::of_call(&error))?;
+    called.map(of_outcome).map_err(|error| errors::of_call(&error))
+}
+
+/// The outcome for Python.
+pub(crate) fn of_outcome(outcome: Outcome) -> Answer {
     let (json, error) = match outcome.answer {
         Ok(json) => (json, None),
         Err(error) => (error.json, Some((category(error.category), error.code, error.message))),
@@ -26,7 +30,7 @@ pub(crate) fn answer(called: Result<Outcome, CallError>) -> PyResult<Answer> {
     let follow_ups = follow_ups.map(|of| (of.id, of.kind, of.payload)).collect();
     let wanted = outcome.wants_vector;
     let wanted = wanted.map(|of| (of.model, of.text, of.deadline.as_secs_f64()));
-    Ok((json, error, outcome.changed, follow_ups, wanted))
+    (json, error, outcome.changed, follow_ups, wanted)
 }
 
 fn category(category: Category) -> &'static str {

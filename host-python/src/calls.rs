@@ -1,7 +1,7 @@
 //! Requests to a memory, and waiting for their answers without Python's lock.
 
-use crate::answer::{Answer, answer};
 use crate::errors;
+use crate::messages::{Message, Messages};
 use agent_memory_host::{
     AgentMemory, CallError, Caller, Completion, EmbeddedText, Outcome, Reference,
 };
@@ -9,10 +9,12 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use tracing::Dispatch;
 
 /// How often a waiting call looks for a signal, such as Ctrl-C.
 const SIGNALS: Duration = Duration::from_millis(50);
@@ -64,7 +66,7 @@ pub(crate) fn ask(memory: AgentMemory, kind: &str, texts: Vec<String>) -> PyResu
             let (id, payload) = (next(), next());
             Box::pin(async move { memory.answer(&id, &payload, caller).await })
         }
-        _ => return Err(errors::call("invalid-request", "no such request")),
+        _ => return Err(errors::coded("invalid-request", "no such request")),
     })
 }
 
@@ -76,61 +78,48 @@ fn texts_of(json: &str) -> BTreeMap<String, String> {
 }
 
 /// Waits without Python's lock. A signal whose handler raises, such as Ctrl-C, cancels the wait, and
-/// drops the future.
+/// drops the future. `log` receives the events.
 pub(crate) fn wait<T: Send>(
     py: Python<'_>,
     runtime: &Handle,
+    log: &Dispatch,
     future: impl Future<Output = T> + Send,
 ) -> PyResult<T> {
     let mut future = Box::pin(future);
     loop {
-        let waited = || runtime.block_on(async { timeout(SIGNALS, future.as_mut()).await });
-        match py.detach(waited) {
+        let wait = || runtime.block_on(async { timeout(SIGNALS, future.as_mut()).await });
+        match py.detach(|| tracing::dispatcher::with_default(log, wait)) {
             Ok(answer) => return Ok(answer),
             Err(_) => py.check_signals()?,
         }
     }
 }
 
-/// A request in progress, whose answer is given to a function.
+/// A request in progress, whose answer becomes a message.
 #[pyclass(frozen)]
 pub(crate) struct Running(AbortHandle);
 
 #[pymethods]
 impl Running {
-    /// Cancels the request. Its function may be called all the same.
+    /// Cancels the request. Its message may come all the same.
     fn cancel(&self) {
         self.0.abort();
     }
 }
 
 impl Running {
-    /// Begins a request. `done` gets the answer or an exception, on another thread.
+    /// Begins a request with a number.
     pub(crate) fn begin(
         runtime: &Handle,
         asked: Asked,
         in_progress: impl Send + 'static,
-        done: Py<PyAny>,
+        messages: Arc<Messages>,
+        number: u64,
     ) -> Running {
         let task = runtime.spawn(async move {
             let _in_progress = in_progress;
-            let outcome = asked.await;
-            // Waits for Python's lock on a thread that may wait.
-            let told = tokio::task::spawn_blocking(move || {
-                Python::try_attach(|py| tell(py, answer(outcome), &done))
-            });
-            let _ = told.await;
+            messages.leave(Message::Answer(number, asked.await));
         });
         Running(task.abort_handle())
-    }
-}
-
-fn tell(py: Python<'_>, answer: PyResult<Answer>, done: &Py<PyAny>) {
-    let told = match answer {
-        Ok(answer) => done.call1(py, (answer, py.None())),
-        Err(error) => done.call1(py, (py.None(), error)),
-    };
-    if let Err(error) = told {
-        error.write_unraisable(py, None);
     }
 }

@@ -1,21 +1,31 @@
-//! The exceptions of `agent_memory.errors`, each with a code and a message.
+//! The exception of this module, which the package turns into those of `agent_memory.errors`.
+//!
+//! It has no code in Python: a thread that raises it at the end of the interpreter would be stopped in
+//! the midst of that code.
 
 use agent_memory_host::{CallError, Reason, storage};
 use pyo3::prelude::*;
 
-/// A `MemoryOpenError`.
-pub(crate) fn open(code: &str, message: &str) -> PyErr {
-    raised("MemoryOpenError", code, message)
+pyo3::create_exception!(
+    _native,
+    NativeError,
+    pyo3::exceptions::PyException,
+    "A failure, with a code for programs and a message for people."
+);
+
+/// The error with a code and a message.
+pub(crate) fn coded(code: &str, message: &str) -> PyErr {
+    NativeError::new_err((code.to_owned(), message.to_owned()))
 }
 
-/// A `MemoryCallError`.
-pub(crate) fn call(code: &str, message: &str) -> PyErr {
-    raised("MemoryCallError", code, message)
-}
-
-/// A `MemoryCallError` for a call without an outcome.
+/// The error of a call without an outcome.
 pub(crate) fn of_call(error: &CallError) -> PyErr {
-    let code = match error {
+    coded(code_of_call(error), &error.to_string())
+}
+
+/// The code of a call without an outcome.
+pub(crate) fn code_of_call(error: &CallError) -> &'static str {
+    match error {
         CallError::NotFound(_) => "not-found",
         CallError::InvalidRequest(_) => "invalid-request",
         CallError::Ended { reason, .. } => match reason {
@@ -26,18 +36,10 @@ pub(crate) fn of_call(error: &CallError) -> PyErr {
             _ => "trap",
         },
         _ => "trap",
-    };
-    call(code, &error.to_string())
+    }
 }
 
-/// A `MemoryCallError` for a query that storage refused.
+/// The error of a query that storage refused.
 pub(crate) fn of_storage(error: &storage::Error) -> PyErr {
-    call(&error.code.name(), &error.to_string())
-}
-
-fn raised(class: &str, code: &str, message: &str) -> PyErr {
-    Python::attach(|py| {
-        let make = || py.import("agent_memory.errors")?.getattr(class)?.call1((code, message));
-        make().map_or_else(|error| error, PyErr::from_value)
-    })
+    coded(&error.code.name(), &error.to_string())
 }

@@ -5,13 +5,14 @@
 
 mod answer;
 mod calls;
-mod embed;
 mod errors;
+mod functions;
+mod log;
 mod memory;
+mod messages;
 mod options;
 mod process;
 mod query;
-mod summarize;
 
 use agent_memory_host::{Image, cli};
 use pyo3::prelude::*;
@@ -30,6 +31,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("NativeError", module.py().get_type::<crate::errors::NativeError>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 

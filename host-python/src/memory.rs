@@ -1,25 +1,29 @@
 //! An open memory.
 
-use crate::answer::{Answer, answer};
+use crate::answer::{Answer, answer, of_outcome};
 use crate::calls::{self, Running};
 use crate::errors;
+use crate::log;
+use crate::messages::{Message, Messages, Question, Reply};
 use crate::options::{self, Functions};
 use crate::process::Process;
 use crate::query::{self, Parameter, Table};
 use agent_memory_host::storage::Statement;
-use agent_memory_host::{AgentMemory, Caller};
+use agent_memory_host::{AgentMemory, Caller, SummaryRequest};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use serde::Serialize;
+use serde_json::json;
+use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::runtime::{self, Runtime};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
+use tracing::Dispatch;
 
-/// How long `close` waits for summaries and vectors.
-const SUMMARIES: Duration = Duration::from_secs(5);
-
-/// How long `close` then waits for threads, which end as soon as their calls have.
+/// How long `close` waits for threads, which end as soon as their calls have.
 const THREADS: Duration = Duration::from_secs(1);
 
 /// An open memory. The package's classes `AgentMemory` and `AsyncAgentMemory` each have one.
@@ -28,7 +32,13 @@ pub(crate) struct Memory {
     process: Process,
     /// None once it is closed, or was not opened by this process.
     open: Mutex<Option<Open>>,
-    lists: [String; 4],
+    messages: Arc<Messages>,
+    log: Dispatch,
+    given_up: Notify,
+    /// The file descriptor that has a byte when messages wait. The package closes it.
+    #[pyo3(get)]
+    signal: i32,
+    lists: [String; 5],
 }
 
 /// An open memory with the threads of its calls.
@@ -41,101 +51,140 @@ struct Open {
 
 #[pymethods]
 impl Memory {
+    /// `summarizes` and `embeds` say whether the program has such functions.
     #[new]
-    #[pyo3(signature = (allow, options, summarize, embed))]
     fn new(
         py: Python<'_>,
         allow: Vec<PathBuf>,
         options: &str,
-        summarize: Option<Py<PyAny>>,
-        embed: Option<Py<PyAny>>,
+        summarizes: bool,
+        embeds: bool,
     ) -> PyResult<Memory> {
         let process = Process::open()?;
-        let asks = summarize.is_some() || embed.is_some();
-        let functions = Functions { summarize, embed };
-        let opened = py.detach(|| {
-            let memory = options::build(allow, options, functions)?;
-            let runtime = runtime::Builder::new_multi_thread()
-                .worker_threads(1)
-                .thread_name("agent-memory")
-                .enable_all()
-                .build()
-                .map_err(|error| errors::open("component", &format!("no threads: {error}")))?;
-            Ok(Open { memory, runtime, in_progress: watch::Sender::new(()) })
-        });
-        let open = opened.inspect_err(|_: &PyErr| process.closed())?;
-        if asks {
+        let functions = Functions { summarizes, embeds };
+        let opened = py.detach(|| open(allow, options, functions));
+        let (open, messages, log, signal) = opened.inspect_err(|_| process.closed())?;
+        if summarizes || embeds {
             let _entered = open.runtime.enter();
             open.memory.resume(Caller::default());
         }
         let memory = &open.memory;
+        let toolsets = memory.toolsets().iter();
+        let toolsets = toolsets.map(|of| json!({ "name": of.name, "tools": of.tools }));
         let lists = [
             json(memory.tools()),
             json(memory.resources()),
             json(memory.resource_templates()),
             json(memory.prompts()),
+            json(&toolsets.collect::<Vec<_>>()),
         ];
-        Ok(Memory { process, open: Mutex::new(Some(open)), lists })
+        Ok(Memory {
+            process,
+            open: Mutex::new(Some(open)),
+            messages,
+            log,
+            given_up: Notify::new(),
+            signal,
+            lists,
+        })
     }
 
-    /// The tools, resources, resource templates and prompts, each as a JSON array.
+    /// The tools, resources, resource templates, prompts and toolsets, each as a JSON array.
     #[getter]
-    fn lists(&self) -> [&str; 4] {
+    fn lists(&self) -> [&str; 5] {
         self.lists.each_ref().map(String::as_str)
+    }
+
+    /// Whether this process has opened it and not closed it.
+    #[getter]
+    fn is_open(&self) -> bool {
+        self.process.is_this() && self.opened().is_some()
     }
 
     /// Makes a request, and waits for its answer.
     fn ask(&self, py: Python<'_>, kind: &str, texts: Vec<String>) -> PyResult<Answer> {
         let (memory, runtime, _in_progress) = self.begin()?;
         let asked = calls::ask(memory, kind, texts)?;
-        answer(calls::wait(py, &runtime, asked)?)
+        answer(calls::wait(py, &runtime, &self.log, asked)?)
     }
 
-    /// Begins a request. `done` gets its answer or an exception, on another thread.
-    fn start(&self, kind: &str, texts: Vec<String>, done: Py<PyAny>) -> PyResult<Running> {
+    /// Begins a request. A message with its number has the answer.
+    fn start(&self, number: u64, kind: &str, texts: Vec<String>) -> PyResult<Running> {
         let (memory, runtime, in_progress) = self.begin()?;
         let asked = calls::ask(memory, kind, texts)?;
-        Ok(Running::begin(&runtime, asked, in_progress, done))
+        Ok(Running::begin(&runtime, asked, in_progress, self.messages.clone(), number))
     }
 
-    /// Runs a read-only statement on the database of layers.
-    fn query_layers<'py>(
+    /// Runs a read-only statement on the database of the place with this label.
+    fn query_database<'py>(
         &self,
         py: Python<'py>,
+        place: String,
         sql: String,
         parameters: Vec<Option<Parameter>>,
         max_rows: u32,
     ) -> PyResult<Table<'py>> {
         let (memory, runtime, _in_progress) = self.begin()?;
-        let (label, name) = query::database()
-            .ok_or_else(|| errors::call("not-found", "this component has no such database"))?;
+        let name = query::database(&place)?;
         let parameters = parameters.into_iter().map(query::value).collect();
         let statement = Statement { sql, parameters };
-        let rows = calls::wait(py, &runtime, async move {
-            memory.query(&label, &name, statement, max_rows).await
+        let rows = calls::wait(py, &runtime, &self.log, async move {
+            memory.query(&place, &name, statement, max_rows).await
         })?;
         query::table(py, rows.map_err(|error| errors::of_storage(&error))?)
     }
 
-    /// Waits for the calls in progress, and for summaries and vectors, and closes everything. In a child of
-    /// `fork` it does nothing.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
+    /// The messages that wait, each with its kind, its number and its contents, and whether none will
+    /// come any more. It does not wait.
+    fn take<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Vec<(&'static str, u64, Bound<'py, PyAny>)>, bool)> {
+        let (messages, has_ended) = self.messages.take();
+        let messages: PyResult<_> = messages.into_iter().map(|of| for_python(py, of)).collect();
+        Ok((messages?, has_ended))
+    }
+
+    /// Answers a question to a function: with its answer, or an error.
+    fn reply(&self, number: u64, reply: Option<Reply>, error: Option<String>) {
+        self.messages.reply(number, reply.ok_or_else(|| error.unwrap_or_default()));
+    }
+
+    /// Leaves the summaries and vectors that are in progress to the next process, if `close` waits for
+    /// them.
+    fn give_up(&self) {
+        self.given_up.notify_one();
+    }
+
+    /// Waits for the calls in progress, and for summaries and vectors, each for the given seconds at most,
+    /// and closes everything. None waits as long as it takes. Returns false if there is nothing to close:
+    /// also in a child of `fork`.
+    fn close(&self, py: Python<'_>, calls: Option<f64>, follow_ups: f64) -> PyResult<bool> {
         if !self.process.is_this() {
-            return Ok(());
+            return Ok(false);
         }
         let Some(Open { memory, runtime, in_progress }) = self.opened().take() else {
-            return Ok(());
+            return Ok(false);
         };
-        let closed = calls::wait(py, runtime.handle(), async {
-            in_progress.closed().await;
-            memory.close(SUMMARIES).await;
+        let closed = calls::wait(py, runtime.handle(), &self.log, async {
+            match calls {
+                None => in_progress.closed().await,
+                Some(calls) => {
+                    let _ = timeout(Duration::from_secs_f64(calls), in_progress.closed()).await;
+                }
+            }
+            tokio::select! {
+                () = memory.close(Duration::from_secs_f64(follow_ups)) => {}
+                () = self.given_up.notified() => memory.close(Duration::ZERO).await,
+            }
         });
         py.detach(|| {
             drop(memory);
             runtime.shutdown_timeout(THREADS);
         });
+        self.messages.end();
         self.process.closed();
-        closed
+        closed.map(|()| true)
     }
 }
 
@@ -144,7 +193,7 @@ impl Memory {
     fn begin(&self) -> PyResult<(AgentMemory, runtime::Handle, watch::Receiver<()>)> {
         self.process.require()?;
         let opened = self.opened();
-        let closed = || errors::call("closed", "the memory is closed; open another");
+        let closed = || errors::coded("closed", "the memory is closed; open another");
         let Open { memory, runtime, in_progress } = opened.as_ref().ok_or_else(closed)?;
         Ok((memory.clone(), runtime.handle().clone(), in_progress.subscribe()))
     }
@@ -155,16 +204,69 @@ impl Memory {
 }
 
 impl Drop for Memory {
-    /// Ends a memory that was not closed, without waiting. In a child of `fork` nothing is touched:
-    /// neither the threads, which are not there, nor the connections, which are the parent's.
+    /// Ends a memory that the package has not closed, and its calls. In a child of `fork` nothing is
+    /// touched: neither the threads, which are not there, nor the connections, which are the parent's.
     fn drop(&mut self) {
         let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         match open {
-            Some(open) if self.process.is_this() => open.runtime.shutdown_background(),
+            Some(Open { memory, runtime, .. }) if self.process.is_this() => {
+                drop(memory);
+                runtime.shutdown_timeout(THREADS);
+                self.messages.end();
+                self.process.closed();
+            }
             Some(open) => std::mem::forget(open),
             None => {}
         }
     }
+}
+
+/// Opens a memory: with its messages, the receiver of its log, and the file descriptor of the signal.
+fn open(
+    allow: Vec<PathBuf>,
+    options: &str,
+    functions: Functions,
+) -> PyResult<(Open, Arc<Messages>, Dispatch, i32)> {
+    let no_threads =
+        |error: std::io::Error| errors::coded("component", &format!("no threads: {error}"));
+    let (messages, signal) = Messages::new().map_err(no_threads)?;
+    let log = log::dispatch(messages.clone());
+    let build = || options::build(allow, options, functions, &messages);
+    let memory = tracing::dispatcher::with_default(&log, build)?;
+    let of_threads = log.clone();
+    let runtime = runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("agent-memory")
+        .on_thread_start(move || log::on_this_thread(&of_threads))
+        .enable_all()
+        .build()
+        .map_err(no_threads)?;
+    let open = Open { memory, runtime, in_progress: watch::Sender::new(()) };
+    Ok((open, messages, log, signal.into_raw_fd()))
+}
+
+/// A message as its kind, its number and its contents. No code of Python runs.
+fn for_python(py: Python<'_>, message: Message) -> PyResult<(&'static str, u64, Bound<'_, PyAny>)> {
+    let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+    Ok(match message {
+        Message::Answer(number, Ok(outcome)) => {
+            ("answer", number, of_outcome(outcome).into_bound_py_any(py)?)
+        }
+        Message::Answer(number, Err(error)) => {
+            let error = (errors::code_of_call(&error), error.to_string());
+            ("error", number, error.into_bound_py_any(py)?)
+        }
+        Message::Question(number, Question::Summary(request)) => {
+            let (prompt, left) = (request.prompt(), left(request.deadline));
+            let SummaryRequest { instructions, memories, max_characters, .. } = request;
+            let question = (instructions, memories, max_characters, prompt, left);
+            ("summarize", number, question.into_bound_py_any(py)?)
+        }
+        Message::Question(number, Question::Vectors(texts, deadline)) => {
+            ("embed", number, (texts, left(deadline)).into_bound_py_any(py)?)
+        }
+        Message::Log(level, text) => ("log", level, text.into_bound_py_any(py)?),
+    })
 }
 
 fn json<T: Serialize>(list: &[T]) -> String {

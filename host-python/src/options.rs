@@ -1,7 +1,8 @@
 //! The options of a memory, which the package has checked.
 
-use crate::summarize::Function;
-use crate::{embed, errors};
+use crate::errors;
+use crate::functions::{Summarizer, Vectors};
+use crate::messages::Messages;
 use agent_memory_host::{AgentMemory, BuildError, Builder, Clock, Durability, Limits, Random};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
@@ -9,11 +10,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Functions of the program.
+/// The functions that the program has.
+#[derive(Clone, Copy)]
 pub(crate) struct Functions {
-    pub(crate) summarize: Option<Py<PyAny>>,
+    pub(crate) summarizes: bool,
     /// The package has checked that the option `embed_model` is there, too.
-    pub(crate) embed: Option<Py<PyAny>>,
+    pub(crate) embeds: bool,
 }
 
 /// Builds a memory. `options` is a JSON object; an option without a value is left out.
@@ -21,6 +23,7 @@ pub(crate) fn build(
     allow: Vec<PathBuf>,
     options: &str,
     functions: Functions,
+    messages: &Arc<Messages>,
 ) -> PyResult<AgentMemory> {
     let options: Map<String, Value> =
         serde_json::from_str(options).map_err(|error| invalid(&error.to_string()))?;
@@ -29,21 +32,22 @@ pub(crate) fn build(
         builder = with(builder, name, value)
             .ok_or_else(|| invalid(&format!("the option `{name}` does not accept `{value}`")))?;
     }
-    if let Some(function) = functions.summarize {
-        builder = builder.model(Arc::new(Function::new(function)));
+    if functions.summarizes {
+        builder = builder.model(Arc::new(Summarizer(messages.clone())));
     }
-    if let Some(function) = functions.embed {
+    if functions.embeds {
         let model = options.get("embed_model").and_then(Value::as_str).unwrap_or_default();
-        builder = builder.embedder(Arc::new(embed::Function::new(model.to_owned(), function)));
+        let vectors = Vectors { model: model.to_owned(), messages: messages.clone() };
+        builder = builder.embedder(Arc::new(vectors));
     }
     builder.build().map_err(|error| match error {
-        BuildError::Component(_) => errors::open("component", &error.to_string()),
+        BuildError::Component(_) => errors::coded("component", &error.to_string()),
         _ => invalid(&error.to_string()),
     })
 }
 
 fn invalid(message: &str) -> PyErr {
-    errors::open("invalid-option", message)
+    errors::coded("invalid-option", message)
 }
 
 /// The builder with an option; none if the value is not accepted.

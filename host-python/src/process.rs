@@ -24,7 +24,7 @@ impl Process {
         let this = process::id();
         if OPEN.load(Ordering::SeqCst) > 0 && OWNER.load(Ordering::SeqCst) != this {
             let message = format!("this process was forked while a memory was open: {ADVICE}");
-            return Err(errors::open("forked", &message));
+            return Err(errors::coded("forked", &message));
         }
         if OWNER.swap(this, Ordering::SeqCst) != this {
             OPEN.store(0, Ordering::SeqCst);
@@ -44,7 +44,7 @@ impl Process {
             return Ok(());
         }
         let message = format!("the memory was opened by the parent of this process: {ADVICE}");
-        Err(errors::call("forked", &message))
+        Err(errors::coded("forked", &message))
     }
 
     /// Uncounts the memory: all that it held is closed.

@@ -1,19 +1,30 @@
-//! Read-only queries of a toolset's database.
+//! Read-only queries of the databases of places.
 
+use crate::errors;
 use agent_memory_host::Image;
 use agent_memory_host::storage::{Rows, Value};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-/// The toolset whose database is queried.
-const TOOLSET: &str = "layers";
-
-/// The label of its place, and the name of its database.
-pub(crate) fn database() -> Option<(String, String)> {
-    let description = Image::embedded().description().ok()?;
-    let place = description.toolset(TOOLSET).ok()?.places.first()?.clone();
-    Some((place.label, place.databases.first()?.name.clone()))
+/// The database of the place with this label: the name of its file.
+///
+/// # Errors
+///
+/// `invalid-request` if no toolset has a database in such a place.
+pub(crate) fn database(label: &str) -> PyResult<String> {
+    let description = Image::embedded().description();
+    let description =
+        description.map_err(|error| errors::coded("component", &error.to_string()))?;
+    let places = description.toolsets.iter().flat_map(|toolset| &toolset.places);
+    let databases: Vec<_> =
+        places.filter_map(|place| Some((&place.label, &place.databases.first()?.name))).collect();
+    if let Some((_, name)) = databases.iter().find(|(place, _)| *place == label) {
+        return Ok((*name).clone());
+    }
+    let labels: Vec<_> = databases.iter().map(|(place, _)| format!("`{place}`")).collect();
+    let message = format!("no place `{label}` has a database; there are {}", labels.join(", "));
+    Err(errors::coded("invalid-request", &message))
 }
 
 /// The names of the columns, the rows, and whether there were more.
@@ -40,7 +51,7 @@ fn python_value(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
     }
 }
 
-/// A parameter of a query.
+/// A parameter of a query. The package has checked its type.
 #[derive(FromPyObject)]
 pub(crate) enum Parameter {
     /// A bool is an integer, too.

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,9 +33,9 @@ class ScratchTest(unittest.TestCase):
         git.mkdir(parents=True)
         (git / "HEAD").write_text("ref: refs/heads/main\n")
         #: The arguments of a tool of `sessions`.
-        self.log = {"agent_name": "aristotle", "repo_root": str(self.repository)}
+        self.log: Any = {"agent_name": "aristotle", "repo_root": str(self.repository)}
 
-    def entry(self, content: str) -> dict[str, str]:
+    def entry(self, content: str) -> Any:
         """The arguments of `append_entry`."""
         return {**self.log, "section": "Decisions", "content": content}
 

@@ -7,7 +7,7 @@ import time
 import unittest
 from pathlib import Path
 
-from agent_memory import MemoryCallError, open_async_memory
+from agent_memory import MemoryCallError, ToolError, open_async_memory
 from scratch import ScratchTest
 
 
@@ -47,6 +47,7 @@ class AsyncTest(ScratchTest):
             memory = open_async_memory(allow=[], toolsets=["layers"], data_dir=self.directory)
             added = await memory.call("layers_add_core_memory", {"agent_id": "ada", "memory": "a"})
             self.assertFalse(added.is_error, added)
+            read_core = (await memory.call("get_core_memories", {"agent_id": "ada"})).value
             read = await memory.read_resource("layers://ada/summary")
             self.assertEqual(read.value[0]["uri"], "layers://ada/summary")
             names = await memory.complete(prompt=memory.prompts[0]["name"], argument="agent_id", value="a")
@@ -54,8 +55,11 @@ class AsyncTest(ScratchTest):
             prompt = await memory.get_prompt(memory.prompts[0]["name"], {"agent_id": "ada"})
             self.assertTrue(prompt.value["messages"])
             self.assertEqual((await memory.pending()).follow_ups, [])
-            rows = await memory.query_layers("SELECT memory FROM core_memories")
+            rows = await memory.query_database("layers", "SELECT memory FROM core_memories")
             self.assertEqual(rows.rows, [("a",)])
+            self.assertEqual(await memory.layers.get_core_memories(agent_id="ada"), read_core)
+            with self.assertRaises(ToolError):
+                await memory.layers.get_core_memories(agent_id="../ada")
             with self.assertRaises(MemoryCallError) as raised:
                 await memory.claim("x", 90)
             self.assertEqual(raised.exception.code, "not-found")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import unittest
 from collections.abc import Sequence
@@ -16,7 +17,8 @@ SLOOP = "The sloop is moored at the pier."
 class EmbeddingTest(ScratchTest):
     def open(self, **options: Any) -> AgentMemory:
         """A memory with records in SQLite."""
-        settings = {"records": {"directory": self.directory / "records", "format": "sqlite"}}
+        directory = self.directory / options.pop("directory", "records")
+        settings = {"records": {"directory": directory, "format": "sqlite"}}
         return open_memory(allow=[], toolsets=["records"], settings=settings, **options)  # type: ignore[arg-type]
 
     def add(self, memory: AgentMemory) -> Any:
@@ -65,13 +67,43 @@ class EmbeddingTest(ScratchTest):
             queries.append(request.texts[0])
             raise ValueError("no credit")
 
-        with self.open(embed=embed, embed_model="local") as memory:
-            self.add(memory)
-            ends = time.monotonic() + 30
-            while not queries and time.monotonic() < ends:
+        with self.assertLogs("agent_memory", "WARNING") as logged:
+            with self.open(embed=embed, embed_model="local") as memory:
+                self.add(memory)
+                ends = time.monotonic() + 30
+                while not queries and time.monotonic() < ends:
+                    self.assertEqual(self.search(memory), [])
                 self.assertEqual(self.search(memory), [])
-            self.assertEqual(self.search(memory), [])
         self.assertEqual(queries, ["boats"])
+        [message] = [record.getMessage() for record in logged.records]
+        self.assertRegex(message, "^searches go on without vectors for 30s: `local`: ValueError: no credit$")
+
+    def test_an_error_or_a_wrong_answer_of_the_function_is_told(self) -> None:
+        wrong: list[tuple[Any, str]] = [
+            (ValueError("no credit"), "ValueError: no credit"),
+            (None, "not one vector for each text"),
+            ([], "not one vector for each text"),
+            ("x", "not one vector for each text"),
+            ([["x"]], "no finite number"),
+            ([[float("nan")]], "no finite number"),
+            ([[10**400]], "no finite number"),
+            ([[]], "empty"),
+        ]
+        for number, (answer, message) in enumerate(wrong):
+            asked = threading.Event()
+
+            def embed(_: EmbeddingRequest, answer: Any = answer, asked: threading.Event = asked) -> Any:
+                asked.set()
+                if isinstance(answer, Exception):
+                    raise answer
+                return answer
+
+            with self.subTest(answer), self.assertLogs("agent_memory", "WARNING") as logged:
+                with self.open(embed=embed, embed_model="local", directory=f"records-{number}") as memory:
+                    self.add(memory)
+                    self.assertTrue(asked.wait(30))
+            self.assertIn("vectors are left for later", logged.output[0])
+            self.assertIn(message, logged.output[0])
 
     def test_a_program_gives_vectors_by_hand(self) -> None:
         with self.open(embed_model="mine") as memory:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import unittest
+from decimal import Decimal
 from typing import Any
 
 from agent_memory import AgentMemory, MemoryCallError, Rows, SummaryRequest, open_memory
@@ -18,9 +19,11 @@ SUMMARIES = """
 
 
 class LayersScratch(ScratchTest):
+    database = "layers.db"
+
     def open(self, **options: Any) -> AgentMemory:
         """A memory whose recent layer holds two entries."""
-        settings = {"layers": {"file": self.directory / "layers.db", "recent_capacity": 2}}
+        settings = {"layers": {"file": self.directory / self.database, "recent_capacity": 2}}
         return open_memory(allow=[], toolsets=["layers"], settings=settings, **options)  # type: ignore[arg-type]
 
     def fill(self, memory: AgentMemory) -> Any:
@@ -37,7 +40,7 @@ class SummaryTest(LayersScratch):
         with self.open(summarize=summarize) as memory:
             self.assertTrue(self.fill(memory).result["summary_pending"])
             ends = time.monotonic() + 10
-            while not (rows := memory.query_layers(SUMMARIES).rows) and time.monotonic() < ends:
+            while not (rows := memory.query_database("layers", SUMMARIES).rows) and time.monotonic() < ends:
                 time.sleep(0.01)
         [row] = rows
         return row
@@ -66,9 +69,25 @@ class SummaryTest(LayersScratch):
         def summarize(_: SummaryRequest) -> str:
             raise ValueError("no model today")
 
-        summary, summarizer = self.summary(summarize)
+        with self.assertLogs("agent_memory", "WARNING") as logged:
+            summary, summarizer = self.summary(summarize)
         self.assertEqual(summarizer, "built-in")
         self.assertIn("One; Two.", summary)
+        [message] = [record.getMessage() for record in logged.records]
+        self.assertRegex(message, "^the built-in summary is used .*: `function`: ValueError: no model today$")
+
+    def test_a_wrong_answer_of_the_function_is_told(self) -> None:
+        wrong: list[tuple[Any, str]] = [
+            (7, "it answered with something that is no string"),
+            (None, "it answered with something that is no string"),
+            (" ", "it answered nothing"),
+            ("\ud800", "surrogates not allowed"),
+        ]
+        for number, (answer, message) in enumerate(wrong):
+            self.database = f"layers-{number}.db"
+            with self.subTest(answer), self.assertLogs("agent_memory", "WARNING") as logged:
+                self.assertEqual(self.summary(lambda _, answer=answer: answer)[1], "built-in")
+            self.assertIn(message, logged.output[0])
 
     def test_a_function_may_call_the_memory(self) -> None:
         counts: list[int] = []
@@ -106,7 +125,7 @@ class SummaryTest(LayersScratch):
             self.assertTrue(memory.claim(follow_up.id, 90).value)
             self.assertFalse(memory.claim(follow_up.id, 90).value)
             self.assertTrue(memory.answer(follow_up.id, {"model": "mine", "summary": "Two."}).value["applied"])
-            self.assertEqual(memory.query_layers(SUMMARIES).rows, [("Two.", "mine")])
+            self.assertEqual(memory.query_database("layers", SUMMARIES).rows, [("Two.", "mine")])
 
 
 class QueryTest(LayersScratch):
@@ -115,10 +134,10 @@ class QueryTest(LayersScratch):
             for text in ("a", "b", "c"):
                 memory.call("add_core_memory", {"agent_id": "ada", "memory": text}).value
             query = "SELECT memory, length(memory) AS size FROM core_memories WHERE memory <> ?1 ORDER BY memory"
-            self.assertEqual(memory.query_layers(query, ["b"]), Rows(["memory", "size"], [("a", 1), ("c", 1)], False))
-            self.assertEqual(memory.query_layers(query, ["b"], max_rows=1), Rows(["memory", "size"], [("a", 1)], True))
-            values = (None, 7, 1.5, "x", b"\0y")
-            self.assertEqual(memory.query_layers("SELECT ?1, ?2, ?3, ?4, ?5", values).rows, [values])
+            self.assertEqual(memory.query_database("layers", query, ["b"]), Rows(["memory", "size"], [("a", 1), ("c", 1)], False))
+            self.assertEqual(memory.query_database("layers", query, ["b"], max_rows=1), Rows(["memory", "size"], [("a", 1)], True))
+            values: list[Any] = [None, -(2**63), 1.5, "x", b"\0y"]
+            self.assertEqual(memory.query_database("layers", "SELECT ?1, ?2, ?3, ?4, ?5", values).rows, [tuple(values)])
 
     def test_a_query_changes_nothing_and_names_its_error(self) -> None:
         with self.open() as memory:
@@ -126,15 +145,36 @@ class QueryTest(LayersScratch):
             memory.call("add_core_memory", {"agent_id": "ada", "memory": "a"}).value
             self.assertEqual(self.code_of(memory, "DELETE FROM core_memories"), "read-only")
             self.assertEqual(self.code_of(memory, "ATTACH 'x.db' AS x"), "not-granted")
-            self.assertEqual(memory.query_layers("SELECT count(*) FROM core_memories").rows, [(1,)])
+            self.assertEqual(memory.query_database("layers", "SELECT count(*) FROM core_memories").rows, [(1,)])
         with open_memory(allow=[]) as memory:
             self.assertEqual(self.code_of(memory, "SELECT 1"), "not-granted")
 
     def code_of(self, memory: AgentMemory, sql: str) -> str:
         with self.assertRaises(MemoryCallError) as raised:
-            memory.query_layers(sql)
+            memory.query_database("layers", sql)
         self.assertTrue(str(raised.exception))
         return raised.exception.code
+
+    def test_a_parameter_that_no_database_can_hold_is_refused(self) -> None:
+        class Index:
+            def __index__(self) -> int:
+                return 2**63
+
+        with self.open() as memory:
+            for integer in (2**63, -(2**63) - 1, 10**5000, Index()):
+                with self.assertRaisesRegex(OverflowError, r"`\?2` is an integer beyond 64 bits: pass it as a text"):
+                    memory.query_database("layers", "SELECT ?1", [1, integer])  # type: ignore[list-item]
+            with self.assertRaisesRegex(TypeError, r"`\?1` is of the type `Decimal`"):
+                memory.query_database("layers", "SELECT ?1", [Decimal("0.1")])  # type: ignore[list-item]
+
+    def test_every_place_with_a_database_can_be_queried_and_no_other(self) -> None:
+        settings: Any = {"records": {"directory": self.directory / "records", "format": "sqlite"}}
+        with open_memory(allow=[], toolsets=["records"], settings=settings) as memory:
+            memory.records.add_core_memory(content="a")
+            self.assertEqual(memory.query_database("records", "SELECT 1").rows, [(1,)])
+            place: Any = "stores"
+            with self.assertRaisesRegex(MemoryCallError, "no place `stores` has a database; there are `records`, `l"):
+                memory.query_database(place, "SELECT 1")
 
     def test_a_query_that_runs_for_too_long_ends(self) -> None:
         with self.open(limits={"statement_time": 0.2}) as memory:

@@ -35,6 +35,32 @@ class CallTest(ScratchTest):
                 _ = outcome.value
             self.assertIs(raised.exception, outcome.error)
 
+    def test_a_method_takes_keywords_and_returns_the_result_or_raises(self) -> None:
+        with open_memory(allow=[self.repository], toolsets=["all"], data_dir=self.directory) as memory:
+            self.assertTrue(memory.sessions.start_session(agent_name="aristotle")["created"])
+            read = memory.sessions.read_session(agent_name="aristotle", from_=0)
+            self.assertIn("session_file", read)
+            # Two toolsets have a tool of this name.
+            memory.records.add_core_memory(content="The port is 1.")
+            memory.layers.add_core_memory(agent_id="ada", memory="The port is 2.")
+            self.assertEqual(len(memory.search.search_memory(query="port")["hits"]), 2)
+            with self.assertRaises(ToolError) as raised:
+                memory.sessions.append_entry(agent_name="aristotle", section="None", content="x")
+            self.assertEqual(raised.exception.category, "invalid")
+            anything: Any = memory
+            with self.assertRaises(ToolError) as raised:
+                anything.records.add_core_memory(contents="x")
+            self.assertIn("contents", str(raised.exception))
+            with self.assertRaisesRegex(AttributeError, "the toolset `records` has no tool `add`; there are recall_"):
+                anything.records.add()
+
+    def test_a_toolset_that_is_not_mounted_has_no_methods(self) -> None:
+        with open_memory(allow=[]) as memory:
+            with self.assertRaisesRegex(AttributeError, "no attribute `records`; the mounted toolsets are sessions, s"):
+                memory.records.get_memory_stats()
+            self.assertEqual(memory.sessions.list_sessions.__name__, "list_sessions")
+            self.assertIn("list_sessions", dir(memory.sessions))
+
     def test_a_call_without_an_outcome_raises_with_a_code(self) -> None:
         memory = open_memory(allow=[])
         calls: list[tuple[str, Any, str]] = [
@@ -45,7 +71,7 @@ class CallTest(ScratchTest):
         ]
         for name, arguments, code in calls:
             with self.subTest(name=name, arguments=arguments), self.assertRaises(MemoryCallError) as raised:
-                memory.call(name, arguments)
+                memory.call_by_name(name, arguments)
             self.assertEqual(raised.exception.code, code)
         memory.close()
         memory.close()
@@ -64,7 +90,7 @@ class CallTest(ScratchTest):
                 memory.call("start_session", self.log)
             self.assertEqual(raised.exception.code, "storage-calls")
             self.assertEqual(len(memory.tools), len(json.loads(json.dumps(memory.tools))))
-            self.assertTrue(memory.call("append_entry", {"agent_name": ""}).is_error)
+            self.assertTrue(memory.call_by_name("append_entry", {"agent_name": ""}).is_error)
 
     def test_other_threads_run_while_a_call_waits(self) -> None:
         with open_memory(allow=[self.repository], lock_wait=0.5) as memory:

@@ -8,6 +8,7 @@ import sys
 import time
 import unittest
 from pathlib import Path
+from typing import Any
 
 from agent_memory import open_memory
 from scratch import ScratchTest
@@ -45,6 +46,82 @@ _, status = os.waitpid(child, 0)
 assert status == 0, status
 with open_memory(allow=[sys.argv[1]]) as memory:
     print(len(memory.call("list_sessions", log).value["sessions"]), flush=True)
+"""
+
+#: A memory that is collected before a fork does not keep the child from opening one.
+COLLECTED = """
+import os, sys, warnings
+from agent_memory import open_memory
+
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    open_memory(allow=[], toolsets=sys.argv[1:]).tools
+print(*(f"{each.category.__name__}: {each.message}" for each in told), flush=True)
+child = os.fork()
+if child == 0:
+    with open_memory(allow=[]) as memory:
+        print(len(memory.tools) > 0, flush=True)
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+"""
+
+#: Ends while a function of the program runs: `summarize` or `embed`, which returns when the program ends, raises then,
+#: or goes on for ever. The memory is closed by `with`, or open at the end.
+ENDS = """
+import sys, threading, time
+from agent_memory import open_memory
+
+kind, then, directory = sys.argv[1:]
+begun, release = threading.Event(), threading.Event()
+
+def function(request):
+    begun.set()
+    while then == "goes on":
+        sum(range(1000))
+    release.wait()
+    if then == "raises":
+        raise ValueError("no credit")
+    time.sleep(0.0001)
+    return "Both." if kind == "summarize" else [[1.0] for _ in request.texts]
+
+if kind == "summarize":
+    memory = open_memory(
+        allow=[], toolsets=["layers"], summarize=function,
+        settings={"layers": {"file": f"{directory}/layers.db", "recent_capacity": 2}},
+    )
+    for text in ("One.", "Two."):
+        memory.layers.add_recent_memory(agent_id="ada", memory=text)
+else:
+    memory = open_memory(
+        allow=[], toolsets=["records"], embed=function, embed_model="local",
+        settings={"records": {"directory": f"{directory}/records", "format": "sqlite"}},
+    )
+    memory.records.add_core_memory(content="One.")
+begun.wait()
+threading.Timer(0, release.set).start()
+if then == "is closed":
+    memory.close()
+"""
+
+#: A thread that does not end with the program calls without a pause.
+CALLS = """
+import threading
+from agent_memory import open_memory
+
+memory, begun = open_memory(allow=[]), threading.Event()
+
+def calls():
+    while True:
+        try:
+            memory.call_by_name("list_sessions", {})
+        except Exception:
+            pass
+        begun.set()
+
+for _ in range(3):
+    threading.Thread(target=calls, daemon=True).start()
+begun.wait()
 """
 
 #: Waits for a lock.
@@ -97,11 +174,47 @@ class ProcessTest(ScratchTest):
     def test_a_process_ends_with_a_memory_that_is_not_closed(self) -> None:
         for program in (
             "memory = open_memory(allow=[]); memory.call('list_sessions', {})",
-            "open_memory(allow=[]).call('list_sessions', {})",
             "import threading; memory = open_memory(allow=[]); threading.Thread(target=memory.close).start()",
         ):
             ran = self.run_python(f"from agent_memory import open_memory; {program}")
             self.assertEqual((ran.returncode, ran.stderr), (0, ""), program)
+
+    def test_a_process_ends_while_a_function_returns_or_raises(self) -> None:
+        for kind in ("summarize", "embed"):
+            for then in ("returns", "raises", "is closed"):
+                for number in range(5):
+                    directory = self.directory / f"{kind}-{then}-{number}"
+                    directory.mkdir()
+                    ran = self.run_python(ENDS, kind, then, str(directory))
+                    self.assertEqual((ran.returncode, ran.stderr), (0, ""), (kind, then))
+
+    def test_a_process_ends_while_a_function_goes_on(self) -> None:
+        for kind in ("summarize", "embed"):
+            began = time.monotonic()
+            ran = self.run_python(ENDS, kind, "goes on", str(self.directory))
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertLess(time.monotonic() - began, 20)
+
+    def test_a_process_ends_while_threads_call(self) -> None:
+        for _ in range(5):
+            ran = self.run_python(CALLS)
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+
+    def test_a_summary_is_stored_although_the_program_does_not_close_its_memory(self) -> None:
+        self.run_python(ENDS, "summarize", "returns", str(self.directory))
+        settings: Any = {"layers": {"file": self.directory / "layers.db"}}
+        with open_memory(allow=[], toolsets=["layers"], settings=settings) as memory:
+            rows = memory.query_database("layers", "SELECT summary FROM memory_compost").rows
+        self.assertEqual(rows, [("Both.",)])
+
+    def test_a_memory_that_is_collected_warns_and_lets_children_open_one(self) -> None:
+        ran = self.run_python(COLLECTED, "sessions")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        warned, opened = ran.stdout.splitlines()
+        self.assertEqual(
+            warned, "ResourceWarning: a memory was collected that was not closed: use `with` or `close()`"
+        )
+        self.assertEqual(opened, "True")
 
 
 class CommandTest(ScratchTest):

@@ -28,7 +28,7 @@ class WheelTest(unittest.TestCase):
             [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
             described = email.message_from_bytes(wheel.read(metadata))
         self.assertIsNone(described["Requires-Dist"])
-        for name in ("_calls.pyi", "_native.pyi", "py.typed", "toolsets.py"):
+        for name in ("_calls.pyi", "_methods.pyi", "_native.pyi", "py.typed", "toolsets.py"):
             self.assertIn(f"agent_memory/{name}", names)
 
     def test_it_installs_offline_in_a_new_environment_and_runs(self) -> None:

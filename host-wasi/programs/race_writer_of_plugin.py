@@ -21,7 +21,7 @@ def main() -> None:
     plugin, repository, agent, count, id, lock_wait = sys.argv[1:]
     environment = {"AGENT_MEMORY_ALLOW": repository, "AGENT_MEMORY_LOCK_WAIT": f"{lock_wait}ms"}
     with PluginMemory(PluginImage(Path(plugin), keeps_code=True), [Path(repository)], environment) as memory:
-        write_entries(memory, repository, agent, int(count), id)
+        write_entries(memory.call, repository, agent, int(count), id)
 
 
 if __name__ == "__main__":

@@ -265,7 +265,7 @@ const COMMANDS: [Exception; 2] = [
 /// Hosts get toolsets from the component's description only.
 #[test]
 fn no_host_knows_a_toolset() {
-    let hosts = ["host-native/src", "host-node/src", "host-wasi/src", "storage"];
+    let hosts = ["host-native/src", "host-node/src", "host-python/src", "host-wasi/src", "storage"];
     let in_quotes = |name: &str| ['"', '\'', '`'].map(|quote| format!("{quote}{name}{quote}"));
     let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
     let toolsets = described["toolsets"].as_array().expect("toolsets");

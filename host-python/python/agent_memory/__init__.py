@@ -3,13 +3,12 @@
     from agent_memory import open_memory
 
     with open_memory(allow=["/home/me/project"]) as memory:
-        log = {"agent_name": "aristotle", "repo_root": "/home/me/project"}
-        memory.call("start_session", log)
-        outcome = memory.call("append_entry", {**log, "section": "Decisions", "content": "- Use SQLite."})
-        print(outcome.value["session_file"])
+        memory.sessions.start_session(agent_name="aristotle")
+        entry = memory.sessions.append_entry(agent_name="aristotle", section="Decisions", content="- Use SQLite.")
+        print(entry["session_file"])
 
 Do not open a database of this package with Python's own `sqlite3` in the same process: closing it drops the locks of
-this package. Use `query_layers` instead.
+this package. Use `query_database` instead.
 """
 
 from ._native import __version__

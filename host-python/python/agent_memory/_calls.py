@@ -1,5 +1,6 @@
 """The calls of tools. `_calls.pyi` has their types, which follow from the component's description."""
 
+from ._methods import AsyncToolset, Toolset
 from .request import arguments_json
 
 
@@ -12,8 +13,34 @@ class Calls:
         """
         return self._ask("call", name, arguments_json(arguments))
 
+    def call_by_name(self, name, arguments=None):
+        """Calls a tool, as `call` does. Its name is known only when the program runs, such as a model's."""
+        return self._ask("call", name, arguments_json(arguments))
+
+    def __getattr__(self, name):
+        """A mounted toolset, with a method for each tool. A tool's error raises a `ToolError`."""
+        return _toolset(self, name, Toolset)
+
 
 class AsyncCalls:
     async def call(self, name, arguments=None):
         """Calls a tool, as `AgentMemory.call` does. A cancelled call releases everything within some milliseconds."""
         return await self._ask("call", name, arguments_json(arguments))
+
+    async def call_by_name(self, name, arguments=None):
+        """Calls a tool, as `AgentMemory.call_by_name` does."""
+        return await self._ask("call", name, arguments_json(arguments))
+
+    def __getattr__(self, name):
+        """A mounted toolset, with a method for each tool. A tool's error raises a `ToolError`."""
+        return _toolset(self, name, AsyncToolset)
+
+
+def _toolset(memory, name, kind):
+    # `__getattr__` is also asked for `_toolsets`, before it is set.
+    toolsets = {} if name.startswith("_") else memory._toolsets
+    if name not in toolsets:
+        there = ", ".join(toolsets)
+        why = f"; the mounted toolsets are {there}" if there else ""
+        raise AttributeError(f"`{type(memory).__name__}` has no attribute `{name}`{why}")
+    return kind(name, toolsets[name], memory.call_by_name)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
 __all__ = ["Embed", "EmbeddingRequest", "WantedVector"]
 
@@ -47,6 +48,31 @@ def native_embed(embed: Embed) -> Callable[[list[str], float], list[list[float]]
                 return await asyncio.wait_for(answer, timeout)
 
             answer = asyncio.run(awaited(answer))
-        return [[float(number) for number in vector] for vector in answer]
+        return _vectors(answer, len(texts))
 
     return ask
+
+
+def _vectors(answer: Any, count: int) -> list[list[float]]:
+    """The vectors of an answer. A program without types may return anything."""
+    try:
+        vectors = [[*vector] for vector in answer]
+    except TypeError:
+        vectors = []
+    if len(vectors) != count or isinstance(answer, (str, bytes)):
+        raise TypeError("it answered with something that is not one vector for each text")
+    numbers = [[_number(number) for number in vector] for vector in vectors]
+    lengths = {len(vector) for vector in numbers}
+    if 0 in lengths or len(lengths) > 1:
+        raise ValueError("it answered with vectors that are empty or have different lengths")
+    return numbers
+
+
+def _number(number: Any) -> float:
+    try:
+        converted = float(number)
+    except (TypeError, ValueError, OverflowError):
+        converted = math.nan
+    if isinstance(number, (str, bytes)) or not math.isfinite(converted):
+        raise ValueError("it answered with something that is no finite number")
+    return converted

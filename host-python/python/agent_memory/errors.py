@@ -39,7 +39,7 @@ class MemoryCallError(_CodedError):
     - `trap`: the component failed; the next call works;
     - `closed`: the memory is closed;
     - `forked`: this process is a child of the one that opened the memory;
-    - of `query_layers`: the code of the storage's error, such as `not-found` or `read-only`.
+    - of `query_database`: the code of the storage's error, such as `not-found` or `read-only`.
 
     After a broken limit or a `trap`, the call may have made a change. After every other code it has made none.
     """

@@ -10,9 +10,11 @@ from . import _native
 from ._calls import AsyncCalls, Calls
 from .description import Prompt, Resource, ResourceTemplate, Tool
 from .embedding import native_embed
+from .errors import MemoryOpenError
+from .handle import Function, Handle
 from .options import MemoryOptions, Path, invalid, native_options, paths
 from .outcome import Answer, Outcome, PromptMessages, ResourceContents, Rows, outcome_of
-from .request import arguments_json, completion, lease, to_json
+from .request import Parameter, arguments_json, completion, lease, parameters_of, to_json
 from .summaries import native_function
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
+
+    from .toolsets import DatabasePlace
 
 __all__ = ["AgentMemory", "AsyncAgentMemory", "open_async_memory", "open_memory"]
 
@@ -38,7 +42,7 @@ def open_async_memory(*, allow: Sequence[Path], **options: Unpack[MemoryOptions]
     return AsyncAgentMemory(_open(allow, options))
 
 
-def _open(allow: Sequence[Path], options: MemoryOptions) -> _native.Memory:
+def _open(allow: Sequence[Path], options: MemoryOptions) -> Handle:
     summarize, embed = options.get("summarize"), options.get("embed")
     if summarize is not None and not callable(summarize):
         raise invalid("summarize", "is not a function")
@@ -46,12 +50,17 @@ def _open(allow: Sequence[Path], options: MemoryOptions) -> _native.Memory:
         raise invalid("embed", "is not a function")
     if embed is not None and options.get("embed_model") is None:
         raise invalid("embed_model", "is missing: name the model of `embed`")
-    return _native.Memory(
-        paths(allow),
-        native_options(options),
-        None if summarize is None else native_function(summarize),
-        None if embed is None else native_embed(embed),
-    )
+    functions: dict[str, Function] = {}
+    if summarize is not None:
+        functions["summarize"] = native_function(summarize)
+    if embed is not None:
+        functions["embed"] = native_embed(embed)
+    granted, others = paths(allow), native_options(options)
+    try:
+        native = _native.Memory(granted, others, summarize is not None, embed is not None)
+    except _native.NativeError as error:
+        raise MemoryOpenError(*error.args) from None
+    return Handle(native, functions)
 
 
 class _Lists:
@@ -64,9 +73,12 @@ class _Lists:
     #: The prompts that `get_prompt` returns.
     prompts: Sequence[Prompt]
 
-    def __init__(self, native: _native.Memory) -> None:
-        self._native = native
-        self.tools, self.resources, self.resource_templates, self.prompts = map(json.loads, native.lists)
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        *lists, toolsets = map(json.loads, handle.lists)
+        self.tools, self.resources, self.resource_templates, self.prompts = lists
+        #: The names of the tools of each mounted toolset.
+        self._toolsets: Mapping[str, Sequence[str]] = {toolset["name"]: toolset["tools"] for toolset in toolsets}
 
 
 class AgentMemory(Calls, _Lists):
@@ -76,7 +88,7 @@ class AgentMemory(Calls, _Lists):
     """
 
     def _ask(self, kind: str, *texts: str) -> Outcome[Any]:
-        return outcome_of(self._native.ask(kind, texts))
+        return outcome_of(self._handle.ask(kind, texts))
 
     def call_with_vector(
         self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
@@ -123,26 +135,28 @@ class AgentMemory(Calls, _Lists):
         """
         return self._ask("answer", id, to_json(payload))
 
-    def query_layers(
+    def query_database(
         self,
+        place: DatabasePlace,
         sql: str,
-        parameters: Sequence[None | int | float | str | bytes] = (),
+        parameters: Sequence[Parameter] = (),
         *,
         max_rows: int = 10_000,
     ) -> Rows:
-        """Runs one read-only statement on the database of `layers`, with parameters for `?1`, `?2` and so on.
+        """Runs one read-only statement on the database of a place, with parameters for `?1`, `?2` and so on.
 
         Do not open that file with `sqlite3` in this process: closing it drops the locks of this package. Raises a
-        `MemoryCallError` with the storage's code, such as `not-found` if there is no database yet.
+        `MemoryCallError` with the storage's code, such as `not-found` if there is no database yet, and an
+        `OverflowError` for an integer beyond 64 bits.
         """
-        return Rows(*self._native.query_layers(sql, parameters, max_rows))
+        return Rows(*self._handle.query_database(place, sql, parameters_of(parameters), max_rows))
 
     def close(self) -> None:
         """Waits for the calls that were made, and at most 5 s for summaries and vectors. Later calls raise with `closed`.
 
-        In a child of `fork` it does nothing.
+        A memory that is open when the program ends is closed then. In a child of `fork` it does nothing.
         """
-        self._native.close()
+        self._handle.close()
 
     def __enter__(self) -> Self:
         return self
@@ -184,11 +198,11 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
             except RuntimeError:
                 pass  # The loop is closed: nobody waits.
 
-        running = self._native.start(kind, texts, done)
+        cancel = self._handle.start(kind, texts, done)
         try:
             return outcome_of(await answered)
         finally:
-            running.cancel()
+            cancel()
 
     async def call_with_vector(
         self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
@@ -228,23 +242,25 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
         """Answers a follow-up, as `AgentMemory.answer` does."""
         return await self._ask("answer", id, to_json(payload))
 
-    async def query_layers(
+    async def query_database(
         self,
+        place: DatabasePlace,
         sql: str,
-        parameters: Sequence[None | int | float | str | bytes] = (),
+        parameters: Sequence[Parameter] = (),
         *,
         max_rows: int = 10_000,
     ) -> Rows:
-        """Queries the database of `layers`, as `AgentMemory.query_layers` does."""
+        """Queries the database of a place, as `AgentMemory.query_database` does."""
         import asyncio
 
-        return Rows(*await asyncio.to_thread(self._native.query_layers, sql, parameters, max_rows))
+        values = parameters_of(parameters)
+        return Rows(*await asyncio.to_thread(self._handle.query_database, place, sql, values, max_rows))
 
     async def close(self) -> None:
         """Closes the memory, as `AgentMemory.close` does."""
         import asyncio
 
-        await asyncio.to_thread(self._native.close)
+        await asyncio.to_thread(self._handle.close)
 
     async def __aenter__(self) -> Self:
         return self

@@ -76,14 +76,16 @@ class ModelTool:
         A refusal is an answer. Raises a `MemoryCallError` for an error of the application, such as a closed memory.
         """
         try:
-            return self._answer(AgentMemory(self._memory._native).call(self.name, self._complete(arguments)))
+            memory = AgentMemory(self._memory._handle)
+            return self._answer(memory.call_by_name(self.name, self._complete(arguments)))
         except MemoryCallError as error:
             return _refusal(error)
 
     async def call_async(self, arguments: Mapping[str, Any] | str | None = None) -> Answer:
         """Calls the tool in an event loop, as `call` does."""
         try:
-            return self._answer(await AsyncAgentMemory(self._memory._native).call(self.name, self._complete(arguments)))
+            memory = AsyncAgentMemory(self._memory._handle)
+            return self._answer(await memory.call_by_name(self.name, self._complete(arguments)))
         except MemoryCallError as error:
             return _refusal(error)
 

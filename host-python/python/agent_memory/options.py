@@ -13,7 +13,7 @@ from .errors import MemoryOpenError
 from .summaries import Summarize
 
 if TYPE_CHECKING:
-    from .toolsets import ToolsetSettings
+    from .toolsets import ToolsetName, ToolsetSettings
 
 __all__ = ["Clock", "Durability", "Limits", "MemoryOptions", "Path"]
 
@@ -51,7 +51,7 @@ class MemoryOptions(TypedDict, total=False):
 
     #: The names of the toolsets to mount; `all` mounts every toolset. Default: `sessions`. With any of them comes
     #: `search`, unless its setting `leave_out` is true.
-    toolsets: Sequence[str]
+    toolsets: Sequence[ToolsetName]
     #: The toolsets' own settings, by toolset and by name. A path is absolute or begins with `~/`.
     settings: ToolsetSettings
     #: The directory for data outside of repositories whose path no setting gives: absolute, or begins with `~/`. Default:

@@ -1,12 +1,16 @@
-"""The JSON of requests."""
+"""The parts of requests: their JSON, and the parameters of queries."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
 
 from .errors import MemoryCallError
+
+#: A parameter of a query.
+Parameter = Union[None, int, float, str, bytes]
 
 
 def arguments_json(arguments: Mapping[str, Any] | None) -> str:
@@ -41,3 +45,22 @@ def lease(lease_seconds: int) -> str:
     if isinstance(lease_seconds, bool) or not isinstance(lease_seconds, int) or not 0 <= lease_seconds < 2**32:
         raise MemoryCallError("invalid-request", "the lease is not a whole number of seconds below 2^32")
     return str(lease_seconds)
+
+
+def parameters_of(given: Sequence[Parameter]) -> list[Parameter]:
+    """The parameters of a query, which keep their values exactly."""
+    return [_parameter(number, value) for number, value in enumerate(given, 1)]
+
+
+def _parameter(number: int, value: Any) -> Parameter:
+    if hasattr(type(value), "__index__"):
+        integer = operator.index(value)
+        if not -(2**63) <= integer < 2**63:
+            raise OverflowError(f"the parameter `?{number}` is an integer beyond 64 bits: pass it as a text")
+        return integer
+    if value is None or isinstance(value, (float, str, bytes)):
+        return value
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    kind = type(value).__name__
+    raise TypeError(f"the parameter `?{number}` is of the type `{kind}`: pass None, an int, float, str or bytes")

@@ -44,6 +44,8 @@ def native_function(summarize: Summarize) -> Callable[[str, list[str], int, str,
         # A program without types may return anything.
         if not isinstance(answer, str):
             raise TypeError("it answered with something that is no string")
+        if not answer.strip():
+            raise ValueError("it answered nothing")
         return answer
 
     return ask

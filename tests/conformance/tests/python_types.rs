@@ -1,5 +1,6 @@
 //! The types of the Python package: a `TypedDict` for each tool's input and output and for each
-//! toolset's settings, and an overload of `call` for each tool (`BLESS=1` writes them).
+//! toolset's settings, an overload of `call` and a method with keywords for each tool (`BLESS=1` writes
+//! them).
 
 use std::{env, fs};
 
@@ -7,7 +8,7 @@ use agent_memory_conformance::workspace::repository_root;
 use agent_memory_core::toolbox;
 use serde_json::{Map, Value};
 
-/// The names that a class of Python cannot have as fields.
+/// The names that Python has for itself: no fields of a class, nor arguments of a method.
 const KEYWORDS: [&str; 8] = ["as", "class", "from", "global", "import", "in", "is", "not"];
 
 const PACKAGE: &str = "host-python/python/agent_memory";
@@ -16,7 +17,12 @@ const PACKAGE: &str = "host-python/python/agent_memory";
 fn the_types_of_the_python_package_are_up_to_date() {
     let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
     let toolsets = list(&described, "toolsets");
-    for (name, text) in [("toolsets.py", types(toolsets)), ("_calls.pyi", calls(toolsets))] {
+    let files = [
+        ("toolsets.py", types(toolsets)),
+        ("_calls.pyi", calls(toolsets)),
+        ("_methods.pyi", methods(toolsets)),
+    ];
+    for (name, text) in files {
         let path = repository_root().join(PACKAGE).join(name);
         if env::var_os("BLESS").is_some() {
             fs::write(&path, &text).expect("the file is writable");
@@ -39,6 +45,13 @@ fn types(toolsets: &[Value]) -> String {
         from typing import Literal, TypedDict, Union\n\n\
         Path = Union[str, \"os.PathLike[str]\"]\n"
             .to_owned();
+    let names = toolsets.iter().map(|toolset| text(toolset, "name")).chain(["all"]);
+    module +=
+        &alias("ToolsetName", "The name that mounts a toolset; `all` mounts every one.", names);
+    let places = toolsets.iter().flat_map(|toolset| list(toolset, "places"));
+    let places = places.filter(|place| !list(place, "databases").is_empty());
+    let about = "A place with a database.";
+    module += &alias("DatabasePlace", about, places.map(|place| text(place, "label")));
     for toolset in toolsets {
         for tool in list(toolset, "tools") {
             let name = camel(name_of(tool));
@@ -72,33 +85,116 @@ fn types(toolsets: &[Value]) -> String {
         )
 }
 
-/// The stub of the calls. Its last overload is for a name that is known only at run time, and for a
-/// name that several toolsets share.
+/// A type of texts.
+fn alias<'a>(name: &str, about: &str, texts: impl Iterator<Item = &'a str>) -> String {
+    let texts: Vec<_> = texts.map(|text| format!("\"{text}\"")).collect();
+    format!("\n#: {about}\n{name} = Literal[{}]\n", texts.join(", "))
+}
+
+/// The stub of the calls. A name that several toolsets share has an overload for each of them.
 fn calls(toolsets: &[Value]) -> String {
-    let mut stub = "# Generated from the component's description.\n\
+    let names = toolsets.iter().map(|toolset| camel(text(toolset, "name")));
+    let mut names: Vec<_> = names.flat_map(|name| [format!("Async{name}"), name]).collect();
+    names.sort_unstable();
+    let mut stub = format!(
+        "# Generated from the component's description.\n\
         from collections.abc import Mapping\n\
         from typing import Any, Literal, overload\n\n\
         from . import toolsets\n\
-        from .outcome import Outcome\n"
-        .to_owned();
-    for (class, keyword) in [("Calls", "def"), ("AsyncCalls", "async def")] {
-        stub += &format!("\nclass {class}:\n");
+        from ._methods import {}\n\
+        from .outcome import Outcome\n",
+        names.join(", ")
+    );
+    for (prefix, keyword) in [("", "def"), ("Async", "async def")] {
+        stub += &format!("\nclass {prefix}Calls:\n");
         stub += &format!("    {keyword} _ask(self, kind: str, *texts: str) -> Outcome[Any]: ...\n");
+        for name in toolsets.iter().map(|toolset| text(toolset, "name")) {
+            let class = camel(name);
+            stub += &format!("    @property\n    def {name}(self) -> {prefix}{class}: ...\n");
+        }
         for tool in toolsets.iter().flat_map(|toolset| list(toolset, "tools")) {
-            let (name, class) = (name_of(tool), camel(name_of(tool)));
+            let class = camel(name_of(tool));
             let default = if tool["inputSchema"]["required"].is_array() { "" } else { " = ..." };
-            stub += &format!(
-                "    @overload\n    {keyword} call(\n        self,\n        name: Literal[\"{name}\"],\n        \
-                 arguments: toolsets.{class}Input{default},\n    \
-                 ) -> Outcome[toolsets.{class}Output]: ...\n"
-            );
+            let shared = Some(text(tool, "name")).filter(|name| *name != name_of(tool));
+            for name in [name_of(tool)].into_iter().chain(shared) {
+                stub += &format!(
+                    "    @overload\n    {keyword} call(\n        self,\n        \
+                     name: Literal[\"{name}\"],\n        \
+                     arguments: toolsets.{class}Input{default},\n    \
+                     ) -> Outcome[toolsets.{class}Output]: ...\n"
+                );
+            }
         }
         stub += &format!(
-            "    @overload\n    {keyword} call(self, name: str, arguments: Mapping[str, Any] | None = ...) \
+            "    {keyword} call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) \
              -> Outcome[Any]: ...\n"
         );
     }
     stub
+}
+
+/// The stub of the methods: a class for each toolset, with a method for each of its tools.
+fn methods(toolsets: &[Value]) -> String {
+    let mut stub = "# Generated from the component's description.\n\
+        from collections.abc import Awaitable, Callable, Sequence\n\
+        from typing import Any, Literal\n\n\
+        from . import toolsets\n\n\
+        class Toolset:\n    \
+        def __init__(self, name: str, tools: Sequence[str], call: Callable[..., Any]) -> None: ...\n\n\
+        class AsyncToolset(Toolset):\n    \
+        def __init__(\n        \
+        self, name: str, tools: Sequence[str], call: Callable[..., Awaitable[Any]]\n    \
+        ) -> None: ...\n"
+        .to_owned();
+    for (prefix, keyword) in [("", "def"), ("Async", "async def")] {
+        for toolset in toolsets {
+            let name = text(toolset, "name");
+            stub += &format!("\nclass {prefix}{}({prefix}Toolset):\n", camel(name));
+            stub += &format!("    \"\"\"The tools of `{name}`.\"\"\"\n");
+            for tool in list(toolset, "tools") {
+                stub += &method(tool, keyword);
+            }
+        }
+    }
+    stub
+}
+
+/// The method of a tool, with a keyword for each argument. One that Python has for itself ends with `_`.
+fn method(tool: &Value, keyword: &str) -> String {
+    let class = camel(name_of(tool));
+    let schema = &tool["inputSchema"];
+    let mut required = String::new();
+    let mut optional = String::new();
+    let mut about = String::new();
+    for (key, of) in schema["properties"].as_object().unwrap_or(&Map::new()) {
+        let part = format!("{class}Input{}", camel(key));
+        let kind = value_type(&part, of, &mut String::new());
+        let kind = kind.replace(&part, &format!("toolsets.{part}"));
+        let end = if KEYWORDS.contains(&key.as_str()) { "_" } else { "" };
+        if list(schema, "required").iter().any(|known| known == key) {
+            required += &format!("        {key}{end}: {kind},\n");
+        } else {
+            optional += &format!("        {key}{end}: {kind} = ...,\n");
+        }
+        let description = of["description"].as_str().unwrap_or_default();
+        about += &format!("        {key}{end}: {}\n", one_line(description));
+    }
+    let star = if about.is_empty() { "" } else { "        *,\n" };
+    if !about.is_empty() {
+        about.insert_str(0, "\n        Arguments:\n\n");
+    }
+    format!(
+        "\n    {keyword} {}(\n        self,\n{star}{required}{optional}    \
+         ) -> toolsets.{class}Output:\n        r\"\"\"{}\n{about}        \"\"\"\n",
+        text(tool, "name"),
+        one_line(text(tool, "description"))
+    )
+}
+
+/// A text in one line of a docstring.
+fn one_line(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// The class of an object, after those of the objects in it.
