@@ -17,11 +17,11 @@ pub(crate) type Answer =
 
 /// The outcome of a call for Python.
 pub(crate) fn answer(called: Result<Outcome, CallError>) -> PyResult<Answer> {
-    called.map(of_outcome).map_err(|error| errors::of_call(&error))
+    called.map(from_outcome).map_err(|error| errors::of_call(&error))
 }
 
 /// The outcome for Python.
-pub(crate) fn of_outcome(outcome: Outcome) -> Answer {
+pub(crate) fn from_outcome(outcome: Outcome) -> Answer {
     let (json, error) = match outcome.answer {
         Ok(json) => (json, None),
         Err(error) => (error.json, Some((category(error.category), error.code, error.message))),

@@ -20,11 +20,11 @@ pub(crate) fn coded(code: &str, message: &str) -> PyErr {
 
 /// The error of a call without an outcome.
 pub(crate) fn of_call(error: &CallError) -> PyErr {
-    coded(code_of_call(error), &error.to_string())
+    coded(call_code(error), &error.to_string())
 }
 
 /// The code of a call without an outcome.
-pub(crate) fn code_of_call(error: &CallError) -> &'static str {
+pub(crate) fn call_code(error: &CallError) -> &'static str {
     match error {
         CallError::NotFound(_) => "not-found",
         CallError::InvalidRequest(_) => "invalid-request",

@@ -28,7 +28,7 @@ impl Model for Summarizer {
         &'a self,
         request: &'a SummaryRequest,
     ) -> BoxFuture<'a, Result<String, String>> {
-        Box::pin(async {
+        Box::pin(async move {
             match self.0.ask(Question::Summary(request.clone())).await? {
                 Reply::Text(text) => Ok(text),
                 Reply::Vectors(_) => Err("it answered with something that is no string".to_owned()),

@@ -1,6 +1,6 @@
 //! An open memory.
 
-use crate::answer::{Answer, answer, of_outcome};
+use crate::answer::{Answer, answer, from_outcome};
 use crate::calls::{self, Running};
 use crate::errors;
 use crate::log;
@@ -250,10 +250,10 @@ fn for_python(py: Python<'_>, message: Message) -> PyResult<(&'static str, u64, 
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()).as_secs_f64();
     Ok(match message {
         Message::Answer(number, Ok(outcome)) => {
-            ("answer", number, of_outcome(outcome).into_bound_py_any(py)?)
+            ("answer", number, from_outcome(outcome).into_bound_py_any(py)?)
         }
         Message::Answer(number, Err(error)) => {
-            let error = (errors::code_of_call(&error), error.to_string());
+            let error = (errors::call_code(&error), error.to_string());
             ("error", number, error.into_bound_py_any(py)?)
         }
         Message::Question(number, Question::Summary(request)) => {

@@ -1,9 +1,8 @@
 //! Messages of other threads to Python.
 //!
-//! No thread of this module's users runs Python code, except those that Python itself started. When the
-//! interpreter ends, it stops every other thread in the midst of its Python code. That would abort the
-//! process if functions of Rust were on its stack. So the threads of tokio leave messages here, and a
-//! thread of the package takes them.
+//! The threads of tokio run no Python code. When the interpreter ends, it stops every other thread in the
+//! midst of its Python code, and aborts the process if functions of Rust are on the stack of that thread.
+//! So the threads of tokio leave messages here, and a thread of the package takes them.
 
 use agent_memory_host::{CallError, Outcome, SummaryRequest};
 use pyo3::prelude::*;
@@ -97,9 +96,11 @@ impl Messages {
     /// Ends the thread that takes the messages, after those that wait.
     pub(crate) fn end(&self) {
         let mut state = self.state();
-        state.has_ended = true;
-        state.asked.clear();
-        self.signal();
+        if !state.has_ended {
+            state.has_ended = true;
+            state.asked.clear();
+            self.signal();
+        }
     }
 
     fn leave_in(&self, state: &mut State, message: Message) {
@@ -113,7 +114,7 @@ impl Messages {
     }
 
     fn signal(&self) {
-        // It fails if the thread has ended, which then takes no message.
+        // It can fail only if the program has closed the other end, and then nobody takes messages.
         let _ = (&self.signal).write(&[0]);
     }
 
