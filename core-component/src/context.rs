@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::time::{Date, Timestamp};
+use crate::zone::Zone;
 
 /// The mounted toolsets and their settings.
 ///
@@ -48,8 +49,9 @@ pub struct Context {
     pub settings: Settings,
     /// When the call arrived.
     pub now: Timestamp,
-    /// The offset of the local time zone from UTC at that moment, in minutes, positive to the east.
-    pub utc_offset_minutes: i32,
+    /// The caller's time zone. Without one, it is UTC.
+    #[serde(default)]
+    pub zone: Zone,
     /// The agents that the caller may use, or all if it is none.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
@@ -80,8 +82,8 @@ impl Context {
         self.stores.as_ref().is_none_or(|stores| stores.iter().any(|one| one == store))
     }
 
-    /// The date of the call in the local time zone.
+    /// The date of the call in the caller's time zone.
     pub(crate) fn today(&self) -> Date {
-        self.now.date_at(self.utc_offset_minutes)
+        self.zone.date_at(self.now)
     }
 }

@@ -13,7 +13,7 @@
 //! storage.grant(Place::repository("/project"));
 //! let context: Context = serde_json::from_str(
 //!     r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
-//!         "utc_offset_minutes": 0, "seed": 1}"#,
+//!         "zone": {"offset_minutes": 60}, "seed": 1}"#,
 //! )?;
 //! let arguments = r#"{"agent_name": "aristotle", "repo_root": "/project"}"#;
 //! let outcome = toolbox::call_tool(&storage, "start_session", arguments, &context).unwrap();
@@ -49,5 +49,6 @@ mod toolset;
 mod words;
 mod work;
 mod yaml;
+pub mod zone;
 
 pub use agent_memory_storage as storage;

@@ -8,6 +8,7 @@ use crate::names::AgentName;
 use crate::ranking::{Corpus, Counts, Match, Query, Ranked, Vector};
 use crate::time::{Date, Timestamp};
 use crate::work::Work;
+use crate::zone::Zone;
 
 /// A search, as sources see it.
 pub(crate) struct Request {
@@ -23,6 +24,8 @@ pub(crate) struct Request {
     /// The earliest and the latest moment of creation, both inclusive.
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
+    /// The zone of days.
+    pub zone: Zone,
     /// Whether archived and expired entries can be hits, and summaries of entries that are gone.
     pub include_archived: bool,
     /// Whether documents are read even if an index knows them.
@@ -46,7 +49,7 @@ impl Request {
 
     /// Whether an entry can be a hit.
     fn admits_entry(&self, entry: &Entry) -> bool {
-        let last = |first: Timestamp| entry.day.map_or(first, |_| first.end_of_day());
+        let last = |first: Timestamp| entry.day.map_or(first, |day| self.zone.end_of(day));
         self.covers(entry.created_at.map(|first| (first, last(first))))
             && (self.include_archived || !entry.is_archived)
     }

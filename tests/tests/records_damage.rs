@@ -17,7 +17,7 @@ fn call(file: &[u8], tool: &str, arguments: &Value) -> (Value, Files) {
     storage.put(&Place::named("records"), Area::Documents, FILE, file);
     let context = json!({
         "settings": {"toolsets": ["records"]},
-        "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
+        "now": "2025-01-20T10:00:00.000Z", "seed": 1,
     });
     let (arguments, context) = (arguments.to_string(), context_of(&context));
     let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);

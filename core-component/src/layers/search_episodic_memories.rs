@@ -2,11 +2,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
-use super::error::{Code, Error};
+use super::error::Error;
 use super::memory::{Compost, Counts, Episode, cut_to_seconds};
 use super::sqlite::Query;
 use crate::names::AgentName;
-use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Hints, Tool};
 use crate::words::words;
 
@@ -25,7 +24,7 @@ pub(super) struct Input {
     /// The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
     #[schemars(length(min = 1, max = 40))]
     from_date: Option<String>,
-    /// The last day or moment. Days are those of UTC.
+    /// The last day or moment. Without an offset it is in the caller's time zone.
     #[schemars(length(min = 1, max = 40))]
     to_date: Option<String>,
     /// How many at most.
@@ -63,14 +62,14 @@ impl Tool for SearchEpisodicMemories {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        let bound = |text: &Option<String>, field, time| {
-            text.as_deref().map(|text| moment(text, field, time)).transpose()
-        };
+        let zone = &call.context.zone;
+        let from = input.from_date.map(|text| zone.span(&text, "from_date")).transpose()?;
+        let to = input.to_date.map(|text| zone.span(&text, "to_date")).transpose()?;
         let query = Query {
             words: input.keywords.as_deref().map(words),
             // Columns hold whole seconds.
-            from: bound(&input.from_date, "from_date", "00:00:00")?.map(cut_to_seconds),
-            to: bound(&input.to_date, "to_date", "23:59:59.999")?,
+            from: from.map(|from| cut_to_seconds(from.first)),
+            to: to.map(|to| to.last),
             limit: input.limit,
         };
         agent.read(|reader| {
@@ -111,17 +110,4 @@ fn note(query: &Query, include_compost: bool, counts: &Counts) -> String {
         add("Use `include_compost` to search the summaries, too");
     }
     note
-}
-
-/// A timestamp, which is in UTC where it has no offset, or that time of a day.
-fn moment(text: &str, field: &str, time: &str) -> Result<Timestamp, Error> {
-    let moment = match Date::parse(text) {
-        Some(date) => Timestamp::parse_stored(&format!("{date}T{time}Z")),
-        None => Timestamp::parse_stored(text),
-    };
-    moment.ok_or_else(|| {
-        let message = format!("`{field}` `{text}` is no date and no timestamp");
-        let accepted = "`YYYY-MM-DD` or an RFC 3339 timestamp".to_owned();
-        Error::at(Code::InvalidInput, message, field, accepted)
-    })
 }

@@ -10,9 +10,10 @@ use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::ranking::{Query, Ranked, Vector, fuse, passage};
 use crate::source::{Entries, Entry, EntryId, Found, Owner, ReadCall, Request, UnreadDocument};
-use crate::time::{Date, Timestamp};
+use crate::time::Timestamp;
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
 use crate::work::Work;
+use crate::zone::Span;
 
 /// The most characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
@@ -138,19 +139,23 @@ impl Tool for SearchMemory {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         check_toolsets(call, &input.toolsets)?;
+        let zone = &call.context.zone;
+        let from = input.from_date.map(|text| zone.span(&text, "from_date")).transpose()?;
+        let to = input.to_date.map(|text| zone.span(&text, "to_date")).transpose()?;
+        check_dates(from, to)?;
         let mut request = Request {
             query: Query::of(&input.query),
             embedder: call.context.embedder.clone(),
             vector: vector(call, &input.query)?,
-            from: bound(call, &input.from_date, "from_date", "00:00:00.000")?,
-            to: bound(call, &input.to_date, "to_date", "23:59:59.999")?,
+            from: from.map(|from| from.first),
+            to: to.map(|to| to.last),
+            zone: zone.clone(),
             agent: input.agent,
             repo_root: input.repo_root,
             include_archived: input.include_archived,
             ignores_indexes: false,
             work: Work::of_search(),
         };
-        check_dates(&request)?;
         let limit = input.limit as usize;
         let found = search(call, &request, &input.toolsets)?;
         if found.wants_vector && !request.query.is_empty() {
@@ -243,33 +248,13 @@ fn check_toolsets(call: &Call<'_>, names: &[String]) -> Result<(), Error> {
     Err(Error::at(Code::InvalidInput, message, "toolsets", known.join(", ")))
 }
 
-/// A timestamp, or that time of a day in the caller's time zone.
-fn bound(
-    call: &Call<'_>,
-    given: &Option<String>,
-    field: &str,
-    time: &str,
-) -> Result<Option<Timestamp>, Error> {
-    let Some(text) = given else { return Ok(None) };
-    let offset = call.context.utc_offset_minutes;
-    let moment = match Date::parse(text) {
-        Some(date) => Timestamp::of_day(date, time, offset),
-        None => Timestamp::parse_stored(text),
-    };
-    let error = || {
-        let message = format!("`{field}` `{}` is no date and no timestamp", text.escape_debug());
-        let accepted = "`YYYY-MM-DD` or an RFC 3339 timestamp".to_owned();
-        Error::at(Code::InvalidInput, message, field, accepted)
-    };
-    moment.map(Some).ok_or_else(error)
-}
-
-fn check_dates(request: &Request) -> Result<(), Error> {
-    if let (Some(from), Some(to)) = (request.from, request.to)
-        && from > to
+fn check_dates(from: Option<Span>, to: Option<Span>) -> Result<(), Error> {
+    // A day that the zone skipped is no mistake: nothing was kept on it.
+    if let (Some(from), Some(to)) = (from, to)
+        && from.first > to.first.max(to.last)
     {
         let message = "`from_date` is after `to_date`: exchange them";
-        let accepted = format!("a moment up to {to}");
+        let accepted = format!("a moment up to {}", to.last);
         return Err(Error::at(Code::InvalidInput, message, "from_date", accepted));
     }
     Ok(())

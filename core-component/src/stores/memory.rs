@@ -207,11 +207,8 @@ pub(super) fn token_estimate(content: &str) -> u64 {
     (content.trim().chars().count() as u64).div_ceil(4)
 }
 
-/// A moment of a call or a file: RFC 3339, or a date, which `of_date` turns into a moment.
-pub(super) fn parse_moment(
-    text: &str,
-    of_date: fn(Date) -> Option<Timestamp>,
-) -> Option<Timestamp> {
+/// A moment of a file: RFC 3339, or a date, which `of_date` turns into a moment.
+fn parse_moment(text: &str, of_date: fn(Date) -> Option<Timestamp>) -> Option<Timestamp> {
     Timestamp::parse_stored(text).or_else(|| Date::parse(text).and_then(of_date))
 }
 
@@ -220,7 +217,7 @@ fn start_of_day(date: Date) -> Option<Timestamp> {
 }
 
 /// The last millisecond of a day.
-pub(super) fn end_of_day(date: Date) -> Option<Timestamp> {
+fn end_of_day(date: Date) -> Option<Timestamp> {
     Timestamp::parse_stored(&format!("{date}T23:59:59.999Z"))
 }
 

@@ -56,7 +56,8 @@ impl Tool for UpdateMemory {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let path = input::path(&input.path, "path")?;
-        let expires_at = input.expires_at.as_deref().map(input::expires_at).transpose()?;
+        let expires_at = input.expires_at.as_deref();
+        let expires_at = expires_at.map(|text| input::expires_at(call, text)).transpose()?;
         let update = Update {
             content: input.content.as_deref().map(content).transpose()?,
             tags: input.tags.map(input::tags).transpose()?,
