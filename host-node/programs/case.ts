@@ -64,7 +64,7 @@ export interface Case {
   models: string[]
   /** The embedder that the case plays: its vectors of queries by their texts. */
   embedder: { model: string; vectors?: Record<string, number[]> } | undefined
-  clock: { now: string; step_ms: number; utc_offset_minutes: number }
+  clock: { now: string; step_ms: number; utc_offset_minutes: number; time_zone?: string }
   seed: number
   toolsets: string[]
   faults: unknown[]

@@ -68,7 +68,7 @@ async function run(each: Case): Promise<CaseReport> {
       models: each.models,
       ...(each.embedder && { embedModel: each.embedder.model }),
       clock: { now: each.clock.now, step: each.clock.step_ms },
-      utcOffset: each.clock.utc_offset_minutes,
+      ...zoneOf(each.clock),
       random: { seed: each.seed },
       workers: 1,
     })
@@ -93,6 +93,10 @@ async function run(each: Case): Promise<CaseReport> {
     ...(difference !== undefined && { reason: difference }),
     documents: hashes,
   }
+}
+
+function zoneOf({ time_zone, utc_offset_minutes }: Case['clock']): Pick<MemoryOptions, 'timeZone' | 'utcOffset'> {
+  return time_zone === undefined ? { utcOffset: utc_offset_minutes } : { timeZone: time_zone }
 }
 
 /** Mounts exactly the toolsets that a case names. */
