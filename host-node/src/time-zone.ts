@@ -6,8 +6,8 @@ const end = Date.UTC(2100, 0)
 
 const second = 1000
 
-/** No zone has changed its offset and taken the change back within this time, in milliseconds. */
-const step = 28 * 24 * 60 * 60 * second
+/** Since 1970, no zone has changed its offset and taken the change back within this time, in milliseconds. */
+const step = 6 * 24 * 60 * 60 * second
 
 /** The offset of a moment in minutes, positive to the east. */
 type OffsetAt = (milliseconds: number) => number

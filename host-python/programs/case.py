@@ -36,6 +36,8 @@ class Case:
     now: datetime
     step_ms: int
     utc_offset: int
+    #: The name of the time zone, instead of the offset.
+    time_zone: str | None
     seed: int
     toolsets: list[str]
     faults: list[Any]
@@ -80,6 +82,7 @@ def _cases_of(file: Path, directory: Path) -> list[Case]:
             now=datetime.fromisoformat(clock["now"].replace("Z", "+00:00")),
             step_ms=clock["step_ms"],
             utc_offset=clock["utc_offset_minutes"],
+            time_zone=clock.get("time_zone"),
             seed=text.get("seed", 1),
             toolsets=text.get("toolsets", [toolset]),
             faults=text.get("faults", []),

@@ -87,7 +87,8 @@ def run(case: Case, start: Start, skipped: str | None) -> dict[str, Any]:
 
 
 def start(case: Case, scratch: Scratch) -> AgentMemory:
-    options: Any = grants_of(case, scratch)
+    zone = {"utc_offset": case.utc_offset} if case.time_zone is None else {"time_zone": case.time_zone}
+    options: Any = {**grants_of(case, scratch), **zone}
     return open_memory(
         **options,
         data_dir=scratch.data_dir,
@@ -95,7 +96,6 @@ def start(case: Case, scratch: Scratch) -> AgentMemory:
         models=case.models,
         **({} if case.embedder is None else {"embed_model": case.embedder["model"]}),
         clock={"now": case.now, "step": case.step_ms / 1000},
-        utc_offset=case.utc_offset,
         seed=case.seed,
     )
 

@@ -35,6 +35,8 @@ def main() -> None:
         converts = any(step.get("call") == "convert_records" for step in case.steps)
         if case.toolset == "layers" or case.format == "sqlite" or converts:
             return str(expectations["databases"])
+        if case.time_zone is not None:
+            return str(expectations["time_zone"])
         return None
 
     with PluginMemory(image, [directory.resolve()], {"AGENT_MEMORY_TOOLSET": "all"}) as memory:

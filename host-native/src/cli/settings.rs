@@ -216,8 +216,14 @@ impl Reach {
     }
 
     fn set_zone(&self, mut builder: Builder) -> Result<Builder, Error> {
-        let zone = Setting::of("--time-zone", self.time_zone.as_ref());
-        let offset = Setting::of("--utc-offset", self.utc_offset.as_ref());
+        let is_given = |flag: &Option<OsString>| flag.as_deref().is_some_and(is_set);
+        let zone_flag = is_given(&self.time_zone);
+        let offset_flag = is_given(&self.utc_offset);
+        // Either option beats the variable of the other.
+        let zone = Setting::of("--time-zone", self.time_zone.as_ref())
+            .filter(|_| zone_flag || !offset_flag);
+        let offset = Setting::of("--utc-offset", self.utc_offset.as_ref())
+            .filter(|_| offset_flag || !zone_flag);
         if let (Some(zone), Some(offset)) = (&zone, &offset) {
             let (zone, offset) = (zone.source(), offset.source());
             return Err(Error::usage(format!(
