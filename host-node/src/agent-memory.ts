@@ -13,9 +13,8 @@ import {
 import { type EmbeddedText, type EmbeddingAnswer, QueryVectors } from './embedding.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
 import { FollowUps } from './follow-ups.ts'
-import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { Tools, ToolsetSettings } from './generated/toolsets.ts'
-import type { Asked } from './messages.ts'
+import type { Asked, CallContext } from './messages.ts'
 import { type ComponentOptions, type MemoryOptions, resolveOptions, type ResolvedOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { type Answer, WorkerPool } from './pool.ts'
@@ -366,11 +365,11 @@ class OpenAgentMemory implements AgentMemory {
 interface How {
   readonly guestTime: number
   readonly isReadOnly: boolean
-  readonly context: Context
+  readonly context: CallContext
 }
 
 /** A context with the vector that a search gets. */
-function withVector(context: Context, vector: EmbeddedText | undefined): Context {
+function withVector(context: CallContext, vector: EmbeddedText | undefined): CallContext {
   if (vector === undefined) return context
   return { ...context, vector: { text: vector.text, vector: Float32Array.from(vector.vector) } }
 }

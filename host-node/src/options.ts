@@ -4,15 +4,16 @@ import { isAbsolute } from 'node:path'
 import { type Description, mountedToolsets, type Toolset } from './description.ts'
 import type { Embed, Embedder } from './embedding.ts'
 import { invalidOption, unknownOption } from './errors.ts'
-import type { Context, Zone } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
+import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
+import type { CallContext } from './messages.ts'
 import { canonicalPath } from './storage/canonical.ts'
 import type { LockTimeout } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named-place.ts'
 import { checkValues, resolveToolsetSettings } from './toolset-settings.ts'
 import type { Durability } from './storage/directory.ts'
 import { functionName, type Summarize } from './summaries.ts'
-import { fixedZone, machineZone, namedZone } from './time-zone.ts'
+import { fixedZone, machineZone, namedZone, type SentZone } from './time-zone.ts'
 import { absolutePath, defaultConfigurationDirectory, defaultDataDirectory, pathMistake } from './user-paths.ts'
 
 /** The options of `openMemory`. Only `allow` is required. */
@@ -136,7 +137,7 @@ export interface ResolvedOptions {
   readonly summarize: Summarize | undefined
   readonly embedder: Embedder | undefined
   /** Makes the context of the next call. */
-  readonly nextContext: () => Context
+  readonly nextContext: () => CallContext
 }
 
 const defaultLockWait = 5_000
@@ -233,7 +234,7 @@ function contextMaker(
   settings: Context['settings'],
   models: readonly string[],
   { clock: givenClock, random: givenRandom, timeZone, utcOffset, embedModel }: ComponentOptions,
-): () => Context {
+): () => CallContext {
   const clock = givenClock ?? 'system'
   const random = givenRandom ?? 'system'
   const start = clock === 'system' ? 0 : new Date(clock.now).getTime()
@@ -289,7 +290,7 @@ function canonicalGrant(directory: string): string {
   return path
 }
 
-function timeZoneOption(name: unknown): Zone {
+function timeZoneOption(name: unknown): SentZone {
   const zone = typeof name === 'string' ? namedZone(name) : undefined
   if (zone === undefined) throw invalidOption('timeZone', 'is not the name of a time zone such as `America/New_York`')
   return zone

@@ -9,12 +9,28 @@ const second = 1000
 /** Since 1970, no zone has changed its offset and taken the change back within this time, in milliseconds. */
 const step = 6 * 24 * 60 * 60 * second
 
+/** A zone in typed arrays: sending them to a worker takes microseconds, and 260 objects a hundred times as long. */
+export interface SentZone {
+  readonly offsetMinutes: number
+  /** The moments of the changes. */
+  readonly at: BigInt64Array
+  /** The offset from each of these moments on. */
+  readonly offsets: Int32Array
+}
+
+/** The zone for the component. */
+export function receivedZone({ offsetMinutes, at, offsets }: SentZone): Zone {
+  const changes: Zone['changes'] = []
+  for (const [index, moment] of at.entries()) changes.push({ at: moment, offsetMinutes: offsets[index]! })
+  return { offsetMinutes, changes }
+}
+
 /** The offset of a moment in minutes, positive to the east. */
 type OffsetAt = (milliseconds: number) => number
 
 /** The offsets of a zone in the years 1970 to 2099. They change at whole seconds. */
-function zoneOf(offsetAt: OffsetAt): Zone {
-  const changes: Zone['changes'] = []
+function zoneOf(offsetAt: OffsetAt): SentZone {
+  const [moments, offsets]: [bigint[], number[]] = [[], []]
   const offsetMinutes = offsetAt(begin)
   let [from, offset] = [begin, offsetMinutes]
   while (from < end) {
@@ -31,16 +47,19 @@ function zoneOf(offsetAt: OffsetAt): Zone {
       else at = middle
     }
     offset = offsetAt(at)
-    if (at < end) changes.push({ at: BigInt(at), offsetMinutes: offset })
+    if (at < end) {
+      moments.push(BigInt(at))
+      offsets.push(offset)
+    }
     from = at
   }
-  return { offsetMinutes, changes }
+  return { offsetMinutes, at: BigInt64Array.from(moments), offsets: Int32Array.from(offsets) }
 }
 
-const machineZones = new Map<string | undefined, Zone>()
+const machineZones = new Map<string | undefined, SentZone>()
 
 /** The zone of this machine. A program may change it with `process.env.TZ`. */
-export function machineZone(): Zone {
+export function machineZone(): SentZone {
   const name = process.env['TZ']
   let zone = machineZones.get(name)
   if (zone === undefined) {
@@ -50,10 +69,10 @@ export function machineZone(): Zone {
   return zone
 }
 
-const namedZones = new Map<string, Zone>()
+const namedZones = new Map<string, SentZone>()
 
 /** The zone of a name in the IANA database, if there is one. */
-export function namedZone(name: string): Zone | undefined {
+export function namedZone(name: string): SentZone | undefined {
   let zone = namedZones.get(name)
   if (zone === undefined) {
     // Intl takes offsets for names.
@@ -80,6 +99,6 @@ function minutesOf(text: string): number {
 }
 
 /** A zone that has the same offset on every day. */
-export function fixedZone(offsetMinutes: number): Zone {
-  return { offsetMinutes, changes: [] }
+export function fixedZone(offsetMinutes: number): SentZone {
+  return { offsetMinutes, at: new BigInt64Array(), offsets: new Int32Array() }
 }
