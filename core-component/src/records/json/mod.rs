@@ -8,6 +8,7 @@ mod outline;
 mod path;
 mod record;
 mod scan;
+mod unreadable;
 mod write;
 
 pub(super) use file::JsonFile;

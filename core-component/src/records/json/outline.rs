@@ -47,7 +47,7 @@ impl Outline {
                     let (before, after) = file.text.split_at(last.value.end);
                     format!("{before},{added}{after}")
                 }
-                None => format!("{{{added}\n}}"),
+                None => format!("{}{{{added}\n}}", &text[..file.start()]),
             };
             file = scanned(&text)?;
         }

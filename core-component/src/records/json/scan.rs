@@ -14,6 +14,9 @@ const MAX_DEPTH: usize = 64;
 /// As many members as a record usually has.
 const USUAL: usize = 12;
 
+/// Some editors write it at the beginning of a file.
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Why a text is not the JSON that it should be.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Flaw {
@@ -37,13 +40,26 @@ pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     depth: usize,
+    /// The first flaw after which the text still has one meaning as to where its values are.
+    flaw: Option<Flaw>,
 }
 
 type Scanned<T> = Result<T, Flaw>;
 
 impl<'a> Scanner<'a> {
     pub fn of(text: &'a str) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, depth: 0 }
+        Self { text, bytes: text.as_bytes(), at: 0, depth: 0, flaw: None }
+    }
+
+    /// Scans a value with `scan` and returns its flaw apart: a key that occurs twice, or half of a
+    /// surrogate pair. Elsewhere [`end`](Self::end) returns that flaw.
+    pub fn apart<T>(
+        &mut self,
+        scan: impl FnOnce(&mut Self) -> Scanned<T>,
+    ) -> Scanned<(T, Option<Flaw>)> {
+        let outer = self.flaw.take();
+        let scanned = scan(self)?;
+        Ok((scanned, std::mem::replace(&mut self.flaw, outer)))
     }
 
     /// Scans an object and returns its members. `each` is called with the key, at the beginning of
@@ -51,7 +67,7 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     ///
-    /// A text that is no JSON object, or a key that occurs twice.
+    /// A text that is no JSON object.
     pub fn object(
         &mut self,
         mut each: impl FnMut(&mut Self, &Range<usize>) -> Scanned<()>,
@@ -66,7 +82,7 @@ impl<'a> Scanner<'a> {
             self.white_space();
             let (key, is_plain) = self.string()?;
             if !keys.insert(self.text, &members, &key, is_plain) {
-                return Err(Flaw { at: key.start, what: "a key stands twice in one object" });
+                self.defer(Flaw { at: key.start, what: "a key stands twice in one object" });
             }
             if !self.next_is(b':') {
                 return Err(self.flaw("expected `:`"));
@@ -120,19 +136,31 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.at).copied()
     }
 
+    /// Passes over a byte order mark at the beginning, and over white space.
+    pub fn begin(&mut self) {
+        if self.text.starts_with(BYTE_ORDER_MARK) {
+            self.at = BYTE_ORDER_MARK.len_utf8();
+        }
+        self.white_space();
+    }
+
     pub fn white_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
     }
 
-    /// Checks that only white space follows.
+    /// Checks that only white space follows, and that no flaw was found on the way.
     pub fn end(&mut self) -> Scanned<()> {
         self.white_space();
         match self.peek() {
-            None => Ok(()),
+            None => self.flaw.take().map_or(Ok(()), Err),
             Some(_) => Err(self.flaw("expected nothing more")),
         }
+    }
+
+    fn defer(&mut self, flaw: Flaw) {
+        self.flaw.get_or_insert(flaw);
     }
 
     fn flaw(&self, what: &'static str) -> Flaw {
@@ -211,10 +239,10 @@ impl<'a> Scanner<'a> {
                         let follows = self.bytes[self.at..].starts_with(b"\\u");
                         self.at += usize::from(follows);
                         if !follows || !matches!(self.unicode()?, 0xdc00..=0xdfff) {
-                            return Err(unpaired);
+                            self.defer(unpaired);
                         }
                     }
-                    0xdc00..=0xdfff => return Err(unpaired),
+                    0xdc00..=0xdfff => self.defer(unpaired),
                     _ => {}
                 }
             }
