@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::Agent;
 use super::error::{Code, Error};
 use super::input::default_agent;
-use super::json::{JsonFile, line};
+use super::json::{JsonFile, line, without_byte_order_mark};
 use super::sqlite::{AgentRows, Position, Style};
 use crate::names::AgentName;
 use crate::storage::database::Mode;
@@ -95,7 +95,7 @@ impl Tool for ExportRecords {
             let page = pages.page(start, MAX_RECORDS, MAX_BYTES)?;
             let cursor = page.next.map(|next| next.to_string());
             return Ok(Output {
-                text: page.text,
+                text: without_byte_order_mark(&page.text).to_owned(),
                 count: page.records,
                 total,
                 cursor,

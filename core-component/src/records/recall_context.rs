@@ -98,7 +98,10 @@ impl Tool for RecallContext {
             Err(error) => Some(format!("`memories.db` could not be checked: {}", error.message())),
         };
         Ok(Output {
-            context: text(agent.name, &memories, page.total, &query_tool),
+            context: match (memories.is_empty(), &unreadable) {
+                (true, Some(_)) => format!("No memory of agent `{}` can be read.", agent.name),
+                _ => text(agent.name, &memories, page.total, &query_tool),
+            },
             count: memories.len(),
             total: page.total,
             memories: memories.into_iter().zip(1..).map(recalled).collect(),

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::string::FromUtf8Error;
 
-use super::layout::record_text;
+use super::layout::{record_text, without_byte_order_mark};
 use super::path::file_path;
 use super::record::{Record, RecordError};
-use super::scan::{BYTE_ORDER_MARK, Flaw, Member, Scanner, unquoted};
+use super::scan::{Flaw, Member, Scanner, unquoted};
 use super::unreadable::{DUPLICATE_ID, Unreadable};
 use crate::records::candidates::{Candidates, of_all};
 use crate::records::error::{Code, Error};
@@ -120,12 +120,12 @@ impl JsonFile {
 
     /// The length of its byte order mark, if it has one. It stays.
     pub(super) fn start(&self) -> usize {
-        self.text.starts_with(BYTE_ORDER_MARK).then(|| BYTE_ORDER_MARK.len_utf8()).unwrap_or(0)
+        self.text.len() - self.json().len()
     }
 
     /// The text without a byte order mark.
     pub fn json(&self) -> &str {
-        &self.text[self.start()..]
+        without_byte_order_mark(&self.text)
     }
 
     pub(super) fn array(&self, kind: Kind) -> Option<&Array> {

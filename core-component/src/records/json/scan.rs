@@ -8,14 +8,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::layout::without_byte_order_mark;
+
 /// Deeper nesting is refused: no program that writes memories comes near it.
 const MAX_DEPTH: usize = 64;
 
 /// As many members as a record usually has.
 const USUAL: usize = 12;
-
-/// Some editors write it at the beginning of a file.
-pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Why a text is not the JSON that it should be.
 #[derive(Debug, PartialEq, Eq)]
@@ -138,9 +137,7 @@ impl<'a> Scanner<'a> {
 
     /// Passes over a byte order mark at the beginning, and over white space.
     pub fn begin(&mut self) {
-        if self.text.starts_with(BYTE_ORDER_MARK) {
-            self.at = BYTE_ORDER_MARK.len_utf8();
-        }
+        self.at = self.text.len() - without_byte_order_mark(self.text).len();
         self.white_space();
     }
 
@@ -424,6 +421,16 @@ mod tests {
                 assert!(scan(flipped).is_ok() == parsed.is_ok() || twice, "{flipped}");
             }
         }
+    }
+
+    #[test]
+    fn a_flaw_apart_is_no_flaw_of_the_text_around_it() {
+        let mut scanner = Scanner::of(r#"{"a": 1, "a": 2} {"b": "\udc00"}"#);
+        let (_, flaw) = scanner.apart(Scanner::value).expect("the end of the object is known");
+        assert_eq!(flaw.map(|flaw| flaw.at), Some(9));
+        scanner.white_space();
+        assert_eq!(scanner.value(), Ok(()));
+        assert_eq!(scanner.end().map_err(|flaw| flaw.at), Err(24));
     }
 
     #[test]

@@ -23,23 +23,25 @@ impl JsonFile {
     /// the first with their place and what is wrong.
     pub(in crate::records) fn unreadable_warning(&self) -> Option<String> {
         let unreadable = self.unreadable_records();
-        let (records, stay) = match unreadable.len() {
+        let count = unreadable.len();
+        let (records, are, they) = match count {
             0 => return None,
-            1 => ("1 record".to_owned(), "it stays in the file as it is: correct it there"),
-            many => {
-                (format!("{many} records"), "they stay in the file as they are: correct them there")
+            1 => ("1 record".to_owned(), "is", "it stays in the file as it is: correct it there"),
+            _ => {
+                let they = "they stay in the file as they are: correct them there";
+                (format!("{count} records"), "are", they)
             }
         };
-        let file = file_path(&self.agent);
         let named = unreadable.iter().take(MAX_NAMED).map(|(index, error)| {
             let (line, column) = self.place(error.at);
             format!("line {line} column {column}: {}", self.reason(*index, &error.message))
         });
         let mut named = named.collect::<Vec<_>>().join("; ");
-        if unreadable.len() > MAX_NAMED {
-            named += &format!("; and {} more", unreadable.len() - MAX_NAMED);
+        if count > MAX_NAMED {
+            named += &format!("; and {} more", count - MAX_NAMED);
         }
-        Some(format!("{records} of `{file}` cannot be read and left out ({named}); {stay}"))
+        let file = file_path(&self.agent);
+        Some(format!("{records} of `{file}` cannot be read and {are} left out: {named}; {they}"))
     }
 
     /// The error of a record that a call needs and that cannot be read.
