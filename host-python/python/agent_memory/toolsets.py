@@ -854,13 +854,11 @@ class _GetMemoryStatsOutput(TypedDict):
 
     archived_count: int
 
-    #: KiB of compact JSON.
+    #: In KiB.
     total_storage_kb: float
 
-    #: When created.
     oldest_memory: str | None
 
-    #: When created.
     newest_memory: str | None
 
     most_accessed: GetMemoryStatsOutputMostAccessed | None
