@@ -29,14 +29,16 @@ pub(super) struct Output {
     by_type: ByType,
     by_importance: ByImportance,
     archived_count: u64,
-    /// KiB of compact JSON.
+    /// In KiB.
     total_storage_kb: f64,
-    /// When created.
+    // When created.
     oldest_memory: Option<Timestamp>,
-    /// When created.
+    // When created.
     newest_memory: Option<Timestamp>,
     most_accessed: Option<Memory>,
     top_tags: Vec<TagCount>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -79,8 +81,14 @@ impl Tool for GetMemoryStats {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        Agent::open(call, &input.agent_id)?.read(|reader| Ok(reader.stats()?.into()))
+        output(&Agent::open(call, &input.agent_id)?)
     }
+}
+
+/// The statistics of an agent, for the tool and the resource.
+pub(super) fn output(agent: &Agent<'_>) -> Result<Output, Error> {
+    let (stats, unreadable) = agent.read(|reader| Ok((reader.stats()?, reader.unreadable())))?;
+    Ok(Output { warnings: unreadable.into_iter().collect(), ..stats.into() })
 }
 
 impl From<Stats> for Output {
@@ -112,6 +120,7 @@ impl From<Stats> for Output {
                 .into_iter()
                 .map(|(tag, count)| TagCount { tag, count })
                 .collect(),
+            warnings: Vec::new(),
         }
     }
 }

@@ -112,12 +112,13 @@ impl Tool for QueryMemories {
             counts_all: true,
         };
         let agent = Agent::open(call, &input.agent_id)?;
-        let (page, near) = agent.read(|reader| {
+        let (page, near, unreadable) = agent.read(|reader| {
             let page = reader.query(&query)?;
             let near = (page.total == 0).then(|| no_match::near(reader, &query));
-            Ok((page, near.transpose()?))
+            Ok((page, near.transpose()?, reader.unreadable()))
         })?;
-        let (mut note, mut warnings) = (None, Vec::new());
+        let mut note = None;
+        let mut warnings: Vec<String> = unreadable.into_iter().collect();
         if let Some(near) = near {
             // The agents are beside the query, so it does not fail because they cannot be listed.
             let agents = agents::names(call).map_err(|error| {

@@ -43,7 +43,7 @@ pub(super) struct Output {
     count: usize,
     // How many the agent has, without archived ones.
     total: u64,
-    // Says if the access could not be recorded, and if the agent also has hidden rows.
+    // Records that cannot be read; an access that could not be recorded; hidden rows.
     warnings: Vec<String>,
 }
 
@@ -79,15 +79,15 @@ impl Tool for RecallContext {
                 memory.access_count = memory.access_count.saturating_add(1);
                 writer.update(&before, memory)?;
             }
-            Ok(page)
+            Ok((page, writer.unreadable()))
         });
-        let (page, warning) = match recorded {
-            Ok(page) => (page, None),
+        let ((page, unreadable), warning) = match recorded {
+            Ok(recalled) => (recalled, None),
             Err(error) if cannot_write(error.code) => {
                 let warning = format!("this access could not be recorded: {}", error.message());
                 // If reading fails too, the first error says more.
-                let page = agent.read(|reader| reader.query(&query)).map_err(|_| error)?;
-                (page, Some(warning))
+                let read = agent.read(|reader| Ok((reader.query(&query)?, reader.unreadable())));
+                (read.map_err(|_| error)?, Some(warning))
             }
             Err(error) => return Err(error),
         };
@@ -98,11 +98,14 @@ impl Tool for RecallContext {
             Err(error) => Some(format!("`memories.db` could not be checked: {}", error.message())),
         };
         Ok(Output {
-            context: text(agent.name, &memories, page.total, &query_tool),
+            context: match (memories.is_empty(), &unreadable) {
+                (true, Some(_)) => format!("No memory of agent `{}` can be read.", agent.name),
+                _ => text(agent.name, &memories, page.total, &query_tool),
+            },
             count: memories.len(),
             total: page.total,
             memories: memories.into_iter().zip(1..).map(recalled).collect(),
-            warnings: warning.into_iter().chain(hidden).collect(),
+            warnings: unreadable.into_iter().chain(warning).chain(hidden).collect(),
         })
     }
 }

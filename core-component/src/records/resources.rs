@@ -63,11 +63,16 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
 
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
     let query = Query::recent(RECENT);
-    let page = Agent::open(call, agent)?.read(|reader| reader.query(&query))?;
-    Ok(json!({ "memories": page.memories, "count": page.memories.len() }))
+    let agent = Agent::open(call, agent)?;
+    let (page, unreadable) =
+        agent.read(|reader| Ok((reader.query(&query)?, reader.unreadable())))?;
+    let mut recent = json!({ "memories": page.memories, "count": page.memories.len() });
+    if let Some(warning) = unreadable {
+        recent["warnings"] = json!([warning]);
+    }
+    Ok(recent)
 }
 
 fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
-    let stats = Agent::open(call, agent)?.read(|reader| reader.stats())?;
-    Ok(json!(get_memory_stats::Output::from(stats)))
+    Ok(json!(get_memory_stats::output(&Agent::open(call, agent)?)?))
 }

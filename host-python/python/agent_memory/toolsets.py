@@ -361,7 +361,7 @@ class RecordsAddCoreMemoryOutputMemory(_RecordsAddCoreMemoryOutputMemory, total=
     category: str
 
 
-class RecordsAddCoreMemoryOutput(TypedDict):
+class _RecordsAddCoreMemoryOutput(TypedDict):
     """The output of `records_add_core_memory`."""
 
     id: str
@@ -369,6 +369,12 @@ class RecordsAddCoreMemoryOutput(TypedDict):
     created: bool
 
     memory: RecordsAddCoreMemoryOutputMemory
+
+
+class RecordsAddCoreMemoryOutput(_RecordsAddCoreMemoryOutput, total=False):
+    """The output of `records_add_core_memory`."""
+
+    note: str
 
 
 class _AddRecentLearningInput(TypedDict):
@@ -424,7 +430,7 @@ class AddRecentLearningOutputMemory(_AddRecentLearningOutputMemory, total=False)
     category: str
 
 
-class AddRecentLearningOutput(TypedDict):
+class _AddRecentLearningOutput(TypedDict):
     """The output of `add_recent_learning`."""
 
     id: str
@@ -432,6 +438,12 @@ class AddRecentLearningOutput(TypedDict):
     created: bool
 
     memory: AddRecentLearningOutputMemory
+
+
+class AddRecentLearningOutput(_AddRecentLearningOutput, total=False):
+    """The output of `add_recent_learning`."""
+
+    note: str
 
 
 class _AddRecentTaskInput(TypedDict):
@@ -487,7 +499,7 @@ class AddRecentTaskOutputMemory(_AddRecentTaskOutputMemory, total=False):
     category: str
 
 
-class AddRecentTaskOutput(TypedDict):
+class _AddRecentTaskOutput(TypedDict):
     """The output of `add_recent_task`."""
 
     id: str
@@ -497,7 +509,13 @@ class AddRecentTaskOutput(TypedDict):
     memory: AddRecentTaskOutputMemory
 
 
-class _StoreMemoryInput(TypedDict):
+class AddRecentTaskOutput(_AddRecentTaskOutput, total=False):
+    """The output of `add_recent_task`."""
+
+    note: str
+
+
+class StoreMemoryInput(TypedDict, total=False):
     """The input of `store_memory`."""
 
     #: `core` lasts, `learning` was found, `task` was done.
@@ -505,10 +523,6 @@ class _StoreMemoryInput(TypedDict):
 
     #: The memory.
     content: str
-
-
-class StoreMemoryInput(_StoreMemoryInput, total=False):
-    """The input of `store_memory`."""
 
     #: Default `default`.
     agent_id: str
@@ -556,7 +570,7 @@ class StoreMemoryOutputMemory(_StoreMemoryOutputMemory, total=False):
     category: str
 
 
-class StoreMemoryOutput(TypedDict):
+class _StoreMemoryOutput(TypedDict):
     """The output of `store_memory`."""
 
     id: str
@@ -564,6 +578,12 @@ class StoreMemoryOutput(TypedDict):
     created: bool
 
     memory: StoreMemoryOutputMemory
+
+
+class StoreMemoryOutput(_StoreMemoryOutput, total=False):
+    """The output of `store_memory`."""
+
+    note: str
 
 
 class QueryMemoriesInput(TypedDict, total=False):
@@ -823,7 +843,7 @@ class GetMemoryStatsOutputTopTags(TypedDict, total=False):
     count: int
 
 
-class GetMemoryStatsOutput(TypedDict):
+class _GetMemoryStatsOutput(TypedDict):
     """The output of `get_memory_stats`."""
 
     total_memories: int
@@ -834,18 +854,22 @@ class GetMemoryStatsOutput(TypedDict):
 
     archived_count: int
 
-    #: KiB of compact JSON.
+    #: In KiB.
     total_storage_kb: float
 
-    #: When created.
     oldest_memory: str | None
 
-    #: When created.
     newest_memory: str | None
 
     most_accessed: GetMemoryStatsOutputMostAccessed | None
 
     top_tags: list[GetMemoryStatsOutputTopTags]
+
+
+class GetMemoryStatsOutput(_GetMemoryStatsOutput, total=False):
+    """The output of `get_memory_stats`."""
+
+    warnings: list[str]
 
 
 class _ConvertRecordsInput(TypedDict):
@@ -901,6 +925,9 @@ class ExportRecordsOutput(_ExportRecordsOutput, total=False):
     """The output of `export_records`."""
 
     cursor: str
+
+    #: Records that the text lacks, because they cannot be read.
+    warnings: list[str]
 
 
 class _ImportRecordsInput(TypedDict):
@@ -976,6 +1003,8 @@ class ArchiveMemoriesOutput(_ArchiveMemoriesOutput, total=False):
 
     #: For the next call; absent after the last page.
     cursor: str
+
+    warnings: list[str]
 
 
 class GetMemorySummaryInput(TypedDict):
