@@ -10,6 +10,7 @@ use crate::names::AgentName;
 use crate::text::line_of;
 use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
+use crate::version::version;
 
 pub(super) struct ReadSession;
 
@@ -53,6 +54,8 @@ pub(super) struct Output {
     /// For `from`, to read on; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<usize>,
+    /// The version of the whole log.
+    version: String,
     /// What differs between the log, its schema and this program.
     warnings: Vec<String>,
 }
@@ -118,6 +121,7 @@ pub(super) fn read(
         line: line_of(source, begin),
         text: source[begin..end].to_owned(),
         next: (end < range.end).then(|| characters(&source[..end])),
+        version: version(source),
         warnings,
     })
 }
