@@ -33,6 +33,7 @@ mod input;
 mod layers;
 mod markdown;
 mod names;
+mod page;
 mod passage;
 mod prompt;
 mod ranking;

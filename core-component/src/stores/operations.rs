@@ -11,6 +11,7 @@ use super::store::{Store, Text, usable};
 use super::walk::{Contents, Found, Item, Items, all_contents, contents, items, metadata};
 use crate::storage::Splice;
 use crate::time::Timestamp;
+use crate::version::is_current;
 
 /// How many files one call of `prune_memories` or `reindex_store` takes.
 const MAX_FILES: usize = 500;
@@ -57,7 +58,7 @@ pub(super) fn get_memory<T>(
     store: &Store<'_>,
     path: &MemoryPath,
     include_expired: bool,
-    read: impl FnOnce(Memory<'_>) -> T,
+    read: impl FnOnce(Memory<'_>, &Text) -> T,
 ) -> Result<T, Error> {
     let text = store.memory(path)?.ok_or_else(|| Error::no_memory_at(path))?;
     let memory = Memory::read(path, &text.text)?;
@@ -65,7 +66,7 @@ pub(super) fn get_memory<T>(
         Some(at) if !include_expired && memory.metadata.is_expired(now(store)) => {
             Err(Error::expired(path, at))
         }
-        _ => Ok(read(memory)),
+        _ => Ok(read(memory, &text)),
     }
 }
 
@@ -74,11 +75,13 @@ pub(super) fn get_memory<T>(
 ///
 /// # Errors
 ///
-/// `MEMORY_NOT_FOUND`.
+/// `MEMORY_NOT_FOUND`; `CONFLICT` if the memory has another version; `INVALID_INPUT` for a passage
+/// that does not occur once, or whose replacement leaves no valid content.
 pub(super) fn update_memory(
     store: &Store<'_>,
     path: &MemoryPath,
     update: &Update,
+    version: Option<&str>,
     source: &str,
 ) -> Result<(bool, Warnings), Error> {
     change(store, Order::MemoryFirst, |plan| {
@@ -86,8 +89,20 @@ pub(super) fn update_memory(
             plan.mend(&path.category());
             return Ok(Err(Error::no_memory_at(path)));
         };
+        if !is_current(version, &before.text) {
+            mend(plan, path, &before);
+            let tool = store.call.listed("stores", "get_memory");
+            return Ok(Err(Error::conflict(&format!("the memory `{path}`"), &tool)));
+        }
+        let update = match update.with_content(store.call, path, &before.text) {
+            Ok(update) => update,
+            Err(error) => {
+                mend(plan, path, &before);
+                return Ok(Err(error));
+            }
+        };
         let is_expired = |memory: &Memory<'_>| memory.metadata.is_expired(now(store));
-        Ok(Ok(match updated(path, &before.text, update, now(store), source)? {
+        Ok(Ok(match updated(path, &before.text, &update, now(store), source)? {
             Some(splices) => {
                 let text = spliced(&before, &splices);
                 let memory = Memory::read(path, &text)?;

@@ -9,7 +9,7 @@ use crate::text::{line_start, lines};
 ///
 /// It is the last place of the best kind in the second half of the page: where a block begins that
 /// no heading precedes, else where a line begins, else between any two characters.
-pub(super) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize) -> usize {
+pub(crate) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize) -> usize {
     let (source, text) = (outline.source, &outline.source[range.clone()]);
     let offset = |characters| text.char_indices().nth(characters).map(|(at, _)| range.start + at);
     let Some(most) = offset(limit) else { return range.end };
@@ -21,6 +21,19 @@ pub(super) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize
     let line =
         lines(text).map(|(at, _)| range.start + at).filter(fits).fold(None, |_, at| Some(at));
     block.or(line).unwrap_or(most)
+}
+
+/// The characters of a text: pages begin and end between two of them.
+pub(crate) fn count(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// What the argument `from` takes.
+pub(crate) const FROM_ACCEPTED: &str = "`next` of the page before";
+
+/// The message for a page that would begin behind the text.
+pub(crate) fn past_the_end(from: usize, end: usize) -> String {
+    format!("`from` is {from}, but the text ends at {end}: read from its start")
 }
 
 #[cfg(test)]
