@@ -16,7 +16,7 @@ pub(crate) fn version(contents: impl AsRef<[u8]>) -> String {
 
 /// Whether a caller may replace these contents: it gives no version, or theirs.
 pub(crate) fn is_current(given: Option<&str>, contents: impl AsRef<[u8]>) -> bool {
-    given.is_none_or(|given| given == version(contents))
+    given.is_none_or(|given| given.trim() == version(contents))
 }
 
 /// The message for a caller whose version is not the current one. `what` is the document, such as

@@ -1,6 +1,9 @@
 //! The messages of this toolset's errors.
 
+use super::memory::Memory;
 pub(super) use crate::error::{Code, Error};
+use crate::tool::Call;
+use crate::version::is_current;
 
 /// The remedy if a setting of the host is the limit.
 pub(super) const RAISE_LIMITS: &str =
@@ -18,6 +21,23 @@ impl Error {
     pub fn no_records(agent: &str) -> Self {
         let message = format!("there are no records of agent `{agent}`: check its name");
         Self::new(Code::NotFound, message)
+    }
+
+    /// Refuses a change of a memory that is no longer what the caller read.
+    ///
+    /// # Errors
+    ///
+    /// `CONFLICT` if the memory has another version than the caller gives.
+    pub fn check_version(
+        call: &Call<'_>,
+        given: Option<&str>,
+        memory: &Memory,
+    ) -> Result<(), Self> {
+        if is_current(given, memory.versioned()) {
+            return Ok(());
+        }
+        let tool = call.listed("records", "query_memories");
+        Err(Self::conflict(&format!("the memory `{}`", memory.id), &tool))
     }
 
     /// No memory of the agent has the id.

@@ -5,7 +5,7 @@ use super::agent::Agent;
 use super::agents;
 use super::error::Error;
 use super::input::default_agent;
-use super::memory::{Importance, Kind, Memory};
+use super::memory::{Importance, Kind, Returned};
 use super::no_match;
 use super::query::{Page, Query, Sort};
 use crate::names::AgentName;
@@ -43,7 +43,7 @@ pub(super) struct Input {
     /// Include archived ones.
     #[serde(default)]
     archived: bool,
-    /// How many at most.
+    /// At most.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: u32,
@@ -73,7 +73,7 @@ enum Order {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    memories: Vec<Memory>,
+    memories: Vec<Returned>,
     // The number of matches on all pages.
     total: u64,
     limit: u32,
@@ -128,6 +128,7 @@ impl Tool for QueryMemories {
         }
         let has_more = offset.saturating_add(page.memories.len() as u64) < page.total;
         let Page { memories, total } = page;
+        let memories = memories.into_iter().map(Returned::from).collect();
         Ok(Output { memories, total, limit, offset, has_more, note, warnings })
     }
 }

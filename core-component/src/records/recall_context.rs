@@ -23,7 +23,7 @@ pub(super) struct Input {
     /// Default `default`.
     #[serde(default = "default_agent")]
     agent_id: AgentName,
-    /// How many at most.
+    /// At most.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: u32,
@@ -58,6 +58,7 @@ struct Recalled {
     updated_at: Timestamp,
     accessed_at: Timestamp,
     access_count: u64,
+    version: String,
 }
 
 impl Tool for RecallContext {
@@ -121,6 +122,7 @@ fn grouped(mut memories: Vec<Memory>) -> Vec<Memory> {
 fn recalled((memory, number): (Memory, usize)) -> Recalled {
     Recalled {
         number,
+        version: memory.version(),
         id: memory.id,
         created_at: memory.created_at,
         updated_at: memory.updated_at,

@@ -7,6 +7,7 @@ use super::agent::Agent;
 use super::error::Error;
 use super::get_memory_stats;
 use super::input::DEFAULT_AGENT;
+use super::memory::Returned;
 use super::query::Query;
 use super::uri::SCHEME;
 use crate::names::AgentName;
@@ -64,7 +65,8 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
     let query = Query::recent(RECENT);
     let page = Agent::open(call, agent)?.read(|reader| reader.query(&query))?;
-    Ok(json!({ "memories": page.memories, "count": page.memories.len() }))
+    let memories: Vec<_> = page.memories.into_iter().map(Returned::from).collect();
+    Ok(json!({ "memories": memories, "count": memories.len() }))
 }
 
 fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {

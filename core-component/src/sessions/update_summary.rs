@@ -174,8 +174,7 @@ fn update(
         Edit::ReplacePassage { old, new } => {
             let body = summary.body(section).unwrap_or_default();
             let replaced = replace_passage(body, old, new).map_err(|occurrences| {
-                let message =
-                    occurrences.message(&format!("section `{section}`"), "read_summary");
+                let message = occurrences.message(&format!("section `{section}`"), "read_summary");
                 let accepted = "a passage that occurs once in the section".to_owned();
                 Error::at(Code::InvalidInput, message, "old_text", accepted)
             })?;

@@ -145,7 +145,7 @@ pub(super) fn create_file(
 ///
 /// # Errors
 ///
-/// `MEMORY_NOT_FOUND`; `INVALID_INPUT` if the memory has another version now; `CORRUPTED_DATA` if the
+/// `MEMORY_NOT_FOUND`; `CONFLICT` if the memory has another version now; `CORRUPTED_DATA` if the
 /// text has front matter that cannot be read.
 pub(super) fn replace_file(
     store: &Store<'_>,

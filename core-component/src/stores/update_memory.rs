@@ -85,8 +85,7 @@ impl Tool for UpdateMemory {
         }
         let store = Store::open(call, &input.store)?;
         let version = input.version.as_deref();
-        let (is_expired, mut warnings) =
-            update_memory(&store, &path, &update, version, OF_MODELS)?;
+        let (is_expired, mut warnings) = update_memory(&store, &path, &update, version, OF_MODELS)?;
         if is_expired {
             warnings.push(EXPIRED.to_owned());
         }
