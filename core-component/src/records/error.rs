@@ -10,10 +10,13 @@ pub(super) const RAISE_LIMITS: &str =
     "raise `max_memories` or `max_bytes` in the settings of its host";
 
 impl Error {
-    /// The change would exceed a limit of the agent.
-    pub fn over_limit(agent: &str, limit: &str, remedy: &str) -> Self {
-        let message =
-            format!("agent `{agent}` would have more than {limit}: delete memories, or {remedy}");
+    /// The change would exceed a limit of the agent. `size` is what the agent would have, and `limit`
+    /// what is allowed.
+    pub fn over_limit(agent: &str, size: u64, limit: &str, remedy: &str) -> Self {
+        let message = format!(
+            "agent `{agent}` would have {size}, and at most {limit} are allowed: delete memories, or \
+             {remedy}"
+        );
         Self::new(Code::LimitExceeded, message)
     }
 
@@ -28,7 +31,7 @@ impl Error {
     /// # Errors
     ///
     /// `CONFLICT` if the memory has another version than the caller gives.
-    pub fn check_version(
+    pub(super) fn check_version(
         call: &Call<'_>,
         given: Option<&str>,
         memory: &Memory,

@@ -8,6 +8,7 @@ use super::input::default_agent;
 use super::memory::{Importance, Kind, Returned};
 use super::no_match;
 use super::query::{Page, Query, Sort};
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 use crate::words::fold;
@@ -112,7 +113,7 @@ impl Tool for QueryMemories {
             counts_all: true,
         };
         let agent = Agent::open(call, &input.agent_id)?;
-        let (page, near) = agent.read(|reader| {
+        let (mut page, near) = agent.read(|reader| {
             let page = reader.query(&query)?;
             let near = (page.total == 0).then(|| no_match::near(reader, &query));
             Ok((page, near.transpose()?))
@@ -125,6 +126,13 @@ impl Tool for QueryMemories {
                 warnings.push(format!("the agents with memories could not be listed: {message}"));
             });
             note = Some(no_match::note(call, agent.name, &near, agents.as_ref().ok()));
+        }
+        let left_out = cut_list(&mut page.memories);
+        if left_out > 0 {
+            let next = offset.saturating_add(page.memories.len() as u64);
+            warnings.push(format!(
+                "the memories are long, so {left_out} are left out: go on with `offset` {next}"
+            ));
         }
         let has_more = offset.saturating_add(page.memories.len() as u64) < page.total;
         let Page { memories, total } = page;

@@ -6,8 +6,9 @@ use super::agent::{Agent, hidden_rows_message};
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
-use super::query::Query;
+use super::query::{Page, Query};
 use super::store::Purpose;
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -73,22 +74,22 @@ impl Tool for RecallContext {
         let agent = Agent::open(call, &input.agent_id)?;
         let query = Query { counts_all: true, ..Query::recent(input.limit) };
         let recorded = agent.change(Purpose::Access, |writer| {
-            let mut page = writer.query(&query)?;
+            let (mut page, left_out) = fitting(writer.query(&query)?);
             for memory in &mut page.memories {
                 let before = memory.clone();
                 memory.accessed_at = call.context.now.max(memory.created_at);
                 memory.access_count = memory.access_count.saturating_add(1);
                 writer.update(&before, memory)?;
             }
-            Ok(page)
+            Ok((page, left_out))
         });
-        let (page, warning) = match recorded {
-            Ok(page) => (page, None),
+        let ((page, left_out), warning) = match recorded {
+            Ok(recorded) => (recorded, None),
             Err(error) if cannot_write(error.code) => {
                 let warning = format!("this access could not be recorded: {}", error.message());
                 // If reading fails too, the first error says more.
                 let page = agent.read(|reader| reader.query(&query)).map_err(|_| error)?;
-                (page, Some(warning))
+                (fitting(page), Some(warning))
             }
             Err(error) => return Err(error),
         };
@@ -98,14 +99,23 @@ impl Tool for RecallContext {
             Ok(is_hidden) => is_hidden.then(|| hidden_rows_message(agent.name)),
             Err(error) => Some(format!("`memories.db` could not be checked: {}", error.message())),
         };
+        let cut = (left_out > 0).then(|| {
+            format!("the memories are long, so {left_out} are left out: `{query_tool}` finds them")
+        });
         Ok(Output {
             context: text(agent.name, &memories, page.total, &query_tool),
             count: memories.len(),
             total: page.total,
             memories: memories.into_iter().zip(1..).map(recalled).collect(),
-            warnings: warning.into_iter().chain(hidden).collect(),
+            warnings: warning.into_iter().chain(hidden).chain(cut).collect(),
         })
     }
+}
+
+/// The memories of a page that fit in an answer, and how many are left out.
+fn fitting(mut page: Page) -> (Page, usize) {
+    let left_out = cut_list(&mut page.memories);
+    (page, left_out)
 }
 
 /// Whether memories may be readable although a change failed with this error.

@@ -10,6 +10,7 @@ use super::input::DEFAULT_AGENT;
 use super::memory::Returned;
 use super::query::Query;
 use super::uri::SCHEME;
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::tool::Call;
 use crate::toolset::{ReadResult, Resource, Resources};
@@ -64,7 +65,8 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
 
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
     let query = Query::recent(RECENT);
-    let page = Agent::open(call, agent)?.read(|reader| reader.query(&query))?;
+    let mut page = Agent::open(call, agent)?.read(|reader| reader.query(&query))?;
+    cut_list(&mut page.memories);
     let memories: Vec<_> = page.memories.into_iter().map(Returned::from).collect();
     Ok(json!({ "memories": memories, "count": memories.len() }))
 }

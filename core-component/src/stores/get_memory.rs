@@ -6,9 +6,8 @@ use super::input;
 use super::operations::get_memory;
 use super::path::MemoryPath;
 use super::store::Store;
-use crate::markdown::Outline;
 use crate::names::StoreName;
-use crate::page::{FROM_ACCEPTED, count, page_end, past_the_end};
+use crate::page::{FROM_ACCEPTED, count, page_end_in, past_the_end};
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
 use crate::version::version;
@@ -98,7 +97,7 @@ pub(super) fn output(
             let message = past_the_end(from, count(content));
             return Err(Error::at(Code::InvalidInput, message, "from", FROM_ACCEPTED.into()));
         }
-        let end = page_end(&Outline::of(content), &(begin..content.len()), limit);
+        let end = page_end_in(content, begin, limit);
         let metadata = memory.metadata;
         Ok(Output {
             path: path.to_string(),

@@ -9,6 +9,9 @@ use super::path::{CategoryPath, MemoryPath};
 use super::plan::Plan;
 use super::store::{Store, Text, usable};
 use super::walk::{Contents, Found, Item, Items, all_contents, contents, items, metadata};
+use crate::answer::MAX_LIST_BYTES;
+use crate::names::listed;
+use crate::page::{count, page_end_in};
 use crate::storage::Splice;
 use crate::time::Timestamp;
 use crate::version::is_current;
@@ -19,8 +22,12 @@ const MAX_FILES: usize = 500;
 /// How many warnings about single files an answer has.
 const MAX_WARNINGS: usize = 50;
 
-/// How much content one call of `cortex_get_recent_memories` returns, in bytes.
-const MAX_CONTENT: usize = 8 << 20;
+/// The most characters of a content that is too long for an answer: no character has more bytes
+/// than four.
+const MAX_CUT: usize = MAX_LIST_BYTES / 4;
+
+/// How many memories a warning names.
+const MAX_NAMED: usize = 10;
 
 /// The warnings of a change.
 pub(super) type Warnings = Vec<String>;
@@ -259,11 +266,15 @@ pub(super) fn list_memories(
 pub(super) struct Recent {
     pub found: Found,
     pub content: String,
+    /// The character at which `get_memory` reads on, if the content is cut.
+    pub next: Option<usize>,
     pub tags: Vec<String>,
 }
 
 /// The memories below a category that were updated last, the newest first. Those without a date come
-/// last, and memories of the same date in the order of their paths.
+/// last, and memories of the same date in the order of their paths. The contents have at most
+/// [`MAX_LIST_BYTES`]: a warning names the memories that do not fit. The first one is cut if it is
+/// longer.
 ///
 /// # Errors
 ///
@@ -279,10 +290,11 @@ pub(super) fn recent_memories(
     found.sort_by(|a, b| {
         b.indexed.updated_at.cmp(&a.indexed.updated_at).then_with(|| a.path.cmp(&b.path))
     });
-    let mut recent = Vec::new();
+    let mut recent: Vec<Recent> = Vec::new();
+    let mut left_out = Vec::new();
     let mut bytes = 0;
     for found in found {
-        if recent.len() == limit {
+        if recent.len() + left_out.len() == limit || left_out.len() == MAX_NAMED {
             break;
         }
         let read = store.read(&found.path, |memory, _| {
@@ -291,14 +303,32 @@ pub(super) fn recent_memories(
         });
         let read = usable(read, &mut warnings)?.flatten().flatten();
         let Some((content, tags)) = read else { continue };
-        bytes += content.len();
-        if bytes > MAX_CONTENT && !recent.is_empty() {
-            warnings.push("the contents are long: read the others with `get_memory`".to_owned());
-            break;
+        let is_too_long = bytes + content.len() > MAX_LIST_BYTES;
+        if is_too_long && !recent.is_empty() {
+            left_out.push(found.path.to_string());
+            continue;
         }
-        recent.push(Recent { found, content, tags });
+        let (content, next) = if is_too_long { beginning(content) } else { (content, None) };
+        bytes += content.len();
+        recent.push(Recent { found, content, next, tags });
     }
-    Ok((recent, shortened(warnings)))
+    let mut warnings = shortened(warnings);
+    if !left_out.is_empty() {
+        warnings.push(format!(
+            "the contents are long, so some are left out: read {} with `{}`",
+            listed(&left_out, MAX_NAMED),
+            store.call.listed("stores", "get_memory")
+        ));
+    }
+    Ok((recent, warnings))
+}
+
+/// The beginning of a content that is too long for an answer, and where to read on.
+fn beginning(mut content: String) -> (String, Option<usize>) {
+    let end = page_end_in(&content, 0, MAX_CUT);
+    content.truncate(end);
+    let next = count(&content);
+    (content, Some(next))
 }
 
 /// The work that one call of a long operation did.
