@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::names::NAME_ACCEPTED;
 use crate::storage::{self, ErrorCode, MAY_STAND};
 use crate::tool::{Call, Category, Refusal, ToolError, Violation, not_accepted};
+use crate::version::conflict_message;
 
 /// The error codes that callers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -20,6 +21,7 @@ pub(crate) enum Code {
     LimitExceeded,
     InternalError,
     Busy,
+    Conflict,
     InvalidPath,
     StoreNotFound,
     CategoryNotFound,
@@ -33,6 +35,7 @@ impl Code {
     fn category(self) -> Category {
         match self {
             Self::InvalidInput
+            | Self::Conflict
             | Self::InvalidPath
             | Self::MemoryExists
             | Self::DestinationExists => Category::Invalid,
@@ -96,6 +99,12 @@ impl Error {
             ErrorCode::Io => Self::from(error).after_change(),
             _ => error.into(),
         }
+    }
+
+    /// The document or record is no longer that of the caller's `version`.
+    pub fn conflict(what: &str, tool: &str) -> Self {
+        let message = conflict_message(what, tool);
+        Self::at(Code::Conflict, message, "version", "the version that a read returns now".into())
     }
 
     /// No earlier page returned this cursor.

@@ -22,6 +22,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod answer;
 #[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod component;
 pub mod context;
@@ -33,6 +34,8 @@ mod input;
 mod layers;
 mod markdown;
 mod names;
+mod page;
+mod passage;
 mod prompt;
 mod ranking;
 mod records;
@@ -46,6 +49,7 @@ pub mod time;
 mod tool;
 pub mod toolbox;
 mod toolset;
+mod version;
 mod words;
 mod work;
 mod yaml;

@@ -5,11 +5,13 @@ use super::agent::Agent;
 use super::error::Error;
 use super::memory::{Compost, Episode, Memory, Task, column_text};
 use super::sqlite::Reader;
+use crate::answer::{MAX_LIST_BYTES, cut_list_to};
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
 
-/// So many of each layer are told, the latest ones.
+/// So many of each layer are told, the latest ones. Long ones are fewer: the text and the lists hold
+/// them twice, and together fit in an answer.
 const CORE: usize = 50;
 const RECENT: u32 = 10;
 const EPISODES: u32 = 5;
@@ -88,8 +90,15 @@ impl Tool for GetMemorySummary {
 /// The summary of an agent's memory, in one view.
 pub(super) fn summary(agent: &str, reader: &Reader<'_>) -> Result<Output, Error> {
     let counts = reader.counts()?;
-    let mut core = reader.core()?;
-    let told = core.split_off(core.len().saturating_sub(CORE));
+    let mut core: Vec<Memory> = reader.core()?.into_iter().rev().take(CORE).collect();
+    cut_list_to(MAX_LIST_BYTES / 4, &mut core);
+    core.reverse();
+    let mut recent = reader.recent(RECENT)?;
+    cut_list_to(MAX_LIST_BYTES / 8, &mut recent);
+    let mut episodes = reader.episodes(EPISODES)?;
+    cut_list_to(MAX_LIST_BYTES / 8, &mut episodes);
+    let mut compost = reader.compost(COMPOST)?;
+    cut_list_to(MAX_LIST_BYTES / 8, &mut compost);
     let task = reader.task()?;
     let mut output = Output {
         text: String::new(),
@@ -98,13 +107,10 @@ pub(super) fn summary(agent: &str, reader: &Reader<'_>) -> Result<Output, Error>
             started_at,
             updated_at,
         }),
-        core_memories: Memories { count: counts.core, memories: told },
-        recent_memories: Memories { count: counts.recent, memories: reader.recent(RECENT)? },
-        episodic_memories: Episodes {
-            count: counts.episodic,
-            memories: reader.episodes(EPISODES)?,
-        },
-        memory_compost: Summaries { count: counts.compost, summaries: reader.compost(COMPOST)? },
+        core_memories: Memories { count: counts.core, memories: core },
+        recent_memories: Memories { count: counts.recent, memories: recent },
+        episodic_memories: Episodes { count: counts.episodic, memories: episodes },
+        memory_compost: Summaries { count: counts.compost, summaries: compost },
     };
     output.text = text(agent, &output);
     Ok(output)

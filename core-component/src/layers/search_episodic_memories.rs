@@ -5,6 +5,7 @@ use super::agent::Agent;
 use super::error::Error;
 use super::memory::{Compost, Counts, Episode, cut_to_seconds};
 use super::sqlite::Query;
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 use crate::words::words;
@@ -48,7 +49,7 @@ pub(super) struct Output {
     /// With `include_compost`; `limit` holds for it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost: Option<Vec<Compost>>,
-    /// Where nothing was found: how much there is, and how to find more.
+    /// Where nothing was found, or too much for an answer: how to find more.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -73,13 +74,19 @@ impl Tool for SearchEpisodicMemories {
             limit: input.limit,
         };
         agent.read(|reader| {
-            let memories = reader.search_episodes(&query)?;
-            let compost =
+            let mut memories = reader.search_episodes(&query)?;
+            let mut compost =
                 input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
+            let left_out = cut_list(&mut memories) + compost.as_mut().map_or(0, cut_list);
             let found_nothing = memories.is_empty() && compost.iter().all(Vec::is_empty);
             let note = match found_nothing {
                 true => Some(note(&query, input.include_compost, &reader.counts()?)),
-                false => None,
+                false => (left_out > 0).then(|| {
+                    format!(
+                        "the answer is long, so the {left_out} oldest matches are left out: call \
+                         again with a `to_date` before the last one"
+                    )
+                }),
             };
             Ok(Output { count: memories.len(), memories, compost, note })
         })

@@ -11,7 +11,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct DeleteMemory;
 
-/// Archives a memory: queries leave it out. With `permanent` deletes it.
+/// Archives a memory: queries leave it out.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Delete a memory")]

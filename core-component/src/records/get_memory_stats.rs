@@ -29,11 +29,11 @@ pub(super) struct Output {
     by_type: ByType,
     by_importance: ByImportance,
     archived_count: u64,
-    /// In KiB.
+    // In KiB of compact JSON.
     total_storage_kb: f64,
-    // When created.
+    // When the oldest one was created.
     oldest_memory: Option<Timestamp>,
-    // When created.
+    // When the newest one was created.
     newest_memory: Option<Timestamp>,
     most_accessed: Option<Memory>,
     top_tags: Vec<TagCount>,

@@ -6,8 +6,9 @@ use super::agent::{Agent, hidden_rows_message};
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
-use super::query::Query;
+use super::query::{Page, Query};
 use super::store::Purpose;
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -23,7 +24,7 @@ pub(super) struct Input {
     /// Default `default`.
     #[serde(default = "default_agent")]
     agent_id: AgentName,
-    /// How many at most.
+    /// At most.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: u32,
@@ -58,6 +59,7 @@ struct Recalled {
     updated_at: Timestamp,
     accessed_at: Timestamp,
     access_count: u64,
+    version: String,
 }
 
 impl Tool for RecallContext {
@@ -72,22 +74,24 @@ impl Tool for RecallContext {
         let agent = Agent::open(call, &input.agent_id)?;
         let query = Query { counts_all: true, ..Query::recent(input.limit) };
         let recorded = agent.change(Purpose::Access, |writer| {
-            let mut page = writer.query(&query)?;
+            let (mut page, left_out) = fitting(writer.query(&query)?);
             for memory in &mut page.memories {
                 let before = memory.clone();
                 memory.accessed_at = call.context.now.max(memory.created_at);
                 memory.access_count = memory.access_count.saturating_add(1);
                 writer.update(&before, memory)?;
             }
-            Ok((page, writer.unreadable()))
+            Ok((page, left_out, writer.unreadable()))
         });
-        let ((page, unreadable), warning) = match recorded {
+        let ((page, left_out, unreadable), warning) = match recorded {
             Ok(recalled) => (recalled, None),
             Err(error) if cannot_write(error.code) => {
                 let warning = format!("this access could not be recorded: {}", error.message());
                 // If reading fails too, the first error says more.
                 let read = agent.read(|reader| Ok((reader.query(&query)?, reader.unreadable())));
-                (read.map_err(|_| error)?, Some(warning))
+                let (page, unreadable) = read.map_err(|_| error)?;
+                let (page, left_out) = fitting(page);
+                ((page, left_out, unreadable), Some(warning))
             }
             Err(error) => return Err(error),
         };
@@ -97,6 +101,9 @@ impl Tool for RecallContext {
             Ok(is_hidden) => is_hidden.then(|| hidden_rows_message(agent.name)),
             Err(error) => Some(format!("`memories.db` could not be checked: {}", error.message())),
         };
+        let cut = (left_out > 0).then(|| {
+            format!("the memories are long, so {left_out} are left out: `{query_tool}` finds them")
+        });
         Ok(Output {
             context: match (memories.is_empty(), &unreadable) {
                 (true, Some(_)) => format!("No memory of agent `{}` can be read.", agent.name),
@@ -105,9 +112,15 @@ impl Tool for RecallContext {
             count: memories.len(),
             total: page.total,
             memories: memories.into_iter().zip(1..).map(recalled).collect(),
-            warnings: unreadable.into_iter().chain(warning).chain(hidden).collect(),
+            warnings: unreadable.into_iter().chain(warning).chain(hidden).chain(cut).collect(),
         })
     }
+}
+
+/// The memories of a page that fit in an answer, and how many are left out.
+fn fitting(mut page: Page) -> (Page, usize) {
+    let left_out = cut_list(&mut page.memories);
+    (page, left_out)
 }
 
 /// Whether memories may be readable although a change failed with this error.
@@ -124,6 +137,7 @@ fn grouped(mut memories: Vec<Memory>) -> Vec<Memory> {
 fn recalled((memory, number): (Memory, usize)) -> Recalled {
     Recalled {
         number,
+        version: memory.version(),
         id: memory.id,
         created_at: memory.created_at,
         updated_at: memory.updated_at,

@@ -7,8 +7,10 @@ use super::agent::Agent;
 use super::error::Error;
 use super::get_memory_stats;
 use super::input::DEFAULT_AGENT;
+use super::memory::Returned;
 use super::query::Query;
 use super::uri::SCHEME;
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::tool::Call;
 use crate::toolset::{ReadResult, Resource, Resources};
@@ -64,9 +66,11 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
     let query = Query::recent(RECENT);
     let agent = Agent::open(call, agent)?;
-    let (page, unreadable) =
+    let (mut page, unreadable) =
         agent.read(|reader| Ok((reader.query(&query)?, reader.unreadable())))?;
-    let mut recent = json!({ "memories": page.memories, "count": page.memories.len() });
+    cut_list(&mut page.memories);
+    let memories: Vec<_> = page.memories.into_iter().map(Returned::from).collect();
+    let mut recent = json!({ "memories": memories, "count": memories.len() });
     if let Some(warning) = unreadable {
         recent["warnings"] = json!([warning]);
     }

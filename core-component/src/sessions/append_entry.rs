@@ -81,7 +81,7 @@ fn append(
     let log = parse_log(&document.text, &schema, id, &path)?;
     let text = log.append(section, content, id).map_err(invalid_content)?;
     if text.len() as u64 > MAX_PARSED_BYTES {
-        return Err(too_long(id).into());
+        return Err(too_long(id, text.len()).into());
     }
     let mut warnings = log.all_warnings();
     warnings.extend(log.heading_above(section, content).map(|finding| finding.what));
@@ -112,11 +112,11 @@ fn not_started(id: LogId<'_>) -> Error {
     Error::new(Code::SessionNotFound, message)
 }
 
-fn too_long(id: LogId<'_>) -> Error {
+fn too_long(id: LogId<'_>, bytes: usize) -> Error {
     let LogId { agent, date } = id;
     let message = format!(
-        "with this entry `{agent}`'s log of {date} would be longer than {MAX_PARSED_BYTES} bytes: \
-         write less, or go on in the log of another day"
+        "with this entry `{agent}`'s log of {date} would have {bytes} bytes, and {MAX_PARSED_BYTES} \
+         are allowed: write less, or go on in the log of another day"
     );
     Error::new(Code::StorageError, message)
 }

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, in_repository};
 use super::error::{Code, Error, listed};
 use super::log::{Log, LogId};
-use super::page::page_end;
 use crate::markdown::{Outline, Section};
 use crate::names::AgentName;
+use crate::page::{FROM_ACCEPTED, count, page_end, past_the_end};
 use crate::text::line_of;
 use crate::time::Date;
 use crate::tool::{Call, Hints, Tool};
+use crate::version::version;
 
 pub(super) struct ReadSession;
 
@@ -53,6 +54,8 @@ pub(super) struct Output {
     /// For `from`, to read on; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<usize>,
+    /// The version of the whole log.
+    version: String,
     /// What differs between the log, its schema and this program.
     warnings: Vec<String>,
 }
@@ -89,16 +92,13 @@ pub(super) fn read(
         Some(name) => named(&outline, name)?.range,
         None => 0..source.len(),
     };
-    let characters = |bytes: &str| bytes.chars().count();
     let begin = match source.char_indices().nth(from) {
         Some((at, _)) => at.max(range.start),
         None => source.len(),
     };
     if from > 0 && begin >= range.end {
-        let last = characters(&source[..range.end]);
-        let message = format!("`from` is {from}, but the text ends at {last}: read from its start");
-        let accepted = "`next` of the page before".into();
-        return Err(Error::at(Code::InvalidInput, message, "from", accepted));
+        let message = past_the_end(from, count(&source[..range.end]));
+        return Err(Error::at(Code::InvalidInput, message, "from", FROM_ACCEPTED.into()));
     }
     let end = page_end(&outline, &(begin..range.end), limit);
     let id = LogId { agent: agent.name, date };
@@ -117,7 +117,8 @@ pub(super) fn read(
         session_file: in_repository(&path),
         line: line_of(source, begin),
         text: source[begin..end].to_owned(),
-        next: (end < range.end).then(|| characters(&source[..end])),
+        next: (end < range.end).then(|| count(&source[..end])),
+        version: version(source),
         warnings,
     })
 }

@@ -7,6 +7,7 @@ use super::summary;
 use crate::names::AgentName;
 use crate::storage::MAX_DOCUMENT_BYTES;
 use crate::tool::{Call, Hints, Tool};
+use crate::version::version;
 
 pub(super) struct ReadSummary;
 
@@ -32,6 +33,8 @@ pub(super) struct Output {
     exists: bool,
     /// Markdown.
     summary: String,
+    /// For `update_summary`.
+    version: String,
     /// What differs between the agent's schema and this program.
     warnings: Vec<String>,
 }
@@ -55,10 +58,13 @@ pub(super) fn read(agent: &Agent<'_>) -> Result<Output, Error> {
     let warning = agent.schema()?.schema.warning();
     let path = agent.summary_path();
     let document = agent.summary(MAX_DOCUMENT_BYTES)?;
+    let exists = document.is_some();
+    let summary = document.map_or_else(|| summary::TEMPLATE.to_owned(), |found| found.text);
     Ok(Output {
         summary_file: in_repository(&path),
-        exists: document.is_some(),
-        summary: document.map_or_else(|| summary::TEMPLATE.to_owned(), |found| found.text),
+        exists,
+        version: version(&summary),
+        summary,
         warnings: warning.into_iter().map(|warning| warning.what).collect(),
     })
 }

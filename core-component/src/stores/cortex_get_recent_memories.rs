@@ -49,6 +49,9 @@ pub(super) struct Output {
 struct Memory {
     path: String,
     content: String,
+    /// For `from` of `get_memory`, to read on, if the content is cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<usize>,
     updated_at: Option<Timestamp>,
     token_estimate: Option<u64>,
     tags: Vec<String>,
@@ -66,9 +69,10 @@ impl Tool for GetRecentMemories {
         let store = Store::open(call, &input.store)?;
         let limit = input.limit as usize;
         let (recent, warnings) = recent_memories(&store, &category, input.include_expired, limit)?;
-        let memory = |Recent { found, content, tags }| Memory {
+        let memory = |Recent { found, content, next, tags }| Memory {
             path: found.path.to_string(),
             content,
+            next,
             updated_at: found.indexed.updated_at,
             token_estimate: found.indexed.token_estimate,
             tags,

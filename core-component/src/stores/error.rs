@@ -102,7 +102,7 @@ impl Error {
 
     pub(super) fn changed_since(path: &MemoryPath) -> Self {
         let message = format!("the memory `{path}` has changed since it was read: read it again");
-        Self::at(Code::InvalidInput, message, "version", "that of `get_memory_file`".into())
+        Self::at(Code::Conflict, message, "version", "that of `get_memory_file`".into())
     }
 
     pub(super) fn destination_exists(path: &MemoryPath) -> Self {

@@ -6,6 +6,7 @@ use super::input::{category, category_name};
 use super::operations::{List, list_memories};
 use super::path::CategoryPath;
 use super::store::Store;
+use crate::answer::cut_list;
 use crate::names::StoreName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -100,12 +101,23 @@ pub(super) fn output(category: &CategoryPath, list: List) -> Output {
         memory_count: found.indexed.memory_count,
         description: found.indexed.description,
     };
+    let mut memories: Vec<_> = list.memories.into_iter().map(listed).collect();
+    let mut subcategories: Vec<_> =
+        list.contents.subcategories.into_iter().map(subcategory).collect();
+    let mut warnings = list.contents.warnings;
+    let cut =
+        [("memories", cut_list(&mut memories)), ("subcategories", cut_list(&mut subcategories))];
+    for (what, left_out) in cut.iter().filter(|(_, left_out)| *left_out > 0) {
+        warnings.push(format!(
+            "the list is long, so {left_out} {what} are left out: list a subcategory, or search"
+        ));
+    }
     Output {
         category: category_name(category),
-        count: list.memories.len(),
-        memories: list.memories.into_iter().map(listed).collect(),
-        subcategories: list.contents.subcategories.into_iter().map(subcategory).collect(),
-        has_more: list.has_more,
-        warnings: list.contents.warnings,
+        count: memories.len(),
+        has_more: list.has_more || cut[0].1 > 0,
+        memories,
+        subcategories,
+        warnings,
     }
 }

@@ -1,10 +1,12 @@
 //! A memory: the text of its file, read and changed.
 
-use super::error::Error;
+use super::error::{Code, Error};
 use super::path::MemoryPath;
 use crate::front_matter::{FrontMatter, KeyChange, document};
+use crate::passage::replace_passage;
 use crate::storage::Splice;
 use crate::time::{Date, Timestamp};
+use crate::tool::Call;
 use crate::yaml::{New, Node, YamlError};
 
 /// The source of memories that a model adds, on every host.
@@ -38,10 +40,22 @@ pub(super) struct Memory<'a> {
     pub metadata: Metadata,
 }
 
+/// The most characters of a memory's content.
+pub(super) const MAX_CONTENT: usize = 1_000_000;
+
+/// One passage of the content, and the text that takes its place.
+#[derive(Clone, Debug)]
+pub(super) struct Passage {
+    pub old: String,
+    pub new: String,
+}
+
 /// The changes of an update. What is `None` stays as it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Update {
     pub content: Option<String>,
+    /// Never beside `content`.
+    pub passage: Option<Passage>,
     pub tags: Option<Vec<String>>,
     pub citations: Option<Vec<String>>,
     /// `Some(None)` removes the expiry.
@@ -50,8 +64,55 @@ pub(super) struct Update {
 
 impl Update {
     pub fn is_empty(&self) -> bool {
-        let Self { content, tags, citations, expires_at } = self;
-        content.is_none() && tags.is_none() && citations.is_none() && expires_at.is_none()
+        let Self { content, passage, tags, citations, expires_at } = self;
+        content.is_none()
+            && passage.is_none()
+            && tags.is_none()
+            && citations.is_none()
+            && expires_at.is_none()
+    }
+
+    /// The update with the whole new content in place of a passage of the memory.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for a passage that does not occur exactly once, or if the new content would be
+    /// blank or too long. `CORRUPTED_DATA` as for [`Memory::read`].
+    pub fn with_content(
+        &self,
+        call: &Call<'_>,
+        path: &MemoryPath,
+        text: &str,
+    ) -> Result<Self, Error> {
+        let Some(Passage { old, new }) = &self.passage else { return Ok(self.clone()) };
+        let refused = |message: String, field: &str, accepted: &str| {
+            Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
+        };
+        let memory = Memory::read(path, text)?;
+        let content = match replace_passage(memory.content, old, new) {
+            Ok(content) => content,
+            Err(occurrences) => {
+                let place = format!("the content of `{path}`");
+                let message = occurrences.message(&place, &call.listed("stores", "get_memory"));
+                return refused(message, "old_text", "a passage that occurs once");
+            }
+        };
+        let length = content.chars().count();
+        if length > MAX_CONTENT {
+            let message = format!(
+                "with this change the content would have {length} characters, and {MAX_CONTENT} are \
+                 allowed: add another memory instead"
+            );
+            return refused(message, "new_text", "a shorter text");
+        }
+        if content.trim().is_empty() {
+            let message = format!(
+                "the change would leave `{path}` without text: call `{}` instead",
+                call.listed("stores", "remove_memory")
+            );
+            return refused(message, "new_text", "a text that is not blank");
+        }
+        Ok(Self { content: Some(content), passage: None, ..self.clone() })
     }
 
     /// Whether a memory has these values already.

@@ -40,7 +40,13 @@ fn contents(call: &Call<'_>, store: &StoreName, path: &str) -> Result<Value, Err
     };
     let Some(category) = category else {
         let path = input::path(path, "path")?;
-        return Ok(json!(get_memory::output(&Store::open(call, store)?, &path, false)?));
+        return Ok(json!(get_memory::output(
+            &Store::open(call, store)?,
+            &path,
+            false,
+            0,
+            usize::MAX
+        )?));
     };
     let store = Store::open(call, store)?;
     let list = list_memories(&store, &category, false, false, DEFAULT_LIMIT as usize)?;

@@ -106,6 +106,9 @@ class ReadSummaryOutput(TypedDict):
     #: Markdown.
     summary: str
 
+    #: For `update_summary`.
+    version: str
+
     #: What differs between the agent's schema and this program.
     warnings: list[str]
 
@@ -119,9 +122,6 @@ class _UpdateSummaryInput(TypedDict):
     #: The section's name, exactly, such as `Key Knowledge`. One that is missing is added at the end.
     section: str
 
-    #: Markdown. No headings of level 1 or 2; code fences and HTML closed. Empty clears the section in mode `replace`. Empty in mode `remove`.
-    content: str
-
     #: `append` adds to the section, `replace` puts the content in place of what stands there, `remove` takes away a section that is empty.
     mode: Literal["append", "replace", "remove"]
 
@@ -131,6 +131,18 @@ class UpdateSummaryInput(_UpdateSummaryInput, total=False):
 
     #: The absolute path of the repository's top level. Leave it out if only one is granted.
     repo_root: str
+
+    #: Markdown. No headings of level 1 or 2; code fences and HTML closed. Empty clears the section in mode `replace`. Empty in mode `remove`.
+    content: str
+
+    #: Instead of `content`, in mode `replace`: a passage that occurs once in the section.
+    old_text: str
+
+    #: Takes the place of `old_text`. Empty deletes it.
+    new_text: str
+
+    #: From `read_summary`: refuse if the summary has changed since.
+    version: str
 
 
 class UpdateSummaryOutput(TypedDict):
@@ -166,11 +178,18 @@ class ListSessionsInput(_ListSessionsInput, total=False):
     limit: int
 
 
-class ListSessionsOutput(TypedDict):
+class _ListSessionsOutput(TypedDict):
     """The output of `list_sessions`."""
 
     #: The names of the logs, `YYYY-MM-DD.md`, which are in the agent's directory `logs`.
     sessions: list[str]
+
+
+class ListSessionsOutput(_ListSessionsOutput, total=False):
+    """The output of `list_sessions`."""
+
+    #: Says that older ones are left out, where they are too many for an answer.
+    warnings: list[str]
 
 
 _ReadSessionInputFrom = TypedDict("_ReadSessionInputFrom", {"from": "int"}, total=False)
@@ -210,6 +229,9 @@ class _ReadSessionOutput(TypedDict):
 
     #: Markdown.
     text: str
+
+    #: The version of the whole log.
+    version: str
 
     #: What differs between the log, its schema and this program.
     warnings: list[str]
@@ -274,7 +296,7 @@ class RecallContextInput(TypedDict, total=False):
     #: Default `default`.
     agent_id: str
 
-    #: How many at most.
+    #: At most.
     limit: int
 
 
@@ -292,6 +314,8 @@ class RecallContextOutputMemories(TypedDict):
     accessed_at: str
 
     access_count: int
+
+    version: str
 
 
 class RecallContextOutput(TypedDict):
@@ -361,7 +385,7 @@ class RecordsAddCoreMemoryOutputMemory(_RecordsAddCoreMemoryOutputMemory, total=
     category: str
 
 
-class _RecordsAddCoreMemoryOutput(TypedDict):
+class RecordsAddCoreMemoryOutput(TypedDict):
     """The output of `records_add_core_memory`."""
 
     id: str
@@ -369,12 +393,6 @@ class _RecordsAddCoreMemoryOutput(TypedDict):
     created: bool
 
     memory: RecordsAddCoreMemoryOutputMemory
-
-
-class RecordsAddCoreMemoryOutput(_RecordsAddCoreMemoryOutput, total=False):
-    """The output of `records_add_core_memory`."""
-
-    note: str
 
 
 class _AddRecentLearningInput(TypedDict):
@@ -430,7 +448,7 @@ class AddRecentLearningOutputMemory(_AddRecentLearningOutputMemory, total=False)
     category: str
 
 
-class _AddRecentLearningOutput(TypedDict):
+class AddRecentLearningOutput(TypedDict):
     """The output of `add_recent_learning`."""
 
     id: str
@@ -438,12 +456,6 @@ class _AddRecentLearningOutput(TypedDict):
     created: bool
 
     memory: AddRecentLearningOutputMemory
-
-
-class AddRecentLearningOutput(_AddRecentLearningOutput, total=False):
-    """The output of `add_recent_learning`."""
-
-    note: str
 
 
 class _AddRecentTaskInput(TypedDict):
@@ -499,7 +511,7 @@ class AddRecentTaskOutputMemory(_AddRecentTaskOutputMemory, total=False):
     category: str
 
 
-class _AddRecentTaskOutput(TypedDict):
+class AddRecentTaskOutput(TypedDict):
     """The output of `add_recent_task`."""
 
     id: str
@@ -509,13 +521,7 @@ class _AddRecentTaskOutput(TypedDict):
     memory: AddRecentTaskOutputMemory
 
 
-class AddRecentTaskOutput(_AddRecentTaskOutput, total=False):
-    """The output of `add_recent_task`."""
-
-    note: str
-
-
-class StoreMemoryInput(TypedDict, total=False):
+class _StoreMemoryInput(TypedDict):
     """The input of `store_memory`."""
 
     #: `core` lasts, `learning` was found, `task` was done.
@@ -523,6 +529,10 @@ class StoreMemoryInput(TypedDict, total=False):
 
     #: The memory.
     content: str
+
+
+class StoreMemoryInput(_StoreMemoryInput, total=False):
+    """The input of `store_memory`."""
 
     #: Default `default`.
     agent_id: str
@@ -570,7 +580,7 @@ class StoreMemoryOutputMemory(_StoreMemoryOutputMemory, total=False):
     category: str
 
 
-class _StoreMemoryOutput(TypedDict):
+class StoreMemoryOutput(TypedDict):
     """The output of `store_memory`."""
 
     id: str
@@ -578,12 +588,6 @@ class _StoreMemoryOutput(TypedDict):
     created: bool
 
     memory: StoreMemoryOutputMemory
-
-
-class StoreMemoryOutput(_StoreMemoryOutput, total=False):
-    """The output of `store_memory`."""
-
-    note: str
 
 
 class QueryMemoriesInput(TypedDict, total=False):
@@ -613,7 +617,7 @@ class QueryMemoriesInput(TypedDict, total=False):
     #: Include archived ones.
     archived: bool
 
-    #: How many at most.
+    #: At most.
     limit: int
 
     #: How many to skip.
@@ -648,6 +652,8 @@ class _QueryMemoriesOutputMemories(TypedDict):
     importance: str
 
     archived: bool
+
+    version: str
 
 
 class QueryMemoriesOutputMemories(_QueryMemoriesOutputMemories, total=False):
@@ -697,7 +703,7 @@ class RecordsUpdateMemoryInput(_RecordsUpdateMemoryInput, total=False):
     #: Empty removes it.
     category: str
 
-    #: All of its tags.
+    #: All tags.
     tags: list[str]
 
     #: Its weight.
@@ -705,6 +711,9 @@ class RecordsUpdateMemoryInput(_RecordsUpdateMemoryInput, total=False):
 
     #: Hides it from queries.
     archived: bool
+
+    #: From a read: refuse if it has changed.
+    version: str
 
 
 class _RecordsUpdateMemoryOutputMemory(TypedDict):
@@ -729,6 +738,8 @@ class _RecordsUpdateMemoryOutputMemory(TypedDict):
     importance: str
 
     archived: bool
+
+    version: str
 
 
 class RecordsUpdateMemoryOutputMemory(_RecordsUpdateMemoryOutputMemory, total=False):
@@ -843,7 +854,7 @@ class GetMemoryStatsOutputTopTags(TypedDict, total=False):
     count: int
 
 
-class _GetMemoryStatsOutput(TypedDict):
+class GetMemoryStatsOutput(TypedDict):
     """The output of `get_memory_stats`."""
 
     total_memories: int
@@ -854,7 +865,6 @@ class _GetMemoryStatsOutput(TypedDict):
 
     archived_count: int
 
-    #: In KiB.
     total_storage_kb: float
 
     oldest_memory: str | None
@@ -864,12 +874,6 @@ class _GetMemoryStatsOutput(TypedDict):
     most_accessed: GetMemoryStatsOutputMostAccessed | None
 
     top_tags: list[GetMemoryStatsOutputTopTags]
-
-
-class GetMemoryStatsOutput(_GetMemoryStatsOutput, total=False):
-    """The output of `get_memory_stats`."""
-
-    warnings: list[str]
 
 
 class _ConvertRecordsInput(TypedDict):
@@ -925,9 +929,6 @@ class ExportRecordsOutput(_ExportRecordsOutput, total=False):
     """The output of `export_records`."""
 
     cursor: str
-
-    #: Records that the text lacks, because they cannot be read.
-    warnings: list[str]
 
 
 class _ImportRecordsInput(TypedDict):
@@ -1003,8 +1004,6 @@ class ArchiveMemoriesOutput(_ArchiveMemoriesOutput, total=False):
 
     #: For the next call; absent after the last page.
     cursor: str
-
-    warnings: list[str]
 
 
 class GetMemorySummaryInput(TypedDict):
@@ -1236,11 +1235,21 @@ class AddEpisodicMemoryOutput(TypedDict):
     warnings: list[str]
 
 
-class GetCoreMemoriesInput(TypedDict):
+_GetCoreMemoriesInputFrom = TypedDict("_GetCoreMemoriesInputFrom", {"from": "int"}, total=False)
+
+
+class _GetCoreMemoriesInput(_GetCoreMemoriesInputFrom):
     """The input of `get_core_memories`."""
 
     #: The agent.
     agent_id: str
+
+
+class GetCoreMemoriesInput(_GetCoreMemoriesInput, total=False):
+    """The input of `get_core_memories`."""
+
+    #: How many at most.
+    limit: int
 
 
 class GetCoreMemoriesOutputMemories(TypedDict):
@@ -1253,7 +1262,7 @@ class GetCoreMemoriesOutputMemories(TypedDict):
     created_at: str | None
 
 
-class GetCoreMemoriesOutput(TypedDict):
+class _GetCoreMemoriesOutput(TypedDict):
     """The output of `get_core_memories`."""
 
     memories: list[GetCoreMemoriesOutputMemories]
@@ -1261,7 +1270,16 @@ class GetCoreMemoriesOutput(TypedDict):
     count: int
 
 
-class _GetRecentMemoriesInput(TypedDict):
+class GetCoreMemoriesOutput(_GetCoreMemoriesOutput, total=False):
+    """The output of `get_core_memories`."""
+
+    next: int
+
+
+_GetRecentMemoriesInputFrom = TypedDict("_GetRecentMemoriesInputFrom", {"from": "int"}, total=False)
+
+
+class _GetRecentMemoriesInput(_GetRecentMemoriesInputFrom):
     """The input of `get_recent_memories`."""
 
     #: The agent.
@@ -1285,12 +1303,18 @@ class GetRecentMemoriesOutputMemories(TypedDict):
     created_at: str | None
 
 
-class GetRecentMemoriesOutput(TypedDict):
+class _GetRecentMemoriesOutput(TypedDict):
     """The output of `get_recent_memories`."""
 
     memories: list[GetRecentMemoriesOutputMemories]
 
     count: int
+
+
+class GetRecentMemoriesOutput(_GetRecentMemoriesOutput, total=False):
+    """The output of `get_recent_memories`."""
+
+    next: int
 
 
 class GetCurrentTaskInput(TypedDict):
@@ -1375,7 +1399,7 @@ class SearchEpisodicMemoriesOutput(_SearchEpisodicMemoriesOutput, total=False):
     #: With `include_compost`; `limit` holds for it alone.
     compost: list[SearchEpisodicMemoriesOutputCompost]
 
-    #: Where nothing was found: how much there is, and how to find more.
+    #: Where nothing was found, or too much for an answer: how to find more.
     note: str
 
 
@@ -1563,7 +1587,7 @@ class CortexGetRecentMemoriesInput(_CortexGetRecentMemoriesInput, total=False):
     include_expired: bool
 
 
-class CortexGetRecentMemoriesOutputMemories(TypedDict):
+class _CortexGetRecentMemoriesOutputMemories(TypedDict):
     """A part of the class below."""
 
     path: str
@@ -1575,6 +1599,13 @@ class CortexGetRecentMemoriesOutputMemories(TypedDict):
     token_estimate: int | None
 
     tags: list[str]
+
+
+class CortexGetRecentMemoriesOutputMemories(_CortexGetRecentMemoriesOutputMemories, total=False):
+    """A part of the class below."""
+
+    #: For `from` of `get_memory`, to read on, if the content is cut.
+    next: int
 
 
 class CortexGetRecentMemoriesOutput(TypedDict):
@@ -1652,7 +1683,10 @@ class ListMemoriesOutput(TypedDict):
     warnings: list[str]
 
 
-class _GetMemoryInput(TypedDict):
+_GetMemoryInputFrom = TypedDict("_GetMemoryInputFrom", {"from": "int"}, total=False)
+
+
+class _GetMemoryInput(_GetMemoryInputFrom):
     """The input of `get_memory`."""
 
     #: Name of the store.
@@ -1667,6 +1701,9 @@ class GetMemoryInput(_GetMemoryInput, total=False):
 
     #: Read it even if it has expired.
     include_expired: bool
+
+    #: The most characters of a page.
+    limit: int
 
 
 class GetMemoryOutputMetadata(TypedDict):
@@ -1685,14 +1722,24 @@ class GetMemoryOutputMetadata(TypedDict):
     citations: list[str]
 
 
-class GetMemoryOutput(TypedDict):
+class _GetMemoryOutput(TypedDict):
     """The output of `get_memory`."""
 
     path: str
 
     content: str
 
+    #: For `update_memory`.
+    version: str
+
     metadata: GetMemoryOutputMetadata
+
+
+class GetMemoryOutput(_GetMemoryOutput, total=False):
+    """The output of `get_memory`."""
+
+    #: For `from`, to read on; absent on the last page.
+    next: int
 
 
 class _AddMemoryInput(TypedDict):
@@ -1747,6 +1794,12 @@ class StoresUpdateMemoryInput(_StoresUpdateMemoryInput, total=False):
     #: The new Markdown.
     content: str
 
+    #: Instead of `content`: a passage that occurs once.
+    old_text: str
+
+    #: Takes the place of `old_text`. Empty deletes it.
+    new_text: str
+
     #: All tags.
     tags: list[str]
 
@@ -1758,6 +1811,9 @@ class StoresUpdateMemoryInput(_StoresUpdateMemoryInput, total=False):
 
     #: All citations.
     citations: list[str]
+
+    #: From `get_memory`: refuse if it has changed since.
+    version: str
 
 
 class StoresUpdateMemoryOutput(TypedDict):

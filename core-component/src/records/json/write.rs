@@ -210,10 +210,11 @@ impl JsonWriter {
         let memories = remaining as u64 + self.added.len() as u64 + new_memories;
         let bytes = self.file.text.len() as u64 + self.bytes_added + new_bytes;
         let (max_memories, max_bytes) = limits(&self.settings);
-        let (limit, is_set) = if memories > max_memories {
-            (format!("{max_memories} memories in JSON"), self.settings.max_memories.is_some())
+        let (size, limit, is_set) = if memories > max_memories {
+            let limit = format!("{max_memories} memories in JSON");
+            (memories, limit, self.settings.max_memories.is_some())
         } else if bytes > max_bytes {
-            (format!("{max_bytes} bytes in JSON"), max_bytes < MAX_DOCUMENT_BYTES)
+            (bytes, format!("{max_bytes} bytes in JSON"), max_bytes < MAX_DOCUMENT_BYTES)
         } else {
             return Ok(());
         };
@@ -221,7 +222,7 @@ impl JsonWriter {
             true => RAISE_LIMITS,
             false => "convert the agent to SQLite, where it may grow",
         };
-        Err(Error::over_limit(&self.file.agent, &limit, remedy))
+        Err(Error::over_limit(&self.file.agent, size, &limit, remedy))
     }
 
     /// Adds a record. If it replaces one that was removed, `replaced_bytes` is the length of that.
