@@ -36,9 +36,12 @@ pub(super) struct Input {
     limit: u32,
 }
 
-/// Most memories fit in one page. An update that sends a whole page back would cut a longer one.
+/// The characters of a page if a call gives no limit. Most memories fit in one page. An update that
+/// sends a whole page back would cut a longer one.
+pub(super) const DEFAULT_LIMIT: u32 = 50_000;
+
 fn default_limit() -> u32 {
-    50_000
+    DEFAULT_LIMIT
 }
 
 #[derive(Serialize, JsonSchema)]

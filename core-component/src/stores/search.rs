@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
+use super::get_memory::DEFAULT_LIMIT;
 use super::memory::{Memory, Metadata};
 use super::path::{CategoryPath, MemoryPath};
 use super::place::LABEL;
@@ -12,6 +13,7 @@ use super::walk::{Files, files};
 use crate::document_index::{self, DocumentIndex, Part};
 use crate::markdown::chunks;
 use crate::names::StoreName;
+use crate::page::count;
 use crate::ranking::{MAX_COST, cost};
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
 use crate::storage::{Place, Status};
@@ -225,7 +227,25 @@ fn about(path: &MemoryPath, tags: &[String]) -> String {
     about
 }
 
-/// The parts of a memory.
+/// A place in the content of a memory.
+struct Position {
+    at: usize,
+    characters: usize,
+}
+
+impl Position {
+    /// Moves past the next part of the content. Returns how many characters are before the part.
+    fn move_past(&mut self, content: &str, part: &str) -> usize {
+        let rest = &content[self.at..];
+        let skipped = &rest[..rest.find(part).unwrap_or_default()];
+        let begin = self.characters + count(skipped);
+        self.at += skipped.len() + part.len();
+        self.characters = begin + count(part);
+        begin
+    }
+}
+
+/// The parts of a memory. If it is longer than a page, each is read from its beginning on.
 fn parts(
     store: &Store<'_>,
     path: &MemoryPath,
@@ -241,6 +261,13 @@ fn parts(
         include_expired: Some(metadata.is_expired(now)),
         ..ReadArguments::default()
     };
+    let content = memory.content;
+    let is_long = content.chars().nth(DEFAULT_LIMIT as usize).is_some();
+    let mut position = Position { at: 0, characters: 0 };
+    let mut read_call = |text: &str| {
+        let from = Some(position.move_past(content, text)).filter(|from| is_long && *from > 0);
+        ReadCall { tool: read.to_owned(), arguments: ReadArguments { from, ..arguments.clone() } }
+    };
     let part = |text: &str| Entry {
         id: None,
         path: Some(path.to_string()),
@@ -251,7 +278,7 @@ fn parts(
         about: about.clone(),
         importance: 0,
         is_archived: metadata.is_expired(now),
-        read: Some(ReadCall { tool: read.to_owned(), arguments: arguments.clone() }),
+        read: Some(read_call(text)),
         similarity: None,
         unread: None,
     };

@@ -103,7 +103,8 @@ fn call(store: &Repository, tool: &str, mut arguments: Value) -> Answer {
 }
 
 fn get(store: &Repository, path: &str) -> Answer {
-    call(store, "get_memory", json!({"path": path, "include_expired": true}))
+    let arguments = json!({"path": path, "include_expired": true, "limit": 100_000});
+    call(store, "get_memory", arguments)
 }
 
 /// A memory that is read has the text after its front matter, which is a mapping without a key twice.
