@@ -23,6 +23,9 @@ pub(super) struct Input {
 pub(super) struct Output {
     memories: Vec<Memory>,
     count: usize,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for GetCoreMemories {
@@ -33,7 +36,9 @@ impl Tool for GetCoreMemories {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let memories = Agent::open(call, &input.agent_id)?.read(|reader| reader.core())?;
-        Ok(Output { count: memories.len(), memories })
+        let agent = Agent::open(call, &input.agent_id)?;
+        let memories = agent.read(|reader| reader.core())?;
+        let note = if memories.is_empty() { agent.note("no core memories")? } else { None };
+        Ok(Output { count: memories.len(), memories, note })
     }
 }

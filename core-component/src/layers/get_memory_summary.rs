@@ -5,6 +5,7 @@ use super::agent::Agent;
 use super::error::Error;
 use super::memory::{Compost, Episode, Memory, Task, column_text};
 use super::sqlite::Reader;
+use crate::existing::sentence;
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -80,13 +81,21 @@ impl Tool for GetMemorySummary {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.agent_id)?;
-        agent.read(|reader| summary(agent.name, reader))
+        summary(&Agent::open(call, &input.agent_id)?)
     }
 }
 
-/// The summary of an agent's memory, in one view.
-pub(super) fn summary(agent: &str, reader: &Reader<'_>) -> Result<Output, Error> {
+/// The summary of an agent's memory. Without any memory, its text says which agents have some.
+pub(super) fn summary(agent: &Agent<'_>) -> Result<Output, Error> {
+    let mut output = agent.read(|reader| in_one_view(agent.name, reader))?;
+    if !output.text.contains("\n## ") {
+        let parts = [Some(format!("No memories of agent `{}` yet", agent.name)), agent.others()?];
+        output.text = sentence(&parts.into_iter().flatten().collect::<Vec<_>>().join("; ")) + "\n";
+    }
+    Ok(output)
+}
+
+fn in_one_view(agent: &str, reader: &Reader<'_>) -> Result<Output, Error> {
     let counts = reader.counts()?;
     let mut core = reader.core()?;
     let told = core.split_off(core.len().saturating_sub(CORE));
@@ -140,9 +149,6 @@ fn text(agent: &str, output: &Output) -> String {
     let compost = compost.map(|compost| dated(compost.archived_at, &compost.summary));
     let reads = "`search_episodic_memories` with `include_compost` reads more";
     add(&mut text, "Compost", output.memory_compost.count, reads, compost.collect());
-    if !text.contains("\n## ") {
-        text = format!("No memories of agent `{agent}` yet.\n");
-    }
     text
 }
 

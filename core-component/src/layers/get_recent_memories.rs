@@ -31,6 +31,9 @@ fn default_limit() -> u32 {
 pub(super) struct Output {
     memories: Vec<Memory>,
     count: usize,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for GetRecentMemories {
@@ -43,6 +46,7 @@ impl Tool for GetRecentMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let memories = agent.read(|reader| reader.recent(input.limit))?;
-        Ok(Output { count: memories.len(), memories })
+        let note = if memories.is_empty() { agent.note("no recent memories")? } else { None };
+        Ok(Output { count: memories.len(), memories, note })
     }
 }

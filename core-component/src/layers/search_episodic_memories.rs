@@ -5,6 +5,7 @@ use super::agent::Agent;
 use super::error::{Code, Error};
 use super::memory::{Compost, Counts, Episode, cut_to_seconds};
 use super::sqlite::Query;
+use crate::existing::sentence;
 use crate::names::AgentName;
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Hints, Tool};
@@ -49,7 +50,7 @@ pub(super) struct Output {
     /// With `include_compost`; `limit` holds for it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost: Option<Vec<Compost>>,
-    /// Where nothing was found: how much there is, and how to find more.
+    /// Where nothing was found: how much there is, how to find more, and which agents there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -73,7 +74,7 @@ impl Tool for SearchEpisodicMemories {
             to: bound(&input.to_date, "to_date", "23:59:59.999")?,
             limit: input.limit,
         };
-        agent.read(|reader| {
+        let mut output = agent.read(|reader| {
             let memories = reader.search_episodes(&query)?;
             let compost =
                 input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
@@ -83,7 +84,14 @@ impl Tool for SearchEpisodicMemories {
                 false => None,
             };
             Ok(Output { count: memories.len(), memories, compost, note })
-        })
+        })?;
+        if let Some(note) = &mut output.note
+            && let Some(others) = agent.others()?
+        {
+            let (first, rest) = others.split_at(1);
+            *note += &format!(" {}{}", first.to_uppercase(), sentence(rest));
+        }
+        Ok(output)
     }
 }
 

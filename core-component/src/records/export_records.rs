@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::json::{JsonFile, line};
@@ -93,7 +94,7 @@ impl Tool for ExportRecords {
             let cursor = page.next.map(|next| next.to_string());
             return Ok(Output { text: page.text, count: page.records, total, cursor });
         }
-        Err(Error::no_records(agent.name))
+        Err(agents::with_agents(call, agent.name, Error::no_records(agent.name)))
     }
 }
 

@@ -119,12 +119,8 @@ impl Tool for QueryMemories {
         })?;
         let (mut note, mut warnings) = (None, Vec::new());
         if let Some(near) = near {
-            // The agents are beside the query, so it does not fail because they cannot be listed.
-            let agents = agents::names(call).map_err(|error| {
-                let message = error.message();
-                warnings.push(format!("the agents with memories could not be listed: {message}"));
-            });
-            note = Some(no_match::note(call, agent.name, &near, agents.as_ref().ok()));
+            let there_are = agents::there_are(call, agent.name, &mut warnings);
+            note = Some(no_match::note(call, agent.name, &near, there_are));
         }
         let has_more = offset.saturating_add(page.memories.len() as u64) < page.total;
         let Page { memories, total } = page;

@@ -3,11 +3,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::agent::{Agent, hidden_rows_message};
+use super::agents;
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
 use super::query::Query;
 use super::store::Purpose;
+use crate::existing::sentence;
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -97,12 +99,17 @@ impl Tool for RecallContext {
             Ok(is_hidden) => is_hidden.then(|| hidden_rows_message(agent.name)),
             Err(error) => Some(format!("`memories.db` could not be checked: {}", error.message())),
         };
+        let mut warnings: Vec<String> = warning.into_iter().chain(hidden).collect();
+        let there_are = match memories.is_empty() {
+            true => agents::there_are(call, agent.name, &mut warnings),
+            false => None,
+        };
         Ok(Output {
-            context: text(agent.name, &memories, page.total, &query_tool),
+            context: text(agent.name, &memories, page.total, &query_tool, there_are),
             count: memories.len(),
             total: page.total,
             memories: memories.into_iter().zip(1..).map(recalled).collect(),
-            warnings: warning.into_iter().chain(hidden).collect(),
+            warnings,
         })
     }
 }
@@ -129,10 +136,18 @@ fn recalled((memory, number): (Memory, usize)) -> Recalled {
     }
 }
 
-/// The memories as Markdown. `query` is the name of the tool that finds others.
-fn text(agent: &str, memories: &[Memory], total: u64, query: &str) -> String {
+/// The memories as Markdown. `query` is the name of the tool that finds others, and `there_are` says
+/// which agents there are if there are no memories.
+fn text(
+    agent: &str,
+    memories: &[Memory],
+    total: u64,
+    query: &str,
+    there_are: Option<String>,
+) -> String {
     if memories.is_empty() {
-        return format!("No memories of agent `{agent}` yet.");
+        let parts = [Some(format!("No memories of agent `{agent}` yet")), there_are];
+        return sentence(&parts.into_iter().flatten().collect::<Vec<_>>().join("; "));
     }
     let mut text = format!("# Memories of `{agent}`\n");
     let count = memories.len() as u64;

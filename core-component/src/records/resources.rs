@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::Error;
 use super::get_memory_stats;
 use super::input::DEFAULT_AGENT;
@@ -51,7 +52,8 @@ pub(crate) const RESOURCES: Resources = Resources {
 /// Reads a resource. Returns `None` for a URI that this toolset does not have.
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let path = uri.strip_prefix(SCHEME)?;
-    let (agent, name) = path.split_once('/').unwrap_or((DEFAULT_AGENT, path));
+    let default = call.context.only_agent().unwrap_or(DEFAULT_AGENT);
+    let (agent, name) = path.split_once('/').unwrap_or((default, path));
     let agent = AgentName::parse(agent)?;
     let contents = match name {
         "recent" => recent(call, &agent),
@@ -63,11 +65,21 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
 
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
     let query = Query::recent(RECENT);
-    let page = Agent::open(call, agent)?.read(|reader| reader.query(&query))?;
-    Ok(json!({ "memories": page.memories, "count": page.memories.len() }))
+    let agent = Agent::open(call, agent)?;
+    let page = agent.read(|reader| reader.query(&query))?;
+    let mut contents = json!({ "memories": page.memories, "count": page.memories.len() });
+    if page.memories.is_empty() {
+        let mut warnings = Vec::new();
+        if let Some(there_are) = agents::there_are(call, agent.name, &mut warnings) {
+            contents["note"] = get_memory_stats::no_memories(agent.name, &there_are).into();
+        }
+        if !warnings.is_empty() {
+            contents["warnings"] = warnings.into();
+        }
+    }
+    Ok(contents)
 }
 
 fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
-    let stats = Agent::open(call, agent)?.read(|reader| reader.stats())?;
-    Ok(json!(get_memory_stats::Output::from(stats)))
+    Ok(json!(get_memory_stats::stats(call, agent)?))
 }

@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::agent::Agent;
+use super::agents;
 use super::error::Error;
 use super::input::{self, Tag, default_agent};
 use super::memory::{Importance, Kind, Memory};
@@ -72,7 +73,7 @@ fn update(call: &Call<'_>, id: &str, input: &Input) -> Result<Stored, Error> {
     let content = content(&input.content)?;
     let category = input.category.clone().map(input::category).transpose()?;
     let tags = input.tags.clone().map(input::tags).transpose()?;
-    agent.change(Purpose::Change, |writer| {
+    let changed = agent.change(Purpose::Change, |writer| {
         let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
         let mut memory = Memory {
             kind: input.kind,
@@ -87,5 +88,6 @@ fn update(call: &Call<'_>, id: &str, input: &Input) -> Result<Stored, Error> {
             writer.update(&before, &memory)?;
         }
         Ok(Stored { id: id.to_owned(), created: false, memory })
-    })
+    });
+    changed.map_err(|error| agents::with_agents(call, agent.name, error))
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::skipped::not_read;
 use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
+use crate::existing::{MAX_NAMES, did_you_mean};
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::ranking::{Query, Ranked, Vector, fuse, passage};
@@ -34,9 +35,6 @@ const HALF_AGE: f64 = 30.0;
 
 /// How long a search is worth waiting for the vector of its query, in milliseconds.
 const DEADLINE_MS: u32 = 1_000;
-
-/// The most names of a list in a note.
-const MAX_NAMES: usize = 10;
 
 /// The most warnings of what could not be read.
 const MAX_WARNINGS: usize = 10;
@@ -138,6 +136,9 @@ impl Tool for SearchMemory {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         check_toolsets(call, &input.toolsets)?;
+        if let Some(agent) = &input.agent {
+            Error::check_access(call, agent.as_str())?;
+        }
         let mut request = Request {
             query: Query::of(&input.query),
             embedder: call.context.embedder.clone(),
@@ -324,7 +325,19 @@ fn output(
             format!("no hit has most of the query: these are the nearest of {entries} entries")
         }),
     };
-    let parts = [advice, not_searched(request, is_weak, &others), not_shown(hidden)];
+    let is_agent_known = is_agent_known(request, &owners);
+    // A hit of a store does not show that nothing of the agent was found.
+    let agent_missing = match (entries, is_agent_known) {
+        (0, _) | (_, true) => None,
+        (_, false) => nothing_kept(request, &others, is_partial),
+    };
+    let parts = [
+        agent_missing,
+        advice,
+        not_searched(request, is_weak || !is_agent_known, &others),
+        not_shown(hidden),
+        if is_agent_known { None } else { other_agent(request, &others) },
+    ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let note = (!parts.is_empty()).then(|| parts.join("; "));
     let mut room = MAX_PASSAGES;
@@ -387,6 +400,20 @@ fn nothing_kept(request: &Request, others: &[Owner], is_partial: bool) -> Option
     }
 }
 
+/// Whether the agent of a request, if it has one, has entries.
+fn is_agent_known(request: &Request, owners: &[(Owner, u64)]) -> bool {
+    request.agent.as_ref().is_none_or(|agent| {
+        let is_its = |owner: &Owner| owner.agent.as_deref() == Some(agent.as_str());
+        owners.iter().any(|(owner, entries)| *entries > 0 && is_its(owner))
+    })
+}
+
+/// Asks whether another agent was meant, whose name is near.
+fn other_agent(request: &Request, others: &[Owner]) -> Option<String> {
+    let names: Vec<_> = others.iter().filter_map(|owner| owner.agent.clone()).collect();
+    did_you_mean("agent", request.agent.as_ref()?.as_str(), &names)
+}
+
 /// Why there is no hit, and what to do.
 fn without_hit(request: &Request, entries: u64, has_word: bool) -> String {
     if !has_word {
@@ -404,7 +431,7 @@ fn without_hit(request: &Request, entries: u64, has_word: bool) -> String {
 }
 
 /// The owners that were left out. Those that are searched only if they are named are always told,
-/// and others if the hits are weak.
+/// and others if the hits are weak or the agent has nothing.
 fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<String> {
     let is_told = !request.query.is_empty() && (is_weak || request.agent.is_none());
     if !is_told || others.is_empty() {

@@ -28,6 +28,9 @@ pub(super) struct Input {
 pub(super) struct Output {
     /// The names of the logs, `YYYY-MM-DD.md`, which are in the agent's directory `logs`.
     sessions: Vec<String>,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for ListSessions {
@@ -42,6 +45,10 @@ impl Tool for ListSessions {
         agent.schema()?;
         let limit = input.limit.map_or(usize::MAX, |limit| limit as usize);
         let newest = agent.sessions()?.into_iter().rev().take(limit);
-        Ok(Output { sessions: newest.map(|date| format!("{date}.md")).collect() })
+        let sessions: Vec<String> = newest.map(|date| format!("{date}.md")).collect();
+        let others = if sessions.is_empty() { agent.others(call)? } else { None };
+        let note =
+            others.map(|others| format!("`{}` has no session log yet; {others}", agent.name));
+        Ok(Output { sessions, note })
     }
 }

@@ -32,7 +32,8 @@ pub(super) struct Output {
     exists: bool,
     /// Markdown.
     summary: String,
-    /// What differs between the agent's schema and this program.
+    /// What differs between the agent's schema and this program, and which agents there are if the
+    /// file does not exist.
     warnings: Vec<String>,
 }
 
@@ -46,19 +47,21 @@ impl Tool for ReadSummary {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
-        read(&agent)
+        read(call, &agent)
     }
 }
 
 /// The summary as this tool and the resource return it.
-pub(super) fn read(agent: &Agent<'_>) -> Result<Output, Error> {
+pub(super) fn read(call: &Call<'_>, agent: &Agent<'_>) -> Result<Output, Error> {
     let warning = agent.schema()?.schema.warning();
     let path = agent.summary_path();
     let document = agent.summary(MAX_DOCUMENT_BYTES)?;
+    let others = if document.is_none() { agent.others(call)? } else { None };
+    let missing = others.map(|others| format!("`{}` has no summary yet; {others}", agent.name));
     Ok(Output {
         summary_file: in_repository(&path),
         exists: document.is_some(),
         summary: document.map_or_else(|| summary::TEMPLATE.to_owned(), |found| found.text),
-        warnings: warning.into_iter().map(|warning| warning.what).collect(),
+        warnings: warning.into_iter().map(|warning| warning.what).chain(missing).collect(),
     })
 }
