@@ -32,7 +32,7 @@ pub(crate) fn agents<Names: IntoIterator<Item = String>, Error>(
         return Ok(Some("no agent has memories yet".to_owned()));
     }
     let there_are = format!("agents with memories: {}", listed(&names, MAX_NAMES));
-    Ok(Some(match did_you_mean("agent", wanted, &names) {
+    Ok(Some(match did_you_mean(wanted, &names) {
         Some(question) => format!("{there_are}; {question}"),
         None => there_are,
     }))
@@ -59,10 +59,8 @@ pub(crate) fn other_stores<Error>(
 }
 
 /// Asks whether the nearest of the names was meant. `None` if `wanted` is one of them or none is near.
-/// `kind` is what has the names, such as `agent`.
-pub(crate) fn did_you_mean(kind: &str, wanted: &str, names: &[String]) -> Option<String> {
-    let name = nearest(wanted, names)?;
-    Some(format!("there is no {kind} `{wanted}`: did you mean `{name}`?"))
+pub(crate) fn did_you_mean(wanted: &str, names: &[String]) -> Option<String> {
+    nearest(wanted, names).map(|name| format!("did you mean `{name}`?"))
 }
 
 /// A text with a full stop, unless it ends with the question of [`did_you_mean`].
@@ -128,10 +126,7 @@ mod tests {
         assert_eq!(told_of("zoe").as_deref(), Some("agents with memories: `Ada`, `alice`, `bob`"));
         assert_eq!(
             told_of("alcie").as_deref(),
-            Some(
-                "agents with memories: `Ada`, `alice`, `bob`; there is no agent `alcie`: did you \
-                 mean `alice`?"
-            )
+            Some("agents with memories: `Ada`, `alice`, `bob`; did you mean `alice`?")
         );
         assert_eq!(told(None, "bob", &[]).as_deref(), Some("no agent has memories yet"));
     }

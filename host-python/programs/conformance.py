@@ -88,7 +88,7 @@ def run(case: Case, start: Start, skipped: str | None) -> dict[str, Any]:
 
 def start(case: Case, scratch: Scratch) -> AgentMemory:
     options: Any = grants_of(case, scratch)
-    return open_memory(
+    memory = open_memory(
         **options,
         data_dir=scratch.data_dir,
         toolsets=case.toolsets,
@@ -98,6 +98,7 @@ def start(case: Case, scratch: Scratch) -> AgentMemory:
         utc_offset=case.utc_offset,
         seed=case.seed,
     )
+    return memory.with_reach(**case.caller)
 
 
 def run_steps(case: Case, scratch: Scratch, start: Start, ids: list[str | None]) -> list[str | None]:

@@ -35,7 +35,7 @@ def main() -> None:
         converts = any(step.get("call") == "convert_records" for step in case.steps)
         if case.toolset == "layers" or case.format == "sqlite" or converts:
             return str(expectations["databases"])
-        return None
+        return str(expectations["caller"]) if case.caller else None
 
     with PluginMemory(image, [directory.resolve()], {"AGENT_MEMORY_TOOLSET": "all"}) as memory:
         tools = memory.tools

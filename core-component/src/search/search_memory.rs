@@ -10,7 +10,9 @@ use crate::existing::{MAX_NAMES, did_you_mean};
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::ranking::{Query, Ranked, Vector, fuse, passage};
-use crate::source::{Entries, Entry, EntryId, Found, Owner, ReadCall, Request, UnreadDocument};
+use crate::source::{
+    Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument,
+};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
 use crate::work::Work;
@@ -325,7 +327,7 @@ fn output(
             format!("no hit has most of the query: these are the nearest of {entries} entries")
         }),
     };
-    let is_agent_known = is_agent_known(request, &owners);
+    let is_agent_known = is_agent_known(request, &owners, &skipped);
     // A hit of a store does not show that nothing of the agent was found.
     let agent_missing = match (entries, is_agent_known) {
         (0, _) | (_, true) => None,
@@ -400,18 +402,19 @@ fn nothing_kept(request: &Request, others: &[Owner], is_partial: bool) -> Option
     }
 }
 
-/// Whether the agent of a request, if it has one, has entries.
-fn is_agent_known(request: &Request, owners: &[(Owner, u64)]) -> bool {
+/// Whether the agent of a request, if it has one, has entries, or some that were not read.
+fn is_agent_known(request: &Request, owners: &[(Owner, u64)], skipped: &[Skipped]) -> bool {
     request.agent.as_ref().is_none_or(|agent| {
         let is_its = |owner: &Owner| owner.agent.as_deref() == Some(agent.as_str());
         owners.iter().any(|(owner, entries)| *entries > 0 && is_its(owner))
+            || skipped.iter().any(|skipped| is_its(&skipped.owner))
     })
 }
 
 /// Asks whether another agent was meant, whose name is near.
 fn other_agent(request: &Request, others: &[Owner]) -> Option<String> {
     let names: Vec<_> = others.iter().filter_map(|owner| owner.agent.clone()).collect();
-    did_you_mean("agent", request.agent.as_ref()?.as_str(), &names)
+    did_you_mean(request.agent.as_ref()?.as_str(), &names)
 }
 
 /// Why there is no hit, and what to do.

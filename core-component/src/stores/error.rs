@@ -37,7 +37,7 @@ impl Error {
         };
         let mut message =
             format!("no store `{name}` is registered; {there_are}; `add_memory` creates one");
-        message.extend(did_you_mean("store", name, names).map(|question| format!("; {question}")));
+        message.extend(did_you_mean(name, names).map(|question| format!("; {question}")));
         Self::new(Code::StoreNotFound, message)
     }
 

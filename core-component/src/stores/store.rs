@@ -7,9 +7,8 @@ use super::index::Index;
 use super::memory::Memory;
 use super::path::{CategoryPath, MemoryPath, is_segment, slug_of_file};
 use super::place::LABEL;
-use crate::existing::{MAX_NAMES, other_stores};
+use crate::existing::{MAX_NAMES, did_you_mean, other_stores};
 use crate::names::{StoreName, listed};
-use crate::nearest::nearest;
 use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Status, Tree};
 use crate::tool::Call;
 
@@ -88,8 +87,8 @@ impl<'a> Store<'a> {
                 let warning = (!others.is_empty()).then(|| {
                     let there_were = listed(&others, MAX_NAMES);
                     let is_new = format!("store `{checked}` is new; there were {there_were}");
-                    match nearest(checked, &others) {
-                        Some(near) => format!("{is_new}; did you mean `{near}`?"),
+                    match did_you_mean(checked, &others) {
+                        Some(question) => format!("{is_new}; {question}"),
                         None => is_new,
                     }
                 });
