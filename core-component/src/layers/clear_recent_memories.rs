@@ -50,9 +50,6 @@ impl Tool for ClearRecentMemories {
         let not_kept = summary.filter(|_| composted.is_none()).map(|_| NOT_KEPT.to_owned());
         let mut output = Output { cleared: 0, compost_id: None, warnings: Vec::new() };
         output.warnings.extend(not_kept.into_iter().chain(left_out));
-        if composted.is_none() {
-            output.warnings.extend(agent.note("no recent memories")?);
-        }
         if let Some(done) = composted {
             output.cleared = done.count;
             output.compost_id = Some(done.compost_id);

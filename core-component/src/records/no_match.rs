@@ -29,18 +29,18 @@ pub(super) fn near(reader: &dyn Reader, query: &Query) -> Result<Near, Error> {
     Ok(Near::WithSomeWords(reader.count_with_any_term(&any)?))
 }
 
-/// Says how many memories have some of the words, which tool finds other forms of the words, and what
-/// `there_are` says of the agents.
+/// Says how many memories have some of the words, what `there_are` says of the agents, and which tool
+/// finds other forms of the words.
 pub(super) fn note(call: &Call<'_>, agent: &str, near: &Near, there_are: Option<String>) -> String {
     let mut parts = vec![format!("no memory of agent `{agent}` matches")];
     if let Near::WithSomeWords(with) = near {
         parts.push(with_some_words(*with));
     }
+    parts.extend(there_are);
     if matches!(near, Near::WithSomeWords(_)) && call.has_tool("search_memory") {
         let tool = call.listed("search", "search_memory");
         parts.push(format!("`{tool}` finds other forms of words, too"));
     }
-    parts.extend(there_are);
     parts.join("; ")
 }
 
