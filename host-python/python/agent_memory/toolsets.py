@@ -106,7 +106,7 @@ class ReadSummaryOutput(TypedDict):
     #: Markdown.
     summary: str
 
-    #: What differs between the agent's schema and this program.
+    #: What differs between the agent's schema and this program, and which agents there are if the file does not exist.
     warnings: list[str]
 
 
@@ -166,11 +166,18 @@ class ListSessionsInput(_ListSessionsInput, total=False):
     limit: int
 
 
-class ListSessionsOutput(TypedDict):
+class _ListSessionsOutput(TypedDict):
     """The output of `list_sessions`."""
 
     #: The names of the logs, `YYYY-MM-DD.md`, which are in the agent's directory `logs`.
     sessions: list[str]
+
+
+class ListSessionsOutput(_ListSessionsOutput, total=False):
+    """The output of `list_sessions`."""
+
+    #: Where to look instead, if there are none.
+    note: str
 
 
 _ReadSessionInputFrom = TypedDict("_ReadSessionInputFrom", {"from": "int"}, total=False)
@@ -823,7 +830,7 @@ class GetMemoryStatsOutputTopTags(TypedDict, total=False):
     count: int
 
 
-class GetMemoryStatsOutput(TypedDict):
+class _GetMemoryStatsOutput(TypedDict):
     """The output of `get_memory_stats`."""
 
     total_memories: int
@@ -846,6 +853,14 @@ class GetMemoryStatsOutput(TypedDict):
     most_accessed: GetMemoryStatsOutputMostAccessed | None
 
     top_tags: list[GetMemoryStatsOutputTopTags]
+
+
+class GetMemoryStatsOutput(_GetMemoryStatsOutput, total=False):
+    """The output of `get_memory_stats`."""
+
+    note: str
+
+    warnings: list[str]
 
 
 class _ConvertRecordsInput(TypedDict):
@@ -1224,12 +1239,19 @@ class GetCoreMemoriesOutputMemories(TypedDict):
     created_at: str | None
 
 
-class GetCoreMemoriesOutput(TypedDict):
+class _GetCoreMemoriesOutput(TypedDict):
     """The output of `get_core_memories`."""
 
     memories: list[GetCoreMemoriesOutputMemories]
 
     count: int
+
+
+class GetCoreMemoriesOutput(_GetCoreMemoriesOutput, total=False):
+    """The output of `get_core_memories`."""
+
+    #: Where to look instead, if there are none.
+    note: str
 
 
 class _GetRecentMemoriesInput(TypedDict):
@@ -1256,12 +1278,19 @@ class GetRecentMemoriesOutputMemories(TypedDict):
     created_at: str | None
 
 
-class GetRecentMemoriesOutput(TypedDict):
+class _GetRecentMemoriesOutput(TypedDict):
     """The output of `get_recent_memories`."""
 
     memories: list[GetRecentMemoriesOutputMemories]
 
     count: int
+
+
+class GetRecentMemoriesOutput(_GetRecentMemoriesOutput, total=False):
+    """The output of `get_recent_memories`."""
+
+    #: Where to look instead, if there are none.
+    note: str
 
 
 class GetCurrentTaskInput(TypedDict):
@@ -1271,7 +1300,7 @@ class GetCurrentTaskInput(TypedDict):
     agent_id: str
 
 
-class GetCurrentTaskOutput(TypedDict):
+class _GetCurrentTaskOutput(TypedDict):
     """The output of `get_current_task`."""
 
     task: str | None
@@ -1279,6 +1308,13 @@ class GetCurrentTaskOutput(TypedDict):
     started_at: str | None
 
     updated_at: str | None
+
+
+class GetCurrentTaskOutput(_GetCurrentTaskOutput, total=False):
+    """The output of `get_current_task`."""
+
+    #: Where to look instead, if there is none.
+    note: str
 
 
 class _SearchEpisodicMemoriesInput(TypedDict):
@@ -1346,7 +1382,7 @@ class SearchEpisodicMemoriesOutput(_SearchEpisodicMemoriesOutput, total=False):
     #: With `include_compost`; `limit` holds for it alone.
     compost: list[SearchEpisodicMemoriesOutputCompost]
 
-    #: Where nothing was found: how much there is, and how to find more.
+    #: Where nothing was found: how much there is, how to find more, and which agents there are.
     note: str
 
 
@@ -1548,7 +1584,7 @@ class CortexGetRecentMemoriesOutputMemories(TypedDict):
     tags: list[str]
 
 
-class CortexGetRecentMemoriesOutput(TypedDict):
+class _CortexGetRecentMemoriesOutput(TypedDict):
     """The output of `cortex_get_recent_memories`."""
 
     #: `all` for the whole store.
@@ -1559,6 +1595,13 @@ class CortexGetRecentMemoriesOutput(TypedDict):
     memories: list[CortexGetRecentMemoriesOutputMemories]
 
     warnings: list[str]
+
+
+class CortexGetRecentMemoriesOutput(_CortexGetRecentMemoriesOutput, total=False):
+    """The output of `cortex_get_recent_memories`."""
+
+    #: Where to look instead, if there is nothing.
+    note: str
 
 
 class _ListMemoriesInput(TypedDict):
@@ -1606,7 +1649,7 @@ class ListMemoriesOutputSubcategories(TypedDict):
     description: str | None
 
 
-class ListMemoriesOutput(TypedDict):
+class _ListMemoriesOutput(TypedDict):
     """The output of `list_memories`."""
 
     #: `all` for the root.
@@ -1621,6 +1664,13 @@ class ListMemoriesOutput(TypedDict):
     has_more: bool
 
     warnings: list[str]
+
+
+class ListMemoriesOutput(_ListMemoriesOutput, total=False):
+    """The output of `list_memories`."""
+
+    #: Where to look instead, if there is nothing.
+    note: str
 
 
 class _GetMemoryInput(TypedDict):
