@@ -205,14 +205,15 @@ class OpenAgentMemory implements AgentMemory {
     this.#pool = pool
     this.#reach = view?.reach ?? {}
     this.#whole = view?.whole ?? this
-    this.#waitQueue = view?.whole.#waitQueue ?? new WaitQueue(options.lockTimeout.total)
+    this.#waitQueue = view ? view.whole.#waitQueue : new WaitQueue(options.lockTimeout.total)
     this.#readOnlyTools = readOnlyToolNames(options.mounted)
     this.#personTools = personToolNames(options.mounted)
-    this.#queryVectors = view?.whole.#queryVectors ?? (options.embedder && new QueryVectors(options.embedder))
     if (view) {
+      this.#queryVectors = view.whole.#queryVectors
       this.#followUps = view.whole.#followUps
       return
     }
+    this.#queryVectors = options.embedder && new QueryVectors(options.embedder)
     if (options.summarize === undefined && options.embedder === undefined) return
     // These go on while the memory is being closed.
     const stored = {
@@ -364,11 +365,7 @@ class OpenAgentMemory implements AgentMemory {
 
   async #ask<Result>(
     asked: Asked,
-    {
-      guestTime = this.#options.guestTime,
-      isReadOnly = false,
-      context = this.#nextContext(),
-    }: Partial<How> = {},
+    { guestTime = this.#options.guestTime, isReadOnly = false, context = this.#nextContext() }: Partial<How> = {},
   ): Promise<Outcome<Result>> {
     try {
       return outcomeOf(await this.#run(asked, { guestTime, isReadOnly, context })) as Outcome<Result>

@@ -34,5 +34,8 @@ function narrowList(one: readonly string[] | undefined, other: readonly string[]
 }
 
 function wrongReach(what: string): MemoryCallError {
-  return new MemoryCallError('invalid-request', `the reach is wrong: ${what}; give \`agents\` and \`stores\` as arrays of names`)
+  return new MemoryCallError(
+    'invalid-request',
+    `the reach is wrong: ${what}; give \`agents\` and \`stores\` as arrays of names`,
+  )
 }

@@ -32,7 +32,7 @@ FOR_MODELS = ("invalid-request", "deadline", "memory", "storage-calls")
 
 
 class _Application(TypedDict):
-    #: The name of the agent. No model sees or sets it.
+    #: The name of the agent, which is the only one that the tools reach. No model sees or sets it.
     agent: str
 
 
@@ -41,7 +41,7 @@ class Application(_Application, total=False):
 
     #: The repository of the agent's sessions. No model sees or sets it. It may be left out if only one is granted.
     repository: Path | None
-    #: The store of the tools of `stores`. Without it, the model names one.
+    #: The store of the tools of `stores`, the only one that they reach. Without it, the model names one.
     store: str | None
     #: The names of the tools to offer. Default: all tools for models.
     only: Sequence[str] | None
