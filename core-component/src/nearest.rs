@@ -71,7 +71,7 @@ mod tests {
             ("ALICE", Some("alice")),
             ("release_manager", Some("Release-Manager")),
             ("Réleasemanager", Some("Release-Manager")),
-            ("realese-manger", Some("Release-Manager")),
+            ("relaese-manger", Some("Release-Manager")),
             ("alcie", Some("alice")),
             ("alices", Some("alice")),
             ("bob ", Some("bob")),
