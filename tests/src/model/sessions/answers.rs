@@ -203,7 +203,12 @@ impl Agent {
                 "exists": self.summary.is_some(),
                 "summary": text,
             }),
-            warnings: Some(warnings(&self.effective_schema(), None)),
+            warnings: Some(
+                warnings(&self.effective_schema(), None)
+                    .into_iter()
+                    .chain(self.summary.is_none().then(|| "has no summary yet".to_owned()))
+                    .collect(),
+            ),
         })
     }
 
