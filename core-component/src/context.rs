@@ -82,8 +82,23 @@ impl Context {
         self.stores.as_ref().is_none_or(|stores| stores.iter().any(|one| one == store))
     }
 
+    /// The only agent that the caller may use, if there is exactly one.
+    pub(crate) fn only_agent(&self) -> Option<&str> {
+        only(self.agents.as_deref())
+    }
+
+    /// The only store that the caller may use, if there is exactly one.
+    pub(crate) fn only_store(&self) -> Option<&str> {
+        only(self.stores.as_deref())
+    }
+
     /// The date of the call in the caller's time zone.
     pub(crate) fn today(&self) -> Date {
         self.zone.date_at(self.now)
     }
+}
+
+fn only(names: Option<&[String]>) -> Option<&str> {
+    let (first, others) = names?.split_first()?;
+    others.iter().all(|name| name == first).then_some(first)
 }

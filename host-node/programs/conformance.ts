@@ -9,6 +9,7 @@ import {
   type AgentMemory,
   MemoryCallError,
   type MemoryOptions,
+  type MemoryView,
   openMemory,
   type Outcome,
   type ResourceContents,
@@ -72,8 +73,9 @@ async function run(each: Case): Promise<CaseReport> {
       random: { seed: each.seed },
       workers: 1,
     })
+    const view = memory.withReach(each.caller)
     for (const [index, step] of each.steps.entries()) {
-      const stepDifference = await runStep(memory, step, scratch.places, ids, each.embedder?.vectors)
+      const stepDifference = await runStep(view, step, scratch.places, ids, each.embedder?.vectors)
       if (stepDifference !== undefined) difference ??= `step ${index}: ${stepDifference}`
     }
   } catch (error) {
@@ -117,7 +119,7 @@ function ownGrantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch
 
 /** Runs a step. Returns the difference to the expected answer, if there is one. Adds the id of the result to `ids`. */
 async function runStep(
-  memory: AgentMemory,
+  memory: MemoryView,
   step: Step,
   places: Places,
   ids: (string | undefined)[],
@@ -155,7 +157,7 @@ function compareAnswer(got: Answer, step: Step): string | undefined {
 type Answer = Pick<Step, 'result' | 'error' | 'failure'>
 
 async function answer(
-  memory: AgentMemory,
+  memory: MemoryView,
   step: Step,
   vectors: Record<string, number[]>,
 ): Promise<Answer & { followUps?: Outcome['followUps'] }> {
@@ -172,7 +174,7 @@ async function answer(
 }
 
 /** Repeats a search with the vector that its outcome wants, if the case's embedder has it. */
-async function askWithVector(memory: AgentMemory, step: Step, vectors: Record<string, number[]>): Promise<Outcome> {
+async function askWithVector(memory: MemoryView, step: Step, vectors: Record<string, number[]>): Promise<Outcome> {
   const outcome = await ask(memory, step)
   const text = outcome.wantsVector?.text
   const vector = text === undefined ? undefined : vectors[text]
@@ -181,7 +183,7 @@ async function askWithVector(memory: AgentMemory, step: Step, vectors: Record<st
   return better.isError ? outcome : better
 }
 
-function ask(memory: AgentMemory, step: Step): Promise<Outcome> {
+function ask(memory: MemoryView, step: Step): Promise<Outcome> {
   const { call, read, prompt, complete, pending, claim, answer } = step
   if (read !== undefined) return memory.readResource(read)
   if (prompt !== undefined) return memory.getPrompt(prompt, step.arguments as Record<string, string>)

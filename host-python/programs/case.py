@@ -33,6 +33,8 @@ class Case:
     models: list[str]
     #: The embedder that the case plays, with its vectors of queries by their texts.
     embedder: dict[str, Any] | None
+    #: The only agents and stores that the caller may use.
+    caller: dict[str, list[str]]
     now: datetime
     step_ms: int
     utc_offset: int
@@ -79,6 +81,7 @@ def _cases_of(file: Path, directory: Path) -> list[Case]:
             settings=text.get("settings", {}),
             models=text.get("models", []),
             embedder=text.get("embedder"),
+            caller=text.get("caller", {}),
             now=datetime.fromisoformat(clock["now"].replace("Z", "+00:00")),
             step_ms=clock["step_ms"],
             utc_offset=clock["utc_offset_minutes"],

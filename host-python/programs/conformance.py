@@ -89,7 +89,7 @@ def run(case: Case, start: Start, skipped: str | None) -> dict[str, Any]:
 def start(case: Case, scratch: Scratch) -> AgentMemory:
     zone = {"utc_offset": case.utc_offset} if case.time_zone is None else {"time_zone": case.time_zone}
     options: Any = {**grants_of(case, scratch), **zone}
-    return open_memory(
+    memory = open_memory(
         **options,
         data_dir=scratch.data_dir,
         toolsets=case.toolsets,
@@ -98,6 +98,7 @@ def start(case: Case, scratch: Scratch) -> AgentMemory:
         clock={"now": case.now, "step": case.step_ms / 1000},
         seed=case.seed,
     )
+    return memory.with_reach(**case.caller)
 
 
 def run_steps(case: Case, scratch: Scratch, start: Start, ids: list[str | None]) -> list[str | None]:

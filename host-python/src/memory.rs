@@ -1,7 +1,7 @@
 //! An open memory.
 
 use crate::answer::{Answer, answer};
-use crate::calls::{self, Running};
+use crate::calls::{self, Reached, Running};
 use crate::errors;
 use crate::options::{self, Functions};
 use crate::process::Process;
@@ -85,16 +85,28 @@ impl Memory {
     }
 
     /// Makes a request, and waits for its answer.
-    fn ask(&self, py: Python<'_>, kind: &str, texts: Vec<String>) -> PyResult<Answer> {
+    fn ask(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        texts: Vec<String>,
+        reach: Reached,
+    ) -> PyResult<Answer> {
         let (memory, runtime, _in_progress) = self.begin()?;
-        let asked = calls::ask(memory, kind, texts)?;
+        let asked = calls::ask(memory, kind, texts, reach)?;
         answer(calls::wait(py, &runtime, asked)?)
     }
 
     /// Begins a request. `done` gets its answer or an exception, on another thread.
-    fn start(&self, kind: &str, texts: Vec<String>, done: Py<PyAny>) -> PyResult<Running> {
+    fn start(
+        &self,
+        kind: &str,
+        texts: Vec<String>,
+        reach: Reached,
+        done: Py<PyAny>,
+    ) -> PyResult<Running> {
         let (memory, runtime, in_progress) = self.begin()?;
-        let asked = calls::ask(memory, kind, texts)?;
+        let asked = calls::ask(memory, kind, texts, reach)?;
         Ok(Running::begin(&runtime, asked, in_progress, done))
     }
 

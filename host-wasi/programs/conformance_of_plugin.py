@@ -37,7 +37,7 @@ def main() -> None:
             return str(expectations["databases"])
         if case.time_zone is not None:
             return str(expectations["time_zone"])
-        return None
+        return str(expectations["caller"]) if case.caller else None
 
     with PluginMemory(image, [directory.resolve()], {"AGENT_MEMORY_TOOLSET": "all"}) as memory:
         tools = memory.tools

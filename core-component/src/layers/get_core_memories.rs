@@ -36,6 +36,9 @@ pub(super) struct Output {
     // For `from`, to read on; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for GetCoreMemories {
@@ -50,6 +53,7 @@ impl Tool for GetCoreMemories {
         let mut memories = agent.read(|reader| reader.core())?;
         memories.retain(|memory| input.from.is_none_or(|from| memory.id >= from));
         let Page { memories, next } = page(memories, input.limit);
-        Ok(Output { count: memories.len(), memories, next })
+        let note = if memories.is_empty() { agent.note("no core memories")? } else { None };
+        Ok(Output { count: memories.len(), memories, next, note })
     }
 }

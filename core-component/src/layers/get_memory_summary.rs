@@ -6,6 +6,7 @@ use super::error::Error;
 use super::memory::{Compost, Episode, Memory, Task, column_text};
 use super::sqlite::Reader;
 use crate::answer::{MAX_LIST_BYTES, cut_list_to};
+use crate::existing::sentence;
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -82,13 +83,21 @@ impl Tool for GetMemorySummary {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.agent_id)?;
-        agent.read(|reader| summary(agent.name, reader))
+        summary(&Agent::open(call, &input.agent_id)?)
     }
 }
 
-/// The summary of an agent's memory, in one view.
-pub(super) fn summary(agent: &str, reader: &Reader<'_>) -> Result<Output, Error> {
+/// The summary of an agent's memory. Without any memory, its text says which agents have some.
+pub(super) fn summary(agent: &Agent<'_>) -> Result<Output, Error> {
+    let mut output = agent.read(|reader| in_one_view(agent.name, reader))?;
+    if !output.text.contains("\n## ") {
+        let parts = [Some(format!("No memories of agent `{}` yet", agent.name)), agent.others()?];
+        output.text = sentence(&parts.into_iter().flatten().collect::<Vec<_>>().join("; ")) + "\n";
+    }
+    Ok(output)
+}
+
+fn in_one_view(agent: &str, reader: &Reader<'_>) -> Result<Output, Error> {
     let counts = reader.counts()?;
     let mut core: Vec<Memory> = reader.core()?.into_iter().rev().take(CORE).collect();
     cut_list_to(MAX_LIST_BYTES / 4, &mut core);
@@ -146,9 +155,6 @@ fn text(agent: &str, output: &Output) -> String {
     let compost = compost.map(|compost| dated(compost.archived_at, &compost.summary));
     let reads = "`search_episodic_memories` with `include_compost` reads more";
     add(&mut text, "Compost", output.memory_compost.count, reads, compost.collect());
-    if !text.contains("\n## ") {
-        text = format!("No memories of agent `{agent}` yet.\n");
-    }
     text
 }
 

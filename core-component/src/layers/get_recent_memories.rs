@@ -36,6 +36,9 @@ pub(super) struct Output {
     // For `from`, to read on; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for GetRecentMemories {
@@ -51,6 +54,7 @@ impl Tool for GetRecentMemories {
         let memories =
             agent.read(|reader| reader.recent_from(input.from, input.limit.saturating_add(1)))?;
         let Page { memories, next } = page(memories, input.limit);
-        Ok(Output { count: memories.len(), memories, next })
+        let note = if memories.is_empty() { agent.note("no recent memories")? } else { None };
+        Ok(Output { count: memories.len(), memories, next, note })
     }
 }

@@ -6,6 +6,7 @@ use super::error::Error;
 use super::memory::{Compost, Counts, Episode, cut_to_seconds};
 use super::sqlite::Query;
 use crate::answer::cut_list;
+use crate::existing::sentence;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 use crate::words::words;
@@ -49,7 +50,8 @@ pub(super) struct Output {
     /// With `include_compost`; `limit` holds for it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost: Option<Vec<Compost>>,
-    /// Where nothing was found, or too much for an answer: how to find more.
+    /// Where nothing was found, or too much for an answer: how to find more, and which agents there
+    /// are.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -73,7 +75,7 @@ impl Tool for SearchEpisodicMemories {
             to: to.map(|to| to.last),
             limit: input.limit,
         };
-        agent.read(|reader| {
+        let mut output = agent.read(|reader| {
             let mut memories = reader.search_episodes(&query)?;
             let mut compost =
                 input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
@@ -89,7 +91,14 @@ impl Tool for SearchEpisodicMemories {
                 }),
             };
             Ok(Output { count: memories.len(), memories, compost, note })
-        })
+        })?;
+        if let Some(note) = &mut output.note
+            && let Some(others) = agent.others()?
+        {
+            let (first, rest) = others.split_at(1);
+            *note += &format!(" {}{}", first.to_uppercase(), sentence(rest));
+        }
+        Ok(output)
     }
 }
 

@@ -45,10 +45,8 @@ impl Error {
 
     /// No memory of the agent has the id.
     pub fn no_memory(agent: &str, id: &str) -> Self {
-        let message = format!(
-            "agent `{agent}` has no memory `{id}`: find its id with `query_memories`, or give the \
-             `agent_id` that it belongs to"
-        );
+        let message =
+            format!("agent `{agent}` has no memory `{id}`: find its id with `query_memories`");
         Self::new(Code::NotFound, message)
     }
 }

@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::json::{JsonFile, line, without_byte_order_mark};
@@ -102,7 +103,7 @@ impl Tool for ExportRecords {
                 warnings: Vec::new(),
             });
         }
-        Err(Error::no_records(agent.name))
+        Err(agents::with_agents(call, agent.name, Error::no_records(agent.name)))
     }
 }
 

@@ -121,12 +121,8 @@ impl Tool for QueryMemories {
         let mut note = None;
         let mut warnings: Vec<String> = unreadable.into_iter().collect();
         if let Some(near) = near {
-            // The agents are beside the query, so it does not fail because they cannot be listed.
-            let agents = agents::names(call).map_err(|error| {
-                let message = error.message();
-                warnings.push(format!("the agents with memories could not be listed: {message}"));
-            });
-            note = Some(no_match::note(call, agent.name, &near, agents.as_ref().ok()));
+            let there_are = agents::there_are(call, agent.name, &mut warnings);
+            note = Some(no_match::note(call, agent.name, &near, there_are));
         }
         let left_out = cut_list(&mut page.memories);
         if left_out > 0 {

@@ -3,12 +3,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::agent::{Agent, hidden_rows_message};
+use super::agents;
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::memory::{Kind, Memory};
 use super::query::{Page, Query};
 use super::store::Purpose;
 use crate::answer::cut_list;
+use crate::existing::sentence;
 use crate::names::AgentName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -104,15 +106,23 @@ impl Tool for RecallContext {
         let cut = (left_out > 0).then(|| {
             format!("the memories are long, so {left_out} are left out: `{query_tool}` finds them")
         });
+        let cannot_be_read = memories.is_empty() && unreadable.is_some();
+        let mut warnings: Vec<String> =
+            unreadable.into_iter().chain(warning).chain(hidden).chain(cut).collect();
+        let context = if cannot_be_read {
+            format!("No memory of agent `{}` can be read.", agent.name)
+        } else if memories.is_empty() {
+            let there_are = agents::there_are(call, agent.name, &mut warnings);
+            text(agent.name, &memories, page.total, &query_tool, there_are)
+        } else {
+            text(agent.name, &memories, page.total, &query_tool, None)
+        };
         Ok(Output {
-            context: match (memories.is_empty(), &unreadable) {
-                (true, Some(_)) => format!("No memory of agent `{}` can be read.", agent.name),
-                _ => text(agent.name, &memories, page.total, &query_tool),
-            },
+            context,
             count: memories.len(),
             total: page.total,
             memories: memories.into_iter().zip(1..).map(recalled).collect(),
-            warnings: unreadable.into_iter().chain(warning).chain(hidden).chain(cut).collect(),
+            warnings,
         })
     }
 }
@@ -146,10 +156,18 @@ fn recalled((memory, number): (Memory, usize)) -> Recalled {
     }
 }
 
-/// The memories as Markdown. `query` is the name of the tool that finds others.
-fn text(agent: &str, memories: &[Memory], total: u64, query: &str) -> String {
+/// The memories as Markdown. `query` is the name of the tool that finds others, and `there_are` says
+/// which agents there are if there are no memories.
+fn text(
+    agent: &str,
+    memories: &[Memory],
+    total: u64,
+    query: &str,
+    there_are: Option<String>,
+) -> String {
     if memories.is_empty() {
-        return format!("No memories of agent `{agent}` yet.");
+        let parts = [Some(format!("No memories of agent `{agent}` yet")), there_are];
+        return sentence(&parts.into_iter().flatten().collect::<Vec<_>>().join("; "));
     }
     let mut text = format!("# Memories of `{agent}`\n");
     let count = memories.len() as u64;

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::Error;
 use super::get_memory_stats;
 use super::input::DEFAULT_AGENT;
@@ -53,7 +54,8 @@ pub(crate) const RESOURCES: Resources = Resources {
 /// Reads a resource. Returns `None` for a URI that this toolset does not have.
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let path = uri.strip_prefix(SCHEME)?;
-    let (agent, name) = path.split_once('/').unwrap_or((DEFAULT_AGENT, path));
+    let default = call.context.only_agent().unwrap_or(DEFAULT_AGENT);
+    let (agent, name) = path.split_once('/').unwrap_or((default, path));
     let agent = AgentName::parse(agent)?;
     let contents = match name {
         "recent" => recent(call, &agent),
@@ -70,13 +72,20 @@ fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
         agent.read(|reader| Ok((reader.query(&query)?, reader.unreadable())))?;
     cut_list(&mut page.memories);
     let memories: Vec<_> = page.memories.into_iter().map(Returned::from).collect();
-    let mut recent = json!({ "memories": memories, "count": memories.len() });
-    if let Some(warning) = unreadable {
-        recent["warnings"] = json!([warning]);
+    let mut contents = json!({ "memories": memories, "count": memories.len() });
+    let mut warnings: Vec<String> = unreadable.into_iter().collect();
+    if memories.is_empty()
+        && warnings.is_empty()
+        && let Some(there_are) = agents::there_are(call, agent.name, &mut warnings)
+    {
+        contents["note"] = get_memory_stats::no_memories(agent.name, &there_are).into();
     }
-    Ok(recent)
+    if !warnings.is_empty() {
+        contents["warnings"] = warnings.into();
+    }
+    Ok(contents)
 }
 
 fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
-    Ok(json!(get_memory_stats::output(&Agent::open(call, agent)?)?))
+    Ok(json!(get_memory_stats::stats(call, agent)?))
 }

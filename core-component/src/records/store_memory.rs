@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::agent::Agent;
+use super::agents;
 use super::error::{Code, Error};
 use super::input::{self, Tag, WriteAgent};
 use super::memory::{Importance, Kind, Memory};
@@ -117,7 +118,7 @@ fn update(
                        `importance`, or leave out `id` to store a new memory";
         return Err(Error::new(Code::InvalidInput, message));
     }
-    agent.change(Purpose::Change, |writer| {
+    let changed = agent.change(Purpose::Change, |writer| {
         let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
         let mut memory = Memory {
             kind: kind.unwrap_or(before.kind),
@@ -132,5 +133,6 @@ fn update(
             writer.update(&before, &memory)?;
         }
         Ok(Stored { id: id.to_owned(), created: false, memory, note: note.clone() })
-    })
+    });
+    changed.map_err(|error| agents::with_agents(call, agent.name, error))
 }

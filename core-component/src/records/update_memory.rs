@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::{Code, Error};
 use super::input::{self, Tag, default_agent};
 use super::memory::{Importance, Memory, Returned};
@@ -78,7 +79,7 @@ impl Tool for UpdateMemory {
                            `archived`";
             return Err(Error::new(Code::InvalidInput, message));
         }
-        agent.change(Purpose::Change, |writer| {
+        let changed = agent.change(Purpose::Change, |writer| {
             let id = &input.id;
             let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
             Error::check_version(call, input.version.as_deref(), &before)?;
@@ -96,7 +97,8 @@ impl Tool for UpdateMemory {
                 writer.update(&before, &memory)?;
             }
             Ok(Output { memory: memory.into(), updated_fields })
-        })
+        });
+        changed.map_err(|error| agents::with_agents(call, agent.name, error))
     }
 }
 

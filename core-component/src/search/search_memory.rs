@@ -6,10 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::skipped::not_read;
 use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
+use crate::existing::{MAX_NAMES, did_you_mean};
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::ranking::{Query, Ranked, Vector, fuse, passage};
-use crate::source::{Entries, Entry, EntryId, Found, Owner, ReadCall, Request, UnreadDocument};
+use crate::source::{
+    Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument,
+};
 use crate::time::Timestamp;
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
 use crate::work::Work;
@@ -35,9 +38,6 @@ const HALF_AGE: f64 = 30.0;
 
 /// How long a search is worth waiting for the vector of its query, in milliseconds.
 const DEADLINE_MS: u32 = 1_000;
-
-/// The most names of a list in a note.
-const MAX_NAMES: usize = 10;
 
 /// The most warnings of what could not be read.
 const MAX_WARNINGS: usize = 10;
@@ -139,6 +139,9 @@ impl Tool for SearchMemory {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         check_toolsets(call, &input.toolsets)?;
+        if let Some(agent) = &input.agent {
+            Error::check_access(call, agent.as_str())?;
+        }
         let zone = &call.context.zone;
         let from = input.from_date.map(|text| zone.span(&text, "from_date")).transpose()?;
         let to = input.to_date.map(|text| zone.span(&text, "to_date")).transpose()?;
@@ -309,7 +312,19 @@ fn output(
             format!("no hit has most of the query: these are the nearest of {entries} entries")
         }),
     };
-    let parts = [advice, not_searched(request, is_weak, &others), not_shown(hidden)];
+    let is_agent_known = is_agent_known(request, &owners, &skipped);
+    // A hit of a store does not show that nothing of the agent was found.
+    let agent_missing = match (entries, is_agent_known) {
+        (0, _) | (_, true) => None,
+        (_, false) => nothing_kept(request, &others, is_partial),
+    };
+    let parts = [
+        agent_missing,
+        advice,
+        not_searched(request, is_weak || !is_agent_known, &others),
+        not_shown(hidden),
+        if is_agent_known { None } else { other_agent(request, &others) },
+    ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let note = (!parts.is_empty()).then(|| parts.join("; "));
     let mut room = MAX_PASSAGES;
@@ -372,6 +387,21 @@ fn nothing_kept(request: &Request, others: &[Owner], is_partial: bool) -> Option
     }
 }
 
+/// Whether the agent of a request, if it has one, has entries, or some that were not read.
+fn is_agent_known(request: &Request, owners: &[(Owner, u64)], skipped: &[Skipped]) -> bool {
+    request.agent.as_ref().is_none_or(|agent| {
+        let is_its = |owner: &Owner| owner.agent.as_deref() == Some(agent.as_str());
+        owners.iter().any(|(owner, entries)| *entries > 0 && is_its(owner))
+            || skipped.iter().any(|skipped| is_its(&skipped.owner))
+    })
+}
+
+/// Asks whether another agent was meant, whose name is near.
+fn other_agent(request: &Request, others: &[Owner]) -> Option<String> {
+    let names: Vec<_> = others.iter().filter_map(|owner| owner.agent.clone()).collect();
+    did_you_mean(request.agent.as_ref()?.as_str(), &names)
+}
+
 /// Why there is no hit, and what to do.
 fn without_hit(request: &Request, entries: u64, has_word: bool) -> String {
     if !has_word {
@@ -389,7 +419,7 @@ fn without_hit(request: &Request, entries: u64, has_word: bool) -> String {
 }
 
 /// The owners that were left out. Those that are searched only if they are named are always told,
-/// and others if the hits are weak.
+/// and others if the hits are weak or the agent has nothing.
 fn not_searched(request: &Request, is_weak: bool, others: &[Owner]) -> Option<String> {
     let is_told = !request.query.is_empty() && (is_weak || request.agent.is_none());
     if !is_told || others.is_empty() {

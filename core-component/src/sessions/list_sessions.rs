@@ -32,6 +32,9 @@ pub(super) struct Output {
     /// Says that older ones are left out, where they are too many for an answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for ListSessions {
@@ -54,6 +57,9 @@ impl Tool for ListSessions {
                  `read_session` and a `date`"
             )),
         };
-        Ok(Output { sessions, warnings: warning.into_iter().collect() })
+        let others = if sessions.is_empty() { agent.others(call)? } else { None };
+        let note =
+            others.map(|others| format!("`{}` has no session log yet; {others}", agent.name));
+        Ok(Output { sessions, warnings: warning.into_iter().collect(), note })
     }
 }

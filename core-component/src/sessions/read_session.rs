@@ -71,12 +71,13 @@ impl Tool for ReadSession {
         let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
         let from = input.from.map_or(0, |from| from as usize);
-        read(&agent, date, input.section.as_deref(), from, input.limit as usize)
+        read(call, &agent, date, input.section.as_deref(), from, input.limit as usize)
     }
 }
 
 /// The page of a log, or of one section, that begins `from` characters after the log's beginning.
 pub(super) fn read(
+    call: &Call<'_>,
     agent: &Agent<'_>,
     date: Date,
     section: Option<&str>,
@@ -85,7 +86,7 @@ pub(super) fn read(
 ) -> Result<Output, Error> {
     let schema = agent.schema()?.schema;
     let path = agent.log_path(date);
-    let Some(document) = agent.log(date)? else { return Err(no_log(agent, date)?) };
+    let Some(document) = agent.log(date)? else { return Err(no_log(call, agent, date)?) };
     let source = &document.text;
     let outline = Outline::of(source);
     let range = match section {
@@ -135,14 +136,20 @@ fn named(outline: &Outline<'_>, name: &str) -> Result<Section, Error> {
     Err(Error::at(Code::InvalidSection, message, "section", format!("one of {names}")))
 }
 
-/// `SessionNotFound` with the nearest days that have a log.
-fn no_log(agent: &Agent<'_>, date: Date) -> Result<Error, Error> {
+/// `SessionNotFound` with the nearest days that have a log, or with the agents if this one has none.
+fn no_log(call: &Call<'_>, agent: &Agent<'_>, date: Date) -> Result<Error, Error> {
     let days = agent.sessions()?;
     let later = days.partition_point(|day| *day < date);
     let near = days[..later].last().into_iter().chain(days[later..].first());
     let near: Vec<_> = near.map(Date::to_string).collect();
     let nearest = match &near[..] {
-        [] => "it has no log yet: call `start_session` to begin one".into(),
+        [] => {
+            let none = "it has no log yet: call `start_session` to begin one";
+            match agent.others(call)? {
+                Some(others) => format!("{none}; {others}"),
+                None => none.to_owned(),
+            }
+        }
         [one] => format!("the nearest is of {one}"),
         several => format!("the nearest are of {}", several.join(" and ")),
     };

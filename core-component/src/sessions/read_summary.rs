@@ -35,7 +35,8 @@ pub(super) struct Output {
     summary: String,
     /// For `update_summary`.
     version: String,
-    /// What differs between the agent's schema and this program.
+    /// What differs between the agent's schema and this program, and which agents there are if the
+    /// file does not exist.
     warnings: Vec<String>,
 }
 
@@ -49,22 +50,24 @@ impl Tool for ReadSummary {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
-        read(&agent)
+        read(call, &agent)
     }
 }
 
 /// The summary as this tool and the resource return it.
-pub(super) fn read(agent: &Agent<'_>) -> Result<Output, Error> {
+pub(super) fn read(call: &Call<'_>, agent: &Agent<'_>) -> Result<Output, Error> {
     let warning = agent.schema()?.schema.warning();
     let path = agent.summary_path();
     let document = agent.summary(MAX_DOCUMENT_BYTES)?;
     let exists = document.is_some();
+    let others = if exists { None } else { agent.others(call)? };
+    let missing = others.map(|others| format!("`{}` has no summary yet; {others}", agent.name));
     let summary = document.map_or_else(|| summary::TEMPLATE.to_owned(), |found| found.text);
     Ok(Output {
         summary_file: in_repository(&path),
         exists,
         version: version(&summary),
         summary,
-        warnings: warning.into_iter().map(|warning| warning.what).collect(),
+        warnings: warning.into_iter().map(|warning| warning.what).chain(missing).collect(),
     })
 }

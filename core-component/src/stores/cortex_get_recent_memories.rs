@@ -42,6 +42,9 @@ pub(super) struct Output {
     count: usize,
     memories: Vec<Memory>,
     warnings: Vec<String>,
+    /// Where to look instead, if there is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -77,11 +80,13 @@ impl Tool for GetRecentMemories {
             token_estimate: found.indexed.token_estimate,
             tags,
         };
+        let note = if recent.is_empty() { store.empty_note(&category)? } else { None };
         Ok(Output {
             category: category_name(&category),
             count: recent.len(),
             memories: recent.into_iter().map(memory).collect(),
             warnings,
+            note,
         })
     }
 }

@@ -52,6 +52,9 @@ pub(super) struct Output {
     subcategories: Vec<Subcategory>,
     has_more: bool,
     warnings: Vec<String>,
+    /// Where to look instead, if there is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -84,12 +87,16 @@ impl Tool for ListMemories {
         let store = Store::open(call, &input.store)?;
         let limit = input.limit as usize;
         let list = list_memories(&store, &category, input.recursive, input.include_expired, limit)?;
-        Ok(output(&category, list))
+        output(&store, &category, list)
     }
 }
 
 /// A list as this tool and the resource return it.
-pub(super) fn output(category: &CategoryPath, list: List) -> Output {
+pub(super) fn output(
+    store: &Store<'_>,
+    category: &CategoryPath,
+    list: List,
+) -> Result<Output, Error> {
     let listed = |(found, metadata): (super::walk::Found, super::memory::Metadata)| Listed {
         path: found.path.to_string(),
         token_estimate: found.indexed.token_estimate,
@@ -101,6 +108,8 @@ pub(super) fn output(category: &CategoryPath, list: List) -> Output {
         memory_count: found.indexed.memory_count,
         description: found.indexed.description,
     };
+    let is_empty = list.memories.is_empty() && list.contents.subcategories.is_empty();
+    let note = if is_empty { store.empty_note(category)? } else { None };
     let mut memories: Vec<_> = list.memories.into_iter().map(listed).collect();
     let mut subcategories: Vec<_> =
         list.contents.subcategories.into_iter().map(subcategory).collect();
@@ -112,12 +121,13 @@ pub(super) fn output(category: &CategoryPath, list: List) -> Output {
             "the list is long, so {left_out} {what} are left out: list a subcategory, or search"
         ));
     }
-    Output {
+    Ok(Output {
         category: category_name(category),
         count: memories.len(),
         has_more: list.has_more || cut[0].1 > 0,
         memories,
         subcategories,
         warnings,
-    }
+        note,
+    })
 }

@@ -67,7 +67,7 @@ pub(super) fn get_memory<T>(
     include_expired: bool,
     read: impl FnOnce(Memory<'_>, &Text) -> T,
 ) -> Result<T, Error> {
-    let text = store.memory(path)?.ok_or_else(|| Error::no_memory_at(path))?;
+    let text = store.memory(path)?.ok_or_else(|| store.with_others(Error::no_memory_at(path)))?;
     let memory = Memory::read(path, &text.text)?;
     match memory.metadata.expires_at {
         Some(at) if !include_expired && memory.metadata.is_expired(now(store)) => {
@@ -94,7 +94,7 @@ pub(super) fn update_memory(
     change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(Error::no_memory_at(path)));
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
         };
         if !is_current(version, &before.text) {
             mend(plan, path, &before);
@@ -163,7 +163,7 @@ pub(super) fn replace_file(
     let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(Error::no_memory_at(path)));
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
         };
         if before.version != version {
             mend(plan, path, &before);
@@ -191,7 +191,7 @@ pub(super) fn remove_memory(store: &Store<'_>, path: &MemoryPath) -> Result<Warn
     let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(Error::no_memory_at(path)));
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
         };
         plan.delete(path, before.version);
         Ok(Ok(()))
@@ -211,7 +211,7 @@ pub(super) fn move_memory(
 ) -> Result<Warnings, Error> {
     let ((), warnings) = change(store, Order::Intent("move_memory"), |plan| {
         let Some(before) = store.memory(from)? else {
-            return Ok(Err(Error::no_memory_at(from)));
+            return Ok(Err(store.with_others(Error::no_memory_at(from))));
         };
         if from == to || store.memory(to)?.is_some() {
             return Ok(Err(Error::destination_exists(to)));
@@ -451,7 +451,7 @@ fn existing_contents(
     recursive: bool,
 ) -> Result<Contents, Error> {
     if !store.has_category(category)? {
-        return Err(Error::no_category(category));
+        return Err(store.with_others(Error::no_category(category)));
     }
     if recursive { all_contents(store, category) } else { contents(store, category) }
 }

@@ -50,5 +50,5 @@ fn contents(call: &Call<'_>, store: &StoreName, path: &str) -> Result<Value, Err
     };
     let store = Store::open(call, store)?;
     let list = list_memories(&store, &category, false, false, DEFAULT_LIMIT as usize)?;
-    Ok(json!(listing::output(&category, list)))
+    Ok(json!(listing::output(&store, &category, list)?))
 }

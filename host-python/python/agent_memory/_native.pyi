@@ -1,6 +1,7 @@
 from collections.abc import Callable, Sequence
 
 from .outcome import Answer
+from .reach import Reach
 
 __version__: str
 
@@ -19,11 +20,12 @@ class Memory:
     ) -> None: ...
     @property
     def lists(self) -> list[str]: ...
-    def ask(self, kind: str, texts: Sequence[str]) -> Answer: ...
+    def ask(self, kind: str, texts: Sequence[str], reach: Reach) -> Answer: ...
     def start(
         self,
         kind: str,
         texts: Sequence[str],
+        reach: Reach,
         done: Callable[[Answer | None, Exception | None], None],
     ) -> Running: ...
     def query_layers(

@@ -10,8 +10,10 @@ from . import _native
 from ._calls import AsyncCalls, Calls
 from .description import Prompt, Resource, ResourceTemplate, Tool
 from .embedding import native_embed
+from .errors import MemoryCallError
 from .options import MemoryOptions, Path, invalid, native_options, paths
 from .outcome import Answer, Outcome, PromptMessages, ResourceContents, Rows, outcome_of
+from .reach import EVERYTHING, Reach
 from .request import arguments_json, completion, lease, to_json
 from .summaries import native_function
 
@@ -64,9 +66,15 @@ class _Lists:
     #: The prompts that `get_prompt` returns.
     prompts: Sequence[Prompt]
 
-    def __init__(self, native: _native.Memory) -> None:
+    def __init__(self, native: _native.Memory, reach: Reach = EVERYTHING) -> None:
         self._native = native
+        self._reach = reach
         self.tools, self.resources, self.resource_templates, self.prompts = map(json.loads, native.lists)
+
+    def _check_query(self) -> None:
+        """Refuses SQL, which sees the rows of all agents, to a caller that may not use all of them."""
+        if self._reach.agents is not None:
+            raise MemoryCallError("not-granted", "a memory with a reach runs no SQL: use the one that it was made of")
 
 
 class AgentMemory(Calls, _Lists):
@@ -76,7 +84,15 @@ class AgentMemory(Calls, _Lists):
     """
 
     def _ask(self, kind: str, *texts: str) -> Outcome[Any]:
-        return outcome_of(self._native.ask(kind, texts))
+        return outcome_of(self._native.ask(kind, texts, self._reach))
+
+    def with_reach(self, *, agents: Sequence[str] | None = None, stores: Sequence[str] | None = None) -> AgentMemory:
+        """The same memory for a caller that may use some agents or stores only.
+
+        No answer, note, completion or error names or counts another. With exactly one agent, a request that names no
+        agent is for that one. Called on such a memory, it narrows it further. Closing either closes both.
+        """
+        return AgentMemory(self._native, self._reach.narrowed(agents, stores))
 
     def call_with_vector(
         self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
@@ -135,6 +151,7 @@ class AgentMemory(Calls, _Lists):
         Do not open that file with `sqlite3` in this process: closing it drops the locks of this package. Raises a
         `MemoryCallError` with the storage's code, such as `not-found` if there is no database yet.
         """
+        self._check_query()
         return Rows(*self._native.query_layers(sql, parameters, max_rows))
 
     def close(self) -> None:
@@ -184,11 +201,17 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
             except RuntimeError:
                 pass  # The loop is closed: nobody waits.
 
-        running = self._native.start(kind, texts, done)
+        running = self._native.start(kind, texts, self._reach, done)
         try:
             return outcome_of(await answered)
         finally:
             running.cancel()
+
+    def with_reach(
+        self, *, agents: Sequence[str] | None = None, stores: Sequence[str] | None = None
+    ) -> AsyncAgentMemory:
+        """The same memory for a caller that may not use all of it, as `AgentMemory.with_reach` makes it."""
+        return AsyncAgentMemory(self._native, self._reach.narrowed(agents, stores))
 
     async def call_with_vector(
         self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
@@ -238,6 +261,7 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
         """Queries the database of `layers`, as `AgentMemory.query_layers` does."""
         import asyncio
 
+        self._check_query()
         return Rows(*await asyncio.to_thread(self._native.query_layers, sql, parameters, max_rows))
 
     async def close(self) -> None:

@@ -212,7 +212,12 @@ impl Agent {
                 "version": version(text.as_bytes()),
                 "summary": text,
             }),
-            warnings: Some(warnings(&self.effective_schema(), None)),
+            warnings: Some(
+                warnings(&self.effective_schema(), None)
+                    .into_iter()
+                    .chain(self.summary.is_none().then(|| "has no summary yet".to_owned()))
+                    .collect(),
+            ),
         })
     }
 
