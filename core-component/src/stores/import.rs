@@ -27,15 +27,25 @@ pub(super) struct ImportPlan {
     pub others: usize,
 }
 
-/// Finds the memory that each file of a folder becomes.
+/// Finds the memory that each file of a folder becomes. Files with the same path get a mark of their
+/// names, except for the one whose name is that path.
 pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> ImportPlan {
     let mut plan = ImportPlan::default();
-    let mut files: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
+    let mut found: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
     for name in names {
         match category.memory_of_file(&name) {
-            Ok(path) => files.entry(path).or_default().push(name),
+            Ok(path) => found.entry(path).or_default().push(name),
             Err(FileNameError::NotMarkdown) => plan.others += 1,
-            Err(error) => plan.skipped.push((name, reason(&error))),
+            Err(error) => plan.skipped.push((name, reason(&error).to_owned())),
+        }
+    }
+    let mut files: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
+    for (path, names) in found {
+        let is_shared = names.len() > 1;
+        for name in names {
+            let is_marked = is_shared && category.child(&name).as_str() != path.file();
+            let path = if is_marked { path.marked(&name) } else { path.clone() };
+            files.entry(path).or_default().push(name);
         }
     }
     for (path, mut names) in files {
@@ -43,7 +53,8 @@ pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> Import
             plan.memories.extend(names.pop().map(|name| (name, path)));
             continue;
         }
-        // The order of the names must not decide which file becomes the memory, so none does.
+        // Names that differ only in their form in Unicode. Their order must not decide which file
+        // becomes the memory, so none does.
         let (first, second) = (names[0].clone(), names[1].clone());
         for name in names {
             let other = if name == first { &second } else { &first };
@@ -58,16 +69,12 @@ pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> Import
     plan
 }
 
-fn reason(error: &FileNameError) -> String {
+fn reason(error: &FileNameError) -> &'static str {
     match error {
-        FileNameError::NotMarkdown => "it is not Markdown".to_owned(),
-        FileNameError::NoSpelling(segment) => format!(
-            "`{}` has neither a letter from a to z nor a digit: rename it",
-            segment.escape_debug()
-        ),
+        FileNameError::NotMarkdown => "it is not Markdown",
+        FileNameError::NoName => "a part of its path is no name: rename it",
         FileNameError::TooDeep => {
             "its path would have more than 10 segments: move it up, or import its directory alone"
-                .to_owned()
         }
     }
 }
