@@ -130,14 +130,16 @@ pub(super) fn import_memories(
         [_] => Order::MemoryFirst,
         _ => Order::Intent("import_memories"),
     };
-    change(store, order, |plan| {
+    let (outcomes, mut warnings) = change(store, order, |plan| {
         // An error is no answer of the plan: with an answer, the files before it would be written.
         let outcomes = files.iter().map(|file| {
             let decision = decide(store, file, on_conflict)?;
-            add(plan, &file.path, decision)
+            Ok(add(plan, &file.path, decision))
         });
-        outcomes.collect::<Result<_, Error>>().map(Ok)
-    })
+        outcomes.collect::<Result<Vec<_>, Error>>().map(Ok)
+    })?;
+    warnings.extend(damage(files, &outcomes));
+    Ok((outcomes, warnings))
 }
 
 /// Says what [`import_memories`] would do. It takes no lock.
@@ -149,9 +151,27 @@ pub(super) fn import_dry_run(
     store: &Store<'_>,
     files: &[ImportFile],
     on_conflict: OnConflict,
-) -> Result<Vec<Outcome>, Error> {
+) -> Result<(Vec<Outcome>, Warnings), Error> {
     let outcomes = files.iter().map(|file| decide(store, file, on_conflict).map(Outcome::from));
-    outcomes.collect()
+    let outcomes: Vec<_> = outcomes.collect::<Result<_, Error>>()?;
+    let warnings = damage(files, &outcomes);
+    Ok((outcomes, warnings))
+}
+
+/// A warning for each file that is imported although its front matter cannot be read.
+fn damage(files: &[ImportFile], outcomes: &[Outcome]) -> Warnings {
+    let imported = files.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_written());
+    let damage = imported.filter_map(|(ImportFile { path, text }, _)| {
+        let error = Memory::read(path, text).err()?;
+        Some(format!("`{path}` is imported as it is: {}", error.message()))
+    });
+    damage.collect()
+}
+
+impl Outcome {
+    fn is_written(&self) -> bool {
+        matches!(self, Self::Added | Self::Replaced)
+    }
 }
 
 impl From<Decision> for Outcome {
@@ -166,18 +186,17 @@ impl From<Decision> for Outcome {
 }
 
 /// Adds the change of one file to a plan.
-fn add(plan: &mut Plan<'_>, path: &MemoryPath, decision: Decision) -> Result<Outcome, Error> {
+fn add(plan: &mut Plan<'_>, path: &MemoryPath, decision: Decision) -> Outcome {
+    let indexed = |text: &str| indexed(&Memory::read_in_part(path, text).0);
     match &decision {
-        Decision::Create(text) => {
-            plan.create(path, text.clone(), indexed(&Memory::read(path, text)?));
-        }
+        Decision::Create(text) => plan.create(path, text.clone(), indexed(text)),
         Decision::Edit(before, splices, text) => {
-            plan.edit(path, before, splices.clone(), indexed(&Memory::read(path, text)?));
+            plan.edit(path, before, splices.clone(), indexed(text));
         }
-        Decision::Keep(before) => plan.index(path, indexed(&Memory::read(path, &before.text)?)),
+        Decision::Keep(before) => plan.index(path, indexed(&before.text)),
         Decision::Skip(_) => {}
     }
-    Ok(decision.into())
+    decision.into()
 }
 
 fn decide(
@@ -192,6 +211,8 @@ fn decide(
     }
     let new = match text_of_person(path, text, store.call.context.now) {
         Ok(new) => new,
+        // A person can mend a key later. The text is found until then.
+        Err(_) if FrontMatter::read_in_part(text).0.is_there() => text.clone(),
         Err(error) => return skip(error),
     };
     let before = match store.memory(path) {
@@ -234,7 +255,7 @@ fn changes(
     before: &Text,
 ) -> Result<Option<Vec<Splice>>, Error> {
     let ImportFile { path, text } = file;
-    let front = FrontMatter::read(text).map_err(|error| Error::damaged(&path.file(), &error))?;
+    let (front, _) = FrontMatter::read_in_part(text);
     if !front.is_there() {
         let update = Update { content: Some(front.body().to_owned()), ..Update::default() };
         return updated(path, &before.text, &update, store.call.context.now, OF_PEOPLE);
