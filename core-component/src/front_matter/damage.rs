@@ -12,6 +12,7 @@ const MAX_WORDS: usize = 2;
 pub(super) fn is_like_mapping(yaml: &str) -> bool {
     first_line(yaml).is_some_and(|line| {
         let Some((key, value)) = line.split_once(':') else { return false };
+        let key = key.trim_matches(['"', '\'']);
         let is_in_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
         let begins = key.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let is_key = begins && key.chars().all(is_in_key) && key.split(' ').count() <= MAX_WORDS;
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn text_between_rules_is_no_mapping() {
-        for mapping in ["title: a: b\n", "# c\n\nMy key: [\n", "tags:\n- a\n", "größe: @1\n"] {
+        for mapping in ["title: a: b\n", "# c\n\nMy key: [\n", "tags:\n- a\n", "größe: @1\n", "\"a b\": c: d\n"] {
             assert!(is_like_mapping(mapping), "{mapping:?}");
         }
         for text in [

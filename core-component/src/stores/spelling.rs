@@ -5,8 +5,8 @@ use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed}
 use sha2::{Digest, Sha256};
 
 /// The characters before this one have a spelling in ASCII: all scripts in use but Hangul, which is
-/// spelled by its letters. The limit leaves two thirds of the tables of `any_ascii` out of the
-/// component (350 kB).
+/// spelled by its letters. The limit leaves 300 kB of the tables of `any_ascii` out of the
+/// component.
 const END_OF_TABLES: char = '\u{a000}';
 
 /// The spelling of a name in words of lower-case letters and digits, joined by `-`. It has at most
