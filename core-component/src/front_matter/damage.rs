@@ -171,7 +171,13 @@ mod tests {
 
     #[test]
     fn text_between_rules_is_no_mapping() {
-        for mapping in ["title: a: b\n", "# c\n\nMy key: [\n", "tags:\n- a\n", "größe: @1\n", "\"a b\": c: d\n"] {
+        for mapping in [
+            "title: a: b\n",
+            "# c\n\nMy key: [\n",
+            "tags:\n- a\n",
+            "größe: @1\n",
+            "\"a b\": c: d\n",
+        ] {
             assert!(is_like_mapping(mapping), "{mapping:?}");
         }
         for text in [

@@ -163,7 +163,7 @@ fn damage(files: &[ImportFile], outcomes: &[Outcome]) -> Warnings {
     let imported = files.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_written());
     let damage = imported.filter_map(|(ImportFile { path, text }, _)| {
         let error = Memory::read(path, text).err()?;
-        Some(format!("`{path}` is imported as it is: {}", error.message()))
+        Some(format!("imported as it is: {}", error.message()))
     });
     damage.collect()
 }
