@@ -27,7 +27,7 @@ pub(super) fn is_like_collection(yaml: &str) -> bool {
 
 /// The first line that is neither blank nor a comment.
 fn first_line(yaml: &str) -> Option<&str> {
-    let mut lines = lines(yaml).map(|(_, line)| line.trim_end());
+    let mut lines = lines(yaml).map(|(_, line)| line.trim());
     lines.find(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
@@ -86,9 +86,8 @@ pub(super) fn with_repair(yaml: &str, error: YamlError) -> YamlError {
             return YamlError { line: number + 1, message };
         }
     }
-    let margin = |line: &str| line.len() - line.trim_start().len();
-    if lines.get(at_error).is_some_and(|(_, line)| line[..margin(line)].contains('\t')) {
-        let message = format!("{}; indent with spaces, not with tabs", error.message);
+    if lines.get(at_error).is_some_and(|(_, line)| line.contains('\t')) {
+        let message = format!("{}; write spaces instead of tabs", error.message);
         return YamlError { message, ..error };
     }
     error
@@ -151,6 +150,9 @@ mod tests {
             assert!(error.message.ends_with(repair), "{yaml:?}: {}", error.message);
             assert!(error.message.contains("; quote the value: "), "{yaml:?}: {}", error.message);
         }
+        let tab = "title:\tx\n\ty: 1\n";
+        let error = with_repair(tab, yaml::parse(tab, 100).expect_err(tab));
+        assert!(error.message.ends_with("; write spaces instead of tabs"), "{}", error.message);
         for (yaml, line) in [("tags: [a\nsource: mcp\n", 2), ("a: 1\na: 2\n", 2)] {
             let error = with_repair(yaml, yaml::parse(yaml, 100).expect_err(yaml));
             assert_eq!(error.line, line, "{yaml:?}");
