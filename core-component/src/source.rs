@@ -54,6 +54,12 @@ impl Request {
             && (self.include_archived || !entry.is_archived)
     }
 
+    /// Whether an entry cannot be a hit only because it has no date.
+    fn misses_date_of(&self, entry: &Entry) -> bool {
+        let is_shown = self.include_archived || !entry.is_archived;
+        entry.created_at.is_none() && is_shown && !self.covers(None)
+    }
+
     /// Whether a span of time meets the range. An entry without one is in no range.
     fn covers(&self, span: Option<(Timestamp, Timestamp)>) -> bool {
         match span {
@@ -190,8 +196,17 @@ pub(crate) struct Entries<'a> {
     others: Vec<Owner>,
     hidden: Vec<f64>,
     skipped: Vec<Skipped>,
+    undated: Vec<Undated>,
     warnings: Vec<String>,
     wants_vector: bool,
+}
+
+/// A document with words of the query that a range of time leaves out, because it has no date.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Undated {
+    /// The index of its owner.
+    pub owner: usize,
+    pub path: String,
 }
 
 /// What a search did not read, because its work was used up.
@@ -214,6 +229,7 @@ pub(crate) struct Found {
     /// has.
     pub hidden: Vec<f64>,
     pub skipped: Vec<Skipped>,
+    pub undated: Vec<Undated>,
     pub warnings: Vec<String>,
     /// Whether entries have vectors and the request has none.
     pub wants_vector: bool,
@@ -235,6 +251,7 @@ impl<'a> Entries<'a> {
             others,
             hidden,
             skipped,
+            undated: Vec::new(),
             warnings,
             wants_vector: false,
         }
@@ -271,6 +288,7 @@ impl<'a> Entries<'a> {
     pub fn add_counted(&mut self, entry: Entry, counts: Counts, matches: Match) {
         self.go_on_to(entry.created_at);
         let can_be_hit = self.request.admits_entry(&entry);
+        self.note_undated(&entry, &counts);
         let owner = self.owners.len() - 1;
         self.corpus.add_counted(counts, matches, can_be_hit.then_some((owner, entry)));
     }
@@ -292,6 +310,7 @@ impl<'a> Entries<'a> {
         let mut counts = self.request.query.count(&entry.text);
         counts.add(&self.request.query.count(&entry.about));
         let can_be_hit = self.request.admits_entry(&entry);
+        self.note_undated(&entry, &counts);
         self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
     }
 
@@ -312,6 +331,19 @@ impl<'a> Entries<'a> {
             let matches = Match::of_words(counts.any());
             let entry = Entry { unread: Some(Unread { document, at }), ..entry(at) };
             self.add_counted(entry, counts, matches);
+        }
+    }
+
+    /// Notes the document of an entry of the last owner, if it is left out because it has no date.
+    fn note_undated(&mut self, entry: &Entry, counts: &Counts) {
+        if !counts.any() || !self.request.misses_date_of(entry) {
+            return;
+        }
+        let of_index = entry.unread.map(|unread| self.documents[unread.document].path.clone());
+        let Some(path) = of_index.or_else(|| entry.path.clone()) else { return };
+        let undated = Undated { owner: self.owners.len() - 1, path };
+        if self.undated.last() != Some(&undated) {
+            self.undated.push(undated);
         }
     }
 
@@ -351,7 +383,16 @@ impl<'a> Entries<'a> {
 
     pub fn found(self) -> Found {
         let Self {
-            corpus, owners, documents, others, hidden, skipped, warnings, wants_vector, ..
+            corpus,
+            owners,
+            documents,
+            others,
+            hidden,
+            skipped,
+            undated,
+            warnings,
+            wants_vector,
+            ..
         } = self;
         let has_word = corpus.has_any_term();
         Found {
@@ -362,6 +403,7 @@ impl<'a> Entries<'a> {
             others,
             hidden,
             skipped,
+            undated,
             warnings,
             wants_vector,
             is_unsearched: false,

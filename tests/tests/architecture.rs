@@ -120,6 +120,7 @@ fn the_core_depends_on_no_clock_file_database_or_protocol() {
     let allowed = [
         "agent-memory-storage",
         "agent-memory-storage-memory",
+        "any_ascii",
         "frostem",
         "jiff",
         "libm",

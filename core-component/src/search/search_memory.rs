@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::skipped::not_read;
+use super::undated::without_date;
 use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
 use crate::existing::{MAX_NAMES, did_you_mean};
@@ -281,6 +282,7 @@ fn output(
         others,
         hidden,
         skipped,
+        undated,
         mut warnings,
         is_unsearched,
         ..
@@ -288,6 +290,7 @@ fn output(
     let is_partial = !warnings.is_empty();
     bound_warnings(&mut warnings);
     warnings.extend(not_read(request, &skipped));
+    warnings.extend(without_date(&owners, &undated));
     fuse(&mut candidates, |(_, entry)| entry.similarity);
     let mut candidates: Vec<_> = candidates
         .into_iter()

@@ -67,6 +67,7 @@ impl Tool for AddMemory {
             source: Some(OF_MODELS.to_owned()),
             expires_at,
             citations: input::citations(input.citations)?,
+            ..Metadata::default()
         };
         let (store, mut warnings) = Store::open_or_create(call, &input.store)?;
         let update = call.listed("stores", "update_memory");

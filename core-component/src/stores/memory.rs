@@ -2,7 +2,7 @@
 
 use super::error::{Code, Error};
 use super::path::MemoryPath;
-use crate::front_matter::{FrontMatter, KeyChange, document};
+use crate::front_matter::{FrontMatter, KeyChange, document, with_front_matter};
 use crate::passage::replace_passage;
 use crate::storage::Splice;
 use crate::time::{Date, Timestamp};
@@ -15,6 +15,28 @@ pub(super) const OF_MODELS: &str = "mcp";
 /// The source of memories that a person writes.
 pub(super) const OF_PEOPLE: &str = "user";
 
+/// The keys that date a memory's creation and its last change: ours, and those of other programs. The
+/// first one with a date counts.
+const CREATED: [&str; 3] = ["created_at", "created", "date"];
+const UPDATED: [&str; 3] = ["updated_at", "updated", "modified"];
+
+/// When a memory was written: at a moment, or on a day if its file says no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    At(Timestamp),
+    On(Date),
+}
+
+impl Written {
+    /// The moment; the beginning of the day in UTC.
+    fn moment(self) -> Option<Timestamp> {
+        match self {
+            Self::At(moment) => Some(moment),
+            Self::On(day) => start_of_day(day),
+        }
+    }
+}
+
 /// The front matter of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Metadata {
@@ -24,6 +46,10 @@ pub(super) struct Metadata {
     pub source: Option<String>,
     pub expires_at: Option<Timestamp>,
     pub citations: Vec<String>,
+    /// Its creation, or else its last change.
+    pub written: Option<Written>,
+    /// The names that other programs give it: its title and its aliases.
+    pub names: Vec<String>,
 }
 
 impl Metadata {
@@ -133,18 +159,42 @@ impl<'a> Memory<'a> {
     /// `CORRUPTED_DATA` with the line, if the front matter cannot be read or a key that every memory
     /// has has a value of another kind.
     pub fn read(path: &MemoryPath, text: &'a str) -> Result<Self, Error> {
-        let damaged = |error: YamlError| Error::damaged(&path.file(), &error);
-        let front = FrontMatter::read(text).map_err(damaged)?;
-        let metadata = Metadata {
-            created_at: moment(&front, "created_at", start_of_day).map_err(damaged)?,
-            updated_at: moment(&front, "updated_at", start_of_day).map_err(damaged)?,
-            tags: texts(&front, "tags").map_err(damaged)?,
-            source: front.get("source").and_then(Node::text).map(str::to_owned),
-            expires_at: moment(&front, "expires_at", end_of_day).map_err(damaged)?,
-            citations: texts(&front, "citations").map_err(damaged)?,
-        };
-        Ok(Self { content: front.body(), metadata })
+        let (memory, damage) = Self::read_in_part(path, text);
+        damage.map_or(Ok(memory), Err)
     }
+
+    /// Reads what can be read of a memory's file, with the error that [`read`](Self::read) gives. If
+    /// the front matter is no YAML, the content is the whole text.
+    pub fn read_in_part(path: &MemoryPath, text: &'a str) -> (Self, Option<Error>) {
+        let (front, mut damage) = FrontMatter::read_in_part(text);
+        let created = written(&front, &CREATED);
+        let updated = written(&front, &UPDATED);
+        known(moment(&front, "created_at", start_of_day), &mut damage);
+        known(moment(&front, "updated_at", start_of_day), &mut damage);
+        let metadata = Metadata {
+            created_at: created.and_then(Written::moment),
+            updated_at: updated.and_then(Written::moment),
+            tags: known(texts(&front, "tags"), &mut damage),
+            source: front.get("source").and_then(Node::text).map(str::to_owned),
+            expires_at: known(moment(&front, "expires_at", end_of_day), &mut damage),
+            citations: known(texts(&front, "citations"), &mut damage),
+            written: created.or(updated),
+            names: ["title", "aliases", "alias"]
+                .iter()
+                .flat_map(|key| texts(&front, key).unwrap_or_default())
+                .collect(),
+        };
+        let damage = damage.map(|error| Error::damaged(&path.file(), &error));
+        (Self { content: front.body(), metadata }, damage)
+    }
+}
+
+/// A value that was read. An error is noted if it is the first one.
+fn known<T: Default>(read: Result<T, YamlError>, damage: &mut Option<YamlError>) -> T {
+    read.unwrap_or_else(|error| {
+        damage.get_or_insert(error);
+        T::default()
+    })
 }
 
 /// The text of a new memory's file.
@@ -162,7 +212,7 @@ pub(super) fn text_of_person(
     text: &str,
     now: Timestamp,
 ) -> Result<String, Error> {
-    let memory = Memory::read(path, text)?;
+    Memory::read(path, text)?;
     let front = FrontMatter::read(text).map_err(|error| Error::damaged(&path.file(), &error))?;
     if front.is_there() {
         return Ok(text.to_owned());
@@ -173,7 +223,7 @@ pub(super) fn text_of_person(
         source: Some(OF_PEOPLE.to_owned()),
         ..Metadata::default()
     };
-    Ok(new_text(memory.content, &metadata))
+    Ok(with_front_matter(text, &keys(&metadata)))
 }
 
 /// The text of a file that a person edited, with a new date of change unless the person set one.
@@ -282,6 +332,24 @@ fn end_of_day(date: Date) -> Option<Timestamp> {
     Timestamp::parse_stored(&format!("{date}T23:59:59.999Z"))
 }
 
+/// The first of these keys that has a date.
+fn written(front: &FrontMatter<'_>, keys: &[&str]) -> Option<Written> {
+    let mut texts = keys.iter().filter_map(|key| front.get(key)?.text());
+    texts.find_map(|text| parse_written(text.trim()))
+}
+
+/// A date as programs and people write it: a day, perhaps with a time, perhaps with a zone, which may
+/// stand after a space.
+fn parse_written(text: &str) -> Option<Written> {
+    if let Some(day) = Date::parse(text) {
+        return Some(Written::On(day));
+    }
+    let (day, time) = text.split_at_checked(10)?;
+    let time = time.replace(' ', "").replace("UTC", "Z").replace("GMT", "Z");
+    let time = time.strip_prefix('T').unwrap_or(&time);
+    Timestamp::parse_stored(&format!("{day}T{time}")).map(Written::At)
+}
+
 fn moment(
     front: &FrontMatter<'_>,
     key: &str,
@@ -307,4 +375,33 @@ fn texts(front: &FrontMatter<'_>, key: &str) -> Result<Vec<String>, YamlError> {
         })
     };
     items.iter().map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_of_other_programs_are_read() {
+        for (text, moment) in [
+            ("2024-01-01T10:00", "2024-01-01T10:00:00.000Z"),
+            ("2024-01-01 10:00", "2024-01-01T10:00:00.000Z"),
+            ("2024-01-01 10:00:30.5", "2024-01-01T10:00:30.500Z"),
+            ("2024-01-01T10:00:00Z", "2024-01-01T10:00:00.000Z"),
+            ("2024-01-01T10:00:00+02:00", "2024-01-01T08:00:00.000Z"),
+            ("2024-01-01 10:00:00 +0200", "2024-01-01T08:00:00.000Z"),
+            ("2024-01-01 10:00:00 -05:00", "2024-01-01T15:00:00.000Z"),
+            ("2024-01-01 10:00:00 UTC", "2024-01-01T10:00:00.000Z"),
+        ] {
+            let read = parse_written(text).and_then(Written::moment).map(|at| at.to_string());
+            assert_eq!(read.as_deref(), Some(moment), "{text}");
+        }
+        let day = Date::parse("2024-01-01").expect("a date");
+        assert_eq!(parse_written("2024-01-01"), Some(Written::On(day)));
+        for none in
+            ["", "yesterday", "2024", "2024-02-30", "{{date}}", "2024-01-01 at noon", "ääääääääää"]
+        {
+            assert_eq!(parse_written(none), None, "{none}");
+        }
+    }
 }

@@ -157,6 +157,18 @@ impl<'a> Store<'a> {
         Ok(Some(read(memory, &text)))
     }
 
+    /// Reads what can be read of a memory and calls `read` with it, and with the error of the rest.
+    /// `None` if there is none.
+    pub fn read_in_part<T>(
+        &self,
+        path: &MemoryPath,
+        read: impl FnOnce(Memory<'_>, &Text, Option<Error>) -> T,
+    ) -> Result<Option<T>, ReadError> {
+        let Some(text) = self.memory(path)? else { return Ok(None) };
+        let (memory, damage) = Memory::read_in_part(path, &text.text);
+        Ok(Some(read(memory, &text, damage)))
+    }
+
     /// The index of a category, with its text. `None` if there is none.
     pub fn index(&self, category: &CategoryPath) -> Result<Option<(Index, Text)>, ReadError> {
         let path = category.index();
