@@ -118,7 +118,7 @@ enum Line {
     Batch(Vec<Value>),
 }
 
-fn line(line: &[u8]) -> Line {
+fn parse(line: &[u8]) -> Line {
     if line.len() > LONGEST {
         let message = format!("the message is longer than {LONGEST} bytes");
         let error = error(ErrorData::invalid_request(message, None), None);
@@ -128,10 +128,12 @@ fn line(line: &[u8]) -> Line {
     if line.is_empty() {
         return Line::Message(Err(None));
     }
-    match serde_json::from_slice(line) {
-        Ok(messages) if line.starts_with(b"[") => Line::Batch(messages),
-        _ => Line::Message(read(line)),
+    if line.starts_with(b"[")
+        && let Ok(messages) = serde_json::from_slice(line)
+    {
+        return Line::Batch(messages);
     }
+    Line::Message(read(line))
 }
 
 /// Reads one message. A malformed one gives the error to answer with, or none for a notification.
@@ -220,7 +222,7 @@ where
                     return None;
                 }
             }
-            let line = line(&self.line);
+            let line = parse(&self.line);
             self.line.clear();
             match line {
                 Line::Message(Ok(message)) => return Some(self.received(message)),
@@ -247,7 +249,7 @@ mod tests {
 
     /// The code and id of the error that answers a line; none if there is no answer.
     fn answer(text: &str) -> Option<(Value, Value)> {
-        let Line::Message(read) = line(text.as_bytes()) else { panic!("a batch: {text}") };
+        let Line::Message(read) = parse(text.as_bytes()) else { panic!("a batch: {text}") };
         let error = read.expect_err("no message")?;
         let mut error = serde_json::to_value(error).expect("JSON");
         Some((error["error"]["code"].take(), error["id"].take()))
