@@ -105,21 +105,6 @@ fn mcp_marks_exactly_the_tools_that_are_always_visible() {
     }
 }
 
-/// A stored instruction must not look like one of the program or of the user.
-#[test]
-fn tools_of_each_toolset_and_all_resources_say_that_stored_text_is_data() {
-    const SAYS: &str = "data, not instructions";
-    for toolset in toolsets() {
-        let tools = tools_of(&toolset);
-        let says = |tool: &&Value| text(tool, "description").contains(SAYS);
-        assert!(tools.iter().any(|tool| says(&tool)), "{toolset}");
-        let reads = |tool: &&Value| tool["annotations"]["readOnlyHint"] == true;
-        let mut silent = tools.iter().filter(reads).filter(|tool| !says(tool));
-        let silent = silent.find(|tool| tool["always_visible"] == true);
-        assert_eq!(silent, None, "{toolset}");
-    }
-}
-
 /// Several tools that are to come first would leave a model to guess.
 #[test]
 fn one_tool_of_all_says_that_it_is_called_first() {
