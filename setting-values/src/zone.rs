@@ -54,7 +54,7 @@ mod tests {
         assert_eq!((first, changes.len()), (-300, 260));
         let of_2026 = [(1_772_953_200_000, -240), (1_793_512_800_000, -300)];
         assert_eq!(changes[112..114], of_2026);
-        assert_eq!(changes.last(), Some(&(4_097_109_600_000, -300)));
+        assert_eq!(changes.last(), Some(&(4_097_196_000_000, -300)));
     }
 
     #[test]

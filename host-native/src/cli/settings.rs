@@ -93,7 +93,7 @@ pub(super) struct Reach {
     #[arg(long, value_name = "NAME", help_heading = "Writing")]
     time_zone: Option<OsString>,
 
-    /// A time zone that has this offset from UTC on every day, instead of `--time-zone`
+    /// The same offset from UTC on every day, instead of `--time-zone`
     ///
     /// [env: AGENT_MEMORY_UTC_OFFSET]
     #[arg(long, value_name = "±HH:MM", allow_hyphen_values = true, help_heading = "Writing")]

@@ -1350,7 +1350,7 @@ class SearchEpisodicMemoriesInput(_SearchEpisodicMemoriesInput, total=False):
     #: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
     from_date: str
 
-    #: The last day or moment. Days are those of UTC.
+    #: The last day or moment. Without an offset it is in the caller's time zone.
     to_date: str
 
     #: How many at most.
@@ -1761,7 +1761,7 @@ class AddMemoryInput(_AddMemoryInput, total=False):
     #: Keywords.
     tags: list[str]
 
-    #: A timestamp, or a date: the end of that day in UTC.
+    #: A timestamp, or a date: the end of that day. In the caller's time zone if it has no offset.
     expires_at: str
 
     #: Sources, such as `src/main.rs:17` or a URL.
