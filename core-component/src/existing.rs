@@ -108,8 +108,8 @@ mod tests {
 
     fn context(agents: Option<&[&str]>) -> Context {
         let context = serde_json::json!({
-            "settings": {"toolsets": []}, "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0, "seed": 1, "agents": agents,
+            "settings": {"toolsets": []}, "now": "2025-01-20T10:00:00.000Z", "seed": 1,
+            "agents": agents,
         });
         serde_json::from_value(context).expect("a context")
     }

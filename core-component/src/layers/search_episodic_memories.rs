@@ -76,35 +76,30 @@ impl Tool for SearchEpisodicMemories {
             to: to.map(|to| to.last),
             limit: input.limit,
         };
-        let mut output = agent.read(|reader| {
+        let (memories, compost, left_out, counts) = agent.read(|reader| {
             let mut memories = reader.search_episodes(&query)?;
             let mut compost =
                 input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
             let left_out = cut_list(&mut memories) + compost.as_mut().map_or(0, cut_list);
             let found_nothing = memories.is_empty() && compost.iter().all(Vec::is_empty);
-            let note = match found_nothing {
-                true => Some(note(&query, input.include_compost, &reader.counts()?)),
-                false => (left_out > 0).then(|| {
-                    format!(
-                        "the answer is long, so the {left_out} oldest matches are left out: call \
-                         again with a `to_date` before the last one"
-                    )
-                }),
-            };
-            Ok(Output { count: memories.len(), memories, compost, note })
+            let counts = if found_nothing { Some(reader.counts()?) } else { None };
+            Ok((memories, compost, left_out, counts))
         })?;
-        if let Some(note) = &mut output.note
-            && let Some(others) = agent.others()?
-        {
-            let (first, rest) = others.split_at(1);
-            *note += &format!(" {}{}", first.to_uppercase(), sentence(rest));
-        }
-        Ok(output)
+        let note = match counts {
+            Some(counts) => Some(note(&query, input.include_compost, &counts, agent.others()?)),
+            None => (left_out > 0).then(|| {
+                format!(
+                    "the answer is long, so the {left_out} oldest matches are left out: call again \
+                     with a `to_date` before the last one"
+                )
+            }),
+        };
+        Ok(Output { count: memories.len(), memories, compost, note })
     }
 }
 
 /// The advice where nothing was found.
-fn note(query: &Query, include_compost: bool, counts: &Counts) -> String {
+fn note(query: &Query, include_compost: bool, counts: &Counts, others: Option<String>) -> String {
     let Counts { episodic, compost, .. } = counts;
     let searched = match include_compost {
         true => episodic + compost,
@@ -125,6 +120,10 @@ fn note(query: &Query, include_compost: bool, counts: &Counts) -> String {
     }
     if !include_compost && *compost > 0 {
         add("Use `include_compost` to search the summaries, too");
+    }
+    if let Some(others) = others {
+        let (first, rest) = others.split_at(1);
+        note += &format!(" {}{}", first.to_uppercase(), sentence(rest));
     }
     note
 }

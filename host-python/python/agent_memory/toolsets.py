@@ -109,7 +109,7 @@ class ReadSummaryOutput(TypedDict):
     #: For `update_summary`.
     version: str
 
-    #: What differs between the agent's schema and this program.
+    #: What differs between the agent's schema and this program, and which agents there are if the file does not exist.
     warnings: list[str]
 
 
@@ -190,6 +190,9 @@ class ListSessionsOutput(_ListSessionsOutput, total=False):
 
     #: Says that older ones are left out, where they are too many for an answer.
     warnings: list[str]
+
+    #: Where to look instead, if there are none.
+    note: str
 
 
 _ReadSessionInputFrom = TypedDict("_ReadSessionInputFrom", {"from": "int"}, total=False)
@@ -385,7 +388,7 @@ class RecordsAddCoreMemoryOutputMemory(_RecordsAddCoreMemoryOutputMemory, total=
     category: str
 
 
-class RecordsAddCoreMemoryOutput(TypedDict):
+class _RecordsAddCoreMemoryOutput(TypedDict):
     """The output of `records_add_core_memory`."""
 
     id: str
@@ -393,6 +396,12 @@ class RecordsAddCoreMemoryOutput(TypedDict):
     created: bool
 
     memory: RecordsAddCoreMemoryOutputMemory
+
+
+class RecordsAddCoreMemoryOutput(_RecordsAddCoreMemoryOutput, total=False):
+    """The output of `records_add_core_memory`."""
+
+    note: str
 
 
 class _AddRecentLearningInput(TypedDict):
@@ -448,7 +457,7 @@ class AddRecentLearningOutputMemory(_AddRecentLearningOutputMemory, total=False)
     category: str
 
 
-class AddRecentLearningOutput(TypedDict):
+class _AddRecentLearningOutput(TypedDict):
     """The output of `add_recent_learning`."""
 
     id: str
@@ -456,6 +465,12 @@ class AddRecentLearningOutput(TypedDict):
     created: bool
 
     memory: AddRecentLearningOutputMemory
+
+
+class AddRecentLearningOutput(_AddRecentLearningOutput, total=False):
+    """The output of `add_recent_learning`."""
+
+    note: str
 
 
 class _AddRecentTaskInput(TypedDict):
@@ -511,7 +526,7 @@ class AddRecentTaskOutputMemory(_AddRecentTaskOutputMemory, total=False):
     category: str
 
 
-class AddRecentTaskOutput(TypedDict):
+class _AddRecentTaskOutput(TypedDict):
     """The output of `add_recent_task`."""
 
     id: str
@@ -521,7 +536,13 @@ class AddRecentTaskOutput(TypedDict):
     memory: AddRecentTaskOutputMemory
 
 
-class _StoreMemoryInput(TypedDict):
+class AddRecentTaskOutput(_AddRecentTaskOutput, total=False):
+    """The output of `add_recent_task`."""
+
+    note: str
+
+
+class StoreMemoryInput(TypedDict, total=False):
     """The input of `store_memory`."""
 
     #: `core` lasts, `learning` was found, `task` was done.
@@ -529,10 +550,6 @@ class _StoreMemoryInput(TypedDict):
 
     #: The memory.
     content: str
-
-
-class StoreMemoryInput(_StoreMemoryInput, total=False):
-    """The input of `store_memory`."""
 
     #: Default `default`.
     agent_id: str
@@ -580,7 +597,7 @@ class StoreMemoryOutputMemory(_StoreMemoryOutputMemory, total=False):
     category: str
 
 
-class StoreMemoryOutput(TypedDict):
+class _StoreMemoryOutput(TypedDict):
     """The output of `store_memory`."""
 
     id: str
@@ -588,6 +605,12 @@ class StoreMemoryOutput(TypedDict):
     created: bool
 
     memory: StoreMemoryOutputMemory
+
+
+class StoreMemoryOutput(_StoreMemoryOutput, total=False):
+    """The output of `store_memory`."""
+
+    note: str
 
 
 class QueryMemoriesInput(TypedDict, total=False):
@@ -854,7 +877,7 @@ class GetMemoryStatsOutputTopTags(TypedDict, total=False):
     count: int
 
 
-class GetMemoryStatsOutput(TypedDict):
+class _GetMemoryStatsOutput(TypedDict):
     """The output of `get_memory_stats`."""
 
     total_memories: int
@@ -874,6 +897,14 @@ class GetMemoryStatsOutput(TypedDict):
     most_accessed: GetMemoryStatsOutputMostAccessed | None
 
     top_tags: list[GetMemoryStatsOutputTopTags]
+
+
+class GetMemoryStatsOutput(_GetMemoryStatsOutput, total=False):
+    """The output of `get_memory_stats`."""
+
+    note: str
+
+    warnings: list[str]
 
 
 class _ConvertRecordsInput(TypedDict):
@@ -929,6 +960,9 @@ class ExportRecordsOutput(_ExportRecordsOutput, total=False):
     """The output of `export_records`."""
 
     cursor: str
+
+    #: Records that the text lacks, because they cannot be read.
+    warnings: list[str]
 
 
 class _ImportRecordsInput(TypedDict):
@@ -1004,6 +1038,8 @@ class ArchiveMemoriesOutput(_ArchiveMemoriesOutput, total=False):
 
     #: For the next call; absent after the last page.
     cursor: str
+
+    warnings: list[str]
 
 
 class GetMemorySummaryInput(TypedDict):
@@ -1275,6 +1311,9 @@ class GetCoreMemoriesOutput(_GetCoreMemoriesOutput, total=False):
 
     next: int
 
+    #: Where to look instead, if there are none.
+    note: str
+
 
 _GetRecentMemoriesInputFrom = TypedDict("_GetRecentMemoriesInputFrom", {"from": "int"}, total=False)
 
@@ -1316,6 +1355,9 @@ class GetRecentMemoriesOutput(_GetRecentMemoriesOutput, total=False):
 
     next: int
 
+    #: Where to look instead, if there are none.
+    note: str
+
 
 class GetCurrentTaskInput(TypedDict):
     """The input of `get_current_task`."""
@@ -1324,7 +1366,7 @@ class GetCurrentTaskInput(TypedDict):
     agent_id: str
 
 
-class GetCurrentTaskOutput(TypedDict):
+class _GetCurrentTaskOutput(TypedDict):
     """The output of `get_current_task`."""
 
     task: str | None
@@ -1332,6 +1374,13 @@ class GetCurrentTaskOutput(TypedDict):
     started_at: str | None
 
     updated_at: str | None
+
+
+class GetCurrentTaskOutput(_GetCurrentTaskOutput, total=False):
+    """The output of `get_current_task`."""
+
+    #: Where to look instead, if there is none.
+    note: str
 
 
 class _SearchEpisodicMemoriesInput(TypedDict):
@@ -1399,7 +1448,7 @@ class SearchEpisodicMemoriesOutput(_SearchEpisodicMemoriesOutput, total=False):
     #: With `include_compost`; `limit` holds for it alone.
     compost: list[SearchEpisodicMemoriesOutputCompost]
 
-    #: Where nothing was found, or too much for an answer: how to find more.
+    #: Where nothing was found, or too much for an answer: how to find more, and which agents there are.
     note: str
 
 
@@ -1608,7 +1657,7 @@ class CortexGetRecentMemoriesOutputMemories(_CortexGetRecentMemoriesOutputMemori
     next: int
 
 
-class CortexGetRecentMemoriesOutput(TypedDict):
+class _CortexGetRecentMemoriesOutput(TypedDict):
     """The output of `cortex_get_recent_memories`."""
 
     #: `all` for the whole store.
@@ -1619,6 +1668,13 @@ class CortexGetRecentMemoriesOutput(TypedDict):
     memories: list[CortexGetRecentMemoriesOutputMemories]
 
     warnings: list[str]
+
+
+class CortexGetRecentMemoriesOutput(_CortexGetRecentMemoriesOutput, total=False):
+    """The output of `cortex_get_recent_memories`."""
+
+    #: Where to look instead, if there is nothing.
+    note: str
 
 
 class _ListMemoriesInput(TypedDict):
@@ -1666,7 +1722,7 @@ class ListMemoriesOutputSubcategories(TypedDict):
     description: str | None
 
 
-class ListMemoriesOutput(TypedDict):
+class _ListMemoriesOutput(TypedDict):
     """The output of `list_memories`."""
 
     #: `all` for the root.
@@ -1681,6 +1737,13 @@ class ListMemoriesOutput(TypedDict):
     has_more: bool
 
     warnings: list[str]
+
+
+class ListMemoriesOutput(_ListMemoriesOutput, total=False):
+    """The output of `list_memories`."""
+
+    #: Where to look instead, if there is nothing.
+    note: str
 
 
 _GetMemoryInputFrom = TypedDict("_GetMemoryInputFrom", {"from": "int"}, total=False)

@@ -14,7 +14,7 @@ export_tools! {
         add_core_memory = "records_add_core_memory" (content: String, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>);
         add_recent_learning = "records_add_recent_learning" (content: String, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>);
         add_recent_task = "records_add_recent_task" (content: String, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>);
-        store_memory = "records_store_memory" (r#type: String, content: String, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>, id: Option<String>);
+        store_memory = "records_store_memory" (r#type: Option<String>, content: Option<String>, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>, id: Option<String>);
         query_memories = "records_query_memories" (agent_id: Option<String>, ids: Option<Vec<String>>, r#type: Option<String>, tags: Option<Vec<String>>, search: Option<String>, importance: Option<String>, category: Option<String>, archived: Option<bool>, limit: Option<i64>, offset: Option<i64>, sort_by: Option<String>, sort_order: Option<String>);
         update_memory = "records_update_memory" (id: String, agent_id: Option<String>, content: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>, archived: Option<bool>, version: Option<String>);
         delete_memory = "records_delete_memory" (id: String, agent_id: Option<String>, permanent: Option<bool>);
