@@ -22,9 +22,9 @@ pub struct Caller {
 /// everything.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
-    /// The only agents, or all.
+    /// The only agents, or all. With exactly one, a request that names no agent is for that one.
     pub agents: Option<Vec<String>>,
-    /// The only stores, or all.
+    /// The only stores, or all. With exactly one, a request that names no store is for that one.
     pub stores: Option<Vec<String>>,
 }
 
