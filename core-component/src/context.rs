@@ -52,10 +52,12 @@ pub struct Context {
     /// The caller's time zone. Without one, it is UTC.
     #[serde(default)]
     pub zone: Zone,
-    /// The agents that the caller may use, or all if it is none.
+    /// The agents that the caller may use and hear of, or all if it is none. With exactly one, a
+    /// request that names no agent is for that one.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// The stores that the caller may use, or all if it is none.
+    /// The stores that the caller may use and hear of, or all if it is none. With exactly one, a
+    /// request that names no store is for that one.
     #[serde(default)]
     pub stores: Option<Vec<String>>,
     /// The models that the host asks for this caller's follow-ups, the preferred one first.
