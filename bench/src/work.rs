@@ -15,7 +15,7 @@ pub const AGENT: &str = "ada";
 
 /// The context of a call without a host.
 pub fn context() -> Context {
-    let context = json!({"settings": {"toolsets": ["sessions"]}, "utc_offset_minutes": 0,
+    let context = json!({"settings": {"toolsets": ["sessions"]},
         "now": "2025-01-20T10:00:00.000Z", "seed": 1});
     serde_json::from_value(context).expect("a context")
 }

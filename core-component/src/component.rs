@@ -5,6 +5,7 @@ use crate::context::{Context, EmbeddedText, Settings};
 use crate::storage::{self, Documents, Storage, Tree, Writer, database as sql};
 use crate::time::Timestamp;
 use crate::toolbox;
+use crate::zone::{Zone, ZoneChange};
 
 #[allow(missing_docs, reason = "generated from `wit/`, which documents each item")]
 mod bindings {
@@ -119,7 +120,7 @@ fn context(given: exported::Context) -> Result<Context, exported::Failure> {
         now: Timestamp::from_milliseconds(given.now).ok_or_else(|| {
             invalid(format!("`now` is `{}`: it has to be in the years 0000 to 9999", given.now))
         })?,
-        utc_offset_minutes: given.utc_offset_minutes,
+        zone: zone(given.zone),
         agents: given.agents,
         stores: given.stores,
         models: given.models,
@@ -127,6 +128,17 @@ fn context(given: exported::Context) -> Result<Context, exported::Failure> {
         vector: given.vector.map(|of| EmbeddedText { text: of.text, vector: of.vector }),
         seed: given.seed,
     })
+}
+
+fn zone(given: exported::Zone) -> Zone {
+    let change = |change: exported::ZoneChange| ZoneChange {
+        at: change.at,
+        offset_minutes: change.offset_minutes,
+    };
+    Zone {
+        offset_minutes: given.offset_minutes,
+        changes: given.changes.into_iter().map(change).collect(),
+    }
 }
 
 fn outcome(outcome: toolbox::Outcome) -> exported::Outcome {

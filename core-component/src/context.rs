@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::time::{Date, Timestamp};
+use crate::zone::Zone;
 
 /// The mounted toolsets and their settings.
 ///
@@ -48,12 +49,15 @@ pub struct Context {
     pub settings: Settings,
     /// When the call arrived.
     pub now: Timestamp,
-    /// The offset of the local time zone from UTC at that moment, in minutes, positive to the east.
-    pub utc_offset_minutes: i32,
-    /// The agents that the caller may use, or all if it is none.
+    /// The caller's time zone. Without one, it is UTC.
+    #[serde(default)]
+    pub zone: Zone,
+    /// The agents that the caller may use and hear of, or all if it is none. With exactly one, a
+    /// request that names no agent is for that one.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
-    /// The stores that the caller may use, or all if it is none.
+    /// The stores that the caller may use and hear of, or all if it is none. With exactly one, a
+    /// request that names no store is for that one.
     #[serde(default)]
     pub stores: Option<Vec<String>>,
     /// The models that the host asks for this caller's follow-ups, the preferred one first.
@@ -80,8 +84,23 @@ impl Context {
         self.stores.as_ref().is_none_or(|stores| stores.iter().any(|one| one == store))
     }
 
-    /// The date of the call in the local time zone.
-    pub(crate) fn today(&self) -> Date {
-        self.now.date_at(self.utc_offset_minutes)
+    /// The only agent that the caller may use, if there is exactly one.
+    pub(crate) fn only_agent(&self) -> Option<&str> {
+        only(self.agents.as_deref())
     }
+
+    /// The only store that the caller may use, if there is exactly one.
+    pub(crate) fn only_store(&self) -> Option<&str> {
+        only(self.stores.as_deref())
+    }
+
+    /// The date of the call in the caller's time zone.
+    pub(crate) fn today(&self) -> Date {
+        self.zone.date_at(self.now)
+    }
+}
+
+fn only(names: Option<&[String]>) -> Option<&str> {
+    let (first, others) = names?.split_first()?;
+    others.iter().all(|name| name == first).then_some(first)
 }

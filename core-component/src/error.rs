@@ -4,9 +4,12 @@
 use serde::Serialize;
 use serde_json::json;
 
+use crate::context::Context;
+use crate::existing::{agent_not_granted, differs_only_in_case};
 use crate::names::NAME_ACCEPTED;
 use crate::storage::{self, ErrorCode, MAY_STAND};
 use crate::tool::{Call, Category, Refusal, ToolError, Violation, not_accepted};
+use crate::version::conflict_message;
 
 /// The error codes that callers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -20,6 +23,7 @@ pub(crate) enum Code {
     LimitExceeded,
     InternalError,
     Busy,
+    Conflict,
     InvalidPath,
     StoreNotFound,
     CategoryNotFound,
@@ -33,6 +37,7 @@ impl Code {
     fn category(self) -> Category {
         match self {
             Self::InvalidInput
+            | Self::Conflict
             | Self::InvalidPath
             | Self::MemoryExists
             | Self::DestinationExists => Category::Invalid,
@@ -58,18 +63,21 @@ pub(crate) struct Error {
     message: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Violation>,
+    /// The name of the call's agent and the existing one from which it differs only in case.
+    #[serde(skip)]
+    twin: Option<(String, String)>,
 }
 
 impl Error {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: Vec::new() }
+        Self { code, message: message.into(), details: Vec::new(), twin: None }
     }
 
     /// The error of an input field whose value the schema accepts and the tool refuses. `accepted` says
     /// what the tool takes.
     pub fn at(code: Code, message: impl Into<String>, field: &str, accepted: String) -> Self {
         let details = vec![Violation { pointer: format!("/{field}"), accepted }];
-        Self { code, message: message.into(), details }
+        Self { code, message: message.into(), details, twin: None }
     }
 
     pub fn message(&self) -> &str {
@@ -98,6 +106,12 @@ impl Error {
         }
     }
 
+    /// The document or record is no longer that of the caller's `version`.
+    pub fn conflict(what: &str, tool: &str) -> Self {
+        let message = conflict_message(what, tool);
+        Self::at(Code::Conflict, message, "version", "the version that a read returns now".into())
+    }
+
     /// No earlier page returned this cursor.
     pub fn invalid_cursor(cursor: &str) -> Self {
         let message = format!(
@@ -106,12 +120,23 @@ impl Error {
         Self::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
     }
 
-    /// The name of the agent differs only in case from an existing one.
+    /// The name of the agent differs only in case from an existing one. [`Error::for_caller`] hides
+    /// that one from callers that may not use it.
     pub fn case_twin(name: &str, twin: &str) -> Self {
-        let message = format!(
-            "agent `{name}` differs from the existing agent `{twin}` only in case: use that name"
-        );
-        Self::at(Code::InvalidInput, message, "agent_id", format!("`{twin}`"))
+        let message = differs_only_in_case("agent", name, twin, true);
+        let error = Self::at(Code::InvalidInput, message, "agent_id", format!("`{twin}`"));
+        Self { twin: Some((name.to_owned(), twin.to_owned())), ..error }
+    }
+
+    /// The error as the caller may hear it: without the name of an agent that it may not use.
+    pub fn for_caller(self, context: &Context) -> Self {
+        match &self.twin {
+            Some((name, twin)) if !context.reaches(twin) => {
+                let message = differs_only_in_case("agent", name, twin, false);
+                Self::at(Code::InvalidInput, message, "agent_id", "another name".into())
+            }
+            _ => self,
+        }
     }
 
     /// Nothing can have this name.
@@ -125,15 +150,14 @@ impl Error {
         if call.context.reaches(agent) {
             return Ok(());
         }
-        let message = format!("agent `{agent}` is not granted to this caller: ask for a grant");
-        Err(Self::new(Code::PermissionError, message))
+        Err(Self::new(Code::PermissionError, agent_not_granted(call.context, agent)))
     }
 }
 
 impl ToolError for Error {
     fn invalid_input(violations: Vec<Violation>) -> Self {
         let message = not_accepted(&violations);
-        Self { code: Code::InvalidInput, message, details: violations }
+        Self { code: Code::InvalidInput, message, details: violations, twin: None }
     }
 
     fn internal(message: String) -> Self {

@@ -9,13 +9,22 @@ use crate::text::normalise;
 ///
 /// `INVALID_INPUT` for a control character.
 pub(crate) fn content(text: &str) -> Result<String, Error> {
+    text_of(text, "content")
+}
+
+/// The text of a field as it is stored: line ends are line feeds.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` for a control character.
+pub(crate) fn text_of(text: &str, field: &str) -> Result<String, Error> {
     normalise(text).map_err(|forbidden| {
         let code = u32::from(forbidden.character);
         let message = format!(
-            "line {} of `content` holds the control character U+{code:04X}: remove it",
+            "line {} of `{field}` holds the control character U+{code:04X}: remove it",
             forbidden.line
         );
-        Error::at(Code::InvalidInput, message, "content", "text without control characters".into())
+        Error::at(Code::InvalidInput, message, field, "text without control characters".into())
     })
 }
 

@@ -13,7 +13,7 @@
 //! storage.grant(Place::repository("/project"));
 //! let context: Context = serde_json::from_str(
 //!     r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
-//!         "utc_offset_minutes": 0, "seed": 1}"#,
+//!         "zone": {"offset_minutes": 60}, "seed": 1}"#,
 //! )?;
 //! let arguments = r#"{"agent_name": "aristotle", "repo_root": "/project"}"#;
 //! let outcome = toolbox::call_tool(&storage, "start_session", arguments, &context).unwrap();
@@ -22,17 +22,22 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod answer;
 #[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod component;
 pub mod context;
 mod document_index;
 mod error;
+mod existing;
 mod follow_up;
 mod front_matter;
 mod input;
 mod layers;
 mod markdown;
 mod names;
+mod nearest;
+mod page;
+mod passage;
 mod prompt;
 mod ranking;
 mod records;
@@ -46,8 +51,10 @@ pub mod time;
 mod tool;
 pub mod toolbox;
 mod toolset;
+mod version;
 mod words;
 mod work;
 mod yaml;
+pub mod zone;
 
 pub use agent_memory_storage as storage;

@@ -8,6 +8,7 @@ use crate::names::AgentName;
 use crate::ranking::{Corpus, Counts, Match, Query, Ranked, Vector};
 use crate::time::{Date, Timestamp};
 use crate::work::Work;
+use crate::zone::Zone;
 
 /// A search, as sources see it.
 pub(crate) struct Request {
@@ -23,6 +24,8 @@ pub(crate) struct Request {
     /// The earliest and the latest moment of creation, both inclusive.
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
+    /// The zone of days.
+    pub zone: Zone,
     /// Whether archived and expired entries can be hits, and summaries of entries that are gone.
     pub include_archived: bool,
     /// Whether documents are read even if an index knows them.
@@ -46,9 +49,15 @@ impl Request {
 
     /// Whether an entry can be a hit.
     fn admits_entry(&self, entry: &Entry) -> bool {
-        let last = |first: Timestamp| entry.day.map_or(first, |_| first.end_of_day());
+        let last = |first: Timestamp| entry.day.map_or(first, |day| self.zone.end_of(day));
         self.covers(entry.created_at.map(|first| (first, last(first))))
             && (self.include_archived || !entry.is_archived)
+    }
+
+    /// Whether an entry cannot be a hit only because it has no date.
+    fn misses_date_of(&self, entry: &Entry) -> bool {
+        let is_shown = self.include_archived || !entry.is_archived;
+        entry.created_at.is_none() && is_shown && !self.covers(None)
     }
 
     /// Whether a span of time meets the range. An entry without one is in no range.
@@ -187,8 +196,17 @@ pub(crate) struct Entries<'a> {
     others: Vec<Owner>,
     hidden: Vec<f64>,
     skipped: Vec<Skipped>,
+    undated: Vec<Undated>,
     warnings: Vec<String>,
     wants_vector: bool,
+}
+
+/// A document with words of the query that a range of time leaves out, because it has no date.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Undated {
+    /// The index of its owner.
+    pub owner: usize,
+    pub path: String,
 }
 
 /// What a search did not read, because its work was used up.
@@ -211,6 +229,7 @@ pub(crate) struct Found {
     /// has.
     pub hidden: Vec<f64>,
     pub skipped: Vec<Skipped>,
+    pub undated: Vec<Undated>,
     pub warnings: Vec<String>,
     /// Whether entries have vectors and the request has none.
     pub wants_vector: bool,
@@ -232,6 +251,7 @@ impl<'a> Entries<'a> {
             others,
             hidden,
             skipped,
+            undated: Vec::new(),
             warnings,
             wants_vector: false,
         }
@@ -268,6 +288,7 @@ impl<'a> Entries<'a> {
     pub fn add_counted(&mut self, entry: Entry, counts: Counts, matches: Match) {
         self.go_on_to(entry.created_at);
         let can_be_hit = self.request.admits_entry(&entry);
+        self.note_undated(&entry, &counts);
         let owner = self.owners.len() - 1;
         self.corpus.add_counted(counts, matches, can_be_hit.then_some((owner, entry)));
     }
@@ -289,6 +310,7 @@ impl<'a> Entries<'a> {
         let mut counts = self.request.query.count(&entry.text);
         counts.add(&self.request.query.count(&entry.about));
         let can_be_hit = self.request.admits_entry(&entry);
+        self.note_undated(&entry, &counts);
         self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
     }
 
@@ -309,6 +331,19 @@ impl<'a> Entries<'a> {
             let matches = Match::of_words(counts.any());
             let entry = Entry { unread: Some(Unread { document, at }), ..entry(at) };
             self.add_counted(entry, counts, matches);
+        }
+    }
+
+    /// Notes the document of an entry of the last owner, if it is left out because it has no date.
+    fn note_undated(&mut self, entry: &Entry, counts: &Counts) {
+        if !counts.any() || !self.request.misses_date_of(entry) {
+            return;
+        }
+        let of_index = entry.unread.map(|unread| self.documents[unread.document].path.clone());
+        let Some(path) = of_index.or_else(|| entry.path.clone()) else { return };
+        let undated = Undated { owner: self.owners.len() - 1, path };
+        if self.undated.last() != Some(&undated) {
+            self.undated.push(undated);
         }
     }
 
@@ -348,7 +383,16 @@ impl<'a> Entries<'a> {
 
     pub fn found(self) -> Found {
         let Self {
-            corpus, owners, documents, others, hidden, skipped, warnings, wants_vector, ..
+            corpus,
+            owners,
+            documents,
+            others,
+            hidden,
+            skipped,
+            undated,
+            warnings,
+            wants_vector,
+            ..
         } = self;
         let has_word = corpus.has_any_term();
         Found {
@@ -359,6 +403,7 @@ impl<'a> Entries<'a> {
             others,
             hidden,
             skipped,
+            undated,
             warnings,
             wants_vector,
             is_unsearched: false,

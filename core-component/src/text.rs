@@ -15,7 +15,7 @@ pub(crate) struct ForbiddenCharacter {
 /// The first control character other than tab and line feed. U+2028, U+2029 and the byte order mark
 /// count as control characters: some programs break lines at them, or drop them.
 pub(crate) fn normalise(text: &str) -> Result<String, ForbiddenCharacter> {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = normalise_line_ends(text);
     let allowed = |c: char| match c {
         '\t' | '\n' => true,
         '\u{2028}' | '\u{2029}' | '\u{feff}' => false,
@@ -25,6 +25,11 @@ pub(crate) fn normalise(text: &str) -> Result<String, ForbiddenCharacter> {
         None => Ok(text),
         Some((at, character)) => Err(ForbiddenCharacter { character, line: line_of(&text, at) }),
     }
+}
+
+/// The text with every CRLF and CR replaced by LF.
+pub(crate) fn normalise_line_ends(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
 /// The line that contains the byte at `at`, counted from 1.

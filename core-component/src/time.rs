@@ -9,6 +9,8 @@ use jiff::{SignedDuration, civil};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::zone::Zone;
+
 /// A day of the Gregorian calendar, written `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date(civil::Date);
@@ -26,6 +28,11 @@ impl Date {
         }
         let (year, month, day) = (digits(0..4)?, digits(5..7)?, digits(8..10)?);
         civil::Date::new(year, month as i8, day as i8).ok().map(Self)
+    }
+
+    /// The next day. None after the year 9999.
+    pub(crate) fn tomorrow(self) -> Option<Self> {
+        self.0.tomorrow().ok().map(Self)
     }
 }
 
@@ -61,44 +68,49 @@ pub struct Timestamp(civil::DateTime);
 
 const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
+/// The first millisecond of the year 0000.
+const FIRST: i64 = -62_167_219_200_000;
+/// The last millisecond of the year 9999.
+const LAST: i64 = 253_402_300_799_999;
+
 impl Timestamp {
     /// Parses an RFC 3339 timestamp with any offset.
     pub fn parse(text: &str) -> Option<Self> {
         text.parse().ok().map(|moment| Self(Offset::UTC.to_datetime(moment)))
     }
 
-    /// A time of a day, such as `00:00:00`, in a time zone `offset_minutes` east of UTC.
-    pub(crate) fn of_day(date: Date, time: &str, offset_minutes: i32) -> Option<Self> {
-        let (sign, minutes) = (if offset_minutes < 0 { '-' } else { '+' }, offset_minutes.abs());
-        let zone = format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60);
-        Self::parse_stored(&format!("{date}T{time}{zone}"))
+    /// The first moment of a day in UTC.
+    pub(crate) fn at_midnight(date: Date) -> Self {
+        Self(date.0.at(0, 0, 0, 0))
     }
 
-    /// The last moment of a day that begins at this one.
-    pub fn end_of_day(&self) -> Self {
-        Self(self.0.saturating_add(SignedDuration::from_millis(24 * 3_600_000 - 1)))
-    }
-
-    /// The date in a time zone `offset_minutes` east of UTC. An offset beyond ±25:59 counts as UTC.
-    pub fn date_at(&self, offset_minutes: i32) -> Date {
-        let offset = Offset::from_seconds(offset_minutes.saturating_mul(60)).unwrap_or(Offset::UTC);
-        let local = self.0.saturating_add(SignedDuration::from_secs(offset.seconds().into()));
-        Date(local.date())
+    /// The date in UTC.
+    pub(crate) fn utc_date(&self) -> Date {
+        Date(self.0.date())
     }
 
     /// Parses a timestamp that another program stored. It may have any fraction of a second, which
     /// is cut to milliseconds. Without an offset it is in UTC. None before the year 0000. The end of
     /// 9999 stands for later moments.
     pub fn parse_stored(text: &str) -> Option<Self> {
-        let moment = Self::parse(text).map(|moment| moment.0).or_else(|| {
-            let pieces = Pieces::parse(text).ok()?;
-            let local = pieces.date().to_datetime(pieces.time()?);
-            let offset = pieces.to_numeric_offset().unwrap_or(Offset::UTC);
-            Some(local.saturating_sub(SignedDuration::from_secs(offset.seconds().into())))
-        })?;
-        let nanoseconds = moment.subsec_nanosecond();
-        let cut = moment.with().subsec_nanosecond(nanoseconds - nanoseconds % 1_000_000);
-        cut.build().ok().and_then(Self::in_range)
+        Self::parse_in(text, &Zone::default())
+    }
+
+    /// Parses a timestamp as [`parse_stored`](Self::parse_stored) does. Without an offset it is in a
+    /// zone.
+    pub(crate) fn parse_in(text: &str, zone: &Zone) -> Option<Self> {
+        if let Some(Self(moment)) = Self::parse(text) {
+            return Self::in_range(cut(moment));
+        }
+        let pieces = Pieces::parse(text).ok()?;
+        let local = cut(pieces.date().to_datetime(pieces.time()?));
+        match pieces.to_numeric_offset() {
+            Some(offset) => {
+                let offset = SignedDuration::from_secs(offset.seconds().into());
+                Self::in_range(local.saturating_sub(offset))
+            }
+            None => Self::in_range(local).map(|local| zone.instant_of(local)),
+        }
     }
 
     /// The moment this many milliseconds after 1970-01-01T00:00:00Z. None outside the years 0000 to
@@ -106,6 +118,12 @@ impl Timestamp {
     pub fn from_milliseconds(milliseconds: i64) -> Option<Self> {
         let since = SignedDuration::from_millis(milliseconds);
         EPOCH.checked_add(since).ok().and_then(Self::in_range)
+    }
+
+    /// The same, with the nearest moment of the years 0000 to 9999.
+    pub(crate) fn clamped(milliseconds: i64) -> Self {
+        let milliseconds = milliseconds.clamp(FIRST, LAST);
+        Self(EPOCH.saturating_add(SignedDuration::from_millis(milliseconds)))
     }
 
     /// The milliseconds since 1970-01-01T00:00:00Z.
@@ -117,6 +135,13 @@ impl Timestamp {
     fn in_range(moment: civil::DateTime) -> Option<Self> {
         (moment.year() >= 0).then_some(Self(moment))
     }
+}
+
+/// Without what is finer than a millisecond.
+fn cut(moment: civil::DateTime) -> civil::DateTime {
+    let nanoseconds = moment.subsec_nanosecond();
+    let cut = moment.with().subsec_nanosecond(nanoseconds - nanoseconds % 1_000_000);
+    cut.build().unwrap_or(moment)
 }
 
 /// RFC 3339 in UTC with milliseconds. The texts sort in the order of the moments.
@@ -222,15 +247,5 @@ mod tests {
         for beyond in [-62_167_219_200_001, 253_402_300_800_000, i64::MIN, i64::MAX] {
             assert_eq!(Timestamp::from_milliseconds(beyond), None, "{beyond}");
         }
-    }
-
-    #[test]
-    fn the_local_date_follows_the_offset() {
-        let late = Timestamp::parse("2025-01-20T23:30:00.000Z").expect("a timestamp");
-        assert_eq!(late.date_at(0).to_string(), "2025-01-20");
-        assert_eq!(late.date_at(60).to_string(), "2025-01-21");
-        assert_eq!(late.date_at(-24 * 60).to_string(), "2025-01-19");
-        let last = Timestamp::parse_stored("9999-12-31T23:30:00Z").expect("a timestamp");
-        assert_eq!(last.date_at(60).to_string(), "9999-12-31");
     }
 }

@@ -11,7 +11,7 @@ pub use crate::follow_up::{FollowUp, WantedVector};
 use crate::prompt::{Partial, Prompt};
 use crate::storage::Storage;
 use crate::stores::registry;
-use crate::tool::{Call, Checked, ErasedTool};
+use crate::tool::{Call, Checked, ErasedTool, name_the_only};
 pub use crate::tool::{Category, Refusal};
 use crate::toolset::{FollowUps, MIME_TYPE, Toolset};
 use crate::{layers, records, search, sessions, stores};
@@ -149,7 +149,9 @@ pub fn get_prompt(
 ) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
     let prompt = find_prompt(&toolsets, name)?.1;
-    let arguments = prompt.arguments_of(object(arguments)?).map_err(Failure::invalid)?;
+    let mut arguments = object(arguments)?;
+    name_the_only(context, &mut arguments, |name| prompt.has(name));
+    let arguments = prompt.arguments_of(arguments).map_err(Failure::invalid)?;
     let call = new_call(storage, context, &toolsets);
     let text = (prompt.get)(&call, &arguments);
     Ok(Outcome::of_value(call, text.map(|text| prompt.message(&text))))

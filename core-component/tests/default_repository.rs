@@ -18,7 +18,7 @@ fn storage(repositories: &[&str]) -> MemoryStorage {
 fn context() -> Context {
     let context = json!({
         "settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
-        "utc_offset_minutes": 0, "seed": 1,
+        "seed": 1,
     });
     serde_json::from_value(context).expect("a context")
 }

@@ -96,7 +96,7 @@ impl Scene {
         let toolset = if self.is_store { "stores" } else { "sessions" };
         let context = json!({
             "settings": {"toolsets": [toolset, "search"]}, "now": "2026-01-01T10:00:00.000Z",
-            "utc_offset_minutes": 60, "seed": 1,
+            "zone": {"offset_minutes": 60}, "seed": 1,
         });
         let context = serde_json::from_value(context).expect("a context");
         self.memory.begin_call();

@@ -13,7 +13,7 @@ fn a_caller_with_access_to_two_agents_has_none_to_a_third() {
     let call = |agent: &str, tool: &str| {
         let context = json!({
             "settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0, "seed": 1, "agents": ["ada", "bob"],
+            "seed": 1, "agents": ["ada", "bob"],
         });
         let arguments = json!({"agent_name": agent, "repo_root": "/project"});
         let context = serde_json::from_value(context).expect("a context");
@@ -34,7 +34,7 @@ fn a_caller_with_access_to_one_agent_has_none_to_memories_of_another() {
     let context = |agents: Value| {
         let context = json!({
             "settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0, "seed": 1, "agents": agents,
+            "seed": 1, "agents": agents,
         });
         serde_json::from_value::<Context>(context).expect("a context")
     };
@@ -75,7 +75,7 @@ fn a_caller_of_one_agent_reaches_no_layers_of_another() {
     storage.grant(Place::named("layers"));
     let context = json!({
         "settings": {"toolsets": ["layers"]}, "now": "2025-01-20T10:00:00.000Z",
-        "utc_offset_minutes": 0, "seed": 1, "agents": ["ada"],
+        "seed": 1, "agents": ["ada"],
     });
     let context: Context = serde_json::from_value(context).expect("a context");
     let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
@@ -110,7 +110,7 @@ fn a_name_that_two_mounted_toolsets_share_is_refused_with_both_qualified_names()
     let call = |toolsets: Value, name: &str| {
         let context = json!({
             "settings": {"toolsets": toolsets}, "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0, "seed": 1,
+            "seed": 1,
         });
         let context: Context = serde_json::from_value(context).expect("a context");
         toolbox::call_tool(&storage, name, "{}", &context)
@@ -177,7 +177,7 @@ fn a_caller_of_one_store_reaches_no_other() {
     }
     let context = json!({
         "settings": {"toolsets": ["stores"]}, "now": "2025-01-20T10:00:00.000Z",
-        "utc_offset_minutes": 0, "seed": 1, "stores": ["own"],
+        "seed": 1, "stores": ["own"],
     });
     let context: Context = serde_json::from_value(context).expect("a context");
     let answer = |tool: &str, arguments: &Value| -> Value {

@@ -98,7 +98,7 @@ impl CountingStorage {
     fn call_as(&self, agents: Option<&[&str]>, tool: &str, mut arguments: Value) -> Value {
         let mut context = json!({
             "settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0, "seed": 1,
+            "seed": 1,
         });
         if let Some(agents) = agents {
             context["agents"] = json!(agents);

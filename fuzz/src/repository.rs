@@ -25,13 +25,16 @@ pub const SUMMARY: &str = "aristotle/_summary.md";
 pub const LOG: &str = "aristotle/logs/2025-01-20.md";
 
 /// The context of calls of `sessions`. The target `arguments` has others, too.
-pub const CONTEXT: &str = r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
+pub const CONTEXT: &str =
+    r#"{"settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z", "seed": 1}"#;
 
 /// The context of calls of `records`.
-pub const RECORDS_CONTEXT: &str = r#"{"settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
+pub const RECORDS_CONTEXT: &str =
+    r#"{"settings": {"toolsets": ["records"]}, "now": "2025-01-20T10:00:00.000Z", "seed": 1}"#;
 
 /// The context of calls of `stores`.
-pub const STORES_CONTEXT: &str = r#"{"settings": {"toolsets": ["stores"]}, "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1}"#;
+pub const STORES_CONTEXT: &str =
+    r#"{"settings": {"toolsets": ["stores"]}, "now": "2025-01-20T10:00:00.000Z", "seed": 1}"#;
 
 const ERRORS: [&str; 26] = [
     "InvalidInput",

@@ -169,6 +169,16 @@ impl<'a> Front<'a> {
         none()
     }
 
+    /// Splits the document of a memory with this content. One that begins with a rule may be a body as
+    /// a whole.
+    pub fn of_memory(text: &'a str, content: &str) -> Self {
+        let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if whole == content {
+            return Self { yaml: None, root: Ok(None), body: whole };
+        }
+        Self::of(text)
+    }
+
     /// Whether there is front matter.
     pub fn is_there(&self) -> bool {
         self.yaml.is_some()

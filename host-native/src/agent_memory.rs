@@ -61,7 +61,7 @@ impl Mounted {
         toolbox::Context {
             settings: self.settings.clone(),
             now: arrival.now.as_millisecond(),
-            utc_offset_minutes: arrival.utc_offset_minutes,
+            zone: (*arrival.zone).clone(),
             seed: arrival.seed,
             principal: None,
             agents: caller.reach.agents.clone(),

@@ -1,9 +1,12 @@
 //! The arrival of a call: it gets its number, time, seed and place among the writers.
 
+use crate::capability::toolbox::Zone;
 use crate::queue::{Place, Queue};
-use jiff::{Timestamp, tz::TimeZone};
+use crate::zone::CallZone;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The clock of calls.
@@ -36,7 +39,7 @@ pub enum Random {
 /// Writers that arrive later wait until this call asks for its lock or is dropped.
 pub struct Arrival {
     pub(crate) now: Timestamp,
-    pub(crate) utc_offset_minutes: i32,
+    pub(crate) zone: Arc<Zone>,
     pub(crate) seed: u64,
     /// A writer's place among those that have arrived and have not asked for a lock yet.
     ///
@@ -52,7 +55,6 @@ impl fmt::Debug for Arrival {
         formatter
             .debug_struct("Arrival")
             .field("now", &self.now)
-            .field("utc_offset_minutes", &self.utc_offset_minutes)
             .field("seed", &self.seed)
             .field("writes", &self.writer_place.is_some())
             .finish()
@@ -62,15 +64,15 @@ impl fmt::Debug for Arrival {
 /// What a call has in common with its repetition.
 pub(crate) struct SameCall {
     now: Timestamp,
-    utc_offset_minutes: i32,
+    zone: Arc<Zone>,
     seed: u64,
 }
 
 impl Arrival {
     /// None for a call that may write.
     pub(crate) fn repeatable(&self) -> Option<SameCall> {
-        let Arrival { now, utc_offset_minutes, seed, .. } = *self;
-        self.writer_place.is_none().then_some(SameCall { now, utc_offset_minutes, seed })
+        let same = || SameCall { now: self.now, zone: self.zone.clone(), seed: self.seed };
+        self.writer_place.is_none().then(same)
     }
 }
 
@@ -78,26 +80,25 @@ impl Arrival {
 pub(crate) struct Arrivals {
     clock: Clock,
     random: Random,
-    /// None: the machine's zone.
-    utc_offset_minutes: Option<i32>,
+    zone: CallZone,
     arrived: Mutex<u64>,
     writers: Queue,
     calls: Queue,
 }
 
 impl Arrivals {
-    /// At most `at_once` calls run at once. They start in the order of arrival, so that no call waits
+    /// Without a zone, it is the machine's. At most `at_once` calls run at once. They start in the order of arrival, so that no call waits
     /// for a later one.
     pub(crate) fn new(
         clock: Clock,
         random: Random,
-        utc_offset_minutes: Option<i32>,
+        zone: Option<TimeZone>,
         at_once: usize,
     ) -> Arrivals {
         Arrivals {
             clock,
             random,
-            utc_offset_minutes,
+            zone: CallZone::new(zone),
             arrived: Mutex::new(0),
             writers: Queue::new(1),
             calls: Queue::new(at_once),
@@ -106,9 +107,9 @@ impl Arrivals {
 
     /// The same call once more: it has the time and the seed of the first one, and only reads.
     pub(crate) fn again(&self, first: &SameCall) -> Arrival {
-        let SameCall { now, utc_offset_minutes, seed } = *first;
         let call_place = self.calls.join();
-        Arrival { now, utc_offset_minutes, seed, writer_place: None, call_place }
+        let SameCall { now, zone, seed } = first;
+        Arrival { now: *now, zone: zone.clone(), seed: *seed, writer_place: None, call_place }
     }
 
     pub(crate) fn receive(&self, writes: bool) -> Arrival {
@@ -127,14 +128,11 @@ impl Arrivals {
         let call_place = self.calls.join();
         drop(arrived);
 
-        let utc_offset_minutes = self
-            .utc_offset_minutes
-            .unwrap_or_else(|| TimeZone::system().to_offset(now).seconds() / 60);
         let seed = match self.random {
             Random::System => getrandom::u64().expect("the operating system has random numbers"),
             Random::Fixed(first) => first.wrapping_add(number),
         };
-        Arrival { now, utc_offset_minutes, seed, writer_place, call_place }
+        Arrival { now, zone: self.zone.now(), seed, writer_place, call_place }
     }
 }
 
@@ -148,11 +146,12 @@ mod tests {
             start: "2025-01-20T10:00:00Z".parse().unwrap(),
             step: Duration::from_millis(1500),
         };
-        let arrivals = Arrivals::new(clock, Random::Fixed(7), Some(330), 1);
+        let zone = Some(TimeZone::fixed(jiff::tz::offset(5)));
+        let arrivals = Arrivals::new(clock, Random::Fixed(7), zone, 1);
         arrivals.receive(false);
         let second = arrivals.receive(true);
         assert_eq!(second.now.to_string(), "2025-01-20T10:00:01.5Z");
-        assert_eq!(second.utc_offset_minutes, 330);
+        assert_eq!(second.zone.offset_minutes, 300);
         assert_eq!(second.seed, 8);
         assert!(second.writer_place.is_some());
     }

@@ -15,7 +15,8 @@ use crate::storage::{
     self, FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, StorageOptions,
 };
 use crate::{Clock, Durability, Limits, Model, Random};
-use agent_memory_setting_values::path_mistake;
+use agent_memory_setting_values::{path_mistake, time_zone};
+use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub struct Builder {
     /// The places of families, by label and name.
     members: BTreeMap<String, BTreeMap<String, PathBuf>>,
     utc_offset_minutes: Option<i32>,
+    time_zone: Option<String>,
     storage: StorageOptions,
     clock: Clock,
     random: Random,
@@ -67,6 +69,7 @@ impl Builder {
             settings: Vec::new(),
             members: BTreeMap::new(),
             utc_offset_minutes: None,
+            time_zone: None,
             storage: StorageOptions::default(),
             clock: Clock::default(),
             random: Random::default(),
@@ -131,8 +134,16 @@ impl Builder {
         self
     }
 
-    /// Sets the time zone in which calls see today's date, as minutes east of UTC, less than a day.
-    /// By default it is the machine's zone at the time of each call.
+    /// Sets the time zone of dates, and of timestamps without an offset, by its name in the IANA
+    /// database, such as `America/New_York`. By default it is the machine's zone at the time of each
+    /// call.
+    pub fn time_zone(mut self, name: impl Into<String>) -> Builder {
+        self.time_zone = Some(name.into());
+        self
+    }
+
+    /// Sets a time zone that has the same offset on every day, in minutes east of UTC, less than a
+    /// day. It excludes [`time_zone`](Self::time_zone).
     pub fn utc_offset(mut self, minutes: i32) -> Builder {
         self.utc_offset_minutes = Some(minutes);
         self
@@ -221,12 +232,10 @@ impl Builder {
     /// # Errors
     ///
     /// [`BuildError`]: an unknown toolset or setting, a value that a setting does not accept, a path
-    /// to grant that is not a directory, an offset from UTC of a day or more, or a machine that cannot
-    /// run the component's code.
+    /// to grant that is not a directory, an unknown time zone, an offset from UTC of a day or more or
+    /// beside a time zone, or a machine that cannot run the component's code.
     pub fn build(mut self) -> Result<AgentMemory, BuildError> {
-        if let Some(minutes) = self.utc_offset_minutes.filter(|minutes| minutes.abs() >= DAY) {
-            return Err(BuildError::UtcOffset(minutes));
-        }
+        let zone = self.zone()?;
         if let Some(directory) = &self.data_directory {
             check_path("the data directory", &directory.to_string_lossy())?;
         }
@@ -266,7 +275,7 @@ impl Builder {
         };
         let (clock, random) = (self.clock, self.random);
         let at_once = Limits::CALLS_AT_ONCE;
-        let arrivals = Arrivals::new(clock, random, self.utc_offset_minutes, at_once);
+        let arrivals = Arrivals::new(clock, random, zone, at_once);
         let of_mounted = || mounted.iter();
         Ok(AgentMemory::new(Mounted {
             engine,
@@ -290,6 +299,22 @@ impl Builder {
             arrivals,
             notifier: Notifier::new(),
         }))
+    }
+
+    /// The time zone. None: the machine's.
+    fn zone(&self) -> Result<Option<TimeZone>, BuildError> {
+        match (&self.time_zone, self.utc_offset_minutes) {
+            (Some(_), Some(_)) => Err(BuildError::TwoZones),
+            (Some(name), None) => {
+                time_zone(name).map(Some).ok_or_else(|| BuildError::TimeZone(name.clone()))
+            }
+            (None, Some(minutes)) if minutes.abs() >= DAY => Err(BuildError::UtcOffset(minutes)),
+            (None, Some(minutes)) => {
+                let offset = Offset::from_seconds(minutes * 60);
+                Ok(Some(TimeZone::fixed(offset.expect("it is less than a day"))))
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// The settings of toolsets, after their check against the schemas.
@@ -483,6 +508,14 @@ pub enum BuildError {
     /// The offset from UTC is a day or more.
     #[error("the offset from UTC is {0} minutes, but has to be less than a day")]
     UtcOffset(i32),
+    /// There is no time zone of this name.
+    #[error(
+        "there is no time zone `{0}`: use a name of the IANA database, such as `America/New_York`"
+    )]
+    TimeZone(String),
+    /// A time zone and an offset from UTC are given.
+    #[error("a time zone and an offset from UTC are given: leave one of them out")]
+    TwoZones,
     /// The component does not load.
     #[error("the component cannot be used: {0}")]
     Component(String),

@@ -12,6 +12,7 @@ pub struct Caller {
     pub roots: Option<Arc<dyn Roots>>,
     /// Its models. They are asked before those of the [`Builder`](crate::Builder).
     pub models: Vec<Arc<dyn Model>>,
+    /// The agents and stores that it may use.
     pub reach: Reach,
     /// The vector that an outcome of the same call wanted, from a program that asks its embedder by
     /// itself.
@@ -22,9 +23,9 @@ pub struct Caller {
 /// everything.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
-    /// The only agents, or all.
+    /// The only agents, or all. With exactly one, a request that names no agent is for that one.
     pub agents: Option<Vec<String>>,
-    /// The only stores, or all.
+    /// The only stores, or all. With exactly one, a request that names no store is for that one.
     pub stores: Option<Vec<String>>,
 }
 

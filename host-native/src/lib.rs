@@ -49,6 +49,7 @@ mod roots;
 mod skip;
 pub mod storage;
 mod toolset_setting;
+mod zone;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -39,6 +39,23 @@ fn a_flag_takes_precedence_over_its_variable() {
 }
 
 #[test]
+fn a_time_zone_gives_today_and_excludes_a_fixed_offset() {
+    let zone = "--time-zone=America/New_York";
+    let summer = "--fixed-clock=2026-07-02T03:59:59.999Z";
+    let winter = "--fixed-clock=2026-12-02T04:59:59.999Z";
+    for (clock, file) in [(summer, "2026-07-01.md"), (winter, "2026-12-01.md")] {
+        assert_eq!(session_file(&start(&Repository::new(), &[zone, clock], &[])), file);
+    }
+    let both = start(&Repository::new(), &[zone, "--utc-offset=-04:00"], &[]);
+    assert_eq!(both.status.code(), Some(2), "{both:?}");
+    let message = String::from_utf8_lossy(&both.stderr);
+    assert!(message.contains("`--time-zone` and `--utc-offset` are both given"), "{message}");
+    let variables = [("AGENT_MEMORY_TIME_ZONE", "America/New_York")];
+    let by_flag = start(&Repository::new(), &["--utc-offset=+00:00", summer], &variables);
+    assert_eq!(session_file(&by_flag), "2026-07-02.md");
+}
+
+#[test]
 fn empty_and_unexpanded_values_count_as_not_set() {
     let variables = [
         (CLOCK, NOON),
@@ -83,6 +100,7 @@ fn a_path_that_cannot_be_meant_is_refused_before_anything_is_made() {
 fn an_invalid_value_is_named_with_its_flag_or_variable() {
     let wrong = [
         ("--utc-offset", OFFSET, "2 hours"),
+        ("--time-zone", "AGENT_MEMORY_TIME_ZONE", "Mars/Olympus"),
         ("--fixed-clock", CLOCK, "yesterday"),
         ("--fixed-random", "AGENT_MEMORY_FIXED_RANDOM", "-1"),
         ("--durability", "AGENT_MEMORY_DURABILITY", "some"),

@@ -49,6 +49,10 @@ fn the_example_starts_a_session_adds_an_entry_and_reads_the_summary() {
 
 #[test]
 fn an_offset_of_a_day_is_refused() {
+    let zones = agent_memory_host::AgentMemory::builder().time_zone("Mars/Olympus");
+    let both = zones.clone().utc_offset(0).build();
+    assert!(matches!(both, Err(agent_memory_host::BuildError::TwoZones)));
+    assert!(matches!(zones.build(), Err(agent_memory_host::BuildError::TimeZone(_))));
     let built = |minutes| agent_memory_host::AgentMemory::builder().utc_offset(minutes).build();
     assert!(matches!(built(-1440), Err(agent_memory_host::BuildError::UtcOffset(-1440))));
     assert!(built(1439).is_ok());

@@ -135,6 +135,32 @@ fn a_client_that_cancels_a_call_gets_no_answer_and_can_go_on() {
     assert_eq!(structured(&answer)["created"], true, "{answer}");
 }
 
+#[test]
+fn a_cancelled_call_of_a_batch_is_left_out_of_the_answers() {
+    let repository = Repository::new();
+    let lock = HeldLock::of(&repository);
+    let serve = &mut agent_memory(&repository.root());
+    let mut client = Client::unopened(serve.arg("serve"), ProtocolVersion::Initialized);
+    client.initialize("2025-03-26", json!({}));
+    let call = json!({"name": "start_session", "arguments": repository.arguments(json!({}))});
+    let waiting =
+        |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call});
+    let cancel = |id: &str| {
+        let params = json!({"requestId": id});
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+    };
+    let ping = json!({"jsonrpc": "2.0", "id": "ping", "method": "ping"});
+    client.send(json!([waiting("one"), ping, waiting("two"), cancel("two")]));
+    client.send(cancel("one"));
+    let answers = client.receive_batch();
+    let ids: Vec<_> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, ["ping"], "{answers:?}");
+    client.send(json!([waiting("three"), cancel("three")]));
+    drop(lock);
+    // Nothing of the last batch is left to be answered.
+    assert_eq!(client.request("ping", json!({}))["result"], json!({}));
+}
+
 /// The lock of a repository's tree, held like a writer in another process.
 struct HeldLock(#[expect(dead_code, reason = "held until it is dropped")] rusqlite::Connection);
 

@@ -64,7 +64,9 @@ export interface Case {
   models: string[]
   /** The embedder that the case plays: its vectors of queries by their texts. */
   embedder: { model: string; vectors?: Record<string, number[]> } | undefined
-  clock: { now: string; step_ms: number; utc_offset_minutes: number }
+  /** The only agents and stores that the caller may use. */
+  caller: { agents?: string[]; stores?: string[] }
+  clock: { now: string; step_ms: number; utc_offset_minutes: number; time_zone?: string }
   seed: number
   toolsets: string[]
   faults: unknown[]
@@ -124,6 +126,7 @@ export function readCases(directory: string): Case[] {
       settings: text.settings ?? {},
       models: text.models ?? [],
       embedder: text.embedder,
+      caller: text.caller ?? {},
       clock: { ...defaultClock, ...text.clock },
       seed: text.seed ?? 1,
       toolsets: text.toolsets ?? [toolset],

@@ -9,6 +9,7 @@ import {
   type AgentMemory,
   MemoryCallError,
   type MemoryOptions,
+  type MemoryView,
   openMemory,
   type Outcome,
   type ResourceContents,
@@ -68,12 +69,13 @@ async function run(each: Case): Promise<CaseReport> {
       models: each.models,
       ...(each.embedder && { embedModel: each.embedder.model }),
       clock: { now: each.clock.now, step: each.clock.step_ms },
-      utcOffset: each.clock.utc_offset_minutes,
+      ...zoneOf(each.clock),
       random: { seed: each.seed },
       workers: 1,
     })
+    const view = memory.withReach(each.caller)
     for (const [index, step] of each.steps.entries()) {
-      const stepDifference = await runStep(memory, step, scratch.places, ids, each.embedder?.vectors)
+      const stepDifference = await runStep(view, step, scratch.places, ids, each.embedder?.vectors)
       if (stepDifference !== undefined) difference ??= `step ${index}: ${stepDifference}`
     }
   } catch (error) {
@@ -95,6 +97,10 @@ async function run(each: Case): Promise<CaseReport> {
   }
 }
 
+function zoneOf({ time_zone, utc_offset_minutes }: Case['clock']): Pick<MemoryOptions, 'timeZone' | 'utcOffset'> {
+  return time_zone === undefined ? { utcOffset: utc_offset_minutes } : { timeZone: time_zone }
+}
+
 /** Mounts exactly the toolsets that a case names. */
 function grantsOf(each: Case, scratch: Scratch): MemoryOptions {
   const { settings, ...grants } = ownGrantsOf(each, scratch)
@@ -113,7 +119,7 @@ function ownGrantsOf({ toolset, format, caps, settings }: Case, scratch: Scratch
 
 /** Runs a step. Returns the difference to the expected answer, if there is one. Adds the id of the result to `ids`. */
 async function runStep(
-  memory: AgentMemory,
+  memory: MemoryView,
   step: Step,
   places: Places,
   ids: (string | undefined)[],
@@ -151,7 +157,7 @@ function compareAnswer(got: Answer, step: Step): string | undefined {
 type Answer = Pick<Step, 'result' | 'error' | 'failure'>
 
 async function answer(
-  memory: AgentMemory,
+  memory: MemoryView,
   step: Step,
   vectors: Record<string, number[]>,
 ): Promise<Answer & { followUps?: Outcome['followUps'] }> {
@@ -168,7 +174,7 @@ async function answer(
 }
 
 /** Repeats a search with the vector that its outcome wants, if the case's embedder has it. */
-async function askWithVector(memory: AgentMemory, step: Step, vectors: Record<string, number[]>): Promise<Outcome> {
+async function askWithVector(memory: MemoryView, step: Step, vectors: Record<string, number[]>): Promise<Outcome> {
   const outcome = await ask(memory, step)
   const text = outcome.wantsVector?.text
   const vector = text === undefined ? undefined : vectors[text]
@@ -177,7 +183,7 @@ async function askWithVector(memory: AgentMemory, step: Step, vectors: Record<st
   return better.isError ? outcome : better
 }
 
-function ask(memory: AgentMemory, step: Step): Promise<Outcome> {
+function ask(memory: MemoryView, step: Step): Promise<Outcome> {
   const { call, read, prompt, complete, pending, claim, answer } = step
   if (read !== undefined) return memory.readResource(read)
   if (prompt !== undefined) return memory.getPrompt(prompt, step.arguments as Record<string, string>)

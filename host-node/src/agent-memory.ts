@@ -13,17 +13,17 @@ import {
 import { type EmbeddedText, type EmbeddingAnswer, QueryVectors } from './embedding.ts'
 import { MemoryCallError, MemoryOpenError } from './errors.ts'
 import { FollowUps } from './follow-ups.ts'
-import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { Tools, ToolsetSettings } from './generated/toolsets.ts'
-import type { Asked } from './messages.ts'
+import type { Asked, CallContext } from './messages.ts'
 import { type ComponentOptions, type MemoryOptions, resolveOptions, type ResolvedOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { type Answer, WorkerPool } from './pool.ts'
+import { checkReach, narrowReach, type Reach } from './reach.ts'
 import type { SummaryAnswer } from './summaries.ts'
 import { type Ticket, WaitQueue } from './wait-queue.ts'
 import { compileModules } from './worker/component.ts'
 
-export type { Tools, ToolsetSettings }
+export type { Reach, Tools, ToolsetSettings }
 
 /** The name of a tool of any toolset. */
 export type ToolName = keyof Tools
@@ -50,6 +50,9 @@ export interface PromptMessages {
   readonly description: string
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[]
 }
+
+/** A memory as a caller sees it who may not use all of it. Its requests end with the memory that it is of. */
+export type MemoryView = Omit<AgentMemory, 'close' | typeof Symbol.asyncDispose>
 
 /** An argument to complete. */
 export interface Completion {
@@ -123,6 +126,11 @@ export interface AgentMemory extends AsyncDisposable {
    */
   answer(id: string, payload: SummaryAnswer | EmbeddingAnswer): Promise<Outcome<{ applied: boolean }>>
   /**
+   * The same memory for a caller that may use some agents or stores only. Of a view it makes one that reaches what both
+   * do. Throws a `MemoryCallError` with the code `invalid-request` if the reach is wrong.
+   */
+  withReach(reach: Reach): MemoryView
+  /**
    * Waits for the calls that were made, and at most 5 s for summaries and vectors, then ends the worker threads. Later calls reject
    * with the code `closed`.
    */
@@ -181,8 +189,12 @@ class OpenAgentMemory implements AgentMemory {
   readonly #queryVectors: QueryVectors | undefined
   readonly #running = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
+  readonly #reach: Reach
+  /** The memory that this one is a view of, or this one. */
+  readonly #whole: OpenAgentMemory
 
-  constructor(options: ResolvedOptions, pool: WorkerPool) {
+  /** With a `view`, it shares all with another memory except the reach. */
+  constructor(options: ResolvedOptions, pool: WorkerPool, view?: { whole: OpenAgentMemory; reach: Reach }) {
     const { tools, resources, resourceTemplates, prompts }: Lists = listsOf(options.mounted)
     this.tools = tools
     this.resources = resources
@@ -190,9 +202,16 @@ class OpenAgentMemory implements AgentMemory {
     this.prompts = prompts
     this.#options = options
     this.#pool = pool
-    this.#waitQueue = new WaitQueue(options.lockTimeout.total)
+    this.#reach = view?.reach ?? {}
+    this.#whole = view?.whole ?? this
+    this.#waitQueue = view ? view.whole.#waitQueue : new WaitQueue(options.lockTimeout.total)
     this.#readOnlyTools = readOnlyToolNames(options.mounted)
     this.#personTools = personToolNames(options.mounted)
+    if (view) {
+      this.#queryVectors = view.whole.#queryVectors
+      this.#followUps = view.whole.#followUps
+      return
+    }
     this.#queryVectors = options.embedder && new QueryVectors(options.embedder)
     if (options.summarize === undefined && options.embedder === undefined) return
     // These go on while the memory is being closed.
@@ -220,7 +239,7 @@ class OpenAgentMemory implements AgentMemory {
       const how = {
         guestTime: this.#personTools.has(name) ? guestTimeForPeople : guestTime,
         isReadOnly: this.#readOnlyTools.has(name),
-        context: withVector(this.#options.nextContext(), vector),
+        context: withVector(this.#nextContext(), vector),
       }
       const outcome = await this.#ask<Output<Name>>(asked, how)
       const better = how.isReadOnly ? await this.#askWithVector(asked, how, outcome) : undefined
@@ -274,8 +293,14 @@ class OpenAgentMemory implements AgentMemory {
     return this.#receive(() => this.#answer(id, payload))
   }
 
+  withReach(reach: Reach): MemoryView {
+    const narrowed = narrowReach(this.#reach, checkReach(reach))
+    return new OpenAgentMemory(this.#options, this.#pool, { whole: this.#whole, reach: narrowed })
+  }
+
   close(): Promise<void> {
-    return (this.#closing ??= this.#close())
+    const whole = this.#whole
+    return (whole.#closing ??= whole.#close())
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -286,6 +311,15 @@ class OpenAgentMemory implements AgentMemory {
     await Promise.allSettled(this.#running)
     await this.#followUps?.close()
     await this.#pool.close()
+  }
+
+  #nextContext(): Context {
+    const { agents, stores } = this.#reach
+    return {
+      ...this.#options.nextContext(),
+      ...(agents && { agents: [...agents] }),
+      ...(stores && { stores: [...stores] }),
+    }
   }
 
   #listPending(): Promise<Outcome<null>> {
@@ -305,13 +339,14 @@ class OpenAgentMemory implements AgentMemory {
 
   /** Runs a request of the program. Everything before its first `await` happens when the request is made. */
   async #receive<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#closing) throw new MemoryCallError('closed', 'the memory is closed; open another')
+    const whole = this.#whole
+    if (whole.#closing) throw new MemoryCallError('closed', 'the memory is closed; open another')
     const running = run()
-    this.#running.add(running)
+    whole.#running.add(running)
     try {
       return await running
     } finally {
-      this.#running.delete(running)
+      whole.#running.delete(running)
     }
   }
 
@@ -329,11 +364,7 @@ class OpenAgentMemory implements AgentMemory {
 
   async #ask<Result>(
     asked: Asked,
-    {
-      guestTime = this.#options.guestTime,
-      isReadOnly = false,
-      context = this.#options.nextContext(),
-    }: Partial<How> = {},
+    { guestTime = this.#options.guestTime, isReadOnly = false, context = this.#nextContext() }: Partial<How> = {},
   ): Promise<Outcome<Result>> {
     try {
       return outcomeOf(await this.#run(asked, { guestTime, isReadOnly, context })) as Outcome<Result>
@@ -366,11 +397,11 @@ class OpenAgentMemory implements AgentMemory {
 interface How {
   readonly guestTime: number
   readonly isReadOnly: boolean
-  readonly context: Context
+  readonly context: CallContext
 }
 
 /** A context with the vector that a search gets. */
-function withVector(context: Context, vector: EmbeddedText | undefined): Context {
+function withVector(context: CallContext, vector: EmbeddedText | undefined): CallContext {
   if (vector === undefined) return context
   return { ...context, vector: { text: vector.text, vector: Float32Array.from(vector.vector) } }
 }

@@ -7,6 +7,7 @@ import type {
 import type { Durability } from './storage/directory.ts'
 import type { LockTimeout } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named-place.ts'
+import type { SentZone } from './time-zone.ts'
 
 /** The data that a worker is started with. */
 export interface WorkerSettings {
@@ -40,9 +41,12 @@ export type Asked =
   | { readonly kind: 'claim'; readonly id: string; readonly leaseSeconds: number }
   | { readonly kind: 'answer'; readonly id: string; readonly payload: string }
 
+/** The context of a call, with its time zone in a form that is quick to send. */
+export type CallContext = Omit<Context, 'zone'> & { readonly zone: SentZone }
+
 /** A request of the main thread. A worker serves one at a time. */
 export type Request = Asked & {
-  readonly context: Context
+  readonly context: CallContext
   /** When the call first wanted a lock, on the clock `monotonic`; undefined before that. */
   readonly waitingSince?: number | undefined
 }

@@ -6,12 +6,14 @@ import type { Embed, Embedder } from './embedding.ts'
 import { invalidOption, unknownOption } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
+import type { CallContext } from './messages.ts'
 import { canonicalPath } from './storage/canonical.ts'
 import type { LockTimeout } from './storage/lock.ts'
 import type { NamedPlaces } from './storage/named-place.ts'
 import { checkValues, resolveToolsetSettings } from './toolset-settings.ts'
 import type { Durability } from './storage/directory.ts'
 import { functionName, type Summarize } from './summaries.ts'
+import { fixedZone, machineZone, namedZone, type SentZone } from './time-zone.ts'
 import { absolutePath, defaultConfigurationDirectory, defaultDataDirectory, pathMistake } from './user-paths.ts'
 
 /** The options of `openMemory`. Only `allow` is required. */
@@ -72,8 +74,13 @@ export interface ComponentOptions {
    */
   places?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /**
-   * The time zone in which a day begins, in minutes east of UTC: less than 1,440 either way. Default: the zone of this
-   * machine at the time of each call.
+   * The time zone of dates, and of timestamps without an offset, by its name in the IANA database, such as
+   * `America/New_York`. Default: the zone of this machine at the time of each call.
+   */
+  timeZone?: string
+  /**
+   * A time zone that has this offset on every day, instead of `timeZone`, in minutes east of UTC: less than 1,440 either
+   * way.
    */
   utcOffset?: number
   /**
@@ -130,7 +137,7 @@ export interface ResolvedOptions {
   readonly summarize: Summarize | undefined
   readonly embedder: Embedder | undefined
   /** Makes the context of the next call. */
-  readonly nextContext: () => Context
+  readonly nextContext: () => CallContext
 }
 
 const defaultLockWait = 5_000
@@ -148,6 +155,7 @@ const knownOptions: Record<keyof ComponentOptions, true> = {
   embed: true,
   embedModel: true,
   places: true,
+  timeZone: true,
   utcOffset: true,
   durability: true,
   lockWait: true,
@@ -225,8 +233,8 @@ function checkNames(options: object, known: object, prefix: string): void {
 function contextMaker(
   settings: Context['settings'],
   models: readonly string[],
-  { clock: givenClock, random: givenRandom, utcOffset, embedModel }: ComponentOptions,
-): () => Context {
+  { clock: givenClock, random: givenRandom, timeZone, utcOffset, embedModel }: ComponentOptions,
+): () => CallContext {
   const clock = givenClock ?? 'system'
   const random = givenRandom ?? 'system'
   const start = clock === 'system' ? 0 : new Date(clock.now).getTime()
@@ -236,6 +244,10 @@ function contextMaker(
   if (utcOffset !== undefined && !(Number.isInteger(utcOffset) && Math.abs(utcOffset) < 1440)) {
     throw invalidOption('utcOffset', 'is not a whole number of minutes between -1,439 and 1,439')
   }
+  if (timeZone !== undefined && utcOffset !== undefined)
+    throw invalidOption('timeZone', 'is given beside `utcOffset`: leave one of them out')
+  const fixed = utcOffset === undefined ? undefined : fixedZone(utcOffset)
+  const zone = timeZone === undefined ? fixed : timeZoneOption(timeZone)
 
   let number = 0
   return () => {
@@ -244,7 +256,7 @@ function contextMaker(
     return {
       settings,
       now: BigInt(now.getTime()),
-      utcOffsetMinutes: utcOffset ?? -now.getTimezoneOffset(),
+      zone: zone ?? machineZone(),
       seed: random === 'system' ? randomBytes(8).readBigUInt64BE() : BigInt.asUintN(64, seed + BigInt(k)),
       models: [...models],
       ...(embedModel !== undefined && { embedder: embedModel }),
@@ -276,6 +288,12 @@ function canonicalGrant(directory: string): string {
     throw invalidOption('allow', `has \`${directory}\`, which leads to a path that is not UTF-8: rename the directory`)
   if (!statSync(path).isDirectory()) throw invalidOption('allow', `has \`${directory}\`, which is not a directory`)
   return path
+}
+
+function timeZoneOption(name: unknown): SentZone {
+  const zone = typeof name === 'string' ? namedZone(name) : undefined
+  if (zone === undefined) throw invalidOption('timeZone', 'is not the name of a time zone such as `America/New_York`')
+  return zone
 }
 
 function seedOption(seed: number | bigint): bigint {

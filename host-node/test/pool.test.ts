@@ -178,7 +178,7 @@ test('the context of a call has its time, time zone, settings, models and a seed
     { clock: { now: '2025-01-20T10:00:00Z', step: 5 }, random: { seed: -1 }, utcOffset: -90, models: ['mine'] },
   )
   const settings = { toolsets: ['guest'], ofToolsets: [] }
-  const common = { settings, utcOffsetMinutes: -90, models: ['mine'], types: ['bigint', 'bigint'] }
+  const common = { settings, zone: { offsetMinutes: -90, changes: [] }, models: ['mine'], types: ['bigint', 'bigint'] }
   const now = Date.parse('2025-01-20T10:00:00Z')
   assert.deepEqual(await fixed.call('context'), { ...common, now: `${now}`, seed: `${2n ** 64n - 1n}` })
   assert.deepEqual(await fixed.call('context'), { ...common, now: `${now + 5}`, seed: '0' })

@@ -33,9 +33,13 @@ class Case:
     models: list[str]
     #: The embedder that the case plays, with its vectors of queries by their texts.
     embedder: dict[str, Any] | None
+    #: The only agents and stores that the caller may use.
+    caller: dict[str, list[str]]
     now: datetime
     step_ms: int
     utc_offset: int
+    #: The name of the time zone, instead of the offset.
+    time_zone: str | None
     seed: int
     toolsets: list[str]
     faults: list[Any]
@@ -77,9 +81,11 @@ def _cases_of(file: Path, directory: Path) -> list[Case]:
             settings=text.get("settings", {}),
             models=text.get("models", []),
             embedder=text.get("embedder"),
+            caller=text.get("caller", {}),
             now=datetime.fromisoformat(clock["now"].replace("Z", "+00:00")),
             step_ms=clock["step_ms"],
             utc_offset=clock["utc_offset_minutes"],
+            time_zone=clock.get("time_zone"),
             seed=text.get("seed", 1),
             toolsets=text.get("toolsets", [toolset]),
             faults=text.get("faults", []),

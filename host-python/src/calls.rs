@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::messages::{Message, Messages};
 use agent_memory_host::{
-    AgentMemory, CallError, Caller, Completion, EmbeddedText, Outcome, Reference,
+    AgentMemory, CallError, Caller, Completion, EmbeddedText, Outcome, Reach, Reference,
 };
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -22,9 +22,17 @@ const SIGNALS: Duration = Duration::from_millis(50);
 /// The outcome of a request, to wait for.
 type Asked = Pin<Box<dyn Future<Output = Result<Outcome, CallError>> + Send>>;
 
+/// The only agents and the only stores that a caller may use, or none for all.
+pub(crate) type Reached = (Option<Vec<String>>, Option<Vec<String>>);
+
 /// A request by its kind and its texts. Calls arrive now, in the order in which they are made.
-pub(crate) fn ask(memory: AgentMemory, kind: &str, texts: Vec<String>) -> PyResult<Asked> {
-    let caller = Caller::default();
+pub(crate) fn ask(
+    memory: AgentMemory,
+    kind: &str,
+    texts: Vec<String>,
+    (agents, stores): Reached,
+) -> PyResult<Asked> {
+    let caller = Caller { reach: Reach { agents, stores }, ..Caller::default() };
     let mut texts = texts.into_iter();
     let mut next = || texts.next().unwrap_or_default();
     Ok(match kind {

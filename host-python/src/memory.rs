@@ -1,7 +1,7 @@
 //! An open memory.
 
 use crate::answer::{Answer, answer, from_outcome};
-use crate::calls::{self, Running};
+use crate::calls::{self, Reached, Running};
 use crate::errors;
 use crate::log;
 use crate::messages::{Message, Messages, Question, Reply};
@@ -102,16 +102,28 @@ impl Memory {
     }
 
     /// Makes a request, and waits for its answer.
-    fn ask(&self, py: Python<'_>, kind: &str, texts: Vec<String>) -> PyResult<Answer> {
+    fn ask(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        texts: Vec<String>,
+        reach: Reached,
+    ) -> PyResult<Answer> {
         let (memory, runtime, _in_progress) = self.begin()?;
-        let asked = calls::ask(memory, kind, texts)?;
+        let asked = calls::ask(memory, kind, texts, reach)?;
         answer(calls::wait(py, &runtime, &self.log, asked)?)
     }
 
     /// Begins a request. A message with its number has the answer.
-    fn start(&self, number: u64, kind: &str, texts: Vec<String>) -> PyResult<Running> {
+    fn start(
+        &self,
+        number: u64,
+        kind: &str,
+        texts: Vec<String>,
+        reach: Reached,
+    ) -> PyResult<Running> {
         let (memory, runtime, in_progress) = self.begin()?;
-        let asked = calls::ask(memory, kind, texts)?;
+        let asked = calls::ask(memory, kind, texts, reach)?;
         Ok(Running::begin(&runtime, asked, in_progress, self.messages.clone(), number))
     }
 

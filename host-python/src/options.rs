@@ -57,6 +57,7 @@ fn with(builder: Builder, name: &str, value: &Value) -> Option<Builder> {
         "models" => builder.models_by_hand(texts(value)?),
         "embed_model" => builder.embedder_by_hand(value.as_str()?),
         "data_dir" => builder.data_dir(value.as_str()?),
+        "time_zone" => builder.time_zone(value.as_str()?),
         "utc_offset" => builder.utc_offset(value.as_i64()?.try_into().ok()?),
         "durability" => builder.durability(match value.as_str()? {
             "full" => Durability::Full,

@@ -68,6 +68,47 @@ class ModelToolsTest(ScratchTest):
             self.assertIn("The port is", read.text)
         self.check_refused(tools["list_memories"].call({"store": "other"}), "the application sets `store`")
 
+    def test_a_model_hears_of_no_other_agent_and_of_no_other_store(self) -> None:
+        memory = self.open(toolsets=["all"])
+        memory.call("records_add_core_memory", {"agent_id": "plato", "content": "The port is 1."})
+        memory.call("layers_add_core_memory", {"agent_id": "plato", "memory": "The port is 2."})
+        memory.call("start_session", {**self.log, "agent_name": "plato"})
+        memory.call("add_memory", {"store": "academy", "path": "ports", "content": "The port is 3."})
+        memory.call("add_memory", {"store": "team", "path": "notes", "content": "Nothing yet."})
+        tools = self.tools(memory, store="team")
+        calls: list[tuple[str, dict[str, object]]] = [
+            ("recall_context", {}),
+            ("query_memories", {"search": "port"}),
+            ("get_memory_stats", {}),
+            ("get_memory_summary", {}),
+            ("get_core_memories", {}),
+            ("search_episodic_memories", {"keywords": "port"}),
+            ("list_sessions", {}),
+            ("read_session", {}),
+            ("read_summary", {}),
+            ("get_memory", {"path": "ports"}),
+            ("search_memory", {"query": "port"}),
+        ]
+        for name, arguments in calls:
+            text = tools[name].call(arguments).text
+            for hidden in ("plato", "academy", "`agent_id`", "`agent_name`"):
+                self.assertNotIn(hidden, text, name)
+
+    def test_a_memory_with_a_reach_answers_for_its_only_agent_and_can_only_be_narrowed(self) -> None:
+        memory = self.open(toolsets=["records", "layers"])
+        memory.call("records_add_core_memory", {"agent_id": "ada", "content": "The port is 1."})
+        of_ada = memory.with_reach(agents=["ada"])
+        self.assertEqual(of_ada.call("query_memories", {}).result["total"], 1)
+        self.assertTrue(of_ada.call("query_memories", {"agent_id": "plato"}).is_error)
+        self.assertTrue(of_ada.with_reach(agents=["plato"]).call("query_memories", {"agent_id": "plato"}).is_error)
+        with self.assertRaises(MemoryCallError) as raised:
+            of_ada.query_database("layers", "SELECT 1")
+        self.assertEqual(raised.exception.code, "not-granted")
+        wrong: Any = "ada"
+        with self.assertRaises(MemoryCallError) as raised:
+            memory.with_reach(agents=wrong)
+        self.assertEqual(raised.exception.code, "invalid-request")
+
     def test_a_model_may_repeat_what_the_application_set_but_not_change_it(self) -> None:
         tools = self.tools(self.open())
         self.assertFalse(tools["start_session"].call(self.log).is_error)

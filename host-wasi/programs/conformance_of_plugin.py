@@ -35,7 +35,9 @@ def main() -> None:
         converts = any(step.get("call") == "convert_records" for step in case.steps)
         if case.toolset == "layers" or case.format == "sqlite" or converts:
             return str(expectations["databases"])
-        return None
+        if case.time_zone is not None:
+            return str(expectations["time_zone"])
+        return str(expectations["caller"]) if case.caller else None
 
     with PluginMemory(image, [directory.resolve()], {"AGENT_MEMORY_TOOLSET": "all"}) as memory:
         tools = memory.tools

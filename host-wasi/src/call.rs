@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agent_memory_core::context::Context;
 use agent_memory_core::toolbox::{self, Failure, FailureCode, Outcome, Reference};
+use agent_memory_core::zone::Zone;
 use serde_json::{Value, json};
 
 use crate::settings::{Clock, Environment, Settings, SettingsError};
@@ -128,7 +129,7 @@ impl Plugin {
             settings: of_context.clone(),
             now: agent_memory_core::time::Timestamp::from_milliseconds(now)
                 .ok_or_else(|| invalid("the clock is not in the years 0000 to 9999"))?,
-            utc_offset_minutes: *utc_offset_minutes,
+            zone: Zone { offset_minutes: *utc_offset_minutes, changes: Vec::new() },
             agents: None,
             stores: None,
             models: Vec::new(),

@@ -1,12 +1,14 @@
 //! The values of settings that every Rust host has. Each parser has a description of what it accepts.
 
 mod path;
+mod zone;
 
 use agent_memory_storage_files::Durability;
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
 pub use path::path_mistake;
+pub use zone::{TIME_ZONE, ZoneOffsets, time_zone};
 
 /// The longest wait for the lock of a place.
 pub const MAX_LOCK_WAIT: Duration = Duration::from_secs(60 * 60);

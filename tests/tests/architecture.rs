@@ -120,6 +120,7 @@ fn the_core_depends_on_no_clock_file_database_or_protocol() {
     let allowed = [
         "agent-memory-storage",
         "agent-memory-storage-memory",
+        "any_ascii",
         "frostem",
         "jiff",
         "libm",
@@ -145,6 +146,7 @@ fn the_core_depends_on_no_clock_file_database_or_protocol() {
 fn the_conformance_suite_on_the_core_builds_no_host_and_no_compiler() {
     let allowed = [
         "agent-memory-core",
+        "agent-memory-setting-values",
         "agent-memory-storage-memory",
         "jiff",
         "rusqlite",

@@ -1,7 +1,7 @@
-//! Writers of both hosts add recent memories of one agent at once, across the boundary at which they
-//! are summarised, and some are killed. Node asks a function, the native server uses the built-in
-//! summariser, and a program with the native library answers by hand. Every acknowledged memory is in
-//! one place, recent or in one summary, and the counts of the summaries are right.
+//! Native writers and writers in Node add recent memories of one agent at once, across the boundary at
+//! which they are summarised, and some are killed. Node asks a function, the native server uses the
+//! built-in summariser, and a program with the native library answers by hand. Every acknowledged
+//! memory is in one place, recent or in one summary, and the counts of the summaries are right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Processes of both hosts write to a disk whose power is cut at random moments. After the file
+//! Native processes and processes of Node write to a disk whose power is cut at random moments. After the file
 //! system has replayed its journal, all acknowledged data is complete.
 //!
 //! It runs only on request, as root, on a machine with loop devices, XFS and ext4:

@@ -22,7 +22,7 @@ fn changed(format: Format, agent: &str, calls: &[(&str, Value)]) -> Vec<Vec<Stri
         }
         let context = json!({
             "settings": {"toolsets": ["records"], "records": {"format": format.name()}},
-            "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": seed,
+            "now": "2025-01-20T10:00:00.000Z", "seed": seed,
         });
         storage.begin_call();
         let (arguments, context) = (arguments.to_string(), context_of(&context));

@@ -17,7 +17,7 @@ fn call(file: &[u8], tool: &str, arguments: &Value) -> (Value, Files) {
     storage.put(&Place::named("records"), Area::Documents, FILE, file);
     let context = json!({
         "settings": {"toolsets": ["records"]},
-        "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
+        "now": "2025-01-20T10:00:00.000Z", "seed": 1,
     });
     let (arguments, context) = (arguments.to_string(), context_of(&context));
     let outcome = toolbox::call_tool(&storage, tool, &arguments, &context).expect(tool);
@@ -37,9 +37,15 @@ fn calls() -> [(&'static str, Value); 7] {
     ]
 }
 
+/// Whether bytes are JSON by its grammar. It allows half of a surrogate pair, which `serde_json`
+/// refuses.
+fn is_json(file: &[u8]) -> bool {
+    let parsed = serde_json::from_slice::<Value>(file);
+    parsed.map_or_else(|error| error.to_string().contains("hex escape"), |_| true)
+}
+
 /// Makes every call on a damaged file and checks its answer.
 fn judge(file: &[u8], what: &str) {
-    let parsed = serde_json::from_slice::<Value>(file).ok();
     for (tool, arguments) in calls() {
         let (answer, after) = call(file, tool, &arguments);
         let at = || format!("{what}: {tool} answers {answer}");
@@ -49,9 +55,8 @@ fn judge(file: &[u8], what: &str) {
             assert_eq!(after, Files::from([(FILE.into(), file.to_vec())]), "{}", at());
             continue;
         }
-        assert!(parsed.is_some(), "{}: the file is not JSON", at());
-        let written = serde_json::from_slice::<Value>(&after[FILE]);
-        assert!(written.is_ok(), "{}: no JSON is left", at());
+        assert!(is_json(file), "{}: the file is not JSON", at());
+        assert!(is_json(&after[FILE]), "{}: no JSON is left", at());
         if after[FILE] != file && tool != "recall_context" {
             assert_eq!(after.get(BACKUP).map(Vec::as_slice), Some(file), "{}", at());
         }

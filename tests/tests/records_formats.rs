@@ -34,7 +34,6 @@ impl Host {
         let context = json!({
             "settings": {"toolsets": ["records", "search"], "records": {"format": self.format.name()}},
             "now": format!("2025-01-20T10:{:02}:{:02}.000Z", second / 60 % 60, second % 60),
-            "utc_offset_minutes": 0,
             "seed": self.calls,
         });
         self.calls += 1;

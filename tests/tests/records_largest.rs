@@ -1,5 +1,5 @@
-//! One call converts the longest file of records to a database, on both hosts, while memories of other
-//! agents are added.
+//! One call converts the longest file of records to a database, on the native host and on Node,
+//! while memories of other agents are added.
 
 use agent_memory_conformance::case::Format;
 use agent_memory_conformance::runner::Answer;

@@ -156,7 +156,7 @@ impl Repository {
         });
         let context = json!({
             "settings": {"toolsets": ["sessions"]}, "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0, "seed": 1,
+            "seed": 1,
         });
         let (arguments, context) = (arguments.to_string(), context_of(&context));
         toolbox::call_tool(&self.storage, "append_entry", &arguments, &context).expect("a call")

@@ -137,7 +137,7 @@ impl Expected {
         let place = Place::repository("/repo");
         let context = context_of(&json!({
             "settings": {"toolsets": ["sessions"]}, "seed": 1,
-            "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0,
+            "now": "2025-01-20T10:00:00.000Z",
         }));
         let make = |storage: &dyn Storage, _: Attempt| {
             let arguments = tool.arguments("/repo").to_string();

@@ -380,7 +380,7 @@ fn call(storage: &'static InMemoryStorage, tool: &str, arguments: Value) -> Resu
             }],
         },
         now: 1_737_367_200_000,
-        utc_offset_minutes: 0,
+        zone: toolbox::Zone { offset_minutes: 0, changes: Vec::new() },
         seed: 1,
         principal: None,
         agents: None,

@@ -45,7 +45,7 @@ fn main() -> wasmtime::Result<()> {
             of_toolsets: Vec::new(),
         },
         now: 1_737_367_200_000,
-        utc_offset_minutes: 0,
+        zone: toolbox::Zone { offset_minutes: 0, changes: Vec::new() },
         seed: 1,
         principal: None,
         agents: None,

@@ -104,7 +104,7 @@ fn context() -> toolbox::Context {
             of_toolsets: Vec::new(),
         },
         now: 1_737_367_200_000,
-        utc_offset_minutes: 0,
+        zone: toolbox::Zone { offset_minutes: 0, changes: Vec::new() },
         seed: 1,
         principal: None,
         agents: None,

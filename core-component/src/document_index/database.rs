@@ -14,8 +14,8 @@ use crate::work::OF_INDEXING;
 
 const DATABASE: &str = "documents.db";
 
-/// The version of the tables and of the stems. An index of another version is built anew.
-const VERSION: i64 = 3;
+/// The version of the tables, of the stems, and of the texts that an entry is found by. An index of another version is built anew.
+const VERSION: i64 = 4;
 
 /// An index of as many documents, or of as many bytes of documents, takes no more. The others are
 /// read directly.

@@ -1,6 +1,10 @@
 //! YAML front matter: the lines between two `---` at the beginning of a Markdown document.
 
+mod damage;
+
 use std::ops::Range;
+
+use damage::{is_like_collection, is_like_mapping, readable_entries, with_repair};
 
 use crate::storage::Splice;
 use crate::text::{line_after, lines};
@@ -14,6 +18,9 @@ const MAX_NODES: usize = 10_000;
 
 const FENCE: &str = "---";
 
+/// Some programs begin a file with it. It belongs neither to the front matter nor to the body.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// A document with its front matter, if it has any.
 pub(crate) struct FrontMatter<'a> {
     text: &'a str,
@@ -21,7 +28,7 @@ pub(crate) struct FrontMatter<'a> {
     yaml: Option<Range<usize>>,
     /// Where the body begins.
     body: usize,
-    /// The mapping. `None` if there is nothing but comments.
+    /// The mapping. `None` if the front matter is empty.
     root: Option<Node>,
 }
 
@@ -29,37 +36,52 @@ pub(crate) struct FrontMatter<'a> {
 pub(crate) type KeyChange = (&'static str, Option<New>);
 
 impl<'a> FrontMatter<'a> {
-    /// Reads a document. It has front matter if its first line is `---`.
+    /// Reads a document. It has front matter if its first line is `---` and a mapping follows, up to
+    /// the next such line. Otherwise a document that begins with a rule is a body as a whole.
     ///
     /// # Errors
     ///
-    /// The line and the reason why the front matter cannot be read.
+    /// The line and the reason why the front matter cannot be read: it was meant as a mapping.
     pub fn read(text: &'a str) -> Result<Self, YamlError> {
-        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let (front, error) = Self::read_in_part(text);
+        error.map_or(Ok(front), Err)
+    }
+
+    /// Reads what can be read of a document, with the error that [`read`](Self::read) gives. With an
+    /// error, the whole text is the body, and each key has its value if that can be read by itself.
+    pub fn read_in_part(text: &'a str) -> (Self, Option<YamlError>) {
+        let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        let whole = Self { text, yaml: None, body: start, root: None };
         let mut lines = lines(&text[start..]).map(|(at, line)| (start + at, line.trim_end()));
         if lines.next().is_none_or(|(_, line)| line != FENCE) {
-            return Ok(Self { text, yaml: None, body: start, root: None });
+            return (whole, None);
         }
-        let at_line = |line, message: &str| YamlError { line, message: message.to_owned() };
         let within = |(at, _): &(usize, &str)| *at <= start + MAX_BYTES;
         let mut lines = lines.take_while(within).peekable();
-        let Some(&(first, _)) = lines.peek() else {
-            return Err(at_line(1, "the front matter has no end: close it with a line `---`"));
-        };
+        let Some(&(first, _)) = lines.peek() else { return (whole, None) };
         let Some((end, fence)) = lines.find(|(_, line)| *line == FENCE) else {
-            return Err(at_line(
-                1,
-                "the front matter has no end within 1 MiB: close it with a line `---`",
-            ));
+            // A sentence begins with a capital letter.
+            let begins = text[first..].starts_with(|c: char| c.is_lowercase() || c == '#');
+            let message = "the front matter has no end within 1 MiB: close it with a line `---`";
+            let error = YamlError { line: 1, message: message.to_owned() };
+            return (whole, (begins && is_like_mapping(&text[first..])).then_some(error));
         };
-        let body = line_after(text, end + fence.len());
-        let root = yaml::parse(&text[first..end], MAX_NODES)
-            .map_err(|error| YamlError { line: error.line + 1, ..error })?
-            .filter(|root| !root.is_null());
-        if root.as_ref().is_some_and(|root| root.entries().is_none()) {
-            return Err(at_line(2, "the front matter is no mapping of keys to values"));
+        let yaml = &text[first..end];
+        let of_document = |error: YamlError| YamlError { line: error.line + 1, ..error };
+        match yaml::parse(yaml, MAX_NODES) {
+            Ok(root) if root.is_none() && !yaml.trim().is_empty() => (whole, None),
+            Ok(root) if root.as_ref().is_none_or(|root| root.entries().is_some()) => {
+                let body = line_after(text, end + fence.len());
+                (Self { text, yaml: Some(first..end), body, root }, None)
+            }
+            Ok(_) => (whole, None),
+            Err(error) if is_like_mapping(yaml) => {
+                let error = of_document(with_repair(yaml, error));
+                let root = readable_entries(yaml);
+                (Self { yaml: Some(first..end), root, ..whole }, Some(error))
+            }
+            Err(error) => (whole, is_like_collection(yaml).then(|| of_document(error))),
         }
-        Ok(Self { text, yaml: Some(first..end), body, root })
     }
 
     /// The text after the front matter.
@@ -138,6 +160,14 @@ impl<'a> FrontMatter<'a> {
     }
 }
 
+/// The text of a document without front matter, with some. A byte order mark stays at its beginning.
+pub(crate) fn with_front_matter(text: &str, keys: &[KeyChange]) -> String {
+    match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(text) => format!("{BYTE_ORDER_MARK}{}", document(keys, text)),
+        None => document(keys, text),
+    }
+}
+
 /// A document with new front matter.
 pub(crate) fn document(keys: &[KeyChange], body: &str) -> String {
     fenced(keys) + body
@@ -194,8 +224,14 @@ mod tests {
             ("---\ntags: [a]\n---\n\nBody\n", "\nBody\n", Some("[a]")),
             ("\u{feff}---\r\ntags: [a]\r\n---\r\nBody\r\n", "Body\r\n", Some("[a]")),
             ("---\rtags: [a]\r---\rBody\r\rMore\n", "Body\r\rMore\n", Some("[a]")),
-            ("---\r# nothing\r---\r", "", None),
-            ("---\n# nothing\n---\nBody", "Body", None),
+            ("---\r# nothing\r---\r", "---\r# nothing\r---\r", None),
+            ("---\n# Title\n---\nBody", "---\n# Title\n---\nBody", None),
+            ("---\nText\n---\n", "---\nText\n---\n", None),
+            ("\u{feff}---\nText\n---\n", "---\nText\n---\n", None),
+            ("---\n- a\n---\nB", "---\n- a\n---\nB", None),
+            ("---\n\n[a](b): c: d\n---\nB", "---\n\n[a](b): c: d\n---\nB", None),
+            ("---\nThe end: of it\nBody\n", "---\nThe end: of it\nBody\n", None),
+            ("---", "---", None),
             ("---\n---\nBody", "Body", None),
             ("---\ntags: [a]\n---", "", Some("[a]")),
             ("Body\n---\na: 1\n---\n", "Body\n---\na: 1\n---\n", None),
@@ -207,9 +243,12 @@ mod tests {
             assert_eq!(read.body(), body, "{text:?}");
             assert_eq!(read.get("tags").is_some(), tags.is_some(), "{text:?}");
         }
-        for (text, line) in
-            [("---", 1), ("---\na: 1\n", 1), ("---\nText\n---\n", 2), ("---\na: [\n---\n", 3)]
-        {
+        for (text, line) in [
+            ("---\na: 1\n", 1),
+            ("---\na: [\n---\n", 3),
+            ("---\na: b: c\n---\n", 2),
+            ("---\n[\n---\n", 3),
+        ] {
             assert_eq!(FrontMatter::read(text).err().expect(text).line, line, "{text:?}");
         }
         let many: String = (0..1_000_000).map(|key| format!("k{key}: 1\n")).collect();
@@ -229,7 +268,8 @@ mod tests {
             ),
             ("---\n{ other: x, gone: 1 }\n---\nB", "---\n{ other: x, at: 2025-01-20 }\n---\nB"),
             ("---\ngone: 1 # c\n---\nBody", "---\nat: 2025-01-20\n---\nBody"),
-            ("---\n# c\n---\nBody", "---\n# c\nat: 2025-01-20\n---\nBody"),
+            ("---\n---\nBody", "---\nat: 2025-01-20\n---\nBody"),
+            ("---\n# c\n---\nBody", "---\nat: 2025-01-20\n---\n---\n# c\n---\nBody"),
             ("Body", "---\nat: 2025-01-20\n---\nBody"),
             ("---\r\nother: x\r\n---\r\nB", "---\r\nother: x\r\nat: 2025-01-20\r\n---\r\nB"),
             (

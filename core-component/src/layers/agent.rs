@@ -1,11 +1,13 @@
 //! One agent's memories: access to them, reading them, changing them.
 
-use super::error::Error;
+use super::agents::names;
+use super::error::{Code, Error};
 use super::place::{DATABASE, LABEL};
 use super::settings::LayersSettings;
 use super::sqlite::{Reader, Writer};
 use super::uri::summary_uri;
 use crate::context::Context;
+use crate::existing;
 use crate::follow_up::FollowUp;
 use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode};
@@ -49,7 +51,31 @@ impl<'a> Agent<'a> {
             return read(&Reader::of_nothing(self.name));
         };
         let view = database.begin(Mode::Read)?;
-        read(&Reader::of(&*view, self.name)?)
+        let reader = Reader::of(&*view, self.name);
+        read(&reader.map_err(|error| error.for_caller(self.call.context))?)
+    }
+
+    /// Says which agents have memories, if it may tell the caller of others.
+    pub fn others(&self) -> Result<Option<String>, Error> {
+        existing::agents(self.call.context, self.name, || names(self.call))
+    }
+
+    /// The note of an answer without memories. `what` begins it.
+    pub fn note(&self, what: &str) -> Result<Option<String>, Error> {
+        let others = self.others()?;
+        Ok(others.map(|others| format!("{what} of agent `{}`; {others}", self.name)))
+    }
+
+    /// Adds to `NOT_FOUND` what there is instead: the agents.
+    pub fn with_others(&self, error: Error) -> Error {
+        if error.code != Code::NotFound {
+            return error;
+        }
+        match self.others() {
+            Ok(Some(others)) => error.with_suffix(&format!("; {others}")),
+            Ok(None) => error,
+            Err(failed) => failed,
+        }
     }
 
     /// Runs a change as the only writer; the database is made where it is missing.
@@ -75,7 +101,8 @@ impl<'a> Agent<'a> {
         change: impl FnOnce(&mut Writer<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
-        let mut writer = Writer::of(&*transaction, self.name, self.call.context.now)?;
+        let writer = Writer::of(&*transaction, self.name, self.call.context.now);
+        let mut writer = writer.map_err(|error| error.for_caller(self.call.context))?;
         let done = change(&mut writer)?;
         if writer.has_changed() {
             transaction.commit().map_err(Error::of_commit)?;

@@ -48,7 +48,7 @@ impl Tool for CopyCoreMemories {
         if !input.memory_ids.is_empty() {
             let has = |id: &i64| memories.iter().any(|memory: &Memory| memory.id == *id);
             if let Some(missing) = input.memory_ids.iter().find(|id| !has(id)) {
-                return Err(Error::no_core_memory(from.name, *missing));
+                return Err(from.with_others(Error::no_core_memory(from.name, *missing)));
             }
             memories.retain(|memory| input.memory_ids.contains(&memory.id));
         }

@@ -39,7 +39,7 @@ impl Tool for DeleteCoreMemory {
         let id = input.memory_id;
         match agent.change_existing(|writer| writer.delete_core(id))? {
             Some(true) => Ok(Output { id, deleted: true }),
-            _ => Err(Error::no_core_memory(agent.name, id)),
+            _ => Err(agent.with_others(Error::no_core_memory(agent.name, id))),
         }
     }
 }

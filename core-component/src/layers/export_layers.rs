@@ -50,7 +50,7 @@ impl Tool for ExportLayers {
             None => Position::START,
             Some(cursor) => Position::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))?,
         };
-        agent.read(|reader| {
+        let exported = agent.read(|reader| {
             let counts = reader.counts()?;
             let task = i64::from(reader.task()?.is_some());
             let total = counts.core + counts.recent + task + counts.episodic + counts.compost;
@@ -64,6 +64,7 @@ impl Tool for ExportLayers {
                 total,
                 cursor: next.map(Position::cursor),
             })
-        })
+        });
+        exported.map_err(|error| agent.with_others(error))
     }
 }

@@ -3,19 +3,29 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::Error;
-use super::memory::Memory;
+use super::memory::{Memory, Page, page};
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct GetCoreMemories;
 
-/// Gets all core memories of an agent, the oldest first.
+/// Gets the core memories of an agent, the oldest first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Get the core memories")]
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
+    /// To go on: `next` of the answer before.
+    from: Option<i64>,
+    /// How many at most.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    1000
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -23,6 +33,12 @@ pub(super) struct Input {
 pub(super) struct Output {
     memories: Vec<Memory>,
     count: usize,
+    // For `from`, to read on; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<i64>,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for GetCoreMemories {
@@ -33,7 +49,11 @@ impl Tool for GetCoreMemories {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let memories = Agent::open(call, &input.agent_id)?.read(|reader| reader.core())?;
-        Ok(Output { count: memories.len(), memories })
+        let agent = Agent::open(call, &input.agent_id)?;
+        let mut memories = agent.read(|reader| reader.core())?;
+        memories.retain(|memory| input.from.is_none_or(|from| memory.id >= from));
+        let Page { memories, next } = page(memories, input.limit);
+        let note = if memories.is_empty() { agent.note("no core memories")? } else { None };
+        Ok(Output { count: memories.len(), memories, next, note })
     }
 }

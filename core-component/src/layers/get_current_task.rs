@@ -24,6 +24,9 @@ pub(super) struct Output {
     task: Option<String>,
     started_at: Option<Timestamp>,
     updated_at: Option<Timestamp>,
+    /// Where to look instead, if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for GetCurrentTask {
@@ -34,13 +37,17 @@ impl Tool for GetCurrentTask {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let task = Agent::open(call, &input.agent_id)?.read(|reader| reader.task())?;
-        Ok(match task {
-            None => Output { task: None, started_at: None, updated_at: None },
+        let agent = Agent::open(call, &input.agent_id)?;
+        Ok(match agent.read(|reader| reader.task())? {
+            None => {
+                let note = agent.note("no current task")?;
+                Output { task: None, started_at: None, updated_at: None, note }
+            }
             Some(current) => Output {
                 task: Some(current.task),
                 started_at: current.started_at,
                 updated_at: current.updated_at,
+                note: None,
             },
         })
     }

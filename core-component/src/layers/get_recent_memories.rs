@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::Error;
-use super::memory::Memory;
+use super::memory::{Memory, Page, page};
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
@@ -16,6 +16,8 @@ pub(super) struct GetRecentMemories;
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
+    /// To go on: `next` of the answer before.
+    from: Option<i64>,
     /// How many at most.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
@@ -31,6 +33,12 @@ fn default_limit() -> u32 {
 pub(super) struct Output {
     memories: Vec<Memory>,
     count: usize,
+    // For `from`, to read on; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<i64>,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for GetRecentMemories {
@@ -42,7 +50,11 @@ impl Tool for GetRecentMemories {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        let memories = agent.read(|reader| reader.recent(input.limit))?;
-        Ok(Output { count: memories.len(), memories })
+        // One more tells whether there is a next page.
+        let memories =
+            agent.read(|reader| reader.recent_from(input.from, input.limit.saturating_add(1)))?;
+        let Page { memories, next } = page(memories, input.limit);
+        let note = if memories.is_empty() { agent.note("no recent memories")? } else { None };
+        Ok(Output { count: memories.len(), memories, next, note })
     }
 }

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::answer::cut_list;
 use crate::time::Timestamp;
 
 /// A core or a recent memory.
@@ -14,6 +15,21 @@ pub(super) struct Memory {
     pub id: i64,
     pub memory: String,
     pub created_at: Option<Timestamp>,
+}
+
+/// A page of memories.
+pub(super) struct Page {
+    pub memories: Vec<Memory>,
+    /// The id of the first memory of the next page.
+    pub next: Option<i64>,
+}
+
+/// The first page of these memories: at most `limit` of them, as many as fit in an answer.
+pub(super) fn page(mut memories: Vec<Memory>, limit: u32) -> Page {
+    let ids: Vec<i64> = memories.iter().map(|memory| memory.id).collect();
+    memories.truncate(limit as usize);
+    cut_list(&mut memories);
+    Page { next: ids.get(memories.len()).copied(), memories }
 }
 
 /// An episodic memory.

@@ -23,8 +23,7 @@ pub(crate) const RESOURCES: Resources = Resources {
 /// Reads a resource. Returns `None` for a URI that this toolset does not have.
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let agent = AgentName::parse(uri.strip_prefix(SCHEME)?.strip_suffix(SUMMARY)?)?;
-    let held = Agent::open(call, &agent)
-        .and_then(|agent| agent.read(|reader| summary(agent.name, reader)))
-        .map(|summary| json!(summary));
+    let held =
+        Agent::open(call, &agent).and_then(|agent| summary(&agent)).map(|summary| json!(summary));
     Some(held.map_err(Into::into))
 }

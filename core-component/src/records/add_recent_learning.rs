@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::Error;
-use super::input::{Tag, default_agent};
+use super::input::Tag;
 use super::memory::{Importance, Kind};
 use super::new_memory::{NewMemory, Stored, add};
 use crate::names::AgentName;
@@ -19,8 +19,7 @@ pub(super) struct Input {
     #[schemars(length(max = 5000), regex(pattern = r"\S"))]
     content: String,
     /// Default `default`.
-    #[serde(default = "default_agent")]
-    agent_id: AgentName,
+    agent_id: Option<AgentName>,
     /// Such as `insight`.
     #[schemars(length(max = 50), regex(pattern = r"\S"))]
     category: Option<String>,

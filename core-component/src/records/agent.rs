@@ -81,6 +81,10 @@ impl<'a> Agent<'a> {
 
     /// Reads from one consistent view of the memories.
     pub fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
+        self.read_any(read).map_err(|error| error.for_caller(self.call.context))
+    }
+
+    fn read_any<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
         self.check_case()?;
         for _ in 0..ATTEMPTS {
             if let Some(file) = self.file()? {
@@ -100,6 +104,14 @@ impl<'a> Agent<'a> {
     /// Runs a change under the lock and commits it. `change` may run several times; the last run
     /// counts.
     pub fn change<T>(
+        &self,
+        purpose: Purpose,
+        change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.change_any(purpose, change).map_err(|error| error.for_caller(self.call.context))
+    }
+
+    fn change_any<T>(
         &self,
         purpose: Purpose,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
@@ -264,10 +276,11 @@ impl<'a> Agent<'a> {
     /// Fails if the name of an existing agent differs only in case: a file system that ignores case
     /// could not hold the files of both.
     pub(super) fn check_case(&self) -> Result<(), Error> {
-        match self.files {
+        let checked = match self.files {
             Some(files) => files.check_case(self.name),
             None => Files::list(&*self.tree)?.check_case(self.name),
-        }
+        };
+        checked.map_err(|error| error.for_caller(self.call.context))
     }
 
     /// The error of a call that a conversion overtook in every attempt.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::error::Error;
+use super::error::{Code, Error};
 use super::place::{DATABASE, LABEL};
 use super::sqlite::agent_names;
+use crate::existing;
 use crate::names::name_error;
 use crate::prompt::Partial;
 use crate::storage::database::Kind;
@@ -23,6 +24,35 @@ pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
     let mut names = files.agents();
     names.extend(names_in_database(call)?);
     Ok(names)
+}
+
+/// What an answer without memories says of the agents. They are beside the call: a warning if they
+/// cannot be listed.
+pub(super) fn there_are(
+    call: &Call<'_>,
+    agent: &str,
+    warnings: &mut Vec<String>,
+) -> Option<String> {
+    existing::agents(call.context, agent, || names(call)).unwrap_or_else(|error| {
+        warnings.push(not_listed(&error));
+        None
+    })
+}
+
+/// Adds to `NOT_FOUND` what there is instead: the agents.
+pub(super) fn with_agents(call: &Call<'_>, agent: &str, error: Error) -> Error {
+    if error.code != Code::NotFound {
+        return error;
+    }
+    match existing::agents(call.context, agent, || names(call)) {
+        Ok(None) => error,
+        Ok(Some(there_are)) => error.with_suffix(&format!("; {there_are}")),
+        Err(failed) => error.with_suffix(&format!("; {}", not_listed(&failed))),
+    }
+}
+
+fn not_listed(error: &Error) -> String {
+    format!("the agents with memories could not be listed: {}", error.message())
 }
 
 /// The names of the agents that have rows.

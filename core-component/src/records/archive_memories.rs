@@ -44,6 +44,8 @@ pub(super) struct Output {
     /// For the next call; absent after the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for ArchiveMemories {
@@ -69,16 +71,16 @@ impl Tool for ArchiveMemories {
             }
         };
         let purpose = if input.cursor.is_none() { Purpose::Change } else { Purpose::Continuation };
-        let archived = agent.change(purpose, |writer| {
+        let (archived, unreadable) = agent.change(purpose, |writer| {
             let unused = writer.unused(since, input.kind, MAX_MEMORIES)?;
             for before in &unused {
                 let updated_at = now.max(before.created_at);
                 let after = Memory { archived: true, updated_at, ..before.clone() };
                 writer.update(before, &after)?;
             }
-            Ok(unused.len())
+            Ok((unused.len(), writer.unreadable()))
         })?;
         let cursor = (archived == MAX_MEMORIES as usize).then(|| since.to_string());
-        Ok(Output { archived, cursor })
+        Ok(Output { archived, cursor, warnings: unreadable.into_iter().collect() })
     }
 }

@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, hidden_rows_message};
+use super::agents;
 use super::error::{Code, Error};
 use super::input::default_agent;
 use super::json::file_path;
@@ -59,12 +60,13 @@ impl Tool for ConvertRecords {
         let agent = Agent::open(call, &input.agent_id)?;
         agent.check_case()?;
         let lock = agent.tree.lock(Some(&agent.scope()))?;
-        match (input.to, agent.file()?) {
+        let converted = match (input.to, agent.file()?) {
             (Format::Sqlite, Some(file)) => file_to_rows(&agent, &*lock, &file),
             (Format::Sqlite, None) => already_rows(&agent),
             (Format::Json, Some(file)) => already_file(&agent, &file),
             (Format::Json, None) => rows_to_file(&agent, &*lock),
-        }
+        };
+        converted.map_err(|error| agents::with_agents(call, agent.name, error))
     }
 }
 

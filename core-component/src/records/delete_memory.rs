@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::Error;
 use super::input::default_agent;
 use super::memory::Memory;
@@ -11,7 +12,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct DeleteMemory;
 
-/// Archives a memory: queries leave it out. With `permanent` deletes it.
+/// Archives a memory: queries leave it out.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Delete a memory")]
@@ -57,7 +58,7 @@ impl Tool for DeleteMemory {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let Input { id, permanent, .. } = &input;
-        agent.change(Purpose::Change, |writer| {
+        let changed = agent.change(Purpose::Change, |writer| {
             let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
             let (mut action, mut note) = (Action::Archived, None);
             if *permanent {
@@ -70,7 +71,8 @@ impl Tool for DeleteMemory {
                 writer.update(&before, &archived)?;
             }
             Ok(Output { success: true, action, id: id.clone(), note })
-        })
+        });
+        changed.map_err(|error| agents::with_agents(call, agent.name, error))
     }
 }
 

@@ -1,16 +1,22 @@
 //! The messages of this toolset's errors.
 
+use super::memory::Memory;
 pub(super) use crate::error::{Code, Error};
+use crate::tool::Call;
+use crate::version::is_current;
 
 /// The remedy if a setting of the host is the limit.
 pub(super) const RAISE_LIMITS: &str =
     "raise `max_memories` or `max_bytes` in the settings of its host";
 
 impl Error {
-    /// The change would exceed a limit of the agent.
-    pub fn over_limit(agent: &str, limit: &str, remedy: &str) -> Self {
-        let message =
-            format!("agent `{agent}` would have more than {limit}: delete memories, or {remedy}");
+    /// The change would exceed a limit of the agent. `size` is what the agent would have, and `limit`
+    /// what is allowed.
+    pub fn over_limit(agent: &str, size: u64, limit: &str, remedy: &str) -> Self {
+        let message = format!(
+            "agent `{agent}` would have {size}, and at most {limit} are allowed: delete memories, or \
+             {remedy}"
+        );
         Self::new(Code::LimitExceeded, message)
     }
 
@@ -20,12 +26,27 @@ impl Error {
         Self::new(Code::NotFound, message)
     }
 
+    /// Refuses a change of a memory that is no longer what the caller read.
+    ///
+    /// # Errors
+    ///
+    /// `CONFLICT` if the memory has another version than the caller gives.
+    pub(super) fn check_version(
+        call: &Call<'_>,
+        given: Option<&str>,
+        memory: &Memory,
+    ) -> Result<(), Self> {
+        if is_current(given, memory.versioned()) {
+            return Ok(());
+        }
+        let tool = call.listed("records", "query_memories");
+        Err(Self::conflict(&format!("the memory `{}`", memory.id), &tool))
+    }
+
     /// No memory of the agent has the id.
     pub fn no_memory(agent: &str, id: &str) -> Self {
-        let message = format!(
-            "agent `{agent}` has no memory `{id}`: find its id with `query_memories`, or give the \
-             `agent_id` that it belongs to"
-        );
+        let message =
+            format!("agent `{agent}` has no memory `{id}`: find its id with `query_memories`");
         Self::new(Code::NotFound, message)
     }
 }

@@ -2,9 +2,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::{Code, Error};
 use super::input::default_agent;
-use super::json::{JsonFile, line};
+use super::json::{JsonFile, line, without_byte_order_mark};
 use super::sqlite::{AgentRows, Position, Style};
 use crate::names::AgentName;
 use crate::storage::database::Mode;
@@ -52,6 +53,9 @@ pub(super) struct Output {
     total: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// Records that the text lacks, because they cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for ExportRecords {
@@ -75,7 +79,7 @@ impl Tool for ExportRecords {
         for _ in 0..2 {
             if let Some(file) = agent.file()? {
                 return match &input.cursor {
-                    None => whole_file(&file, input.format),
+                    None => Ok(whole_file(&file, input.format)),
                     Some(cursor) => Err(invalid_cursor(&agent, cursor)),
                 };
             }
@@ -91,27 +95,33 @@ impl Tool for ExportRecords {
             let pages = rows.pages(&stored, style, call.context.now)?;
             let page = pages.page(start, MAX_RECORDS, MAX_BYTES)?;
             let cursor = page.next.map(|next| next.to_string());
-            return Ok(Output { text: page.text, count: page.records, total, cursor });
+            return Ok(Output {
+                text: without_byte_order_mark(&page.text).to_owned(),
+                count: page.records,
+                total,
+                cursor,
+                warnings: Vec::new(),
+            });
         }
-        Err(Error::no_records(agent.name))
+        Err(agents::with_agents(call, agent.name, Error::no_records(agent.name)))
     }
 }
 
-fn whole_file(file: &JsonFile, format: Format) -> Result<Output, Error> {
+/// The document has every record of the file. JSON Lines have those that can be read.
+fn whole_file(file: &JsonFile, format: Format) -> Output {
     let total = file.len() as u64;
-    let text = match format {
-        Format::Json => file.text.clone(),
-        Format::Jsonl => {
-            let mut text = String::new();
-            for record in file.imported() {
-                let record = record?;
-                text += &line(&record.memory, record.original.as_deref());
-                text.push('\n');
-            }
-            text
-        }
-    };
-    Ok(Output { text, count: total, total, cursor: None })
+    if format == Format::Json {
+        let text = file.json().to_owned();
+        return Output { text, count: total, total, cursor: None, warnings: Vec::new() };
+    }
+    let (mut text, mut count) = (String::new(), 0);
+    for record in file.readable_imported() {
+        text += &line(&record.memory, record.original.as_deref());
+        text.push('\n');
+        count += 1;
+    }
+    let warnings = file.unreadable_warning().into_iter().collect();
+    Output { text, count, total, cursor: None, warnings }
 }
 
 fn invalid_cursor(agent: &Agent<'_>, cursor: &str) -> Error {

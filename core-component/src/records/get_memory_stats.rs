@@ -2,6 +2,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::Error;
 use super::input::default_agent;
 use super::memory::{Importance, Kind, Memory};
@@ -29,14 +30,19 @@ pub(super) struct Output {
     by_type: ByType,
     by_importance: ByImportance,
     archived_count: u64,
-    /// KiB of compact JSON.
+    // In KiB of compact JSON.
     total_storage_kb: f64,
-    /// When created.
+    // When the oldest one was created.
     oldest_memory: Option<Timestamp>,
-    /// When created.
+    // When the newest one was created.
     newest_memory: Option<Timestamp>,
     most_accessed: Option<Memory>,
     top_tags: Vec<TagCount>,
+    // Where to look instead, if there are no memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -79,8 +85,26 @@ impl Tool for GetMemoryStats {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        Agent::open(call, &input.agent_id)?.read(|reader| Ok(reader.stats()?.into()))
+        stats(call, &input.agent_id)
     }
+}
+
+/// The statistics as this tool and the resource return them.
+pub(super) fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Output, Error> {
+    let agent = Agent::open(call, agent)?;
+    let (stats, unreadable) = agent.read(|reader| Ok((reader.stats()?, reader.unreadable())))?;
+    let is_empty = stats.by_kind.values().all(|count| *count == 0) && stats.archived == 0;
+    let mut output = Output { warnings: unreadable.into_iter().collect(), ..stats.into() };
+    if is_empty && output.warnings.is_empty() {
+        let there_are = agents::there_are(call, agent.name, &mut output.warnings);
+        output.note = there_are.map(|there_are| no_memories(agent.name, &there_are));
+    }
+    Ok(output)
+}
+
+/// The note of an answer about an agent without memories.
+pub(super) fn no_memories(agent: &str, there_are: &str) -> String {
+    format!("no memories of agent `{agent}` yet; {there_are}")
 }
 
 impl From<Stats> for Output {
@@ -112,6 +136,8 @@ impl From<Stats> for Output {
                 .into_iter()
                 .map(|(tag, count)| TagCount { tag, count })
                 .collect(),
+            note: None,
+            warnings: Vec::new(),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::Agent;
 use super::error::{Code, Error};
 use super::input::default_agent;
-use super::json::ImportText;
+use super::json::{ImportText, without_byte_order_mark};
 use super::store::Purpose;
 use super::store::{Imported, Writer};
 use crate::names::AgentName;
@@ -84,9 +84,7 @@ impl Tool for ImportRecords {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let line = |line: usize| line + input.first_line as usize - 1;
-        // Some editors write a byte order mark at the beginning of a file.
-        let records = input.records.strip_prefix('\u{feff}').unwrap_or(&input.records);
-        let records = ImportText::parse(records)
+        let records = ImportText::parse(without_byte_order_mark(&input.records))
             .map_err(|(at, message)| import_error(vec![(line(at), message)], "records"))?;
         let start = match &input.cursor {
             None => 0,

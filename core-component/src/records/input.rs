@@ -6,12 +6,32 @@ use serde::Deserialize;
 use super::error::Error;
 use crate::input::{distinct_lines, one_line};
 use crate::names::AgentName;
+use crate::tool::Call;
 
 /// The agent of a call that names no agent (spec 001).
 pub(super) const DEFAULT_AGENT: &str = "default";
 
 pub(super) fn default_agent() -> AgentName {
     AgentName::parse(DEFAULT_AGENT).expect("a name")
+}
+
+/// The agent that a tool stores a memory for.
+pub(super) struct WriteAgent {
+    pub name: AgentName,
+    /// Says that the call named no agent, unless the caller can name no other one.
+    pub note: Option<String>,
+}
+
+impl WriteAgent {
+    /// The named agent, or `default`.
+    pub fn new(call: &Call<'_>, named: Option<AgentName>) -> Self {
+        let is_pinned = call.context.agents.as_ref().is_some_and(|agents| agents.len() == 1);
+        let is_told = named.is_none() && !is_pinned;
+        let note = is_told.then(|| {
+            format!("stored for agent `{DEFAULT_AGENT}`: give `agent_id` to name another")
+        });
+        Self { name: named.unwrap_or_else(default_agent), note }
+    }
 }
 
 // A tag: 1 to 30 characters on one line, not blank.

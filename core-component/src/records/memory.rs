@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
+use crate::version::version;
 
 // The type of a memory. The JSON file has an array for each type.
 #[derive(
@@ -67,8 +68,8 @@ impl Importance {
     }
 }
 
-// A memory as tools return it: timestamps are normalised, and fields of other programs are left out.
-// Many schemas contain it, so its fields have no descriptions: the tools' inputs explain the same fields.
+// A memory: timestamps are normalised, and fields of other programs are left out. Many schemas contain
+// it, so its fields have no descriptions: the tools' inputs explain the same fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {
@@ -91,12 +92,85 @@ pub(super) struct Memory {
     pub archived: bool,
 }
 
+// A memory with its version, as reads return it.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Returned {
+    id: String,
+    #[serde(rename = "type")]
+    #[schemars(with = "String")]
+    kind: Kind,
+    content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    accessed_at: Timestamp,
+    access_count: u64,
+    tags: Vec<String>,
+    #[schemars(with = "String")]
+    importance: Importance,
+    archived: bool,
+    version: String,
+}
+
+impl From<Memory> for Returned {
+    fn from(memory: Memory) -> Self {
+        let version = memory.version();
+        Self {
+            id: memory.id,
+            kind: memory.kind,
+            content: memory.content,
+            category: memory.category,
+            created_at: memory.created_at,
+            updated_at: memory.updated_at,
+            accessed_at: memory.accessed_at,
+            access_count: memory.access_count,
+            tags: memory.tags,
+            importance: memory.importance,
+            archived: memory.archived,
+            version,
+        }
+    }
+}
+
+/// The fields of a memory that its version covers.
+#[derive(Serialize)]
+struct Versioned<'a> {
+    #[serde(rename = "type")]
+    kind: Kind,
+    content: &'a str,
+    category: Option<&'a str>,
+    updated_at: Timestamp,
+    tags: &'a [String],
+    importance: Importance,
+    archived: bool,
+}
+
 impl Memory {
     /// Notes a change at this moment. It counts as the latest access too, so that a recall shows what
     /// was just corrected.
     pub fn touch(&mut self, now: Timestamp) {
         self.updated_at = now.max(self.created_at);
         self.accessed_at = self.updated_at;
+    }
+
+    /// The text that its version is made of. An access changes no version.
+    pub fn versioned(&self) -> String {
+        let versioned = Versioned {
+            kind: self.kind,
+            content: &self.content,
+            category: self.category.as_deref(),
+            updated_at: self.updated_at,
+            tags: &self.tags,
+            importance: self.importance,
+            archived: self.archived,
+        };
+        serde_json::to_string(&versioned).expect("a memory is JSON")
+    }
+
+    pub fn version(&self) -> String {
+        version(self.versioned())
     }
 
     /// Its size in both formats: the length of its compact JSON in bytes.

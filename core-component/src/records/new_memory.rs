@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::agent::Agent;
 use super::error::Error;
 use super::id::new_id;
-use super::input::{self, Tag};
+use super::input::{self, Tag, WriteAgent};
 use super::memory::{Importance, Kind, Memory};
 use super::store::Purpose;
 use super::store::Writer;
@@ -17,7 +17,7 @@ use crate::tool::Call;
 
 /// The input of the `add_*` tools.
 pub(super) struct NewMemory {
-    pub agent_id: AgentName,
+    pub agent_id: Option<AgentName>,
     pub content: String,
     pub category: Option<String>,
     pub tags: Vec<Tag>,
@@ -31,11 +31,15 @@ pub(super) struct Stored {
     pub id: String,
     pub created: bool,
     pub memory: Memory,
+    // That the call named no agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Stores a new memory of the given type.
 pub(super) fn add(call: &Call<'_>, kind: Kind, new: NewMemory) -> Result<Stored, Error> {
-    let agent = Agent::open(call, &new.agent_id)?;
+    let WriteAgent { name, note } = WriteAgent::new(call, new.agent_id);
+    let agent = Agent::open(call, &name)?;
     let memory = Memory {
         id: String::new(),
         kind,
@@ -52,7 +56,7 @@ pub(super) fn add(call: &Call<'_>, kind: Kind, new: NewMemory) -> Result<Stored,
     agent.change(Purpose::Change, |writer| {
         let memory = Memory { id: unused_id(writer, call.context)?, ..memory.clone() };
         writer.insert(&memory)?;
-        Ok(Stored { id: memory.id.clone(), created: true, memory })
+        Ok(Stored { id: memory.id.clone(), created: true, memory, note: note.clone() })
     })
 }
 

@@ -1,15 +1,9 @@
 //! The note of a query that finds nothing: where its memories might be.
 
-use std::collections::BTreeSet;
-
 use super::error::Error;
 use super::query::Query;
 use super::store::{Reader, WithAnyTerm};
-use crate::names::listed;
 use crate::tool::Call;
-
-/// The most names of a list.
-const MAX_NAMES: usize = 10;
 
 /// Memories with some of the words are counted up to this number.
 const MAX_COUNT: u32 = 100;
@@ -35,19 +29,14 @@ pub(super) fn near(reader: &dyn Reader, query: &Query) -> Result<Near, Error> {
     Ok(Near::WithSomeWords(reader.count_with_any_term(&any)?))
 }
 
-/// Says how many memories have some of the words, which agents have memories (as far as they can be
-/// listed), and which tool finds other forms of the words.
-pub(super) fn note(
-    call: &Call<'_>,
-    agent: &str,
-    near: &Near,
-    agents: Option<&BTreeSet<String>>,
-) -> String {
+/// Says how many memories have some of the words, what `there_are` says of the agents, and which tool
+/// finds other forms of the words.
+pub(super) fn note(call: &Call<'_>, agent: &str, near: &Near, there_are: Option<String>) -> String {
     let mut parts = vec![format!("no memory of agent `{agent}` matches")];
     if let Near::WithSomeWords(with) = near {
         parts.push(with_some_words(*with));
     }
-    parts.extend(agents.map(|agents| with_memories(call, agents)));
+    parts.extend(there_are);
     if matches!(near, Near::WithSomeWords(_)) && call.has_tool("search_memory") {
         let tool = call.listed("search", "search_memory");
         parts.push(format!("`{tool}` finds other forms of words, too"));
@@ -66,14 +55,5 @@ fn with_some_words(WithAnyTerm { count, of_newest }: WithAnyTerm) -> String {
         (count, Some(newest)) => {
             format!("of the newest {newest}, {count} have some of the words")
         }
-    }
-}
-
-/// Names the agents that the caller may use.
-fn with_memories(call: &Call<'_>, agents: &BTreeSet<String>) -> String {
-    let names: Vec<_> = agents.iter().filter(|name| call.context.reaches(name)).collect();
-    match names.is_empty() {
-        true => "no agent has memories yet".to_owned(),
-        false => format!("agents with memories: {}", listed(&names, MAX_NAMES)),
     }
 }

@@ -5,9 +5,10 @@ use super::agent::Agent;
 use super::agents;
 use super::error::Error;
 use super::input::default_agent;
-use super::memory::{Importance, Kind, Memory};
+use super::memory::{Importance, Kind, Returned};
 use super::no_match;
 use super::query::{Page, Query, Sort};
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 use crate::words::fold;
@@ -43,7 +44,7 @@ pub(super) struct Input {
     /// Include archived ones.
     #[serde(default)]
     archived: bool,
-    /// How many at most.
+    /// At most.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: u32,
@@ -73,7 +74,7 @@ enum Order {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    memories: Vec<Memory>,
+    memories: Vec<Returned>,
     // The number of matches on all pages.
     total: u64,
     limit: u32,
@@ -112,22 +113,27 @@ impl Tool for QueryMemories {
             counts_all: true,
         };
         let agent = Agent::open(call, &input.agent_id)?;
-        let (page, near) = agent.read(|reader| {
+        let (mut page, near, unreadable) = agent.read(|reader| {
             let page = reader.query(&query)?;
             let near = (page.total == 0).then(|| no_match::near(reader, &query));
-            Ok((page, near.transpose()?))
+            Ok((page, near.transpose()?, reader.unreadable()))
         })?;
-        let (mut note, mut warnings) = (None, Vec::new());
+        let mut note = None;
+        let mut warnings: Vec<String> = unreadable.into_iter().collect();
         if let Some(near) = near {
-            // The agents are beside the query, so it does not fail because they cannot be listed.
-            let agents = agents::names(call).map_err(|error| {
-                let message = error.message();
-                warnings.push(format!("the agents with memories could not be listed: {message}"));
-            });
-            note = Some(no_match::note(call, agent.name, &near, agents.as_ref().ok()));
+            let there_are = agents::there_are(call, agent.name, &mut warnings);
+            note = Some(no_match::note(call, agent.name, &near, there_are));
+        }
+        let left_out = cut_list(&mut page.memories);
+        if left_out > 0 {
+            let next = offset.saturating_add(page.memories.len() as u64);
+            warnings.push(format!(
+                "the memories are long, so {left_out} are left out: go on with `offset` {next}"
+            ));
         }
         let has_more = offset.saturating_add(page.memories.len() as u64) < page.total;
         let Page { memories, total } = page;
+        let memories = memories.into_iter().map(Returned::from).collect();
         Ok(Output { memories, total, limit, offset, has_more, note, warnings })
     }
 }

@@ -4,11 +4,14 @@
 use serde_json::{Value, json};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::Error;
 use super::get_memory_stats;
 use super::input::DEFAULT_AGENT;
+use super::memory::Returned;
 use super::query::Query;
 use super::uri::SCHEME;
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::tool::Call;
 use crate::toolset::{ReadResult, Resource, Resources};
@@ -51,7 +54,8 @@ pub(crate) const RESOURCES: Resources = Resources {
 /// Reads a resource. Returns `None` for a URI that this toolset does not have.
 fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
     let path = uri.strip_prefix(SCHEME)?;
-    let (agent, name) = path.split_once('/').unwrap_or((DEFAULT_AGENT, path));
+    let default = call.context.only_agent().unwrap_or(DEFAULT_AGENT);
+    let (agent, name) = path.split_once('/').unwrap_or((default, path));
     let agent = AgentName::parse(agent)?;
     let contents = match name {
         "recent" => recent(call, &agent),
@@ -63,11 +67,25 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
 
 fn recent(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
     let query = Query::recent(RECENT);
-    let page = Agent::open(call, agent)?.read(|reader| reader.query(&query))?;
-    Ok(json!({ "memories": page.memories, "count": page.memories.len() }))
+    let agent = Agent::open(call, agent)?;
+    let (mut page, unreadable) =
+        agent.read(|reader| Ok((reader.query(&query)?, reader.unreadable())))?;
+    cut_list(&mut page.memories);
+    let memories: Vec<_> = page.memories.into_iter().map(Returned::from).collect();
+    let mut contents = json!({ "memories": memories, "count": memories.len() });
+    let mut warnings: Vec<String> = unreadable.into_iter().collect();
+    if memories.is_empty()
+        && warnings.is_empty()
+        && let Some(there_are) = agents::there_are(call, agent.name, &mut warnings)
+    {
+        contents["note"] = get_memory_stats::no_memories(agent.name, &there_are).into();
+    }
+    if !warnings.is_empty() {
+        contents["warnings"] = warnings.into();
+    }
+    Ok(contents)
 }
 
 fn stats(call: &Call<'_>, agent: &AgentName) -> Result<Value, Error> {
-    let stats = Agent::open(call, agent)?.read(|reader| reader.stats())?;
-    Ok(json!(get_memory_stats::Output::from(stats)))
+    Ok(json!(get_memory_stats::stats(call, agent)?))
 }

@@ -58,7 +58,11 @@ fn owner(agent: &str) -> Owner {
 }
 
 fn add(agent: &Agent<'_>, tool: &str, entries: &mut Entries<'_>) -> Result<(), Error> {
-    let candidates = agent.read(|reader| reader.candidates(entries.request))?;
+    let (candidates, unreadable) =
+        agent.read(|reader| Ok((reader.candidates(entries.request)?, reader.unreadable())))?;
+    if let Some(warning) = unreadable {
+        entries.warn(format!("records of agent `{}`: {warning}", agent.name));
+    }
     if candidates.unread > 0 {
         entries.warn(format!(
             "records of agent `{}`: {} memories are not in the index yet and were not searched; \

@@ -72,6 +72,12 @@ pub(super) trait Reader {
     /// Whether a memory has this id, even if its record is damaged.
     fn has_id(&self, id: &str) -> Result<bool, Error>;
 
+    /// A warning about the records that cannot be read, if there are any. All other methods that
+    /// return several memories leave them out.
+    fn unreadable(&self) -> Option<String> {
+        None
+    }
+
     /// Those of these ids that memories have.
     ///
     /// # Errors

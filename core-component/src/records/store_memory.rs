@@ -2,31 +2,32 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::agent::Agent;
-use super::error::Error;
-use super::input::{self, Tag, default_agent};
+use super::agents;
+use super::error::{Code, Error};
+use super::input::{self, Tag, WriteAgent};
 use super::memory::{Importance, Kind, Memory};
 use super::new_memory::{NewMemory, Stored, add};
 use super::store::Purpose;
 use crate::input::content;
 use crate::names::AgentName;
-use crate::tool::{Call, Hints, Tool};
+use crate::tool::{Call, Hints, Tool, ToolError, Violation};
 
 pub(super) struct StoreMemory;
 
-/// Stores a new memory; with `id` updates that one: what is left out keeps its value.
+/// Stores a new memory of `type` and `content`; with `id` updates that one: what is left out keeps
+/// its value.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Store a memory")]
 pub(super) struct Input {
     /// `core` lasts, `learning` was found, `task` was done.
     #[serde(rename = "type")]
-    kind: Kind,
+    kind: Option<Kind>,
     /// The memory.
     #[schemars(length(max = 5000), regex(pattern = r"\S"))]
-    content: String,
+    content: Option<String>,
     /// Default `default`.
-    #[serde(default = "default_agent")]
-    agent_id: AgentName,
+    agent_id: Option<AgentName>,
     /// Such as `preference`.
     #[schemars(length(max = 50), regex(pattern = r"\S"))]
     category: Option<String>,
@@ -51,41 +52,87 @@ impl Tool for StoreMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Stored, Error> {
-        match input.id {
-            Some(ref id) => update(call, id, &input),
-            None => {
-                let new = NewMemory {
-                    agent_id: input.agent_id,
-                    content: input.content,
-                    category: input.category,
-                    tags: input.tags.unwrap_or_default(),
-                    importance: input.importance.unwrap_or_default(),
-                };
-                add(call, input.kind, new)
-            }
+        let Input { kind, content, agent_id, category, tags, importance, id } = input;
+        if let Some(id) = id {
+            return update(
+                call,
+                agent_id,
+                &id,
+                Update { kind, content, category, tags, importance },
+            );
         }
+        let missing = missing(kind.is_none(), content.is_none());
+        let Some((kind, content)) = kind.zip(content) else {
+            return Err(Error::invalid_input(missing));
+        };
+        let new = NewMemory {
+            agent_id,
+            content,
+            category,
+            tags: tags.unwrap_or_default(),
+            importance: importance.unwrap_or_default(),
+        };
+        add(call, kind, new)
     }
 }
 
-fn update(call: &Call<'_>, id: &str, input: &Input) -> Result<Stored, Error> {
-    let agent = Agent::open(call, &input.agent_id)?;
-    let content = content(&input.content)?;
-    let category = input.category.clone().map(input::category).transpose()?;
-    let tags = input.tags.clone().map(input::tags).transpose()?;
-    agent.change(Purpose::Change, |writer| {
+/// The fields that a new memory lacks, in the order of their names.
+fn missing(kind: bool, content: bool) -> Vec<Violation> {
+    let violation = |name: &str, accepted: &str| Violation {
+        pointer: format!("/{name}"),
+        accepted: format!("{accepted}; a new memory needs it, and `id` updates an existing one"),
+    };
+    let content = content.then(|| violation("content", "the text of the memory"));
+    let kind = kind.then(|| violation("type", "one of `core`, `learning`, `task`"));
+    content.into_iter().chain(kind).collect()
+}
+
+/// The fields of a memory to update. Those left out keep their value.
+struct Update {
+    kind: Option<Kind>,
+    content: Option<String>,
+    category: Option<String>,
+    tags: Option<Vec<Tag>>,
+    importance: Option<Importance>,
+}
+
+fn update(
+    call: &Call<'_>,
+    agent_id: Option<AgentName>,
+    id: &str,
+    update: Update,
+) -> Result<Stored, Error> {
+    let WriteAgent { name, note } = WriteAgent::new(call, agent_id);
+    let agent = Agent::open(call, &name)?;
+    let Update { kind, importance, .. } = update;
+    let content = update.content.as_deref().map(content).transpose()?;
+    let category = update.category.map(input::category).transpose()?;
+    let tags = update.tags.map(input::tags).transpose()?;
+    let is_empty = kind.is_none()
+        && content.is_none()
+        && category.is_none()
+        && tags.is_none()
+        && importance.is_none();
+    if is_empty {
+        let message = "nothing to update: give `type`, `content`, `category`, `tags` or \
+                       `importance`, or leave out `id` to store a new memory";
+        return Err(Error::new(Code::InvalidInput, message));
+    }
+    let changed = agent.change(Purpose::Change, |writer| {
         let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
         let mut memory = Memory {
-            kind: input.kind,
-            content: content.clone(),
+            kind: kind.unwrap_or(before.kind),
+            content: content.clone().unwrap_or_else(|| before.content.clone()),
             category: category.clone().or_else(|| before.category.clone()),
             tags: tags.clone().unwrap_or_else(|| before.tags.clone()),
-            importance: input.importance.unwrap_or(before.importance),
+            importance: importance.unwrap_or(before.importance),
             ..before.clone()
         };
         if memory != before {
             memory.touch(call.context.now);
             writer.update(&before, &memory)?;
         }
-        Ok(Stored { id: id.to_owned(), created: false, memory })
-    })
+        Ok(Stored { id: id.to_owned(), created: false, memory, note: note.clone() })
+    });
+    changed.map_err(|error| agents::with_agents(call, agent.name, error))
 }

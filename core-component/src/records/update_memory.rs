@@ -2,9 +2,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::{Code, Error};
 use super::input::{self, Tag, default_agent};
-use super::memory::{Importance, Memory};
+use super::memory::{Importance, Memory, Returned};
 use super::store::Purpose;
 use crate::input::content;
 use crate::names::AgentName;
@@ -12,7 +13,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct UpdateMemory;
 
-/// Changes fields of a memory. What is left out stays as it is.
+/// Changes a memory. What is left out stays.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Update a memory")]
@@ -31,19 +32,22 @@ pub(super) struct Input {
     /// Empty removes it.
     #[schemars(length(max = 50), regex(pattern = r"^$|\S"), extend("clearedByNull" = true))]
     category: Option<String>,
-    /// All of its tags.
+    /// All tags.
     #[schemars(length(max = 10))]
     tags: Option<Vec<Tag>>,
     /// Its weight.
     importance: Option<Importance>,
     /// Hides it from queries.
     archived: Option<bool>,
+    /// From a read: refuse if it has changed.
+    #[schemars(length(min = 1))]
+    version: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Output {
-    memory: Memory,
+    memory: Returned,
     // The fields whose value changed.
     updated_fields: Vec<&'static str>,
 }
@@ -75,9 +79,10 @@ impl Tool for UpdateMemory {
                            `archived`";
             return Err(Error::new(Code::InvalidInput, message));
         }
-        agent.change(Purpose::Change, |writer| {
+        let changed = agent.change(Purpose::Change, |writer| {
             let id = &input.id;
             let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
+            Error::check_version(call, input.version.as_deref(), &before)?;
             let mut memory = Memory {
                 content: content.clone().unwrap_or_else(|| before.content.clone()),
                 category: category.clone().unwrap_or_else(|| before.category.clone()),
@@ -91,8 +96,9 @@ impl Tool for UpdateMemory {
                 memory.touch(call.context.now);
                 writer.update(&before, &memory)?;
             }
-            Ok(Output { memory, updated_fields })
-        })
+            Ok(Output { memory: memory.into(), updated_fields })
+        });
+        changed.map_err(|error| agents::with_agents(call, agent.name, error))
     }
 }
 

@@ -7,6 +7,7 @@
 mod search_memory;
 mod settings;
 mod skipped;
+mod undated;
 mod unread;
 
 use crate::tool::ErasedTool;

@@ -31,7 +31,8 @@ pub(super) fn not_read(request: &Request, skipped: &[Skipped]) -> Option<String>
     ))
 }
 
-fn name(owner: &Owner) -> String {
+/// An owner in words.
+pub(super) fn name(owner: &Owner) -> String {
     let Owner { toolset, repo_root, store, agent } = owner;
     match (agent, store, repo_root) {
         (Some(agent), _, Some(root)) => format!("agent `{agent}` in {toolset} of `{root}`"),

@@ -9,6 +9,7 @@ use super::log::{Log, LogId, log_date};
 use super::repo_root::{ROOT_ACCEPTED, check_root, default_root};
 use super::schema::Schema;
 use super::uri;
+use crate::existing::{self, agent_not_granted, differs_only_in_case};
 use crate::names::{AgentName, NAME_ACCEPTED, name_error};
 use crate::storage::{
     self, Area, Change, CommitError, Document, EntryKind, ErrorCode, Place, Tree, Writer,
@@ -50,7 +51,7 @@ impl<'a> Agent<'a> {
         let name = checked(name)?;
         check_reach(call, name)?;
         let agent = Self { name, tree: open_tree(call, repo_root)? };
-        agent.check_case()?;
+        agent.check_case(call)?;
         Ok(agent)
     }
 
@@ -66,7 +67,7 @@ impl<'a> Agent<'a> {
         let is_only_repository = call.storage.list_repositories()?.len() == 1;
         let writer = AgentWriter { writer: self.tree.lock(None)?, changed: RefCell::default() };
         // An agent with a similar name may have been created since `open`.
-        self.check_case()?;
+        self.check_case(call)?;
         let mut attempt = 1;
         let changed = loop {
             match change(&writer) {
@@ -165,19 +166,23 @@ impl<'a> Agent<'a> {
         Ok(dates)
     }
 
+    /// Says which agents the repository has, if it may tell the caller of others.
+    pub fn others(&self, call: &Call<'_>) -> Result<Option<String>, Error> {
+        existing::agents(call.context, self.name, || agent_names(call, &*self.tree))
+    }
+
     /// Refuses a name that differs only in case from another entry's: on some file systems both
     /// would be the same directory.
-    fn check_case(&self) -> Result<(), Error> {
+    fn check_case(&self, call: &Call<'_>) -> Result<(), Error> {
         let entries = self.tree.list(Area::Documents, "")?.unwrap_or_default();
         let twin = entries
             .iter()
             .find(|entry| entry.name != self.name && entry.name.eq_ignore_ascii_case(self.name));
         let Some(twin) = twin else { return Ok(()) };
-        let message = format!(
-            "agent `{}` differs from the existing agent `{}` only in case: use that name",
-            self.name, twin.name
-        );
-        Err(Error::at(Code::InvalidInput, message, "agent_name", format!("`{}`", twin.name)))
+        let is_told = call.context.reaches(&twin.name);
+        let message = differs_only_in_case("agent", self.name, &twin.name, is_told);
+        let accepted = if is_told { format!("`{}`", twin.name) } else { "another name".into() };
+        Err(Error::at(Code::InvalidInput, message, "agent_name", accepted))
     }
 }
 
@@ -323,8 +328,7 @@ fn check_reach(call: &Call<'_>, name: &str) -> Result<(), Error> {
     if call.context.reaches(name) {
         return Ok(());
     }
-    let message = format!("agent `{name}` is out of this caller's reach: ask for another grant");
-    Err(Error::new(Code::PermissionDenied, message))
+    Err(Error::new(Code::PermissionDenied, agent_not_granted(call.context, name)))
 }
 
 #[cfg(test)]

@@ -61,11 +61,12 @@ impl Tool for AppendEntry {
         let date = input.date.unwrap_or_else(|| call.context.today());
         let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
         let id = LogId { agent: agent.name, date };
-        agent.change(call, |writer| append(&agent, writer, id, &input.section, &content))
+        agent.change(call, |writer| append(call, &agent, writer, id, &input.section, &content))
     }
 }
 
 fn append(
+    call: &Call<'_>,
     agent: &Agent<'_>,
     writer: &AgentWriter<'_>,
     id: LogId<'_>,
@@ -76,12 +77,12 @@ fn append(
     check_section(&schema, section)?;
     let path = agent.log_path(id.date);
     let Some(document) = agent.log(id.date)? else {
-        return Err(not_started(id).into());
+        return Err(not_started(call, agent, id)?.into());
     };
     let log = parse_log(&document.text, &schema, id, &path)?;
     let text = log.append(section, content, id).map_err(invalid_content)?;
     if text.len() as u64 > MAX_PARSED_BYTES {
-        return Err(too_long(id).into());
+        return Err(too_long(id, text.len()).into());
     }
     let mut warnings = log.all_warnings();
     warnings.extend(log.heading_above(section, content).map(|finding| finding.what));
@@ -106,17 +107,21 @@ fn check_section(schema: &Schema, section: &str) -> Result<(), Error> {
     Err(Error::at(Code::InvalidSection, message, "section", format!("one of {known}")))
 }
 
-fn not_started(id: LogId<'_>) -> Error {
-    let LogId { agent, date } = id;
-    let message = format!("`{agent}` has no session log of {date}: call `start_session` first");
-    Error::new(Code::SessionNotFound, message)
+/// `SessionNotFound`, with the agents that there are if this one has no log at all.
+fn not_started(call: &Call<'_>, agent: &Agent<'_>, id: LogId<'_>) -> Result<Error, Error> {
+    let LogId { agent: name, date } = id;
+    let mut message = format!("`{name}` has no session log of {date}: call `start_session` first");
+    if agent.sessions()?.is_empty() {
+        message.extend(agent.others(call)?.map(|others| format!("; {others}")));
+    }
+    Ok(Error::new(Code::SessionNotFound, message))
 }
 
-fn too_long(id: LogId<'_>) -> Error {
+fn too_long(id: LogId<'_>, bytes: usize) -> Error {
     let LogId { agent, date } = id;
     let message = format!(
-        "with this entry `{agent}`'s log of {date} would be longer than {MAX_PARSED_BYTES} bytes: \
-         write less, or go on in the log of another day"
+        "with this entry `{agent}`'s log of {date} would have {bytes} bytes, and {MAX_PARSED_BYTES} \
+         are allowed: write less, or go on in the log of another day"
     );
     Error::new(Code::StorageError, message)
 }

@@ -17,6 +17,7 @@ pub(super) enum Code {
     SchemaMissing,
     SchemaInvalid,
     MalformedLog,
+    Conflict,
     Busy,
     PermissionDenied,
     StorageError,
@@ -29,6 +30,7 @@ impl Code {
             Self::InvalidInput
             | Self::InvalidSection
             | Self::InvalidContent
+            | Self::Conflict
             | Self::RepositoryNotAllowed => Category::Invalid,
             Self::SessionNotFound => Category::NotFound,
             Self::SchemaMissing | Self::SchemaInvalid | Self::MalformedLog => Category::Damaged,

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::Error;
+use crate::answer::cut_list;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 
@@ -28,6 +29,12 @@ pub(super) struct Input {
 pub(super) struct Output {
     /// The names of the logs, `YYYY-MM-DD.md`, which are in the agent's directory `logs`.
     sessions: Vec<String>,
+    /// Says that older ones are left out, where they are too many for an answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    /// Where to look instead, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for ListSessions {
@@ -42,6 +49,17 @@ impl Tool for ListSessions {
         agent.schema()?;
         let limit = input.limit.map_or(usize::MAX, |limit| limit as usize);
         let newest = agent.sessions()?.into_iter().rev().take(limit);
-        Ok(Output { sessions: newest.map(|date| format!("{date}.md")).collect() })
+        let mut sessions: Vec<_> = newest.map(|date| format!("{date}.md")).collect();
+        let warning = match cut_list(&mut sessions) {
+            0 => None,
+            left_out => Some(format!(
+                "the list is long, so the {left_out} oldest are left out: read them with \
+                 `read_session` and a `date`"
+            )),
+        };
+        let others = if sessions.is_empty() { agent.others(call)? } else { None };
+        let note =
+            others.map(|others| format!("`{}` has no session log yet; {others}", agent.name));
+        Ok(Output { sessions, warnings: warning.into_iter().collect(), note })
     }
 }

@@ -17,7 +17,6 @@ mod finding;
 mod header;
 mod list_sessions;
 mod log;
-mod page;
 mod read_session;
 mod read_summary;
 mod repo_root;

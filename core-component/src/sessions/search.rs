@@ -270,8 +270,7 @@ impl Agent<'_> {
     }
 
     fn midnight(&self, document: &Document) -> Option<Timestamp> {
-        let offset = self.call.context.utc_offset_minutes;
-        document.date.and_then(|day| Timestamp::of_day(day, "00:00:00", offset))
+        document.date.map(|day| self.call.context.zone.start_of(day))
     }
 
     fn entry(&self, document: &Document, block: Block<'_>) -> Entry {

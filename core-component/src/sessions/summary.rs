@@ -66,10 +66,14 @@ impl<'a> Summary<'a> {
         self.sections.iter().map(|section| section.name.as_str())
     }
 
+    /// What a section has below its heading.
+    pub fn body(&self, name: &str) -> Option<&str> {
+        self.section(name).map(|section| &self.outline.source[section.body()])
+    }
+
     /// Whether a section has nothing below its heading.
     pub fn is_empty(&self, name: &str) -> bool {
-        let body = self.section(name).map(|section| &self.outline.source[section.body()]);
-        body.is_some_and(|body| lines(body).all(|(_, line)| is_blank(line)))
+        self.body(name).is_some_and(|body| lines(body).all(|(_, line)| is_blank(line)))
     }
 
     /// Whether a new section can have this name: Markdown has to read its heading, added at the

@@ -2,12 +2,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, AgentWriter, ChangeError, MAX_PARSED_BYTES, in_repository, malformed};
-use super::content::{invalid_content, stored_form};
+use super::content::{
+    invalid_content, invalid_text, stored_form, with_line_feeds, without_blank_ends,
+};
 use super::error::{Code, Error, listed};
 use super::summary::{EditError, Summary, TEMPLATE};
 use crate::names::AgentName;
+use crate::passage::replace_passage;
 use crate::storage::{Area, Change};
+use crate::text::normalise_line_ends;
 use crate::tool::{Call, Hints, Tool};
+use crate::version::{conflict_message, is_current};
 
 pub(super) struct UpdateSummary;
 
@@ -30,10 +35,19 @@ pub(super) struct Input {
     /// Markdown. No headings of level 1 or 2; code fences and HTML closed. Empty clears the section
     /// in mode `replace`. Empty in mode `remove`.
     #[schemars(length(max = 65536), regex(pattern = r"^$|\S"))]
-    content: String,
+    content: Option<String>,
     /// `append` adds to the section, `replace` puts the content in place of what stands there,
     /// `remove` takes away a section that is empty.
     mode: Mode,
+    /// Instead of `content`, in mode `replace`: a passage that occurs once in the section.
+    #[schemars(length(min = 1, max = 65536))]
+    old_text: Option<String>,
+    /// Takes the place of `old_text`. Empty deletes it.
+    #[schemars(length(max = 65536))]
+    new_text: Option<String>,
+    /// From `read_summary`: refuse if the summary has changed since.
+    #[schemars(length(min = 1, max = 64))]
+    version: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize, Serialize, JsonSchema, PartialEq)]
@@ -65,48 +79,115 @@ impl Tool for UpdateSummary {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let content = stored_form(&input.content)?;
-        if content.is_empty() && input.mode == Mode::Append {
-            let message = "`content` is empty: give the text to append, or clear the section with \
-                           mode `replace`";
-            let accepted = "text; only the modes `replace` and `remove` take an empty one";
-            return Err(Error::at(Code::InvalidInput, message, "content", accepted.into()));
-        }
-        if !content.is_empty() && input.mode == Mode::Remove {
-            let message = "`content` is not empty: mode `remove` takes none, and removes only a \
-                           section that is empty";
-            return Err(Error::at(Code::InvalidInput, message, "content", "an empty text".into()));
-        }
+        let edit = Edit::new(&input)?;
         let agent = Agent::open(call, input.repo_root.as_deref(), &input.agent_name)?;
-        agent.change(call, |writer| update(&agent, writer, &input.section, &content, input.mode))
+        agent.change(call, |writer| update(&agent, writer, &input, &edit))
+    }
+}
+
+/// What to do with the section.
+enum Edit {
+    Append(String),
+    Replace(String),
+    ReplacePassage { old: String, new: String },
+    Remove,
+}
+
+impl Edit {
+    /// # Errors
+    ///
+    /// `InvalidInput` for fields that contradict each other. `InvalidContent` for a control
+    /// character.
+    fn new(input: &Input) -> Result<Self, Error> {
+        let refused = |field: &str, message: &str, accepted: &str| {
+            Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
+        };
+        let given = match (&input.content, &input.old_text, &input.new_text) {
+            (Some(content), None, None) => content,
+            (None, Some(old), Some(new)) if input.mode == Mode::Replace => {
+                let new = with_line_feeds(new, "`new_text`")?;
+                return Ok(Self::ReplacePassage { old: normalise_line_ends(old), new });
+            }
+            (None, Some(_), Some(_)) => {
+                let message = "`old_text` and `new_text` replace a passage: use mode `replace`";
+                return refused("mode", message, "`replace` beside `old_text`");
+            }
+            (None, Some(_), None) => {
+                let message = "`new_text` is missing: give the text that takes the place of \
+                               `old_text`, or an empty one to delete the passage";
+                return refused("new_text", message, "a text, beside `old_text`");
+            }
+            (None, None, Some(_)) => {
+                let message = "`old_text` is missing: give the passage that `new_text` replaces";
+                return refused("old_text", message, "a passage of the section");
+            }
+            (None, None, None) => {
+                let message = "`content` is missing: give it, or `old_text` and `new_text` to \
+                               replace one passage of the section";
+                return refused("content", message, "a text, or none beside `old_text`");
+            }
+            (Some(_), ..) => {
+                let message = "`content` contradicts `old_text` and `new_text`: give the whole \
+                               section or one passage of it";
+                return refused("content", message, "none beside `old_text`");
+            }
+        };
+        let content = stored_form(given)?;
+        match input.mode {
+            Mode::Append if content.is_empty() => {
+                let message = "`content` is empty: give the text to append, or clear the section \
+                               with mode `replace`";
+                let accepted = "text; only the modes `replace` and `remove` take an empty one";
+                refused("content", message, accepted)
+            }
+            Mode::Remove if !content.is_empty() => {
+                let message = "`content` is not empty: mode `remove` takes none, and removes only \
+                               a section that is empty";
+                refused("content", message, "an empty text")
+            }
+            Mode::Append => Ok(Self::Append(content)),
+            Mode::Replace => Ok(Self::Replace(content)),
+            Mode::Remove => Ok(Self::Remove),
+        }
     }
 }
 
 fn update(
     agent: &Agent<'_>,
     writer: &AgentWriter<'_>,
-    section: &str,
-    content: &str,
-    mode: Mode,
+    input: &Input,
+    edit: &Edit,
 ) -> Result<Output, ChangeError> {
+    let Input { section, mode, .. } = input;
     agent.schema()?;
     let path = agent.summary_path();
     let document = agent.summary(MAX_PARSED_BYTES)?;
     let before = document.as_ref().map_or(TEMPLATE, |document| document.text.as_str());
+    if !is_current(input.version.as_deref(), before) {
+        return Err(conflict().into());
+    }
     let summary = Summary::of(before);
-    let created_section = check_section(&summary, section, &path, mode)?;
-    let after = match mode {
-        Mode::Append => summary.append(section, content).map_err(|error| edit_error(error, &path)),
-        Mode::Replace => {
-            summary.replace(section, content).map_err(|error| edit_error(error, &path))
+    let created_section = check_section(&summary, section, &path, edit)?;
+    let edited = match edit {
+        Edit::Append(content) => summary.append(section, content),
+        Edit::Replace(content) => summary.replace(section, content),
+        Edit::ReplacePassage { old, new } => {
+            let body = summary.body(section).unwrap_or_default();
+            let replaced = replace_passage(body, old, new).map_err(|occurrences| {
+                let message = occurrences.message(&format!("section `{section}`"), "read_summary");
+                let accepted = "a passage that occurs once in the section".to_owned();
+                Error::at(Code::InvalidInput, message, "old_text", accepted)
+            })?;
+            summary.replace(section, without_blank_ends(&replaced))
         }
-        Mode::Remove => {
-            let removed = summary.remove(section).map_err(|error| edit_error(error, &path))?;
-            removed.ok_or_else(|| not_removable(section))
-        }
-    }?;
+        Edit::Remove => match summary.remove(section) {
+            Ok(removed) => Ok(removed.ok_or_else(|| not_removable(section))?),
+            Err(error) => Err(error),
+        },
+    };
+    let after = edited.map_err(|error| edit_error(error, edit, &path))?;
     if after.len() as u64 > MAX_PARSED_BYTES {
-        return Err(too_long(agent.name).into());
+        return Err(too_long(agent.name, after.len()).into());
     }
     if document.is_none() || after != before {
         let put = Change::Put {
@@ -118,7 +199,7 @@ fn update(
         writer.commit(&[put])?;
     }
     let section = section.to_owned();
-    Ok(Output { summary_file: in_repository(&path), section, mode, created_section })
+    Ok(Output { summary_file: in_repository(&path), section, mode: *mode, created_section })
 }
 
 /// Returns whether the section has to be added. `InvalidSection` if it cannot be, appears twice, is
@@ -127,13 +208,13 @@ fn check_section(
     summary: &Summary<'_>,
     section: &str,
     path: &str,
-    mode: Mode,
+    edit: &Edit,
 ) -> Result<bool, Error> {
     let refused = |message: String, accepted: String| {
         Err(Error::at(Code::InvalidSection, message, "section", accepted))
     };
     match summary.lines_of(section)[..] {
-        [_] if mode == Mode::Remove && !summary.is_empty(section) => refused(
+        [_] if matches!(edit, Edit::Remove) && !summary.is_empty(section) => refused(
             format!(
                 "section `{section}` is not empty: clear it first, with mode `replace` and an empty \
                  `content`"
@@ -150,9 +231,14 @@ fn check_section(
                 );
                 return refused(message, format!("`{near}`"));
             }
-            if mode == Mode::Remove {
+            let needs_section = match edit {
+                Edit::Append(_) | Edit::Replace(_) => None,
+                Edit::ReplacePassage { .. } => Some("to change"),
+                Edit::Remove => Some("to remove"),
+            };
+            if let Some(purpose) = needs_section {
                 let names = listed(summary.names());
-                let message = format!("there is no section `{given}` to remove, only {names}");
+                let message = format!("there is no section `{given}` {purpose}, only {names}");
                 return refused(message, format!("one of {names}"));
             }
             if summary.accepts_section(section) {
@@ -183,17 +269,26 @@ fn not_removable(section: &str) -> Error {
     Error::at(Code::InvalidSection, message, "section", "a section between blank lines".into())
 }
 
-fn edit_error(error: EditError, path: &str) -> Error {
-    match error {
-        EditError::Content(error) => invalid_content(error),
-        EditError::Document(finding) => malformed(path, &finding),
+/// The version of the caller is not that of the summary.
+fn conflict() -> Error {
+    let message = conflict_message("the summary", "read_summary");
+    Error::at(Code::Conflict, message, "version", "that which `read_summary` returns now".into())
+}
+
+fn edit_error(error: EditError, edit: &Edit, path: &str) -> Error {
+    match (error, edit) {
+        (EditError::Content(error), Edit::ReplacePassage { .. }) => {
+            invalid_text("the section with this change", error)
+        }
+        (EditError::Content(error), _) => invalid_content(error),
+        (EditError::Document(finding), _) => malformed(path, &finding),
     }
 }
 
-fn too_long(agent: &str) -> Error {
+fn too_long(agent: &str, bytes: usize) -> Error {
     let message = format!(
-        "with this change `{agent}`'s summary would be longer than {MAX_PARSED_BYTES} bytes: \
-         write less, or replace what is out of date"
+        "with this change `{agent}`'s summary would have {bytes} bytes, and {MAX_PARSED_BYTES} are \
+         allowed: write less, or replace what is out of date"
     );
     Error::new(Code::StorageError, message)
 }

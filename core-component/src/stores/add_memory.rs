@@ -30,7 +30,7 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(length(max = 32))]
     tags: Vec<Tag>,
-    /// A timestamp, or a date: the end of that day in UTC.
+    /// A timestamp, or a date: the end of that day. In the caller's time zone if it has no offset.
     #[schemars(length(min = 1, max = 64))]
     expires_at: Option<String>,
     /// Sources, such as `src/main.rs:17` or a URL.
@@ -58,13 +58,16 @@ impl Tool for AddMemory {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let path = input::path(&input.path, "path")?;
         let content = content(&input.content)?;
+        let expires_at = input.expires_at.as_deref();
+        let expires_at = expires_at.map(|text| input::expires_at(call, text)).transpose()?;
         let metadata = Metadata {
             created_at: Some(call.context.now),
             updated_at: Some(call.context.now),
             tags: input::tags(input.tags)?,
             source: Some(OF_MODELS.to_owned()),
-            expires_at: input.expires_at.as_deref().map(input::expires_at).transpose()?,
+            expires_at,
             citations: input::citations(input.citations)?,
+            ..Metadata::default()
         };
         let (store, mut warnings) = Store::open_or_create(call, &input.store)?;
         let update = call.listed("stores", "update_memory");

@@ -1,14 +1,13 @@
 //! The messages of this toolset's errors.
 
 use super::path::{CategoryPath, MemoryPath, Nearest};
+use crate::context::Context;
 pub(super) use crate::error::{Code, Error};
+use crate::existing::{MAX_NAMES, did_you_mean, differs_only_in_case, store_not_granted};
 use crate::names::{NAME_ACCEPTED, listed};
 use crate::storage;
 use crate::time::Timestamp;
 use crate::yaml::YamlError;
-
-/// How many names of stores a message lists.
-const MAX_NAMES: usize = 20;
 
 impl Error {
     /// Nothing can have this name.
@@ -18,17 +17,16 @@ impl Error {
     }
 
     /// The name of the store differs only in case from an existing one.
-    pub(super) fn store_twin(name: &str, twin: &str) -> Self {
-        let message = format!(
-            "store `{name}` differs from the existing store `{twin}` only in case: use that name"
-        );
-        Self::at(Code::InvalidInput, message, "store", format!("`{twin}`"))
+    pub(super) fn store_twin(context: &Context, name: &str, twin: &str) -> Self {
+        let is_told = context.reaches_store(twin);
+        let message = differs_only_in_case("store", name, twin, is_told);
+        let accepted = if is_told { format!("`{twin}`") } else { "another name".to_owned() };
+        Self::at(Code::InvalidInput, message, "store", accepted)
     }
 
     /// The caller may not use the store.
-    pub(super) fn store_not_granted(name: &str) -> Self {
-        let message = format!("store `{name}` is not granted to this caller: ask for a grant");
-        Self::new(Code::PermissionError, message)
+    pub(super) fn store_not_granted(context: &Context, name: &str) -> Self {
+        Self::new(Code::PermissionError, store_not_granted(context, name))
     }
 
     /// No store has the name. `names` are those that the caller may use.
@@ -37,8 +35,9 @@ impl Error {
             true => "there is none yet".to_owned(),
             false => format!("there are {}", listed(names, MAX_NAMES)),
         };
-        let message =
+        let mut message =
             format!("no store `{name}` is registered; {there_are}; `add_memory` creates one");
+        message.extend(did_you_mean(name, names).map(|question| format!("; {question}")));
         Self::new(Code::StoreNotFound, message)
     }
 
@@ -102,7 +101,7 @@ impl Error {
 
     pub(super) fn changed_since(path: &MemoryPath) -> Self {
         let message = format!("the memory `{path}` has changed since it was read: read it again");
-        Self::at(Code::InvalidInput, message, "version", "that of `get_memory_file`".into())
+        Self::at(Code::Conflict, message, "version", "that of `get_memory_file`".into())
     }
 
     pub(super) fn destination_exists(path: &MemoryPath) -> Self {

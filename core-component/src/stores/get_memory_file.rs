@@ -41,7 +41,8 @@ impl Tool for GetMemoryFile {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let path = input::path(&input.path, "path")?;
         let store = Store::open(call, &input.store)?;
-        let file = store.memory(&path)?.ok_or_else(|| Error::no_memory_at(&path))?;
+        let file =
+            store.memory(&path)?.ok_or_else(|| store.with_others(Error::no_memory_at(&path)))?;
         Ok(Output { path: path.to_string(), text: file.text, version: file.version })
     }
 }

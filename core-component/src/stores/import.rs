@@ -27,15 +27,25 @@ pub(super) struct ImportPlan {
     pub others: usize,
 }
 
-/// Finds the memory that each file of a folder becomes.
+/// Finds the memory that each file of a folder becomes. Files with the same path get a mark of their
+/// names, except for the one whose name is that path.
 pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> ImportPlan {
     let mut plan = ImportPlan::default();
-    let mut files: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
+    let mut found: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
     for name in names {
         match category.memory_of_file(&name) {
-            Ok(path) => files.entry(path).or_default().push(name),
+            Ok(path) => found.entry(path).or_default().push(name),
             Err(FileNameError::NotMarkdown) => plan.others += 1,
-            Err(error) => plan.skipped.push((name, reason(&error))),
+            Err(error) => plan.skipped.push((name, reason(&error).to_owned())),
+        }
+    }
+    let mut files: BTreeMap<MemoryPath, Vec<String>> = BTreeMap::new();
+    for (path, names) in found {
+        let is_shared = names.len() > 1;
+        for name in names {
+            let is_marked = is_shared && category.child(&name).as_str() != path.file();
+            let path = if is_marked { path.marked(&name) } else { path.clone() };
+            files.entry(path).or_default().push(name);
         }
     }
     for (path, mut names) in files {
@@ -43,7 +53,8 @@ pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> Import
             plan.memories.extend(names.pop().map(|name| (name, path)));
             continue;
         }
-        // The order of the names must not decide which file becomes the memory, so none does.
+        // Names that differ only in their form in Unicode. Their order must not decide which file
+        // becomes the memory, so none does.
         let (first, second) = (names[0].clone(), names[1].clone());
         for name in names {
             let other = if name == first { &second } else { &first };
@@ -58,16 +69,12 @@ pub(super) fn plan_import(category: &CategoryPath, names: Vec<String>) -> Import
     plan
 }
 
-fn reason(error: &FileNameError) -> String {
+fn reason(error: &FileNameError) -> &'static str {
     match error {
-        FileNameError::NotMarkdown => "it is not Markdown".to_owned(),
-        FileNameError::NoSpelling(segment) => format!(
-            "`{}` has neither a letter from a to z nor a digit: rename it",
-            segment.escape_debug()
-        ),
+        FileNameError::NotMarkdown => "it is not Markdown",
+        FileNameError::NoName => "a part of its path is no name: rename it",
         FileNameError::TooDeep => {
             "its path would have more than 10 segments: move it up, or import its directory alone"
-                .to_owned()
         }
     }
 }
@@ -123,14 +130,16 @@ pub(super) fn import_memories(
         [_] => Order::MemoryFirst,
         _ => Order::Intent("import_memories"),
     };
-    change(store, order, |plan| {
+    let (outcomes, mut warnings) = change(store, order, |plan| {
         // An error is no answer of the plan: with an answer, the files before it would be written.
         let outcomes = files.iter().map(|file| {
             let decision = decide(store, file, on_conflict)?;
-            add(plan, &file.path, decision)
+            Ok(add(plan, &file.path, decision))
         });
-        outcomes.collect::<Result<_, Error>>().map(Ok)
-    })
+        outcomes.collect::<Result<Vec<_>, Error>>().map(Ok)
+    })?;
+    warnings.extend(damage(files, &outcomes));
+    Ok((outcomes, warnings))
 }
 
 /// Says what [`import_memories`] would do. It takes no lock.
@@ -142,9 +151,27 @@ pub(super) fn import_dry_run(
     store: &Store<'_>,
     files: &[ImportFile],
     on_conflict: OnConflict,
-) -> Result<Vec<Outcome>, Error> {
+) -> Result<(Vec<Outcome>, Warnings), Error> {
     let outcomes = files.iter().map(|file| decide(store, file, on_conflict).map(Outcome::from));
-    outcomes.collect()
+    let outcomes: Vec<_> = outcomes.collect::<Result<_, Error>>()?;
+    let warnings = damage(files, &outcomes);
+    Ok((outcomes, warnings))
+}
+
+/// A warning for each file that is imported although its front matter cannot be read.
+fn damage(files: &[ImportFile], outcomes: &[Outcome]) -> Warnings {
+    let imported = files.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_written());
+    let damage = imported.filter_map(|(ImportFile { path, text }, _)| {
+        let error = Memory::read(path, text).err()?;
+        Some(format!("imported as it is: {}", error.message()))
+    });
+    damage.collect()
+}
+
+impl Outcome {
+    fn is_written(&self) -> bool {
+        matches!(self, Self::Added | Self::Replaced)
+    }
 }
 
 impl From<Decision> for Outcome {
@@ -159,18 +186,17 @@ impl From<Decision> for Outcome {
 }
 
 /// Adds the change of one file to a plan.
-fn add(plan: &mut Plan<'_>, path: &MemoryPath, decision: Decision) -> Result<Outcome, Error> {
+fn add(plan: &mut Plan<'_>, path: &MemoryPath, decision: Decision) -> Outcome {
+    let indexed = |text: &str| indexed(&Memory::read_in_part(path, text).0);
     match &decision {
-        Decision::Create(text) => {
-            plan.create(path, text.clone(), indexed(&Memory::read(path, text)?));
-        }
+        Decision::Create(text) => plan.create(path, text.clone(), indexed(text)),
         Decision::Edit(before, splices, text) => {
-            plan.edit(path, before, splices.clone(), indexed(&Memory::read(path, text)?));
+            plan.edit(path, before, splices.clone(), indexed(text));
         }
-        Decision::Keep(before) => plan.index(path, indexed(&Memory::read(path, &before.text)?)),
+        Decision::Keep(before) => plan.index(path, indexed(&before.text)),
         Decision::Skip(_) => {}
     }
-    Ok(decision.into())
+    decision.into()
 }
 
 fn decide(
@@ -185,6 +211,8 @@ fn decide(
     }
     let new = match text_of_person(path, text, store.call.context.now) {
         Ok(new) => new,
+        // A person can mend a key later. The text is found until then.
+        Err(_) if FrontMatter::read_in_part(text).0.is_there() => text.clone(),
         Err(error) => return skip(error),
     };
     let before = match store.memory(path) {
@@ -227,7 +255,7 @@ fn changes(
     before: &Text,
 ) -> Result<Option<Vec<Splice>>, Error> {
     let ImportFile { path, text } = file;
-    let front = FrontMatter::read(text).map_err(|error| Error::damaged(&path.file(), &error))?;
+    let (front, _) = FrontMatter::read_in_part(text);
     if !front.is_there() {
         let update = Update { content: Some(front.body().to_owned()), ..Update::default() };
         return updated(path, &before.text, &update, store.call.context.now, OF_PEOPLE);

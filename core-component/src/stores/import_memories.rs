@@ -77,7 +77,7 @@ impl Tool for ImportMemories {
         let files = checked(input.files)?;
         let store = Store::open(call, &input.store)?;
         let (outcomes, warnings) = match input.dry_run {
-            true => (import_dry_run(&store, &files, input.on_conflict)?, Vec::new()),
+            true => import_dry_run(&store, &files, input.on_conflict)?,
             false => import_memories(&store, &files, input.on_conflict)?,
         };
         let imported = |(file, outcome): (&ImportFile, Outcome)| {

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::error::{Code, Error};
-use super::memory::{end_of_day, parse_moment};
+use super::error::Error;
 use super::path::{CategoryPath, MemoryPath};
 use crate::input::distinct_lines;
 use crate::time::Timestamp;
+use crate::tool::Call;
 
 // A tag: 1 to 64 characters on one line, not blank.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -39,24 +39,13 @@ pub(super) fn citations(given: Vec<Citation>) -> Result<Vec<String>, Error> {
     distinct_lines(given.into_iter().map(|Citation(citation)| citation), "citation", "citations")
 }
 
-/// When a memory expires: a timestamp, or a date for the end of that day in UTC.
+/// When a memory expires: a timestamp, or a date for the end of that day.
 ///
 /// # Errors
 ///
 /// `INVALID_INPUT` for another text.
-pub(super) fn expires_at(text: &str) -> Result<Timestamp, Error> {
-    parse_moment(text.trim(), end_of_day).ok_or_else(|| {
-        let message = format!(
-            "`expires_at` `{}` is no date: write `2025-01-31` or `2025-01-31T12:00:00Z`",
-            text.escape_debug()
-        );
-        Error::at(
-            Code::InvalidInput,
-            message,
-            "expires_at",
-            "a date or an RFC 3339 timestamp".into(),
-        )
-    })
+pub(super) fn expires_at(call: &Call<'_>, text: &str) -> Result<Timestamp, Error> {
+    call.context.zone.span(text, "expires_at").map(|span| span.last)
 }
 
 /// The path of a memory.

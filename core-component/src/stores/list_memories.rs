@@ -6,6 +6,7 @@ use super::input::{category, category_name};
 use super::operations::{List, list_memories};
 use super::path::CategoryPath;
 use super::store::Store;
+use crate::answer::cut_list;
 use crate::names::StoreName;
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
@@ -51,6 +52,9 @@ pub(super) struct Output {
     subcategories: Vec<Subcategory>,
     has_more: bool,
     warnings: Vec<String>,
+    /// Where to look instead, if there is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -83,12 +87,16 @@ impl Tool for ListMemories {
         let store = Store::open(call, &input.store)?;
         let limit = input.limit as usize;
         let list = list_memories(&store, &category, input.recursive, input.include_expired, limit)?;
-        Ok(output(&category, list))
+        output(&store, &category, list)
     }
 }
 
 /// A list as this tool and the resource return it.
-pub(super) fn output(category: &CategoryPath, list: List) -> Output {
+pub(super) fn output(
+    store: &Store<'_>,
+    category: &CategoryPath,
+    list: List,
+) -> Result<Output, Error> {
     let listed = |(found, metadata): (super::walk::Found, super::memory::Metadata)| Listed {
         path: found.path.to_string(),
         token_estimate: found.indexed.token_estimate,
@@ -100,12 +108,26 @@ pub(super) fn output(category: &CategoryPath, list: List) -> Output {
         memory_count: found.indexed.memory_count,
         description: found.indexed.description,
     };
-    Output {
-        category: category_name(category),
-        count: list.memories.len(),
-        memories: list.memories.into_iter().map(listed).collect(),
-        subcategories: list.contents.subcategories.into_iter().map(subcategory).collect(),
-        has_more: list.has_more,
-        warnings: list.contents.warnings,
+    let is_empty = list.memories.is_empty() && list.contents.subcategories.is_empty();
+    let note = if is_empty { store.empty_note(category)? } else { None };
+    let mut memories: Vec<_> = list.memories.into_iter().map(listed).collect();
+    let mut subcategories: Vec<_> =
+        list.contents.subcategories.into_iter().map(subcategory).collect();
+    let mut warnings = list.contents.warnings;
+    let cut =
+        [("memories", cut_list(&mut memories)), ("subcategories", cut_list(&mut subcategories))];
+    for (what, left_out) in cut.iter().filter(|(_, left_out)| *left_out > 0) {
+        warnings.push(format!(
+            "the list is long, so {left_out} {what} are left out: list a subcategory, or search"
+        ));
     }
+    Ok(Output {
+        category: category_name(category),
+        count: memories.len(),
+        has_more: list.has_more || cut[0].1 > 0,
+        memories,
+        subcategories,
+        warnings,
+        note,
+    })
 }

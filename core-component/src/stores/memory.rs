@@ -1,10 +1,12 @@
 //! A memory: the text of its file, read and changed.
 
-use super::error::Error;
+use super::error::{Code, Error};
 use super::path::MemoryPath;
-use crate::front_matter::{FrontMatter, KeyChange, document};
+use crate::front_matter::{FrontMatter, KeyChange, document, with_front_matter};
+use crate::passage::replace_passage;
 use crate::storage::Splice;
 use crate::time::{Date, Timestamp};
+use crate::tool::Call;
 use crate::yaml::{New, Node, YamlError};
 
 /// The source of memories that a model adds, on every host.
@@ -12,6 +14,28 @@ pub(super) const OF_MODELS: &str = "mcp";
 
 /// The source of memories that a person writes.
 pub(super) const OF_PEOPLE: &str = "user";
+
+/// The keys that date a memory's creation and its last change: ours, and those of other programs. The
+/// first one with a date counts.
+const CREATED: [&str; 3] = ["created_at", "created", "date"];
+const UPDATED: [&str; 3] = ["updated_at", "updated", "modified"];
+
+/// When a memory was written: at a moment, or on a day if its file says no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    At(Timestamp),
+    On(Date),
+}
+
+impl Written {
+    /// The moment; the beginning of the day in UTC.
+    fn moment(self) -> Option<Timestamp> {
+        match self {
+            Self::At(moment) => Some(moment),
+            Self::On(day) => start_of_day(day),
+        }
+    }
+}
 
 /// The front matter of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +46,10 @@ pub(super) struct Metadata {
     pub source: Option<String>,
     pub expires_at: Option<Timestamp>,
     pub citations: Vec<String>,
+    /// Its creation, or else its last change.
+    pub written: Option<Written>,
+    /// The names that other programs give it: its title and its aliases.
+    pub names: Vec<String>,
 }
 
 impl Metadata {
@@ -38,10 +66,22 @@ pub(super) struct Memory<'a> {
     pub metadata: Metadata,
 }
 
+/// The most characters of a memory's content.
+pub(super) const MAX_CONTENT: usize = 1_000_000;
+
+/// One passage of the content, and the text that takes its place.
+#[derive(Clone, Debug)]
+pub(super) struct Passage {
+    pub old: String,
+    pub new: String,
+}
+
 /// The changes of an update. What is `None` stays as it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Update {
     pub content: Option<String>,
+    /// Never beside `content`.
+    pub passage: Option<Passage>,
     pub tags: Option<Vec<String>>,
     pub citations: Option<Vec<String>>,
     /// `Some(None)` removes the expiry.
@@ -50,8 +90,55 @@ pub(super) struct Update {
 
 impl Update {
     pub fn is_empty(&self) -> bool {
-        let Self { content, tags, citations, expires_at } = self;
-        content.is_none() && tags.is_none() && citations.is_none() && expires_at.is_none()
+        let Self { content, passage, tags, citations, expires_at } = self;
+        content.is_none()
+            && passage.is_none()
+            && tags.is_none()
+            && citations.is_none()
+            && expires_at.is_none()
+    }
+
+    /// The update with the whole new content in place of a passage of the memory.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for a passage that does not occur exactly once, or if the new content would be
+    /// blank or too long. `CORRUPTED_DATA` as for [`Memory::read`].
+    pub fn with_content(
+        &self,
+        call: &Call<'_>,
+        path: &MemoryPath,
+        text: &str,
+    ) -> Result<Self, Error> {
+        let Some(Passage { old, new }) = &self.passage else { return Ok(self.clone()) };
+        let refused = |message: String, field: &str, accepted: &str| {
+            Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
+        };
+        let memory = Memory::read(path, text)?;
+        let content = match replace_passage(memory.content, old, new) {
+            Ok(content) => content,
+            Err(occurrences) => {
+                let place = format!("the content of `{path}`");
+                let message = occurrences.message(&place, &call.listed("stores", "get_memory"));
+                return refused(message, "old_text", "a passage that occurs once");
+            }
+        };
+        let length = content.chars().count();
+        if length > MAX_CONTENT {
+            let message = format!(
+                "with this change the content would have {length} characters, and {MAX_CONTENT} are \
+                 allowed: add another memory instead"
+            );
+            return refused(message, "new_text", "a shorter text");
+        }
+        if content.trim().is_empty() {
+            let message = format!(
+                "the change would leave `{path}` without text: call `{}` instead",
+                call.listed("stores", "remove_memory")
+            );
+            return refused(message, "new_text", "a text that is not blank");
+        }
+        Ok(Self { content: Some(content), passage: None, ..self.clone() })
     }
 
     /// Whether a memory has these values already.
@@ -72,18 +159,42 @@ impl<'a> Memory<'a> {
     /// `CORRUPTED_DATA` with the line, if the front matter cannot be read or a key that every memory
     /// has has a value of another kind.
     pub fn read(path: &MemoryPath, text: &'a str) -> Result<Self, Error> {
-        let damaged = |error: YamlError| Error::damaged(&path.file(), &error);
-        let front = FrontMatter::read(text).map_err(damaged)?;
-        let metadata = Metadata {
-            created_at: moment(&front, "created_at", start_of_day).map_err(damaged)?,
-            updated_at: moment(&front, "updated_at", start_of_day).map_err(damaged)?,
-            tags: texts(&front, "tags").map_err(damaged)?,
-            source: front.get("source").and_then(Node::text).map(str::to_owned),
-            expires_at: moment(&front, "expires_at", end_of_day).map_err(damaged)?,
-            citations: texts(&front, "citations").map_err(damaged)?,
-        };
-        Ok(Self { content: front.body(), metadata })
+        let (memory, damage) = Self::read_in_part(path, text);
+        damage.map_or(Ok(memory), Err)
     }
+
+    /// Reads what can be read of a memory's file, with the error that [`read`](Self::read) gives. If
+    /// the front matter is no YAML, the content is the whole text.
+    pub fn read_in_part(path: &MemoryPath, text: &'a str) -> (Self, Option<Error>) {
+        let (front, mut damage) = FrontMatter::read_in_part(text);
+        let created = written(&front, &CREATED);
+        let updated = written(&front, &UPDATED);
+        known(moment(&front, "created_at", start_of_day), &mut damage);
+        known(moment(&front, "updated_at", start_of_day), &mut damage);
+        let metadata = Metadata {
+            created_at: created.and_then(Written::moment),
+            updated_at: updated.and_then(Written::moment),
+            tags: known(texts(&front, "tags"), &mut damage),
+            source: front.get("source").and_then(Node::text).map(str::to_owned),
+            expires_at: known(moment(&front, "expires_at", end_of_day), &mut damage),
+            citations: known(texts(&front, "citations"), &mut damage),
+            written: created.or(updated),
+            names: ["title", "aliases", "alias"]
+                .iter()
+                .flat_map(|key| texts(&front, key).unwrap_or_default())
+                .collect(),
+        };
+        let damage = damage.map(|error| Error::damaged(&path.file(), &error));
+        (Self { content: front.body(), metadata }, damage)
+    }
+}
+
+/// A value that was read. An error is noted if it is the first one.
+fn known<T: Default>(read: Result<T, YamlError>, damage: &mut Option<YamlError>) -> T {
+    read.unwrap_or_else(|error| {
+        damage.get_or_insert(error);
+        T::default()
+    })
 }
 
 /// The text of a new memory's file.
@@ -101,7 +212,7 @@ pub(super) fn text_of_person(
     text: &str,
     now: Timestamp,
 ) -> Result<String, Error> {
-    let memory = Memory::read(path, text)?;
+    Memory::read(path, text)?;
     let front = FrontMatter::read(text).map_err(|error| Error::damaged(&path.file(), &error))?;
     if front.is_there() {
         return Ok(text.to_owned());
@@ -112,7 +223,7 @@ pub(super) fn text_of_person(
         source: Some(OF_PEOPLE.to_owned()),
         ..Metadata::default()
     };
-    Ok(new_text(memory.content, &metadata))
+    Ok(with_front_matter(text, &keys(&metadata)))
 }
 
 /// The text of a file that a person edited, with a new date of change unless the person set one.
@@ -207,11 +318,8 @@ pub(super) fn token_estimate(content: &str) -> u64 {
     (content.trim().chars().count() as u64).div_ceil(4)
 }
 
-/// A moment of a call or a file: RFC 3339, or a date, which `of_date` turns into a moment.
-pub(super) fn parse_moment(
-    text: &str,
-    of_date: fn(Date) -> Option<Timestamp>,
-) -> Option<Timestamp> {
+/// A moment of a file: RFC 3339, or a date, which `of_date` turns into a moment.
+fn parse_moment(text: &str, of_date: fn(Date) -> Option<Timestamp>) -> Option<Timestamp> {
     Timestamp::parse_stored(text).or_else(|| Date::parse(text).and_then(of_date))
 }
 
@@ -220,8 +328,26 @@ fn start_of_day(date: Date) -> Option<Timestamp> {
 }
 
 /// The last millisecond of a day.
-pub(super) fn end_of_day(date: Date) -> Option<Timestamp> {
+fn end_of_day(date: Date) -> Option<Timestamp> {
     Timestamp::parse_stored(&format!("{date}T23:59:59.999Z"))
+}
+
+/// The first of these keys that has a date.
+fn written(front: &FrontMatter<'_>, keys: &[&str]) -> Option<Written> {
+    let mut texts = keys.iter().filter_map(|key| front.get(key)?.text());
+    texts.find_map(|text| parse_written(text.trim()))
+}
+
+/// A date as programs and people write it: a day, perhaps with a time, perhaps with a zone, which may
+/// stand after a space.
+fn parse_written(text: &str) -> Option<Written> {
+    if let Some(day) = Date::parse(text) {
+        return Some(Written::On(day));
+    }
+    let (day, time) = text.split_at_checked(10)?;
+    let time = time.replace(' ', "").replace("UTC", "Z").replace("GMT", "Z");
+    let time = time.strip_prefix('T').unwrap_or(&time);
+    Timestamp::parse_stored(&format!("{day}T{time}")).map(Written::At)
 }
 
 fn moment(
@@ -249,4 +375,33 @@ fn texts(front: &FrontMatter<'_>, key: &str) -> Result<Vec<String>, YamlError> {
         })
     };
     items.iter().map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_of_other_programs_are_read() {
+        for (text, moment) in [
+            ("2024-01-01T10:00", "2024-01-01T10:00:00.000Z"),
+            ("2024-01-01 10:00", "2024-01-01T10:00:00.000Z"),
+            ("2024-01-01 10:00:30.5", "2024-01-01T10:00:30.500Z"),
+            ("2024-01-01T10:00:00Z", "2024-01-01T10:00:00.000Z"),
+            ("2024-01-01T10:00:00+02:00", "2024-01-01T08:00:00.000Z"),
+            ("2024-01-01 10:00:00 +0200", "2024-01-01T08:00:00.000Z"),
+            ("2024-01-01 10:00:00 -05:00", "2024-01-01T15:00:00.000Z"),
+            ("2024-01-01 10:00:00 UTC", "2024-01-01T10:00:00.000Z"),
+        ] {
+            let read = parse_written(text).and_then(Written::moment).map(|at| at.to_string());
+            assert_eq!(read.as_deref(), Some(moment), "{text}");
+        }
+        let day = Date::parse("2024-01-01").expect("a date");
+        assert_eq!(parse_written("2024-01-01"), Some(Written::On(day)));
+        for none in
+            ["", "yesterday", "2024", "2024-02-30", "{{date}}", "2024-01-01 at noon", "ääääääääää"]
+        {
+            assert_eq!(parse_written(none), None, "{none}");
+        }
+    }
 }

@@ -37,6 +37,7 @@ mod remove_memory;
 mod resources;
 mod search;
 mod settings;
+mod spelling;
 mod store;
 mod update_memory;
 mod uri;

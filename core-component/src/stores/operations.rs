@@ -9,8 +9,12 @@ use super::path::{CategoryPath, MemoryPath};
 use super::plan::Plan;
 use super::store::{Store, Text, usable};
 use super::walk::{Contents, Found, Item, Items, all_contents, contents, items, metadata};
+use crate::answer::MAX_LIST_BYTES;
+use crate::names::listed;
+use crate::page::{count, page_end_in};
 use crate::storage::Splice;
 use crate::time::Timestamp;
+use crate::version::is_current;
 
 /// How many files one call of `prune_memories` or `reindex_store` takes.
 const MAX_FILES: usize = 500;
@@ -18,8 +22,12 @@ const MAX_FILES: usize = 500;
 /// How many warnings about single files an answer has.
 const MAX_WARNINGS: usize = 50;
 
-/// How much content one call of `cortex_get_recent_memories` returns, in bytes.
-const MAX_CONTENT: usize = 8 << 20;
+/// The most characters of a content that is too long for an answer: no character has more bytes
+/// than four.
+const MAX_CUT: usize = MAX_LIST_BYTES / 4;
+
+/// How many memories a warning names.
+const MAX_NAMED: usize = 10;
 
 /// The warnings of a change.
 pub(super) type Warnings = Vec<String>;
@@ -57,15 +65,15 @@ pub(super) fn get_memory<T>(
     store: &Store<'_>,
     path: &MemoryPath,
     include_expired: bool,
-    read: impl FnOnce(Memory<'_>) -> T,
+    read: impl FnOnce(Memory<'_>, &Text) -> T,
 ) -> Result<T, Error> {
-    let text = store.memory(path)?.ok_or_else(|| Error::no_memory_at(path))?;
+    let text = store.memory(path)?.ok_or_else(|| store.with_others(Error::no_memory_at(path)))?;
     let memory = Memory::read(path, &text.text)?;
     match memory.metadata.expires_at {
         Some(at) if !include_expired && memory.metadata.is_expired(now(store)) => {
             Err(Error::expired(path, at))
         }
-        _ => Ok(read(memory)),
+        _ => Ok(read(memory, &text)),
     }
 }
 
@@ -74,20 +82,34 @@ pub(super) fn get_memory<T>(
 ///
 /// # Errors
 ///
-/// `MEMORY_NOT_FOUND`.
+/// `MEMORY_NOT_FOUND`; `CONFLICT` if the memory has another version; `INVALID_INPUT` for a passage
+/// that does not occur once, or whose replacement leaves no valid content.
 pub(super) fn update_memory(
     store: &Store<'_>,
     path: &MemoryPath,
     update: &Update,
+    version: Option<&str>,
     source: &str,
 ) -> Result<(bool, Warnings), Error> {
     change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(Error::no_memory_at(path)));
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
+        };
+        if !is_current(version, &before.text) {
+            mend(plan, path, &before);
+            let tool = store.call.listed("stores", "get_memory");
+            return Ok(Err(Error::conflict(&format!("the memory `{path}`"), &tool)));
+        }
+        let update = match update.with_content(store.call, path, &before.text) {
+            Ok(update) => update,
+            Err(error) => {
+                mend(plan, path, &before);
+                return Ok(Err(error));
+            }
         };
         let is_expired = |memory: &Memory<'_>| memory.metadata.is_expired(now(store));
-        Ok(Ok(match updated(path, &before.text, update, now(store), source)? {
+        Ok(Ok(match updated(path, &before.text, &update, now(store), source)? {
             Some(splices) => {
                 let text = spliced(&before, &splices);
                 let memory = Memory::read(path, &text)?;
@@ -130,7 +152,7 @@ pub(super) fn create_file(
 ///
 /// # Errors
 ///
-/// `MEMORY_NOT_FOUND`; `INVALID_INPUT` if the memory has another version now; `CORRUPTED_DATA` if the
+/// `MEMORY_NOT_FOUND`; `CONFLICT` if the memory has another version now; `CORRUPTED_DATA` if the
 /// text has front matter that cannot be read.
 pub(super) fn replace_file(
     store: &Store<'_>,
@@ -141,7 +163,7 @@ pub(super) fn replace_file(
     let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(Error::no_memory_at(path)));
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
         };
         if before.version != version {
             mend(plan, path, &before);
@@ -169,7 +191,7 @@ pub(super) fn remove_memory(store: &Store<'_>, path: &MemoryPath) -> Result<Warn
     let ((), warnings) = change(store, Order::MemoryFirst, |plan| {
         let Some(before) = store.memory(path)? else {
             plan.mend(&path.category());
-            return Ok(Err(Error::no_memory_at(path)));
+            return Ok(Err(store.with_others(Error::no_memory_at(path))));
         };
         plan.delete(path, before.version);
         Ok(Ok(()))
@@ -189,7 +211,7 @@ pub(super) fn move_memory(
 ) -> Result<Warnings, Error> {
     let ((), warnings) = change(store, Order::Intent("move_memory"), |plan| {
         let Some(before) = store.memory(from)? else {
-            return Ok(Err(Error::no_memory_at(from)));
+            return Ok(Err(store.with_others(Error::no_memory_at(from))));
         };
         if from == to || store.memory(to)?.is_some() {
             return Ok(Err(Error::destination_exists(to)));
@@ -244,11 +266,15 @@ pub(super) fn list_memories(
 pub(super) struct Recent {
     pub found: Found,
     pub content: String,
+    /// The character at which `get_memory` reads on, if the content is cut.
+    pub next: Option<usize>,
     pub tags: Vec<String>,
 }
 
 /// The memories below a category that were updated last, the newest first. Those without a date come
-/// last, and memories of the same date in the order of their paths.
+/// last, and memories of the same date in the order of their paths. The contents have at most
+/// [`MAX_LIST_BYTES`]: a warning names the memories that do not fit. The first one is cut if it is
+/// longer.
 ///
 /// # Errors
 ///
@@ -264,10 +290,11 @@ pub(super) fn recent_memories(
     found.sort_by(|a, b| {
         b.indexed.updated_at.cmp(&a.indexed.updated_at).then_with(|| a.path.cmp(&b.path))
     });
-    let mut recent = Vec::new();
+    let mut recent: Vec<Recent> = Vec::new();
+    let mut left_out = Vec::new();
     let mut bytes = 0;
     for found in found {
-        if recent.len() == limit {
+        if recent.len() + left_out.len() == limit || left_out.len() == MAX_NAMED {
             break;
         }
         let read = store.read(&found.path, |memory, _| {
@@ -276,14 +303,32 @@ pub(super) fn recent_memories(
         });
         let read = usable(read, &mut warnings)?.flatten().flatten();
         let Some((content, tags)) = read else { continue };
-        bytes += content.len();
-        if bytes > MAX_CONTENT && !recent.is_empty() {
-            warnings.push("the contents are long: read the others with `get_memory`".to_owned());
-            break;
+        let is_too_long = bytes + content.len() > MAX_LIST_BYTES;
+        if is_too_long && !recent.is_empty() {
+            left_out.push(found.path.to_string());
+            continue;
         }
-        recent.push(Recent { found, content, tags });
+        let (content, next) = if is_too_long { beginning(content) } else { (content, None) };
+        bytes += content.len();
+        recent.push(Recent { found, content, next, tags });
     }
-    Ok((recent, shortened(warnings)))
+    let mut warnings = shortened(warnings);
+    if !left_out.is_empty() {
+        warnings.push(format!(
+            "the contents are long, so some are left out: read {} with `{}`",
+            listed(&left_out, MAX_NAMED),
+            store.call.listed("stores", "get_memory")
+        ));
+    }
+    Ok((recent, warnings))
+}
+
+/// The beginning of a content that is too long for an answer, and where to read on.
+fn beginning(mut content: String) -> (String, Option<usize>) {
+    let end = page_end_in(&content, 0, MAX_CUT);
+    content.truncate(end);
+    let next = count(&content);
+    (content, Some(next))
 }
 
 /// The work that one call of a long operation did.
@@ -406,7 +451,7 @@ fn existing_contents(
     recursive: bool,
 ) -> Result<Contents, Error> {
     if !store.has_category(category)? {
-        return Err(Error::no_category(category));
+        return Err(store.with_others(Error::no_category(category)));
     }
     if recursive { all_contents(store, category) } else { contents(store, category) }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::spelling::{marked, spelled};
+
 /// The maximum number of segments, with the slug of a memory.
 const MAX_DEPTH: usize = 10;
 
@@ -22,8 +24,8 @@ pub(super) struct Nearest(pub String);
 pub(super) enum FileNameError {
     /// Its extension is another one.
     NotMarkdown,
-    /// Nothing of this segment is left in a valid spelling.
-    NoSpelling(String),
+    /// It has a segment that is blank, or that is `.` or `..`.
+    NoName,
     TooDeep,
 }
 
@@ -90,9 +92,7 @@ impl CategoryPath {
         let mut path = self.0.clone();
         for segment in stem.split('/') {
             match nearest_segment(segment) {
-                near if near.is_empty() => {
-                    return Err(FileNameError::NoSpelling(segment.to_owned()));
-                }
+                near if near.is_empty() => return Err(FileNameError::NoName),
                 near => path = join(&path, &near),
             }
         }
@@ -124,6 +124,11 @@ impl MemoryPath {
 
     pub fn slug(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The path with a mark of a name in its slug, for one of several files with the same path.
+    pub fn marked(&self, name: &str) -> Self {
+        self.category().memory(&marked(self.slug(), name, MAX_SEGMENT))
     }
 
     /// The path of its file in the store.
@@ -197,22 +202,27 @@ fn checked(text: &str) -> Result<String, Nearest> {
     if is_valid { Ok(text.to_owned()) } else { Err(Nearest(nearest(text))) }
 }
 
-/// The valid path that is most like a text. Empty if there is none.
+/// The valid path that is most like a text. It has each segment of the text; the last ones are joined
+/// by hyphens if there are too many. Empty if there is none.
 fn nearest(text: &str) -> String {
     let text = text.trim();
     let text = text.strip_suffix(EXTENSION).unwrap_or(text).replace('\\', "/");
     let segments = text.split('/').map(nearest_segment).filter(|segment| !segment.is_empty());
-    segments.take(MAX_DEPTH).collect::<Vec<_>>().join("/")
+    let mut segments: Vec<String> = segments.collect();
+    if segments.len() > MAX_DEPTH {
+        let last = segments.split_off(MAX_DEPTH - 1).join("-");
+        segments.push(nearest_segment(&last));
+    }
+    segments.join("/")
 }
 
-/// The valid segment that is most like a text. Empty if there is none.
+/// The valid segment that is most like a text. Empty if the text is blank, `.` or `..`.
 fn nearest_segment(text: &str) -> String {
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    let segment: String = words.join("-").chars().take(MAX_SEGMENT).collect();
-    let segment = segment.trim_end_matches('-');
-    if is_device(segment) { format!("{segment}-1") } else { segment.to_owned() }
+    if matches!(text.trim(), "." | "..") {
+        return String::new();
+    }
+    let segment = spelled(text, MAX_SEGMENT);
+    if is_device(&segment) { format!("{segment}-1") } else { segment }
 }
 
 #[cfg(test)]
@@ -235,12 +245,15 @@ mod tests {
             ("a\\b", "a/b"),
             ("a//b/", "a/b"),
             ("a--b_c-", "a-b-c"),
-            ("é", ""),
-            ("café/x", "caf/x"),
+            ("é", "e"),
+            ("café/x", "cafe/x"),
+            ("n/プログラム", "n/puroguramu"),
+            ("n/!!!", "n/e84c53"),
             ("a\u{0}b", "a-b"),
             ("aux/nul", "aux-1/nul-1"),
-            (&format!("{nine}a/b"), &format!("{nine}a")),
-            (&"a".repeat(201), &"a".repeat(200)),
+            (&format!("{nine}a/b"), &format!("{nine}a-b")),
+            (&format!("{nine}a/b/é.md"), &format!("{nine}a-b-e")),
+            (&"a".repeat(201), &format!("{}-a92efd", "a".repeat(193))),
         ] {
             assert!(MemoryPath::parse(bad).is_err(), "{bad}");
             assert_eq!(nearest(bad), near, "{bad}");
@@ -275,17 +288,17 @@ mod tests {
             ("v1.2.markdown", "in/v1-2"),
             ("con/x.md", "in/con-1/x"),
             ("a\\b.md", "in/a-b"),
+            ("日本/ü.md", "in/riben/u"),
             ("1/2/3/4/5/6/7/8/9.md", "in/1/2/3/4/5/6/7/8/9"),
         ] {
             assert_eq!(near(name).as_deref(), Ok(path), "{name}");
         }
-        let no_spelling = |segment: &str| Err(FileNameError::NoSpelling(segment.to_owned()));
         for (name, error) in [
             ("a.txt", Err(FileNameError::NotMarkdown)),
             ("md", Err(FileNameError::NotMarkdown)),
             ("a.md/b", Err(FileNameError::NotMarkdown)),
-            ("日本/a.md", no_spelling("日本")),
-            ("a/ü.md", no_spelling("ü")),
+            ("../a.md", Err(FileNameError::NoName)),
+            ("a/.md", Err(FileNameError::NoName)),
             ("1/2/3/4/5/6/7/8/9/10.md", Err(FileNameError::TooDeep)),
         ] {
             assert_eq!(near(name), error, "{name}");

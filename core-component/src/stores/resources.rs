@@ -40,9 +40,15 @@ fn contents(call: &Call<'_>, store: &StoreName, path: &str) -> Result<Value, Err
     };
     let Some(category) = category else {
         let path = input::path(path, "path")?;
-        return Ok(json!(get_memory::output(&Store::open(call, store)?, &path, false)?));
+        return Ok(json!(get_memory::output(
+            &Store::open(call, store)?,
+            &path,
+            false,
+            0,
+            usize::MAX
+        )?));
     };
     let store = Store::open(call, store)?;
     let list = list_memories(&store, &category, false, false, DEFAULT_LIMIT as usize)?;
-    Ok(json!(listing::output(&category, list)))
+    Ok(json!(listing::output(&store, &category, list)?))
 }

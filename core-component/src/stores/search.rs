@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
-use super::memory::{Memory, Metadata};
+use super::get_memory::DEFAULT_LIMIT;
+use super::memory::{Memory, Metadata, Written};
 use super::path::{CategoryPath, MemoryPath};
 use super::place::LABEL;
 use super::store::{ReadError, Store, names, usable};
@@ -12,17 +13,18 @@ use super::walk::{Files, files};
 use crate::document_index::{self, DocumentIndex, Part};
 use crate::markdown::chunks;
 use crate::names::StoreName;
+use crate::page::count;
 use crate::ranking::{MAX_COST, cost};
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
 use crate::storage::{Place, Status};
-use crate::time::Timestamp;
+use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Checked, Source};
 use crate::work::{OF_DOCUMENT, OF_INDEXED, Work};
 
 /// A longer memory is searched in parts of about so many bytes.
 const PART: usize = 1_500;
 
-/// The most bytes of a memory's path and tags that count for each part.
+/// The most bytes of a memory's path, tags and names that count for each part.
 const MAX_ABOUT: usize = 4 << 10;
 
 /// The work to read a byte of an index of a category.
@@ -71,7 +73,7 @@ fn add(
     entries: &mut Entries<'_>,
 ) -> Result<(), Error> {
     entries.begin(owner(store));
-    let (request, now) = (entries.request, call.context.now);
+    let request = entries.request;
     let work = &request.work;
     let place = Place::of_family(LABEL, store.name);
     let mut index = DocumentIndex::open(call, place, request);
@@ -88,7 +90,7 @@ fn add(
         match indexed.and_then(|indexed| Some((Facts::parse(&indexed.facts)?, indexed))) {
             Some(_) if !work.take(OF_INDEXED) => skipped += 1,
             Some((facts, indexed)) => {
-                let entry = |_| facts.entry(now);
+                let entry = |_| facts.entry(call);
                 entries.add_indexed(path.to_string(), indexed, entry);
             }
             None => to_read.push((path, status)),
@@ -100,12 +102,12 @@ fn add(
             skipped += 1;
             continue;
         }
-        let found = store.read(&path, |memory, text| {
+        let found = store.read_in_part(&path, |memory, text, damage| {
             let number = 1 + 2 * memory.content.len() / PART;
-            let about = number as u64 * cost(&about(&path, &memory.metadata.tags));
+            let about = number as u64 * cost(&about(&path, &memory.metadata));
             let of_parts = cost(&text.text) + about;
             work.take(OF_DOCUMENT + of_parts).then(|| {
-                let parts = parts(store, &path, &memory, now, read);
+                let parts = parts(store, &path, &memory, read);
                 let document = document_index::Document {
                     path: &path.file(),
                     status: &status,
@@ -113,14 +115,20 @@ fn add(
                     work: of_parts,
                     facts: Facts::of(&memory.metadata).text(),
                 };
-                index.add(document, parts.iter().enumerate().map(indexed_part));
-                parts
+                // Each search reads a damaged memory again, so that each warns of it.
+                if damage.is_none() {
+                    index.add(document, parts.iter().enumerate().map(indexed_part));
+                }
+                (parts, damage)
             })
         });
         match found {
             Ok(None) => {}
             Ok(Some(None)) => skipped += 1,
-            Ok(Some(Some(parts))) => {
+            Ok(Some(Some((parts, damage)))) => {
+                if let Some(error) = damage {
+                    entries.warn(format!("store `{}`: {}", store.name, error.message()));
+                }
                 entries.begin_run();
                 parts.into_iter().for_each(|part| entries.add(part));
             }
@@ -143,7 +151,7 @@ fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries
     let tool = call.listed("stores", "get_memory");
     Ok(store.read(&path, |memory, text| ReadEntries {
         version: text.version.clone(),
-        entries: parts(&store, &path, &memory, call.context.now, &tool),
+        entries: parts(&store, &path, &memory, &tool),
     })?)
 }
 
@@ -152,25 +160,28 @@ fn indexed_part((at, part): (usize, &Entry)) -> Part {
     Part { texts: [part.text.clone(), part.about.clone()], begins_run: at == 0 }
 }
 
-/// The moments of a memory, which the index of documents keeps: that of its creation and that from
-/// which on it has expired.
+/// The moments of a memory, which the index of documents keeps: when it was written, and from when on
+/// it has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Facts {
-    created_at: Option<Timestamp>,
+    written: Option<Written>,
     expires_at: Option<Timestamp>,
 }
 
 impl Facts {
     fn of(metadata: &Metadata) -> Self {
-        Self { created_at: metadata.created_at, expires_at: metadata.expires_at }
+        Self { written: metadata.written, expires_at: metadata.expires_at }
     }
 
-    /// As text: both in milliseconds, with a comma between them.
+    /// As text: both in milliseconds, or the day, with a comma between them.
     fn text(self) -> String {
-        let text = |moment: Option<Timestamp>| {
-            moment.map(|moment| moment.milliseconds().to_string()).unwrap_or_default()
+        let text = |moment: Timestamp| moment.milliseconds().to_string();
+        let written = match self.written {
+            Some(Written::At(moment)) => text(moment),
+            Some(Written::On(day)) => day.to_string(),
+            None => String::new(),
         };
-        format!("{},{}", text(self.created_at), text(self.expires_at))
+        format!("{written},{}", self.expires_at.map(text).unwrap_or_default())
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -178,14 +189,23 @@ impl Facts {
             "" => Some(None),
             _ => Timestamp::from_milliseconds(text.parse().ok()?).map(Some),
         };
-        let (created_at, expires_at) = text.split_once(',')?;
-        Some(Self { created_at: moment(created_at)?, expires_at: moment(expires_at)? })
+        let (written, expires_at) = text.split_once(',')?;
+        let written = match Date::parse(written) {
+            Some(day) => Some(Written::On(day)),
+            None => moment(written)?.map(Written::At),
+        };
+        Some(Self { written, expires_at: moment(expires_at)? })
     }
 
     /// What the ranking needs of each part.
-    fn entry(self, now: Timestamp) -> Entry {
-        let is_archived = self.expires_at.is_some_and(|expires_at| expires_at <= now);
-        Entry { created_at: self.created_at, is_archived, ..Entry::default() }
+    fn entry(self, call: &Call<'_>) -> Entry {
+        let (created_at, day) = match self.written {
+            Some(Written::At(moment)) => (Some(moment), None),
+            Some(Written::On(day)) => (Some(call.context.zone.start_of(day)), Some(day)),
+            None => (None, None),
+        };
+        let is_archived = self.expires_at.is_some_and(|expires_at| expires_at <= call.context.now);
+        Entry { created_at, day, is_archived, ..Entry::default() }
     }
 }
 
@@ -218,42 +238,57 @@ fn in_order(
     Ok(files)
 }
 
-/// The words of its path and its tags, by which each part of a memory is found, too.
-fn about(path: &MemoryPath, tags: &[String]) -> String {
-    let mut about = format!("{} {}", path.to_string().replace('/', " "), tags.join(" "));
+/// The words of its path, its tags, its title and its aliases, by which each part of a memory is found,
+/// too.
+fn about(path: &MemoryPath, metadata: &Metadata) -> String {
+    let words = [metadata.tags.join(" "), metadata.names.join(" ")].join(" ");
+    let mut about = format!("{} {words}", path.to_string().replace('/', " "));
     about.truncate(about.floor_char_boundary(MAX_ABOUT));
     about
 }
 
-/// The parts of a memory.
-fn parts(
-    store: &Store<'_>,
-    path: &MemoryPath,
-    memory: &Memory<'_>,
-    now: Timestamp,
-    read: &str,
-) -> Vec<Entry> {
+/// A place in the content of a memory.
+struct Position {
+    at: usize,
+    characters: usize,
+}
+
+impl Position {
+    /// Moves past the next part of the content. Returns how many characters are before the part.
+    fn move_past(&mut self, content: &str, part: &str) -> usize {
+        let rest = &content[self.at..];
+        let skipped = &rest[..rest.find(part).unwrap_or_default()];
+        let begin = self.characters + count(skipped);
+        self.at += skipped.len() + part.len();
+        self.characters = begin + count(part);
+        begin
+    }
+}
+
+/// The parts of a memory. If it is longer than a page, each is read from its beginning on.
+fn parts(store: &Store<'_>, path: &MemoryPath, memory: &Memory<'_>, read: &str) -> Vec<Entry> {
     let metadata = &memory.metadata;
-    let about = about(path, &metadata.tags);
+    let entry = Facts::of(metadata).entry(store.call);
     let arguments = ReadArguments {
         store: Some(store.name.to_owned()),
         path: Some(path.to_string()),
-        include_expired: Some(metadata.is_expired(now)),
+        include_expired: Some(entry.is_archived),
         ..ReadArguments::default()
     };
+    let about = about(path, metadata);
+    let content = memory.content;
+    let is_long = content.chars().nth(DEFAULT_LIMIT as usize).is_some();
+    let mut position = Position { at: 0, characters: 0 };
+    let mut read_call = |text: &str| {
+        let from = Some(position.move_past(content, text)).filter(|from| is_long && *from > 0);
+        ReadCall { tool: read.to_owned(), arguments: ReadArguments { from, ..arguments.clone() } }
+    };
     let part = |text: &str| Entry {
-        id: None,
         path: Some(path.to_string()),
-        section: None,
-        created_at: metadata.created_at,
-        day: None,
         text: text.to_owned(),
         about: about.clone(),
-        importance: 0,
-        is_archived: metadata.is_expired(now),
-        read: Some(ReadCall { tool: read.to_owned(), arguments: arguments.clone() }),
-        similarity: None,
-        unread: None,
+        read: Some(read_call(text)),
+        ..entry.clone()
     };
     chunks(memory.content, PART).into_iter().map(part).collect()
 }

@@ -7,12 +7,10 @@ use super::index::Index;
 use super::memory::Memory;
 use super::path::{CategoryPath, MemoryPath, is_segment, slug_of_file};
 use super::place::LABEL;
+use crate::existing::{MAX_NAMES, did_you_mean, other_stores};
 use crate::names::{StoreName, listed};
 use crate::storage::{self, Area, EntryKind, ErrorCode, MAX_DOCUMENT_BYTES, Place, Status, Tree};
 use crate::tool::Call;
-
-/// The most stores that the warning of a new one names.
-const MAX_NAMES: usize = 10;
 
 /// An open store.
 pub(super) struct Store<'a> {
@@ -80,14 +78,19 @@ impl<'a> Store<'a> {
         let all = call.storage.list_places(LABEL)?;
         let is_twin = |other: &&String| *other != checked && other.eq_ignore_ascii_case(checked);
         if let Some(twin) = all.iter().find(is_twin) {
-            return Err(Error::store_twin(checked, twin));
+            return Err(Error::store_twin(call.context, checked, twin));
         }
         match call.storage.create_place(&Place::of_family(LABEL, checked)) {
             Ok(tree) => {
                 let mut others = all;
                 others.retain(|name| call.context.reaches_store(name));
                 let warning = (!others.is_empty()).then(|| {
-                    format!("store `{checked}` is new; there were {}", listed(&others, MAX_NAMES))
+                    let there_were = listed(&others, MAX_NAMES);
+                    let is_new = format!("store `{checked}` is new; there were {there_were}");
+                    match did_you_mean(checked, &others) {
+                        Some(question) => format!("{is_new}; {question}"),
+                        None => is_new,
+                    }
                 });
                 Ok((Self { name: checked, call, tree }, warning.into_iter().collect()))
             }
@@ -96,6 +99,30 @@ impl<'a> Store<'a> {
                 Ok((Self::open(call, name)?, Vec::new()))
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Says which other stores there are, if it may tell the caller of others.
+    pub fn others(&self) -> Result<Option<String>, Error> {
+        other_stores(self.call.context, self.name, || names(self.call))
+    }
+
+    /// The note of a list without anything in it.
+    pub fn empty_note(&self, category: &CategoryPath) -> Result<Option<String>, Error> {
+        let name = self.name;
+        let place = match category.is_root() {
+            true => format!("store `{name}`"),
+            false => format!("category `{category}` of store `{name}`"),
+        };
+        Ok(self.others()?.map(|others| format!("nothing is in {place}; {others}")))
+    }
+
+    /// The error with the other stores, in which the memory or category may be.
+    pub fn with_others(&self, error: Error) -> Error {
+        match self.others() {
+            Ok(Some(others)) => error.with_suffix(&format!("; {others}")),
+            Ok(None) => error,
+            Err(failed) => failed,
         }
     }
 
@@ -128,6 +155,18 @@ impl<'a> Store<'a> {
         let Some(text) = self.memory(path)? else { return Ok(None) };
         let memory = Memory::read(path, &text.text).map_err(ReadError::Unusable)?;
         Ok(Some(read(memory, &text)))
+    }
+
+    /// Reads what can be read of a memory and calls `read` with it, and with the error of the rest.
+    /// `None` if there is none.
+    pub fn read_in_part<T>(
+        &self,
+        path: &MemoryPath,
+        read: impl FnOnce(Memory<'_>, &Text, Option<Error>) -> T,
+    ) -> Result<Option<T>, ReadError> {
+        let Some(text) = self.memory(path)? else { return Ok(None) };
+        let (memory, damage) = Memory::read_in_part(path, &text.text);
+        Ok(Some(read(memory, &text, damage)))
     }
 
     /// The index of a category, with its text. `None` if there is none.
@@ -237,6 +276,6 @@ fn checked<'a>(call: &Call<'_>, name: &'a StoreName) -> Result<&'a str, Error> {
     let name = name.checked().map_err(|(name, reason)| Error::invalid_store(name, reason))?;
     match call.context.reaches_store(name) {
         true => Ok(name),
-        false => Err(Error::store_not_granted(name)),
+        false => Err(Error::store_not_granted(call.context, name)),
     }
 }

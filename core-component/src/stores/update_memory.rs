@@ -3,11 +3,12 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{Code, Error};
 use super::input::{self, Citation, Tag};
-use super::memory::{OF_MODELS, Update};
+use super::memory::{OF_MODELS, Passage, Update};
 use super::operations::update_memory;
 use super::store::Store;
-use crate::input::content;
+use crate::input::{content, text_of};
 use crate::names::StoreName;
+use crate::text::normalise_line_ends;
 use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct UpdateMemory;
@@ -25,6 +26,12 @@ pub(super) struct Input {
     /// The new Markdown.
     #[schemars(length(max = 1_000_000), regex(pattern = r"\S"))]
     content: Option<String>,
+    /// Instead of `content`: a passage that occurs once.
+    #[schemars(length(min = 1, max = 1_000_000))]
+    old_text: Option<String>,
+    /// Takes the place of `old_text`. Empty deletes it.
+    #[schemars(length(max = 1_000_000))]
+    new_text: Option<String>,
     /// All tags.
     #[schemars(length(max = 32))]
     tags: Option<Vec<Tag>>,
@@ -37,6 +44,9 @@ pub(super) struct Input {
     /// All citations.
     #[schemars(length(max = 64))]
     citations: Option<Vec<Citation>>,
+    /// From `get_memory`: refuse if it has changed since.
+    #[schemars(length(min = 1, max = 64))]
+    version: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -56,8 +66,10 @@ impl Tool for UpdateMemory {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let path = input::path(&input.path, "path")?;
-        let expires_at = input.expires_at.as_deref().map(input::expires_at).transpose()?;
+        let expires_at = input.expires_at.as_deref();
+        let expires_at = expires_at.map(|text| input::expires_at(call, text)).transpose()?;
         let update = Update {
+            passage: passage(&input)?,
             content: input.content.as_deref().map(content).transpose()?,
             tags: input.tags.map(input::tags).transpose()?,
             citations: input.citations.map(input::citations).transpose()?,
@@ -68,16 +80,49 @@ impl Tool for UpdateMemory {
             },
         };
         if update.is_empty() {
-            let message = "nothing to update: give `content`, `tags`, `expires_at`, `clear_expiry` or \
-                           `citations`";
+            let message = "nothing to update: give `content`, `old_text` with `new_text`, `tags`, \
+                           `expires_at`, `clear_expiry` or `citations`";
             return Err(Error::new(Code::InvalidInput, message));
         }
         let store = Store::open(call, &input.store)?;
-        let (is_expired, mut warnings) = update_memory(&store, &path, &update, OF_MODELS)?;
+        let version = input.version.as_deref();
+        let (is_expired, mut warnings) = update_memory(&store, &path, &update, version, OF_MODELS)?;
         if is_expired {
             warnings.push(EXPIRED.to_owned());
         }
         Ok(Output { store: store.name.to_owned(), path: path.to_string(), warnings })
+    }
+}
+
+/// The passage to replace, if the call names one.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` for one of the two fields without the other, beside `content`, or with a control
+/// character.
+fn passage(input: &Input) -> Result<Option<Passage>, Error> {
+    let refused = |field: &str, message: &str, accepted: &str| {
+        Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
+    };
+    match (&input.old_text, &input.new_text) {
+        (None, None) => Ok(None),
+        _ if input.content.is_some() => {
+            let message = "`content` contradicts `old_text` and `new_text`: give the whole content \
+                           or one passage of it";
+            refused("content", message, "none beside `old_text`")
+        }
+        (Some(old), Some(new)) => {
+            Ok(Some(Passage { old: normalise_line_ends(old), new: text_of(new, "new_text")? }))
+        }
+        (Some(_), None) => {
+            let message = "`new_text` is missing: give the text that takes the place of `old_text`, \
+                           or an empty one to delete the passage";
+            refused("new_text", message, "a text, beside `old_text`")
+        }
+        (None, Some(_)) => {
+            let message = "`old_text` is missing: give the passage that `new_text` replaces";
+            refused("old_text", message, "a passage of the content")
+        }
     }
 }
 

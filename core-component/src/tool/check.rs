@@ -84,8 +84,23 @@ fn check(schema: &Map<String, Value>, value: &Value, pointer: &str, found: &mut 
         _ => false,
     };
     if !is_valid {
-        found.push(Violation { pointer: pointer.into(), accepted: accepts(schema) });
+        let mut accepted = accepts(schema);
+        if let Some(size) = excess(schema, value) {
+            accepted += &format!("; it has {size}");
+        }
+        found.push(Violation { pointer: pointer.into(), accepted });
     }
+}
+
+/// The size of a text or a list that is longer than its schema allows.
+fn excess(schema: &Map<String, Value>, value: &Value) -> Option<usize> {
+    let (size, keyword) = match value {
+        Value::String(text) => (text.chars().count(), "maxLength"),
+        Value::Array(items) => (items.len(), "maxItems"),
+        _ => return None,
+    };
+    let most = schema.get(keyword).and_then(Value::as_u64)?;
+    (size as u64 > most).then_some(size)
 }
 
 fn check_items(

@@ -3,6 +3,7 @@
 
 mod check;
 mod lenient;
+mod only;
 mod schema;
 
 use std::cell::RefCell;
@@ -18,6 +19,7 @@ use crate::source::{Entries, Owner, ReadEntries};
 use crate::storage::Storage;
 
 pub(crate) use check::Violation;
+pub(crate) use only::name_the_only;
 pub(crate) use schema::is_name;
 
 /// One tool of a toolset.
@@ -232,6 +234,9 @@ fn describe<T: Tool>(qualified_name: &str, shared_with: &[&str]) -> Value {
 fn run<T: Tool>(call: &Call<'_>, mut arguments: Map<String, Value>) -> Result<String, Refusal> {
     let schema = schema::of_checked::<T::Input>();
     lenient::rewrite(&schema, &mut arguments);
+    only::name_the_only(call.context, &mut arguments, |name| {
+        check::properties(&schema).any(|(property, _)| property == name)
+    });
     let violations = check::violations(&schema, &arguments);
     let output = if violations.is_empty() {
         T::Input::deserialize(arguments)

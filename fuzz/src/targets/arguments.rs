@@ -91,7 +91,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     for toolsets in ["[]", r#"["all"]"#, r#"["sessions", "all"]"#, r#"["none"]"#, "null"] {
         let context = format!(
             "{{\n\"settings\": {{\"toolsets\": {toolsets}}},\n\"now\": \"9999-12-30T22:00:00.000Z\",\n\
-             \"utc_offset_minutes\": -1439,\n\"agents\": [\"aristotle\"],\n\"seed\": 1\n}}"
+             \"zone\": {{\"offset_minutes\": -1439}},\n\"agents\": [\"aristotle\"],\n\"seed\": 1\n}}"
         );
         for tool in repository::tools() {
             let (name, arguments) = (text(&tool["name"]), valid_arguments(tool));

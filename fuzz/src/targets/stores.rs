@@ -103,12 +103,13 @@ fn call(store: &Repository, tool: &str, mut arguments: Value) -> Answer {
 }
 
 fn get(store: &Repository, path: &str) -> Answer {
-    call(store, "get_memory", json!({"path": path, "include_expired": true}))
+    let arguments = json!({"path": path, "include_expired": true, "limit": 100_000});
+    call(store, "get_memory", arguments)
 }
 
 /// A memory that is read has the text after its front matter, which is a mapping without a key twice.
 fn check_reading(source: &str, memory: &Value) {
-    let front = Front::of(source);
+    let front = front(source, memory);
     assert_eq!(memory["content"], front.body(), "the content");
     let keys = front.keys().expect("front matter that is read is YAML");
     let mut names: Vec<_> = keys.iter().map(|entry| entry.key).collect();
@@ -117,11 +118,15 @@ fn check_reading(source: &str, memory: &Value) {
     assert_eq!(names.len(), keys.len(), "a key twice");
 }
 
+fn front<'a>(text: &'a str, memory: &Value) -> Front<'a> {
+    Front::of_memory(text, memory["content"].as_str().unwrap_or_default())
+}
+
 /// An update sets what it names. Every other key keeps its bytes, and so does the content.
 fn check_update(store: &Repository, source: &str, before: &Value, arguments: &Value) {
     let text = store.text(FILE);
     let after = get(store, "notes/b").expect("the changed memory can be read");
-    let (old, new) = (Front::of(source), Front::of(&text));
+    let (old, new) = (front(source, before), front(&text, &after));
     let changed = |key: &str| arguments.get(key).is_some();
     let is_expiry = |key: &str| key == "expires_at" && changed("clear_expiry");
     for key in ["tags", "citations", "expires_at", "created_at", "source"] {

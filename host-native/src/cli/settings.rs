@@ -1,7 +1,7 @@
 use super::options::{Choice, Every, ToolsetOptions, Writing};
 use super::program::{builder, description};
 use super::setting::{Setting, Suggested, checked_path, is_set, path_of};
-use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, UTC_OFFSET};
+use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, TIME_ZONE, UTC_OFFSET};
 use super::{Error, logging};
 use crate::enclosing_repository::repository_around;
 use crate::{AgentMemory, Builder};
@@ -87,7 +87,13 @@ pub(super) struct Reach {
     #[command(flatten)]
     toolsets: ToolsetOptions<Every>,
 
-    /// The time zone of dates, as an offset from UTC [default: the machine's]
+    /// The time zone of dates [default: the machine's]
+    ///
+    /// A name of the IANA database, such as `America/New_York`. [env: AGENT_MEMORY_TIME_ZONE]
+    #[arg(long, value_name = "NAME", help_heading = "Writing")]
+    time_zone: Option<OsString>,
+
+    /// The same offset from UTC on every day, instead of `--time-zone`
     ///
     /// [env: AGENT_MEMORY_UTC_OFFSET]
     #[arg(long, value_name = "±HH:MM", allow_hyphen_values = true, help_heading = "Writing")]
@@ -205,10 +211,33 @@ impl Reach {
             builder = builder.allow(directory);
         }
         builder = self.toolsets.set(self.data_directory.set(builder)?)?;
-        if let Some(offset) = Setting::of("--utc-offset", self.utc_offset.as_ref()) {
+        builder = self.set_zone(builder)?;
+        self.testing.set(self.writing.set(builder)?)
+    }
+
+    fn set_zone(&self, mut builder: Builder) -> Result<Builder, Error> {
+        let is_given = |flag: &Option<OsString>| flag.as_deref().is_some_and(is_set);
+        let zone_flag = is_given(&self.time_zone);
+        let offset_flag = is_given(&self.utc_offset);
+        // Either option beats the variable of the other.
+        let zone = Setting::of("--time-zone", self.time_zone.as_ref())
+            .filter(|_| zone_flag || !offset_flag);
+        let offset = Setting::of("--utc-offset", self.utc_offset.as_ref())
+            .filter(|_| offset_flag || !zone_flag);
+        if let (Some(zone), Some(offset)) = (&zone, &offset) {
+            let (zone, offset) = (zone.source(), offset.source());
+            return Err(Error::usage(format!(
+                "`{zone}` and `{offset}` are both given: leave one of them out"
+            )));
+        }
+        if let Some(zone) = zone {
+            let known = |name: &str| value::time_zone(name).map(|_| name.to_owned());
+            builder = builder.time_zone(zone.read(TIME_ZONE, known)?);
+        }
+        if let Some(offset) = offset {
             builder = builder.utc_offset(offset.read(UTC_OFFSET, value::utc_offset)?);
         }
-        self.testing.set(self.writing.set(builder)?)
+        Ok(builder)
     }
 
     fn allowed(&self) -> Result<Vec<PathBuf>, Error> {

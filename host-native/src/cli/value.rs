@@ -1,7 +1,8 @@
 //! The values of settings, each with a description of what it accepts.
 
 pub(super) use agent_memory_setting_values::{
-    DURABILITY, FIXED_CLOCK, FIXED_RANDOM, LOCK_WAIT, UTC_OFFSET, durability, lock_wait, utc_offset,
+    DURABILITY, FIXED_CLOCK, FIXED_RANDOM, LOCK_WAIT, TIME_ZONE, UTC_OFFSET, durability, lock_wait,
+    time_zone, utc_offset,
 };
 
 use crate::model::MAX_TIMEOUT as MAX_MODEL_TIMEOUT;

@@ -1,6 +1,7 @@
 use super::version::Version;
 use rmcp::ErrorData;
-use rmcp::model::ErrorCode;
+use rmcp::model::{ErrorCode, ProtocolVersion};
+use serde_json::json;
 
 /// The error for a request that `rmcp` did not recognise: its method is unknown, or its params
 /// cannot be read.
@@ -17,6 +18,21 @@ pub(super) fn unrecognised(method: &str, version: Version) -> ErrorData {
 /// The error for a method that this server does not have in the request's protocol version.
 pub(super) fn unknown_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}` here"), None)
+}
+
+/// The error for a request that comes before `initialize`, without the metadata of a stateless
+/// request.
+pub(super) fn not_initialized(method: &str) -> ErrorData {
+    if method == "initialize" {
+        return unrecognised(method, Version::Initialized);
+    }
+    let stateless = ProtocolVersion::NO_INITIALIZE;
+    let message = format!(
+        "there is no session yet: send `initialize` before `{method}`, or give every request the \
+         `_meta` of protocol version {stateless}"
+    );
+    let supported = json!({ "supported": ProtocolVersion::KNOWN_VERSIONS });
+    ErrorData::invalid_params(message, Some(supported))
 }
 
 /// The params of a method, in words; none if this protocol version has no such method.

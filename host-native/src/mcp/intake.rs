@@ -1,4 +1,6 @@
+use super::error::not_initialized;
 use crate::{AgentMemory, Arrival};
+use rmcp::ErrorData;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, Extensions, GetExtensions, GetMeta,
     ProtocolVersion, RequestId, ServerJsonRpcMessage,
@@ -41,20 +43,22 @@ impl<T> Intake<T> {
         Intake { transport, memory, end, unanswered: Arc::default(), begun: false }
     }
 
-    /// Notes the requests that a message begins or ends. False if `rmcp` must not see it: before a
-    /// session has begun, any notification would end the server.
-    fn admits(&mut self, message: &mut ClientJsonRpcMessage) -> bool {
+    /// Notes the requests that a message begins or ends.
+    fn admit(&mut self, message: &mut ClientJsonRpcMessage) -> Admission {
         match message {
             ClientJsonRpcMessage::Request(message) => {
                 let id = message.id.clone();
                 self.unanswered.send_if_modified(|ids| ids.insert(id));
+                if !self.begun && !is_opening(&message.request) {
+                    return Admission::Refused(not_initialized(message.request.method()));
+                }
                 self.begun |= begins_session(&message.request);
                 if let ClientRequest::CallToolRequest(call) = &mut message.request {
                     let arrival = self.memory.arrive(&call.params.name);
                     let arrived = Arrived(Arc::new(Mutex::new(Some(arrival))));
                     call.extensions_mut().insert(arrived);
                 }
-                true
+                Admission::Admitted
             }
             ClientJsonRpcMessage::Notification(message) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &message.notification
@@ -63,12 +67,41 @@ impl<T> Intake<T> {
                     // A request that is cancelled gets no answer.
                     self.unanswered.send_if_modified(|ids| ids.remove(id));
                 }
-                self.begun
+                self.admit_in_session()
             }
-            _ => self.begun,
+            _ => self.admit_in_session(),
         }
     }
+
+    /// Before a session has begun, any notification would end the server.
+    fn admit_in_session(&self) -> Admission {
+        if self.begun { Admission::Admitted } else { Admission::Ignored }
+    }
 }
+
+/// What becomes of a message.
+enum Admission {
+    /// `rmcp` gets it.
+    Admitted,
+    /// Nothing.
+    Ignored,
+    /// The client gets this error.
+    Refused(ErrorData),
+}
+
+/// Whether `rmcp` answers a request that comes before a session in the words of its protocol version.
+fn is_opening(request: &ClientRequest) -> bool {
+    matches!(request, ClientRequest::InitializeRequest(_) | ClientRequest::PingRequest(_))
+        || matches!(request.method(), "server/discover" | "subscriptions/listen")
+        || METADATA.iter().any(|name| request.get_meta().contains_key(*name))
+}
+
+/// The metadata of stateless requests.
+const METADATA: [&str; 3] = [
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+];
 
 fn begins_session(request: &ClientRequest) -> bool {
     let missing = || (request.get_meta()).missing_required_keys(&ProtocolVersion::V_2026_07_28);
@@ -122,10 +155,18 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Intake<T> {
                 let _ = self.transport.close().await;
                 return None;
             };
-            if self.admits(&mut message) {
-                return Some(message);
+            match self.admit(&mut message) {
+                Admission::Admitted => return Some(message),
+                Admission::Ignored => {
+                    tracing::debug!("ignored a message that came before the session began");
+                }
+                Admission::Refused(error) => {
+                    let ClientJsonRpcMessage::Request(request) = message else { continue };
+                    let refused = ServerJsonRpcMessage::error(error, Some(request.id));
+                    // A task of its own, since a cancelled read must not leave half an answer.
+                    tokio::spawn(self.send(refused));
+                }
             }
-            tracing::debug!("ignored a message that came before the session began");
         }
     }
 

@@ -1,9 +1,14 @@
+use super::batches::{Batches, Read};
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcError, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, JsonRpcError, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -13,7 +18,7 @@ use tokio::task::JoinSet;
 /// The longest message that is read, in bytes. Tools need far less.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// Messages as lines of JSON, as in MCP's stdio transport.
+/// Messages as lines of JSON, as in MCP's stdio transport, and batches of them.
 ///
 /// Unlike the transport of `rmcp`, it answers malformed requests under their own id, so that their
 /// client does not wait for ever.
@@ -25,6 +30,9 @@ pub(super) struct Lines<R, W> {
     /// The answers to malformed lines. They are tasks of their own, since a cancelled read must not
     /// leave half an answer.
     replies: JoinSet<io::Result<()>>,
+    batches: Batches,
+    /// The messages of a batch that the server has not got yet.
+    unread: VecDeque<ClientJsonRpcMessage>,
 }
 
 impl<R: AsyncRead + Unpin, W> Lines<R, W> {
@@ -34,6 +42,8 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
             line: Vec::new(),
             writer: Arc::new(Mutex::new(writer)),
             replies: JoinSet::new(),
+            batches: Batches::default(),
+            unread: VecDeque::new(),
         }
     }
 
@@ -57,16 +67,77 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
     }
 }
 
-/// Reads one message. A malformed one gives the error to answer with, or none for a notification.
-fn message(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>>> {
+impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
+    /// Takes the batch of a line, and answers what can be answered at once.
+    fn take_batch(&mut self, messages: Vec<Value>) {
+        if let Err(refused) = self.batches.check(messages.len()) {
+            return self.reply(ServerJsonRpcMessage::Error(*error(refused, None)));
+        }
+        let read = messages.into_iter().map(|message| read(message.to_string().as_bytes()));
+        let (messages, answers) = self.batches.begin(read.collect());
+        self.unread.extend(messages);
+        if let Some(answers) = answers {
+            self.reply(answers);
+        }
+    }
+
+    /// Notes that a message goes to the server. A request that it cancels gets no answer.
+    fn received(&mut self, message: ClientJsonRpcMessage) -> ClientJsonRpcMessage {
+        if let ClientJsonRpcMessage::Notification(notification) = &message
+            && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+            && let Some(id) = &cancelled.params.request_id
+            && let Some(answers) = self.batches.cancel(id)
+        {
+            self.reply(answers);
+        }
+        message
+    }
+
+    /// Sends an answer that does not come from the server.
+    fn reply(&mut self, answer: impl Serialize) {
+        self.replies.spawn(write(self.writer.clone(), serde_json::to_vec(&answer)));
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(
+    writer: Arc<Mutex<W>>,
+    message: serde_json::Result<Vec<u8>>,
+) -> io::Result<()> {
+    let mut line = message?;
+    line.push(b'\n');
+    let mut writer = writer.lock().await;
+    writer.write_all(&line).await?;
+    writer.flush().await
+}
+
+/// A line of the input.
+enum Line {
+    /// One message.
+    Message(Read),
+    /// The messages of a batch.
+    Batch(Vec<Value>),
+}
+
+fn parse(line: &[u8]) -> Line {
     if line.len() > LONGEST {
         let message = format!("the message is longer than {LONGEST} bytes");
-        return Err(Some(error(ErrorData::invalid_request(message, None), None)));
+        let error = error(ErrorData::invalid_request(message, None), None);
+        return Line::Message(Err(Some(error)));
     }
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    if line.trim_ascii().is_empty() {
-        return Err(None);
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Line::Message(Err(None));
     }
+    if line.starts_with(b"[")
+        && let Ok(messages) = serde_json::from_slice(line)
+    {
+        return Line::Batch(messages);
+    }
+    Line::Message(read(line))
+}
+
+/// Reads one message. A malformed one gives the error to answer with, or none for a notification.
+fn read(line: &[u8]) -> Read {
     serde_json::from_slice(line).map_err(|unreadable| {
         let Ok(value) = serde_json::from_slice::<Value>(line) else {
             // It may still have an id, as with half an emoji or too large a number in its params.
@@ -120,18 +191,29 @@ where
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        if let ServerJsonRpcMessage::Response(response) = &message
+            && let ServerResult::InitializeResult(session) = &response.result
+        {
+            self.batches.agree(&session.protocol_version);
+        }
+        let text = match self.batches.answer(message) {
+            Ok(answers) => answers.map(|answers| serde_json::to_vec(&answers)),
+            Err(single) => Some(serde_json::to_vec(&single)),
+        };
         let writer = self.writer.clone();
         async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            let mut writer = writer.lock().await;
-            writer.write_all(&line).await?;
-            writer.flush().await
+            match text {
+                Some(text) => write(writer, text).await,
+                None => Ok(()),
+            }
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            if let Some(message) = self.unread.pop_front() {
+                return Some(self.received(message));
+            }
             match self.read_line().await {
                 Ok(true) => {}
                 Ok(false) => return None,
@@ -140,15 +222,15 @@ where
                     return None;
                 }
             }
-            let read = message(&self.line);
+            let line = parse(&self.line);
             self.line.clear();
-            match read {
-                Ok(message) => return Some(message),
-                Err(Some(reply)) => {
-                    let sent = self.send(ServerJsonRpcMessage::Error(*reply));
-                    self.replies.spawn(sent);
+            match line {
+                Line::Message(Ok(message)) => return Some(self.received(message)),
+                Line::Message(Err(Some(error))) => {
+                    self.reply(ServerJsonRpcMessage::Error(*error));
                 }
-                Err(None) => {}
+                Line::Message(Err(None)) => {}
+                Line::Batch(messages) => self.take_batch(messages),
             }
             while self.replies.try_join_next().is_some() {}
         }
@@ -166,8 +248,9 @@ mod tests {
     use serde_json::json;
 
     /// The code and id of the error that answers a line; none if there is no answer.
-    fn answer(line: &str) -> Option<(Value, Value)> {
-        let error = message(line.as_bytes()).expect_err("no message")?;
+    fn answer(text: &str) -> Option<(Value, Value)> {
+        let Line::Message(read) = parse(text.as_bytes()) else { panic!("a batch: {text}") };
+        let error = read.expect_err("no message")?;
         let mut error = serde_json::to_value(error).expect("JSON");
         Some((error["error"]["code"].take(), error["id"].take()))
     }
@@ -207,7 +290,8 @@ mod tests {
             assert_eq!(answer(line), Some((json!(-32700), Value::Null)), "{line}");
         }
         assert_eq!(answer("{\"jsonrpc\""), Some((json!(-32700), Value::Null)));
-        assert_eq!(answer("[1]"), Some((json!(-32600), Value::Null)));
+        assert_eq!(answer("[1, {]"), Some((json!(-32700), Value::Null)));
+        assert_eq!(answer("1"), Some((json!(-32600), Value::Null)));
     }
 
     #[test]

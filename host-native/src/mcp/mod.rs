@@ -19,6 +19,7 @@
 //! ```
 
 mod answer;
+mod batches;
 mod error;
 mod intake;
 mod lines;

@@ -179,6 +179,13 @@ impl Client {
         read_message(&line)
     }
 
+    /// The answers to a batch, which are the next line.
+    pub fn receive_batch(&mut self) -> Vec<Value> {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("its output");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("no batch ({error}): {line}"))
+    }
+
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params);
         let answer = self.receive();
@@ -197,6 +204,16 @@ impl Client {
         self.lines.read_to_string(&mut rest).expect("its output");
         let status = self.server.wait().expect("it ends");
         (rest.lines().map(read_message).collect(), status)
+    }
+
+    /// As [`end`](Self::end), where a line may be a batch.
+    pub fn end_with_batches(mut self) -> (Vec<Value>, ExitStatus) {
+        drop(self.requests.take());
+        let mut rest = String::new();
+        self.lines.read_to_string(&mut rest).expect("its output");
+        let status = self.server.wait().expect("it ends");
+        let line = |line: &str| serde_json::from_str(line).expect("JSON");
+        (rest.lines().map(line).collect(), status)
     }
 
     /// Kills the server, as `kill -9` does.

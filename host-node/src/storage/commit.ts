@@ -401,7 +401,7 @@ function checkLength(path: string, contents: Uint8Array): void {
   if (contents.length <= maxDocumentBytes) return
   throw new StorageError(
     'too-large',
-    `\`${path}\` would be longer than ${maxDocumentBytes} bytes; shorten it or split it`,
+    `\`${path}\` would be longer than ${maxDocumentBytes} bytes (it would have ${contents.length}); shorten it or split it`,
   )
 }
 

@@ -115,13 +115,13 @@ export function syncDirectory(directory: string): void {
 /** The contents of the regular file `name` in a directory, or undefined if nothing is there. */
 export function readRegular(directory: string, name: string, limit: number, shown = name): Buffer | undefined {
   return withRegular(directory, name, (descriptor, { size }) => {
-    if (size > limit) throw tooLargeError(shown, limit)
+    if (size > limit) throw tooLargeError(shown, size, limit)
     // One byte more than the size, to notice a file that has grown meanwhile.
     let buffer = Buffer.allocUnsafe(size + 1)
     let length = 0
     for (let read; (read = readSync(descriptor, buffer, length, buffer.length - length, null)) > 0;) {
       length += read
-      if (length > limit) throw tooLargeError(shown, limit)
+      if (length > limit) throw tooLargeError(shown, length, limit)
       if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(length)])
     }
     return buffer.subarray(0, length)
@@ -140,13 +140,13 @@ export function hashRegular(
   take: (piece: Uint8Array) => void = () => {},
 ): { version: string; stats: Stats } | undefined {
   return withRegular(directory, name, (descriptor, stats) => {
-    if (stats.size > limit) throw tooLargeError(name, limit)
+    if (stats.size > limit) throw tooLargeError(name, stats.size, limit)
     const digest = createHash('sha256')
     const buffer = Buffer.allocUnsafe(64 * 1024)
     let length = 0
     for (let read; (read = readSync(descriptor, buffer)) > 0;) {
       length += read
-      if (length > limit) throw tooLargeError(name, limit)
+      if (length > limit) throw tooLargeError(name, length, limit)
       const piece = buffer.subarray(0, read)
       digest.update(piece)
       take(piece)
@@ -155,8 +155,9 @@ export function hashRegular(
   })
 }
 
-function tooLargeError(name: string, limit: number): StorageError {
-  return new StorageError('too-large', `\`${name}\` is longer than ${limit} bytes: shorten it, or split it`)
+function tooLargeError(name: string, size: number, limit: number): StorageError {
+  const message = `\`${name}\` is longer than ${limit} bytes (it has ${size}): shorten it, or split it`
+  return new StorageError('too-large', message)
 }
 
 function withRegular<T>(directory: string, name: string, work: (descriptor: number, stats: Stats) => T): T | undefined {

@@ -4,6 +4,7 @@ import { SharedState } from '../shared-state.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
 import { Databases } from '../storage/database/database.ts'
 import { Family } from '../storage/family.ts'
+import { receivedZone } from '../time-zone.ts'
 import { CallStorage, EndOfRun } from './call.ts'
 import { database, documents } from './capability.ts'
 import { type Instantiate, isFailure } from './component.ts'
@@ -63,7 +64,7 @@ function serve(request: Request): Report {
 }
 
 function ask(toolbox: typeof Toolbox, request: Request): Toolbox.Outcome {
-  const { context } = request
+  const context = { ...request.context, zone: receivedZone(request.context.zone) }
   switch (request.kind) {
     case 'call-tool':
       return toolbox.callTool(request.name, request.arguments, context)

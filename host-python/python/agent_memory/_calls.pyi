@@ -77,7 +77,7 @@ class Calls:
     def call(
         self,
         name: Literal["store_memory"],
-        arguments: toolsets.StoreMemoryInput,
+        arguments: toolsets.StoreMemoryInput = ...,
     ) -> Outcome[toolsets.StoreMemoryOutput]: ...
     @overload
     def call(
@@ -376,7 +376,7 @@ class AsyncCalls:
     async def call(
         self,
         name: Literal["store_memory"],
-        arguments: toolsets.StoreMemoryInput,
+        arguments: toolsets.StoreMemoryInput = ...,
     ) -> Outcome[toolsets.StoreMemoryOutput]: ...
     @overload
     async def call(

@@ -20,6 +20,7 @@ from typing import Any
 from . import _native
 from .errors import MemoryCallError
 from .outcome import Answer
+from .reach import Reach
 
 __all__ = ["Function", "Handle"]
 
@@ -58,19 +59,19 @@ class Handle:
         self._memory = native
         _handles.add(self)
 
-    def ask(self, kind: str, texts: Sequence[str]) -> Answer:
+    def ask(self, kind: str, texts: Sequence[str], reach: Reach) -> Answer:
         """Makes a request, and waits for its answer."""
         try:
-            return self._opened().ask(kind, texts)
+            return self._opened().ask(kind, texts, reach)
         except _native.NativeError as error:
             raise MemoryCallError(*error.args) from None
 
-    def start(self, kind: str, texts: Sequence[str], done: Done) -> Callable[[], None]:
+    def start(self, kind: str, texts: Sequence[str], reach: Reach, done: Done) -> Callable[[], None]:
         """Begins a request, and returns a function that cancels it. `done` gets its answer on another thread."""
         number = next(self._numbers)
         self._waiting[number] = done
         try:
-            running = self._opened().start(number, kind, texts)
+            running = self._opened().start(number, kind, texts, reach)
         except _native.NativeError as error:
             del self._waiting[number]
             raise MemoryCallError(*error.args) from None

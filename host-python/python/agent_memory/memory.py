@@ -10,10 +10,11 @@ from . import _native
 from ._calls import AsyncCalls, Calls
 from .description import Prompt, Resource, ResourceTemplate, Tool
 from .embedding import native_embed
-from .errors import MemoryOpenError
+from .errors import MemoryCallError, MemoryOpenError
 from .handle import Function, Handle
 from .options import MemoryOptions, Path, invalid, native_options, paths
 from .outcome import Answer, Outcome, PromptMessages, ResourceContents, Rows, outcome_of
+from .reach import EVERYTHING, Reach
 from .request import Parameter, arguments_json, completion, lease, parameters_of, to_json
 from .summaries import native_function
 
@@ -73,12 +74,18 @@ class _Lists:
     #: The prompts that `get_prompt` returns.
     prompts: Sequence[Prompt]
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: Handle, reach: Reach = EVERYTHING) -> None:
         self._handle = handle
+        self._reach = reach
         *lists, toolsets = map(json.loads, handle.lists)
         self.tools, self.resources, self.resource_templates, self.prompts = lists
         #: The names of the tools of each mounted toolset.
         self._toolsets: Mapping[str, Sequence[str]] = {toolset["name"]: toolset["tools"] for toolset in toolsets}
+
+    def _check_query(self) -> None:
+        """Refuses SQL, which sees the rows of all agents, to a caller that may not use all of them."""
+        if self._reach.agents is not None:
+            raise MemoryCallError("not-granted", "a memory with a reach runs no SQL: use the one that it was made of")
 
 
 class AgentMemory(Calls, _Lists):
@@ -88,7 +95,15 @@ class AgentMemory(Calls, _Lists):
     """
 
     def _ask(self, kind: str, *texts: str) -> Outcome[Any]:
-        return outcome_of(self._handle.ask(kind, texts))
+        return outcome_of(self._handle.ask(kind, texts, self._reach))
+
+    def with_reach(self, *, agents: Sequence[str] | None = None, stores: Sequence[str] | None = None) -> AgentMemory:
+        """The same memory for a caller that may use some agents or stores only.
+
+        No answer, note, completion or error names or counts another. With exactly one agent, a request that names no
+        agent is for that one. Called on such a memory, it narrows it further. Closing either closes both.
+        """
+        return AgentMemory(self._handle, self._reach.narrowed(agents, stores))
 
     def call_with_vector(
         self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
@@ -149,6 +164,7 @@ class AgentMemory(Calls, _Lists):
         `MemoryCallError` with the storage's code, such as `not-found` if there is no database yet, and an
         `OverflowError` for an integer beyond 64 bits.
         """
+        self._check_query()
         return Rows(*self._handle.query_database(place, sql, parameters_of(parameters), max_rows))
 
     def close(self) -> None:
@@ -198,11 +214,17 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
             except RuntimeError:
                 pass  # The loop is closed: nobody waits.
 
-        cancel = self._handle.start(kind, texts, done)
+        cancel = self._handle.start(kind, texts, self._reach, done)
         try:
             return outcome_of(await answered)
         finally:
             cancel()
+
+    def with_reach(
+        self, *, agents: Sequence[str] | None = None, stores: Sequence[str] | None = None
+    ) -> AsyncAgentMemory:
+        """The same memory for a caller that may not use all of it, as `AgentMemory.with_reach` makes it."""
+        return AsyncAgentMemory(self._handle, self._reach.narrowed(agents, stores))
 
     async def call_with_vector(
         self, name: str, arguments: Mapping[str, Any], text: str, vector: Sequence[float]
@@ -253,6 +275,7 @@ class AsyncAgentMemory(AsyncCalls, _Lists):
         """Queries the database of a place, as `AgentMemory.query_database` does."""
         import asyncio
 
+        self._check_query()
         values = parameters_of(parameters)
         return Rows(*await asyncio.to_thread(self._handle.query_database, place, sql, values, max_rows))
 

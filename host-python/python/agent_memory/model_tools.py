@@ -32,7 +32,7 @@ FOR_MODELS = ("invalid-request", "deadline", "memory", "storage-calls")
 
 
 class _Application(TypedDict):
-    #: The name of the agent. No model sees or sets it.
+    #: The name of the agent, which is the only one that the tools reach. No model sees or sets it.
     agent: str
 
 
@@ -41,7 +41,7 @@ class Application(_Application, total=False):
 
     #: The repository of the agent's sessions. No model sees or sets it. It may be left out if only one is granted.
     repository: Path | None
-    #: The store of the tools of `stores`. Without it, the model names one.
+    #: The store of the tools of `stores`, the only one that they reach. Without it, the model names one.
     store: str | None
     #: The names of the tools to offer. Default: all tools for models.
     only: Sequence[str] | None
@@ -76,7 +76,7 @@ class ModelTool:
         A refusal is an answer. Raises a `MemoryCallError` for an error of the application, such as a closed memory.
         """
         try:
-            memory = AgentMemory(self._memory._handle)
+            memory = AgentMemory(self._memory._handle, self._memory._reach)
             return self._answer(memory.call_by_name(self.name, self._complete(arguments)))
         except MemoryCallError as error:
             return _refusal(error)
@@ -84,7 +84,7 @@ class ModelTool:
     async def call_async(self, arguments: Mapping[str, Any] | str | None = None) -> Answer:
         """Calls the tool in an event loop, as `call` does."""
         try:
-            memory = AsyncAgentMemory(self._memory._handle)
+            memory = AsyncAgentMemory(self._memory._handle, self._memory._reach)
             return self._answer(await memory.call_by_name(self.name, self._complete(arguments)))
         except MemoryCallError as error:
             return _refusal(error)
@@ -130,6 +130,9 @@ def model_tools(memory: AgentMemory | AsyncAgentMemory, **application: Unpack[Ap
     # Without a store, the model names one.
     kinds = [kind for kind in ARGUMENTS if kind != "store" or values[kind] is not None]
     of_application = {name: values[kind] for kind in kinds for name in ARGUMENTS[kind]}
+    # An answer tells a model of no other agent, and of no other store if the application sets one.
+    store = application.get("store")
+    pinned = memory.with_reach(agents=[application["agent"]], stores=None if store is None else [store])
     return [
         ModelTool(
             name=name,
@@ -139,7 +142,7 @@ def model_tools(memory: AgentMemory | AsyncAgentMemory, **application: Unpack[Ap
             annotations=tool["annotations"],
             _takes=[name for name in of_application if name in tool["inputSchema"]["properties"]],
             _of_application=of_application,
-            _memory=memory,
+            _memory=pinned,
         )
         for name, tool in offered.items()
         if only is None or name in only

@@ -74,7 +74,10 @@ class MemoryOptions(TypedDict, total=False):
     #: The places of families, by the label of the family and by name. Each path is absolute or begins with `~/`. Such a
     #: family has these places only: it has no registry, and calls create no further ones.
     places: Mapping[str, Mapping[str, Path]]
-    #: The time zone in which a day begins, in minutes east of UTC. Default: the zone of this machine at each call.
+    #: The time zone of dates, and of timestamps without an offset, by its name in the IANA database, such as
+    #: `America/New_York`. Default: the zone of this machine at each call.
+    time_zone: str
+    #: A time zone that has this offset on every day, instead of `time_zone`, in minutes east of UTC.
     utc_offset: int
     #: `full` (default): changes survive a loss of power once their call has returned. `relaxed`: the system decides when
     #: to sync, so a loss of power may undo the last changes.
@@ -206,10 +209,13 @@ def _whole(option: str) -> Callable[[object], int]:
     return check
 
 
-def _embed_model(name: object) -> str:
-    if not isinstance(name, str) or not name:
-        raise invalid("embed_model", "is not a name")
-    return name
+def _name(option: str) -> Callable[[object], str]:
+    def check(name: object) -> str:
+        if not isinstance(name, str) or not name:
+            raise invalid(option, "is not a name")
+        return name
+
+    return check
 
 
 #: The options that are functions of the program.
@@ -220,8 +226,9 @@ CHECKS: dict[str, Callable[[Any], object]] = {
     "settings": _settings,
     "data_dir": _data_dir,
     "models": lambda names: _names("models", names),
-    "embed_model": _embed_model,
+    "embed_model": _name("embed_model"),
     "places": _places,
+    "time_zone": _name("time_zone"),
     "utc_offset": _whole("utc_offset"),
     "durability": _durability,
     "lock_wait": _lock_wait,

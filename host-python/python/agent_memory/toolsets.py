@@ -106,7 +106,10 @@ class ReadSummaryOutput(TypedDict):
     #: Markdown.
     summary: str
 
-    #: What differs between the agent's schema and this program.
+    #: For `update_summary`.
+    version: str
+
+    #: What differs between the agent's schema and this program, and which agents there are if the file does not exist.
     warnings: list[str]
 
 
@@ -119,9 +122,6 @@ class _UpdateSummaryInput(TypedDict):
     #: The section's name, exactly, such as `Key Knowledge`. One that is missing is added at the end.
     section: str
 
-    #: Markdown. No headings of level 1 or 2; code fences and HTML closed. Empty clears the section in mode `replace`. Empty in mode `remove`.
-    content: str
-
     #: `append` adds to the section, `replace` puts the content in place of what stands there, `remove` takes away a section that is empty.
     mode: Literal["append", "replace", "remove"]
 
@@ -131,6 +131,18 @@ class UpdateSummaryInput(_UpdateSummaryInput, total=False):
 
     #: The absolute path of the repository's top level. Leave it out if only one is granted.
     repo_root: str
+
+    #: Markdown. No headings of level 1 or 2; code fences and HTML closed. Empty clears the section in mode `replace`. Empty in mode `remove`.
+    content: str
+
+    #: Instead of `content`, in mode `replace`: a passage that occurs once in the section.
+    old_text: str
+
+    #: Takes the place of `old_text`. Empty deletes it.
+    new_text: str
+
+    #: From `read_summary`: refuse if the summary has changed since.
+    version: str
 
 
 class UpdateSummaryOutput(TypedDict):
@@ -166,11 +178,21 @@ class ListSessionsInput(_ListSessionsInput, total=False):
     limit: int
 
 
-class ListSessionsOutput(TypedDict):
+class _ListSessionsOutput(TypedDict):
     """The output of `list_sessions`."""
 
     #: The names of the logs, `YYYY-MM-DD.md`, which are in the agent's directory `logs`.
     sessions: list[str]
+
+
+class ListSessionsOutput(_ListSessionsOutput, total=False):
+    """The output of `list_sessions`."""
+
+    #: Says that older ones are left out, where they are too many for an answer.
+    warnings: list[str]
+
+    #: Where to look instead, if there are none.
+    note: str
 
 
 _ReadSessionInputFrom = TypedDict("_ReadSessionInputFrom", {"from": "int"}, total=False)
@@ -210,6 +232,9 @@ class _ReadSessionOutput(TypedDict):
 
     #: Markdown.
     text: str
+
+    #: The version of the whole log.
+    version: str
 
     #: What differs between the log, its schema and this program.
     warnings: list[str]
@@ -274,7 +299,7 @@ class RecallContextInput(TypedDict, total=False):
     #: Default `default`.
     agent_id: str
 
-    #: How many at most.
+    #: At most.
     limit: int
 
 
@@ -292,6 +317,8 @@ class RecallContextOutputMemories(TypedDict):
     accessed_at: str
 
     access_count: int
+
+    version: str
 
 
 class RecallContextOutput(TypedDict):
@@ -361,7 +388,7 @@ class RecordsAddCoreMemoryOutputMemory(_RecordsAddCoreMemoryOutputMemory, total=
     category: str
 
 
-class RecordsAddCoreMemoryOutput(TypedDict):
+class _RecordsAddCoreMemoryOutput(TypedDict):
     """The output of `records_add_core_memory`."""
 
     id: str
@@ -369,6 +396,12 @@ class RecordsAddCoreMemoryOutput(TypedDict):
     created: bool
 
     memory: RecordsAddCoreMemoryOutputMemory
+
+
+class RecordsAddCoreMemoryOutput(_RecordsAddCoreMemoryOutput, total=False):
+    """The output of `records_add_core_memory`."""
+
+    note: str
 
 
 class _AddRecentLearningInput(TypedDict):
@@ -424,7 +457,7 @@ class AddRecentLearningOutputMemory(_AddRecentLearningOutputMemory, total=False)
     category: str
 
 
-class AddRecentLearningOutput(TypedDict):
+class _AddRecentLearningOutput(TypedDict):
     """The output of `add_recent_learning`."""
 
     id: str
@@ -432,6 +465,12 @@ class AddRecentLearningOutput(TypedDict):
     created: bool
 
     memory: AddRecentLearningOutputMemory
+
+
+class AddRecentLearningOutput(_AddRecentLearningOutput, total=False):
+    """The output of `add_recent_learning`."""
+
+    note: str
 
 
 class _AddRecentTaskInput(TypedDict):
@@ -487,7 +526,7 @@ class AddRecentTaskOutputMemory(_AddRecentTaskOutputMemory, total=False):
     category: str
 
 
-class AddRecentTaskOutput(TypedDict):
+class _AddRecentTaskOutput(TypedDict):
     """The output of `add_recent_task`."""
 
     id: str
@@ -497,7 +536,13 @@ class AddRecentTaskOutput(TypedDict):
     memory: AddRecentTaskOutputMemory
 
 
-class _StoreMemoryInput(TypedDict):
+class AddRecentTaskOutput(_AddRecentTaskOutput, total=False):
+    """The output of `add_recent_task`."""
+
+    note: str
+
+
+class StoreMemoryInput(TypedDict, total=False):
     """The input of `store_memory`."""
 
     #: `core` lasts, `learning` was found, `task` was done.
@@ -505,10 +550,6 @@ class _StoreMemoryInput(TypedDict):
 
     #: The memory.
     content: str
-
-
-class StoreMemoryInput(_StoreMemoryInput, total=False):
-    """The input of `store_memory`."""
 
     #: Default `default`.
     agent_id: str
@@ -556,7 +597,7 @@ class StoreMemoryOutputMemory(_StoreMemoryOutputMemory, total=False):
     category: str
 
 
-class StoreMemoryOutput(TypedDict):
+class _StoreMemoryOutput(TypedDict):
     """The output of `store_memory`."""
 
     id: str
@@ -564,6 +605,12 @@ class StoreMemoryOutput(TypedDict):
     created: bool
 
     memory: StoreMemoryOutputMemory
+
+
+class StoreMemoryOutput(_StoreMemoryOutput, total=False):
+    """The output of `store_memory`."""
+
+    note: str
 
 
 class QueryMemoriesInput(TypedDict, total=False):
@@ -593,7 +640,7 @@ class QueryMemoriesInput(TypedDict, total=False):
     #: Include archived ones.
     archived: bool
 
-    #: How many at most.
+    #: At most.
     limit: int
 
     #: How many to skip.
@@ -628,6 +675,8 @@ class _QueryMemoriesOutputMemories(TypedDict):
     importance: str
 
     archived: bool
+
+    version: str
 
 
 class QueryMemoriesOutputMemories(_QueryMemoriesOutputMemories, total=False):
@@ -677,7 +726,7 @@ class RecordsUpdateMemoryInput(_RecordsUpdateMemoryInput, total=False):
     #: Empty removes it.
     category: str
 
-    #: All of its tags.
+    #: All tags.
     tags: list[str]
 
     #: Its weight.
@@ -685,6 +734,9 @@ class RecordsUpdateMemoryInput(_RecordsUpdateMemoryInput, total=False):
 
     #: Hides it from queries.
     archived: bool
+
+    #: From a read: refuse if it has changed.
+    version: str
 
 
 class _RecordsUpdateMemoryOutputMemory(TypedDict):
@@ -709,6 +761,8 @@ class _RecordsUpdateMemoryOutputMemory(TypedDict):
     importance: str
 
     archived: bool
+
+    version: str
 
 
 class RecordsUpdateMemoryOutputMemory(_RecordsUpdateMemoryOutputMemory, total=False):
@@ -823,7 +877,7 @@ class GetMemoryStatsOutputTopTags(TypedDict, total=False):
     count: int
 
 
-class GetMemoryStatsOutput(TypedDict):
+class _GetMemoryStatsOutput(TypedDict):
     """The output of `get_memory_stats`."""
 
     total_memories: int
@@ -834,18 +888,23 @@ class GetMemoryStatsOutput(TypedDict):
 
     archived_count: int
 
-    #: KiB of compact JSON.
     total_storage_kb: float
 
-    #: When created.
     oldest_memory: str | None
 
-    #: When created.
     newest_memory: str | None
 
     most_accessed: GetMemoryStatsOutputMostAccessed | None
 
     top_tags: list[GetMemoryStatsOutputTopTags]
+
+
+class GetMemoryStatsOutput(_GetMemoryStatsOutput, total=False):
+    """The output of `get_memory_stats`."""
+
+    note: str
+
+    warnings: list[str]
 
 
 class _ConvertRecordsInput(TypedDict):
@@ -901,6 +960,9 @@ class ExportRecordsOutput(_ExportRecordsOutput, total=False):
     """The output of `export_records`."""
 
     cursor: str
+
+    #: Records that the text lacks, because they cannot be read.
+    warnings: list[str]
 
 
 class _ImportRecordsInput(TypedDict):
@@ -976,6 +1038,8 @@ class ArchiveMemoriesOutput(_ArchiveMemoriesOutput, total=False):
 
     #: For the next call; absent after the last page.
     cursor: str
+
+    warnings: list[str]
 
 
 class GetMemorySummaryInput(TypedDict):
@@ -1207,11 +1271,21 @@ class AddEpisodicMemoryOutput(TypedDict):
     warnings: list[str]
 
 
-class GetCoreMemoriesInput(TypedDict):
+_GetCoreMemoriesInputFrom = TypedDict("_GetCoreMemoriesInputFrom", {"from": "int"}, total=False)
+
+
+class _GetCoreMemoriesInput(_GetCoreMemoriesInputFrom):
     """The input of `get_core_memories`."""
 
     #: The agent.
     agent_id: str
+
+
+class GetCoreMemoriesInput(_GetCoreMemoriesInput, total=False):
+    """The input of `get_core_memories`."""
+
+    #: How many at most.
+    limit: int
 
 
 class GetCoreMemoriesOutputMemories(TypedDict):
@@ -1224,7 +1298,7 @@ class GetCoreMemoriesOutputMemories(TypedDict):
     created_at: str | None
 
 
-class GetCoreMemoriesOutput(TypedDict):
+class _GetCoreMemoriesOutput(TypedDict):
     """The output of `get_core_memories`."""
 
     memories: list[GetCoreMemoriesOutputMemories]
@@ -1232,7 +1306,19 @@ class GetCoreMemoriesOutput(TypedDict):
     count: int
 
 
-class _GetRecentMemoriesInput(TypedDict):
+class GetCoreMemoriesOutput(_GetCoreMemoriesOutput, total=False):
+    """The output of `get_core_memories`."""
+
+    next: int
+
+    #: Where to look instead, if there are none.
+    note: str
+
+
+_GetRecentMemoriesInputFrom = TypedDict("_GetRecentMemoriesInputFrom", {"from": "int"}, total=False)
+
+
+class _GetRecentMemoriesInput(_GetRecentMemoriesInputFrom):
     """The input of `get_recent_memories`."""
 
     #: The agent.
@@ -1256,12 +1342,21 @@ class GetRecentMemoriesOutputMemories(TypedDict):
     created_at: str | None
 
 
-class GetRecentMemoriesOutput(TypedDict):
+class _GetRecentMemoriesOutput(TypedDict):
     """The output of `get_recent_memories`."""
 
     memories: list[GetRecentMemoriesOutputMemories]
 
     count: int
+
+
+class GetRecentMemoriesOutput(_GetRecentMemoriesOutput, total=False):
+    """The output of `get_recent_memories`."""
+
+    next: int
+
+    #: Where to look instead, if there are none.
+    note: str
 
 
 class GetCurrentTaskInput(TypedDict):
@@ -1271,7 +1366,7 @@ class GetCurrentTaskInput(TypedDict):
     agent_id: str
 
 
-class GetCurrentTaskOutput(TypedDict):
+class _GetCurrentTaskOutput(TypedDict):
     """The output of `get_current_task`."""
 
     task: str | None
@@ -1279,6 +1374,13 @@ class GetCurrentTaskOutput(TypedDict):
     started_at: str | None
 
     updated_at: str | None
+
+
+class GetCurrentTaskOutput(_GetCurrentTaskOutput, total=False):
+    """The output of `get_current_task`."""
+
+    #: Where to look instead, if there is none.
+    note: str
 
 
 class _SearchEpisodicMemoriesInput(TypedDict):
@@ -1297,7 +1399,7 @@ class SearchEpisodicMemoriesInput(_SearchEpisodicMemoriesInput, total=False):
     #: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
     from_date: str
 
-    #: The last day or moment. Days are those of UTC.
+    #: The last day or moment. Without an offset it is in the caller's time zone.
     to_date: str
 
     #: How many at most.
@@ -1346,7 +1448,7 @@ class SearchEpisodicMemoriesOutput(_SearchEpisodicMemoriesOutput, total=False):
     #: With `include_compost`; `limit` holds for it alone.
     compost: list[SearchEpisodicMemoriesOutputCompost]
 
-    #: Where nothing was found: how much there is, and how to find more.
+    #: Where nothing was found, or too much for an answer: how to find more, and which agents there are.
     note: str
 
 
@@ -1534,7 +1636,7 @@ class CortexGetRecentMemoriesInput(_CortexGetRecentMemoriesInput, total=False):
     include_expired: bool
 
 
-class CortexGetRecentMemoriesOutputMemories(TypedDict):
+class _CortexGetRecentMemoriesOutputMemories(TypedDict):
     """A part of the class below."""
 
     path: str
@@ -1548,7 +1650,14 @@ class CortexGetRecentMemoriesOutputMemories(TypedDict):
     tags: list[str]
 
 
-class CortexGetRecentMemoriesOutput(TypedDict):
+class CortexGetRecentMemoriesOutputMemories(_CortexGetRecentMemoriesOutputMemories, total=False):
+    """A part of the class below."""
+
+    #: For `from` of `get_memory`, to read on, if the content is cut.
+    next: int
+
+
+class _CortexGetRecentMemoriesOutput(TypedDict):
     """The output of `cortex_get_recent_memories`."""
 
     #: `all` for the whole store.
@@ -1559,6 +1668,13 @@ class CortexGetRecentMemoriesOutput(TypedDict):
     memories: list[CortexGetRecentMemoriesOutputMemories]
 
     warnings: list[str]
+
+
+class CortexGetRecentMemoriesOutput(_CortexGetRecentMemoriesOutput, total=False):
+    """The output of `cortex_get_recent_memories`."""
+
+    #: Where to look instead, if there is nothing.
+    note: str
 
 
 class _ListMemoriesInput(TypedDict):
@@ -1606,7 +1722,7 @@ class ListMemoriesOutputSubcategories(TypedDict):
     description: str | None
 
 
-class ListMemoriesOutput(TypedDict):
+class _ListMemoriesOutput(TypedDict):
     """The output of `list_memories`."""
 
     #: `all` for the root.
@@ -1623,7 +1739,17 @@ class ListMemoriesOutput(TypedDict):
     warnings: list[str]
 
 
-class _GetMemoryInput(TypedDict):
+class ListMemoriesOutput(_ListMemoriesOutput, total=False):
+    """The output of `list_memories`."""
+
+    #: Where to look instead, if there is nothing.
+    note: str
+
+
+_GetMemoryInputFrom = TypedDict("_GetMemoryInputFrom", {"from": "int"}, total=False)
+
+
+class _GetMemoryInput(_GetMemoryInputFrom):
     """The input of `get_memory`."""
 
     #: Name of the store.
@@ -1638,6 +1764,9 @@ class GetMemoryInput(_GetMemoryInput, total=False):
 
     #: Read it even if it has expired.
     include_expired: bool
+
+    #: The most characters of a page.
+    limit: int
 
 
 class GetMemoryOutputMetadata(TypedDict):
@@ -1656,14 +1785,24 @@ class GetMemoryOutputMetadata(TypedDict):
     citations: list[str]
 
 
-class GetMemoryOutput(TypedDict):
+class _GetMemoryOutput(TypedDict):
     """The output of `get_memory`."""
 
     path: str
 
     content: str
 
+    #: For `update_memory`.
+    version: str
+
     metadata: GetMemoryOutputMetadata
+
+
+class GetMemoryOutput(_GetMemoryOutput, total=False):
+    """The output of `get_memory`."""
+
+    #: For `from`, to read on; absent on the last page.
+    next: int
 
 
 class _AddMemoryInput(TypedDict):
@@ -1685,7 +1824,7 @@ class AddMemoryInput(_AddMemoryInput, total=False):
     #: Keywords.
     tags: list[str]
 
-    #: A timestamp, or a date: the end of that day in UTC.
+    #: A timestamp, or a date: the end of that day. In the caller's time zone if it has no offset.
     expires_at: str
 
     #: Sources, such as `src/main.rs:17` or a URL.
@@ -1718,6 +1857,12 @@ class StoresUpdateMemoryInput(_StoresUpdateMemoryInput, total=False):
     #: The new Markdown.
     content: str
 
+    #: Instead of `content`: a passage that occurs once.
+    old_text: str
+
+    #: Takes the place of `old_text`. Empty deletes it.
+    new_text: str
+
     #: All tags.
     tags: list[str]
 
@@ -1729,6 +1874,9 @@ class StoresUpdateMemoryInput(_StoresUpdateMemoryInput, total=False):
 
     #: All citations.
     citations: list[str]
+
+    #: From `get_memory`: refuse if it has changed since.
+    version: str
 
 
 class StoresUpdateMemoryOutput(TypedDict):

@@ -503,7 +503,10 @@ fn check_size(path: &str, bytes: u64) -> Result<(), Error> {
     }
     Err(Error::new(
         ErrorCode::TooLarge,
-        format!("`{path}` is longer than {MAX_DOCUMENT_BYTES} bytes: shorten it or split it"),
+        format!(
+            "`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes (it would have {bytes}): shorten \
+             it or split it"
+        ),
     ))
 }
 

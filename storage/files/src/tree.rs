@@ -191,10 +191,13 @@ impl Documents for Tree {
                 .read_to_end(&mut contents)
                 .map_err(|error| io_error(&error, &attempt()))?;
         }
-        if metadata.size.max(contents.len() as u64) > bound {
+        let size = metadata.size.max(contents.len() as u64);
+        if size > bound {
             return Err(Error::new(
                 ErrorCode::TooLarge,
-                format!("`{path}` is longer than {bound} bytes: shorten it, or split it"),
+                format!(
+                    "`{path}` is longer than {bound} bytes (it has {size}): shorten it, or split it"
+                ),
             ));
         }
         let version = self.0.cache.version_of(&contents);

@@ -273,8 +273,10 @@ impl Documents for MemoryTree<'_> {
                 return Ok(None);
             };
             if contents.len() as u64 > max_bytes {
-                let message =
-                    format!("`{path}` is longer than {max_bytes} bytes: shorten it, or split it");
+                let size = contents.len();
+                let message = format!(
+                    "`{path}` is longer than {max_bytes} bytes (it has {size}): shorten it, or split it"
+                );
                 return Err(Error::new(ErrorCode::TooLarge, message));
             }
             Ok(Some(Document { contents: contents.clone(), version: version_of(contents) }))

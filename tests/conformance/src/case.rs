@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, iter};
 
+use agent_memory_setting_values::ZoneOffsets;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -129,11 +130,31 @@ pub struct CaseClock {
     pub now: String,
     pub step_ms: u32,
     pub utc_offset_minutes: i32,
+    pub time_zone: Option<String>,
 }
 
 impl Default for CaseClock {
     fn default() -> Self {
-        Self { now: "2025-01-20T10:00:00.000Z".into(), step_ms: 1000, utc_offset_minutes: 0 }
+        let now = "2025-01-20T10:00:00.000Z".into();
+        Self { now, step_ms: 1000, utc_offset_minutes: 0, time_zone: None }
+    }
+}
+
+impl CaseClock {
+    /// The time zone as the context of a call has it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no time zone of the name.
+    pub fn zone(&self) -> Value {
+        let Some(name) = &self.time_zone else {
+            return json!({ "offset_minutes": self.utc_offset_minutes });
+        };
+        let zone = agent_memory_setting_values::time_zone(name);
+        let ZoneOffsets { first, changes } = ZoneOffsets::from(&zone.expect("a time zone"));
+        let change = |(at, offset)| json!({ "at": at, "offset_minutes": offset });
+        let changes: Vec<_> = changes.into_iter().map(change).collect();
+        json!({ "offset_minutes": first, "changes": changes })
     }
 }
 
@@ -288,6 +309,11 @@ impl Case {
     /// Whether its caller reaches some agents or stores only.
     pub fn has_bounded_caller(&self) -> bool {
         self.text.caller != CaseCaller::default()
+    }
+
+    /// Whether its time zone has a name.
+    pub fn has_time_zone(&self) -> bool {
+        self.text.clock.time_zone.is_some()
     }
 
     /// The name without the format, as rules and pages use it.

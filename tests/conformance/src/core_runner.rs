@@ -257,7 +257,7 @@ pub struct CallContexts {
     caller: CaseCaller,
     start: Timestamp,
     step_ms: u32,
-    utc_offset_minutes: i32,
+    zone: Value,
     seed: u64,
 }
 
@@ -272,7 +272,7 @@ impl CallContexts {
             caller: case.text.caller.clone(),
             start: clock.now.parse().expect("a case's clock is a timestamp"),
             step_ms: clock.step_ms,
-            utc_offset_minutes: clock.utc_offset_minutes,
+            zone: clock.zone(),
             seed: case.text.seed,
         }
     }
@@ -284,7 +284,7 @@ impl CallContexts {
         json!({
             "settings": self.settings,
             "now": format!("{now:.3}"),
-            "utc_offset_minutes": self.utc_offset_minutes,
+            "zone": self.zone,
             "seed": self.seed + u64::from(call),
             "agents": self.caller.agents,
             "stores": self.caller.stores,

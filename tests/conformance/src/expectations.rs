@@ -21,6 +21,8 @@ pub struct Expectations {
     pub databases: Option<String>,
     /// Why the runner cannot bound what a caller reaches. `None` if it can.
     pub caller: Option<String>,
+    /// Why the runner knows no time zones by name. `None` if it does.
+    pub time_zone: Option<String>,
     /// The cases that fail, by name, with the reasons.
     pub fails: BTreeMap<String, String>,
 }
@@ -37,8 +39,9 @@ impl Expectations {
             fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let expectations: Self = serde_json::from_str(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let Self { faults, person, follow_ups, databases, caller, .. } = &expectations;
+        let Self { faults, person, follow_ups, databases, caller, time_zone, .. } = &expectations;
         let skips = faults.iter().chain(person).chain(follow_ups).chain(databases).chain(caller);
+        let skips = skips.chain(time_zone);
         let mut reasons = skips.chain(expectations.fails.values());
         assert!(
             reasons.all(|reason| reason.len() > 10),
@@ -58,6 +61,7 @@ impl Expectations {
         let follow_ups = self.follow_ups.as_deref().filter(|_| case.has_follow_ups());
         let databases = self.databases.as_deref().filter(|_| case.needs_a_database());
         let caller = self.caller.as_deref().filter(|_| case.has_bounded_caller());
-        faults.or(person).or(follow_ups).or(databases).or(caller)
+        let time_zone = self.time_zone.as_deref().filter(|_| case.has_time_zone());
+        faults.or(person).or(follow_ups).or(databases).or(caller).or(time_zone)
     }
 }

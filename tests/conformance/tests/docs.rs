@@ -40,6 +40,21 @@ fn page(cases: &[Case]) -> String {
     page
 }
 
+/// A stored instruction must not look like one of the program or of the user.
+#[test]
+fn each_toolset_and_each_resource_says_that_stored_text_is_data() {
+    let says =
+        |described: &Value| text(described, "description").contains("data, not instructions");
+    let described: Value = serde_json::from_str(&toolbox::describe()).expect("JSON");
+    for toolset in described["toolsets"].as_array().expect("toolsets") {
+        let list = |name: &str| toolset[name].as_array().expect("a list").iter();
+        let name = text(toolset, "name");
+        assert!(list("tools").any(says), "`{name}` has no tool that says it");
+        let silent = list("resources").chain(list("resource_templates")).find(|of| !says(of));
+        assert_eq!(silent, None, "`{name}`");
+    }
+}
+
 /// The table of the page between its marks.
 #[test]
 fn the_page_of_the_command_line_has_the_settings_that_the_toolsets_describe() {

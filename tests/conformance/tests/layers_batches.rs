@@ -11,7 +11,7 @@ fn add(storage: &InMemoryStorage, memory: &str) -> Outcome {
     storage.begin_call();
     let context = context_of(&json!({
         "settings": {"toolsets": ["layers"], "layers": {"recent_capacity": 2}},
-        "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
+        "now": "2025-01-20T10:00:00.000Z", "seed": 1,
         "models": ["scripted"],
     }));
     let arguments = json!({"agent_id": "ada", "memory": memory}).to_string();

@@ -15,7 +15,7 @@ fn every_change_of_layers_names_the_summary_of_its_agent_and_nothing_else_does()
         storage.begin_call();
         let context = context_of(&json!({
             "settings": {"toolsets": ["layers"], "layers": {"recent_capacity": 2}},
-            "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
+            "now": "2025-01-20T10:00:00.000Z", "seed": 1,
         }));
         let outcome = toolbox::call_tool(&storage, tool, &arguments.to_string(), &context);
         outcome.expect(tool).changed

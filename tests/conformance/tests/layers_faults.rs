@@ -16,7 +16,7 @@ fn every_acknowledged_memory_is_recent_or_counted_by_the_compost_whatever_fails(
             let storage = FaultyStorage::new(memory, Every::new(period, code));
             let context = context_of(&json!({
                 "settings": {"toolsets": ["layers"], "layers": {"recent_capacity": 3}},
-                "now": "2025-01-20T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
+                "now": "2025-01-20T10:00:00.000Z", "seed": 1,
             }));
             let (mut acknowledged, mut uncertain) = (0, 0);
             for number in 0..40 {

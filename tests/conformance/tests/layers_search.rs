@@ -23,7 +23,7 @@ impl Memory {
         self.0.begin_call();
         let context = context_of(&json!({
             "settings": {"toolsets": ["layers", "search"]}, "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0, "seed": 1,
+            "seed": 1,
         }));
         let outcome = toolbox::call_tool(&self.0, tool, &arguments.to_string(), &context);
         serde_json::from_str(outcome.expect(tool).json()).expect("JSON")

@@ -39,7 +39,6 @@ impl Client {
         let context = context_of(&json!({
             "settings": {"toolsets": ["all"], "records": {"format": self.format.name()}},
             "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0,
             "seed": self.number * 1_000_000 + self.calls,
         }));
         let outcome = toolbox::call_tool(&self.storage, tool, &arguments.to_string(), &context);

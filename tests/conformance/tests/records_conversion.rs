@@ -97,7 +97,7 @@ impl Host {
         }
         json!({
             "settings": {"toolsets": ["records"], "records": own},
-            "now": "2025-02-01T10:00:00.000Z", "utc_offset_minutes": 0, "seed": self.calls,
+            "now": "2025-02-01T10:00:00.000Z", "seed": self.calls,
         })
     }
 

@@ -29,7 +29,7 @@ impl Host {
         let context = context_of(&json!({
             "settings": {"toolsets": ["records"], "records": {"format": "sqlite"}},
             "now": format!("{:.3}", start + SignedDuration::from_hours(self.calls)),
-            "utc_offset_minutes": 0, "seed": self.calls, "embedder": "scripted",
+            "seed": self.calls, "embedder": "scripted",
         }));
         self.storage.memory().begin_call();
         let storage: &dyn Storage = if self.fails { &self.storage } else { self.storage.memory() };

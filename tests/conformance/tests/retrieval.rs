@@ -161,7 +161,7 @@ fn call(
     tool: &str,
     arguments: &Value,
 ) -> Value {
-    let context = json!({"settings": settings, "now": now, "utc_offset_minutes": 0, "seed": 1});
+    let context = json!({"settings": settings, "now": now, "seed": 1});
     let context = context_of(&context);
     storage.begin_call();
     let outcome = toolbox::call_tool(storage, tool, &arguments.to_string(), &context);

@@ -29,7 +29,7 @@ fn text(storage: &InMemoryStorage, path: &str) -> String {
 fn context() -> Context {
     let context = json!({
         "settings": {"toolsets": ["stores"]}, "now": "2025-01-20T10:00:00.000Z",
-        "utc_offset_minutes": 0, "seed": 1,
+        "seed": 1,
     });
     serde_json::from_value(context).expect("a context")
 }

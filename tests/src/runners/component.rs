@@ -39,13 +39,16 @@ impl ComponentSession {
         let builder = embedder.map_or_else(AgentMemory::builder, |embedder| {
             AgentMemory::builder().embedder_by_hand(&embedder.model)
         });
+        let builder = match &clock.time_zone {
+            Some(name) => builder.time_zone(name),
+            None => builder.utc_offset(clock.utc_offset_minutes),
+        };
         let memory = settings
             .chain(left_out)
             .fold(builder, |builder, (toolset, name, value)| builder.setting(toolset, name, value))
             .toolsets(case.toolsets())
             .allow(scratch.repo())
             .data_dir(scratch.data_dir())
-            .utc_offset(clock.utc_offset_minutes)
             .clock(Clock::Fixed {
                 start: clock.now.parse().map_err(|error| format!("the case's clock: {error}"))?,
                 step: Duration::from_millis(clock.step_ms.into()),

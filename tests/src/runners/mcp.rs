@@ -1,7 +1,7 @@
 //! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions.
 //! Each case has a process of its own.
 
-use agent_memory_conformance::case::{Case, Completed, Documents, Places, Request};
+use agent_memory_conformance::case::{Case, CaseClock, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::Image;
@@ -22,15 +22,12 @@ impl McpSession {
     pub fn start(case: &Case, version: ProtocolVersion) -> Result<Box<dyn Session>, String> {
         let scratch = Scratch::of(case);
         let clock = &case.text.clock;
-        let offset = clock.utc_offset_minutes;
-        let sign = if offset < 0 { '-' } else { '+' };
-        let minutes = offset.unsigned_abs();
         let repo = scratch.places().repo;
         let mut arguments = vec![
             format!("--toolset={}", case.toolsets().join(",")),
             format!("--fixed-clock={}+{}ms", clock.now, clock.step_ms),
             format!("--fixed-random={}", case.text.seed),
-            format!("--utc-offset={sign}{:02}:{:02}", minutes / 60, minutes % 60),
+            zone_option(clock),
             format!("--allow={repo}"),
             format!("--data-dir={}", scratch.data_dir().display()),
         ];
@@ -39,6 +36,17 @@ impl McpSession {
         let client = Client::start(&arguments, &scratch.elsewhere(), version)?;
         Ok(Box::new(Self { scratch, client }))
     }
+}
+
+/// The option for the time zone of a case.
+fn zone_option(clock: &CaseClock) -> String {
+    if let Some(name) = &clock.time_zone {
+        return format!("--time-zone={name}");
+    }
+    let offset = clock.utc_offset_minutes;
+    let sign = if offset < 0 { '-' } else { '+' };
+    let minutes = offset.unsigned_abs();
+    format!("--utc-offset={sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
 /// The options for the settings of a case.

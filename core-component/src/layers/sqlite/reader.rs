@@ -139,6 +139,12 @@ impl<'a> Reader<'a> {
         self.recent_where("TRUE ORDER BY id DESC", most)
     }
 
+    /// The latest recent memories whose ids are at most `from`, the newest first.
+    pub fn recent_from(&self, from: Option<i64>, most: u32) -> Result<Vec<Memory>, Error> {
+        let from = from.unwrap_or(i64::MAX);
+        self.recent_where(&format!("id <= {from} ORDER BY id DESC"), most)
+    }
+
     /// The oldest recent memories that can be summarised, the oldest first.
     pub fn oldest_recent(&self, most: u32) -> Result<Vec<Memory>, Error> {
         self.recent_where(&format!("{IS_SUMMARISABLE} ORDER BY id"), most)

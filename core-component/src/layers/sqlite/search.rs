@@ -104,7 +104,7 @@ impl Query {
     fn column_bounds(&self) -> (Option<String>, Option<String>) {
         let day = |moment: Option<Timestamp>, days: i64| {
             let moment = Timestamp::from_milliseconds(moment?.milliseconds() + days * DAY)?;
-            Some(moment.date_at(0).to_string())
+            Some(moment.utc_date().to_string())
         };
         (day(self.from, -1), day(self.to, 2))
     }

@@ -1,14 +1,15 @@
 //! An agent's file: reading it and finding records in it.
 
 use std::cell::{Cell, OnceCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::string::FromUtf8Error;
 
-use super::layout::record_text;
+use super::layout::{record_text, without_byte_order_mark};
 use super::path::file_path;
-use super::record::Record;
+use super::record::{Record, RecordError};
 use super::scan::{Flaw, Member, Scanner, unquoted};
+use super::unreadable::{DUPLICATE_ID, Unreadable};
 use crate::records::candidates::{Candidates, of_all};
 use crate::records::error::{Code, Error};
 use crate::records::memory::{Kind, Memory};
@@ -33,6 +34,8 @@ pub(in crate::records) struct JsonFile {
     /// one search, a look at every record is faster.
     id_index: OnceCell<BTreeMap<String, (RecordIndex, Option<RecordIndex>)>>,
     was_searched: Cell<bool>,
+    /// The records that cannot be read, once all were looked at.
+    unreadable: OnceCell<Vec<Unreadable>>,
 }
 
 /// The array of one type.
@@ -43,8 +46,6 @@ pub(super) struct Array {
 
 /// A record's type, and its index in the array of that type.
 pub(super) type RecordIndex = (Kind, usize);
-
-const DUPLICATE_ID: &str = "an `id` that another memory has, too";
 
 impl JsonFile {
     /// Reads an agent's file. Returns `None` if there is no file.
@@ -84,6 +85,7 @@ impl JsonFile {
             metadata: None,
             id_index: OnceCell::new(),
             was_searched: Cell::new(false),
+            unreadable: OnceCell::new(),
         }
     }
 
@@ -92,16 +94,14 @@ impl JsonFile {
         let mut arrays = [None, None, None];
         let mut metadata = None;
         let mut scanner = Scanner::of(&self.text);
-        scanner.white_space();
+        scanner.begin();
         self.members = scanner.object(|scanner, key| {
             let start = scanner.position();
             let key = unquoted(&self.text, key);
             if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.array() == key) {
                 let mut records = Vec::new();
                 scanner.array(|scanner| {
-                    let start = scanner.position();
-                    let members = scanner.object(|scanner, _| scanner.value())?;
-                    records.push(Record { range: start..scanner.position(), members });
+                    records.push(Record::scan(scanner)?);
                     Ok(())
                 })?;
                 arrays[kind as usize] = Some(Array { range: start..scanner.position(), records });
@@ -116,6 +116,16 @@ impl JsonFile {
         scanner.end()?;
         (self.arrays, self.metadata) = (arrays, metadata);
         Ok(())
+    }
+
+    /// The length of its byte order mark, if it has one. It stays.
+    pub(super) fn start(&self) -> usize {
+        self.text.len() - self.json().len()
+    }
+
+    /// The text without a byte order mark.
+    pub fn json(&self) -> &str {
+        without_byte_order_mark(&self.text)
     }
 
     pub(super) fn array(&self, kind: Kind) -> Option<&Array> {
@@ -145,19 +155,41 @@ impl JsonFile {
     ///
     /// `CORRUPTED_DATA` if two records have the id: a change could reach the wrong one.
     pub(super) fn index_of(&self, id: &str) -> Result<Option<RecordIndex>, Error> {
-        if self.was_searched.replace(true) {
-            return self.find_in_index(id);
-        }
-        let has_id = |record: &Record| record.id(&self.text).is_some_and(|other| other == id);
-        let mut found = self.records().filter(|(_, record)| has_id(record));
-        let first = found.next().map(|(index, _)| index);
-        match found.next() {
-            None => Ok(first),
-            Some((_, second)) => Err(self.corrupted(second.range.start, DUPLICATE_ID)),
+        match self.with_id(id) {
+            (first, None) => Ok(first),
+            (_, Some(second)) => Err(self.corrupted_record(second, &self.duplicate(second))),
         }
     }
 
-    fn find_in_index(&self, id: &str) -> Result<Option<RecordIndex>, Error> {
+    /// The index of the record that a memory with this id was read from.
+    pub(super) fn index_of_read(&self, id: &str) -> RecordIndex {
+        let index = match self.with_id(id) {
+            (first, None) => first,
+            (_, Some(_)) => {
+                let is_read = |(index, record): &(RecordIndex, &Record)| {
+                    self.is_id_of(record, id) && self.memory(*index).is_ok()
+                };
+                self.records().find(is_read).map(|(index, _)| index)
+            }
+        };
+        index.expect("read in this change")
+    }
+
+    fn is_id_of(&self, record: &Record, id: &str) -> bool {
+        record.id(&self.text).is_some_and(|other| other == id)
+    }
+
+    /// The first and the second record with this id.
+    fn with_id(&self, id: &str) -> (Option<RecordIndex>, Option<RecordIndex>) {
+        if self.was_searched.replace(true) {
+            return self.find_in_index(id);
+        }
+        let found = self.records().filter(|(_, record)| self.is_id_of(record, id));
+        let mut found = found.map(|(index, _)| index);
+        (found.next(), found.next())
+    }
+
+    fn find_in_index(&self, id: &str) -> (Option<RecordIndex>, Option<RecordIndex>) {
         let id_index = self.id_index.get_or_init(|| {
             let mut id_index: BTreeMap<String, (RecordIndex, Option<RecordIndex>)> =
                 BTreeMap::new();
@@ -170,13 +202,7 @@ impl JsonFile {
             }
             id_index
         });
-        match id_index.get(id) {
-            None => Ok(None),
-            Some((first, None)) => Ok(Some(*first)),
-            Some((_, Some(second))) => {
-                Err(self.corrupted(self.record(*second).range.start, DUPLICATE_ID))
-            }
-        }
+        id_index.get(id).map_or((None, None), |(first, second)| (Some(*first), *second))
     }
 
     /// Whether another file has the same records, byte for byte and in the same order.
@@ -191,35 +217,80 @@ impl JsonFile {
     }
 
     /// All records, as they are imported into the other format.
+    ///
+    /// # Errors
+    ///
+    /// `CORRUPTED_DATA` for a record that cannot be read.
     pub fn imported(&self) -> impl Iterator<Item = Result<Imported, Error>> {
-        self.records().map(|(index, _)| self.imported_record(index))
+        self.records().map(|(index, _)| {
+            let memory = self.memory(index)?;
+            self.index_of(&memory.id)?;
+            Ok(self.imported_record(index, memory))
+        })
     }
 
-    fn imported_record(&self, index: RecordIndex) -> Result<Imported, Error> {
-        let memory = self.memory(index)?;
-        self.index_of(&memory.id)?;
+    /// The records that can be read, as [`imported`](Self::imported) has them.
+    pub fn readable_imported(&self) -> impl Iterator<Item = Imported> {
+        let readable = self.readable().into_iter();
+        readable.map(|(index, memory)| self.imported_record(index, memory))
+    }
+
+    fn imported_record(&self, index: RecordIndex, memory: Memory) -> Imported {
         let text = &self.text[self.record(index).range.clone()];
         let is_complete = memory.fits_columns() && record_text(&memory) == text;
-        Ok(Imported { original: (!is_complete).then(|| text.to_owned()), memory })
+        Imported { original: (!is_complete).then(|| text.to_owned()), memory }
     }
 
     pub(super) fn memory(&self, index: RecordIndex) -> Result<Memory, Error> {
-        let memory = self.record(index).memory(&self.text, index.0);
-        memory.map_err(|error| self.corrupted(error.at, &error.message))
+        self.read_record(index).map_err(|error| self.corrupted_record(index, &error))
     }
 
-    pub fn memories(&self) -> Result<Vec<Memory>, Error> {
-        self.records().map(|(index, _)| self.memory(index)).collect()
+    fn read_record(&self, index: RecordIndex) -> Result<Memory, RecordError> {
+        self.record(index).memory(&self.text, index.0)
+    }
+
+    /// The records that can be read. If several have the same id, the first of them is.
+    pub(super) fn readable(&self) -> Vec<(RecordIndex, Memory)> {
+        let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
+        let mut ids = BTreeSet::new();
+        for (index, record) in self.records() {
+            match self.read_record(index) {
+                Ok(memory) if ids.insert(record.id(&self.text)) => readable.push((index, memory)),
+                Ok(_) => unreadable.push((index, self.duplicate(index))),
+                Err(error) => unreadable.push((index, error)),
+            }
+        }
+        self.unreadable.get_or_init(|| unreadable);
+        readable
+    }
+
+    fn duplicate(&self, index: RecordIndex) -> RecordError {
+        RecordError { at: self.record(index).range.start, message: DUPLICATE_ID.to_owned() }
+    }
+
+    fn memories(&self) -> Vec<Memory> {
+        self.readable().into_iter().map(|(_, memory)| memory).collect()
+    }
+
+    pub(super) fn unreadable_records(&self) -> &[Unreadable] {
+        if self.unreadable.get().is_none() {
+            self.readable();
+        }
+        self.unreadable.get().map_or(&[], Vec::as_slice)
     }
 
     /// Whether all records can be read and all ids differ.
     pub fn is_valid(&self) -> bool {
-        let is_unique = |memory: Memory| self.index_of(&memory.id).is_ok();
-        self.records().all(|(index, _)| self.memory(index).is_ok_and(is_unique))
+        self.unreadable_records().is_empty()
     }
 
     pub fn corrupted(&self, at: usize, message: &str) -> Error {
         corrupted(&self.agent, &self.text, at, message)
+    }
+
+    /// The line and the column of a place in the text, from 1. The column counts bytes.
+    pub(super) fn place(&self, at: usize) -> (usize, usize) {
+        place(&self.text, at)
     }
 }
 
@@ -235,14 +306,17 @@ fn utf8(contents: Vec<u8>) -> Result<String, FromUtf8Error> {
 
 fn corrupted(agent: &str, text: &str, at: usize, message: &str) -> Error {
     let file = file_path(agent);
-    let at = at.min(text.len());
-    let line = line_of(text, at);
-    let column =
-        1 + at - text.as_bytes()[..at].iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
+    let (line, column) = place(text, at);
     let message = format!(
         "`{file}` line {line} column {column}: {message}; the file was not changed: repair it"
     );
     Error::new(Code::CorruptedData, message)
+}
+
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let at = at.min(text.len());
+    let start = text.as_bytes()[..at].iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
+    (line_of(text, at), 1 + at - start)
 }
 
 /// See [`Reader::count_with_any_term`].
@@ -280,20 +354,24 @@ impl Reader for JsonFile {
         Ok(self.index_of(id)?.is_some())
     }
 
+    fn unreadable(&self) -> Option<String> {
+        self.unreadable_warning()
+    }
+
     fn query(&self, query: &Query) -> Result<Page, Error> {
-        Ok(query.page(self.memories()?))
+        Ok(query.page(self.memories()))
     }
 
     fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
-        Ok(with_any_term(self.memories()?, query))
+        Ok(with_any_term(self.memories(), query))
     }
 
     fn stats(&self) -> Result<Stats, Error> {
-        Ok(Stats::of(&self.memories()?))
+        Ok(Stats::of(&self.memories()))
     }
 
     fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
-        of_all(self.memories()?, request)
+        of_all(self.memories(), request)
     }
 
     fn unused(
@@ -302,6 +380,6 @@ impl Reader for JsonFile {
         kind: Option<Kind>,
         limit: u32,
     ) -> Result<Vec<Memory>, Error> {
-        Ok(unused(self.memories()?, since, kind, limit))
+        Ok(unused(self.memories(), since, kind, limit))
     }
 }

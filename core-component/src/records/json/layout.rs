@@ -7,6 +7,11 @@ use crate::records::memory::Memory;
 /// The indentation of a record's members, in levels of two spaces.
 pub(super) const RECORD_DEPTH: usize = 3;
 
+/// The text after a byte order mark, which some editors write at the beginning of a file.
+pub(in crate::records) fn without_byte_order_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// A memory as the text of a record in the file.
 pub(in crate::records) fn record_text(memory: &Memory) -> String {
     let record = serde_json::to_value(memory).expect("a memory is JSON");

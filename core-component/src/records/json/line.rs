@@ -89,7 +89,7 @@ fn scan_record(text: &str) -> Result<Record, Flaw> {
     let members = scanner.object(|scanner, _| scanner.value())?;
     let range = start..scanner.position();
     scanner.end()?;
-    Ok(Record { range, members })
+    Ok(Record { range, members, flaw: None })
 }
 
 fn parse_line(text: &str) -> Result<Imported, String> {

@@ -8,10 +8,11 @@ mod outline;
 mod path;
 mod record;
 mod scan;
+mod unreadable;
 mod write;
 
 pub(super) use file::JsonFile;
-pub(super) use layout::record_text;
+pub(super) use layout::{record_text, without_byte_order_mark};
 pub(super) use line::{ImportText, line};
 pub(super) use outline::{Outline, Section};
 pub(super) use path::file_path;

@@ -47,7 +47,7 @@ impl Outline {
                     let (before, after) = file.text.split_at(last.value.end);
                     format!("{before},{added}{after}")
                 }
-                None => format!("{{{added}\n}}"),
+                None => format!("{}{{{added}\n}}", &text[..file.start()]),
             };
             file = scanned(&text)?;
         }
@@ -90,5 +90,9 @@ mod tests {
         });
         assert_eq!(outline, Outline { sections: sections.into(), end: "}\n".to_owned() });
         assert_eq!(Outline::of("[]", |_| false), None);
+        let outline = Outline::of("\u{feff}{}", |kind| kind == Kind::Task).expect("an outline");
+        let before = "\u{feff}{\n  \"tasks\": ".to_owned();
+        let section = Section { before, kind: Kind::Task, empty: "[]".to_owned() };
+        assert_eq!(outline, Outline { sections: vec![section], end: "\n}".to_owned() });
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use super::scan::{Member, unquoted};
+use super::scan::{Flaw, Member, Scanner, unquoted};
 use crate::records::memory::{Importance, Kind, Memory};
 use crate::time::Timestamp;
 
@@ -13,11 +13,14 @@ use crate::time::Timestamp;
 pub(super) struct Record {
     /// Its place in the text, in bytes.
     pub range: std::ops::Range<usize>,
+    /// None if it is not an object.
     pub members: Vec<Member>,
+    /// Why it cannot be read although its place is known.
+    pub flaw: Option<RecordError>,
 }
 
 /// The error of a record that is no valid memory.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordError {
     /// Its place in the text, in bytes.
     pub at: usize,
@@ -25,7 +28,30 @@ pub(super) struct RecordError {
     pub message: String,
 }
 
+impl From<Flaw> for RecordError {
+    fn from(flaw: Flaw) -> Self {
+        Self { at: flaw.at, message: flaw.what.to_owned() }
+    }
+}
+
 impl Record {
+    /// Scans one item of an array. It need not be a memory, nor an object.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON: then its end is not known.
+    pub fn scan(scanner: &mut Scanner<'_>) -> Result<Self, Flaw> {
+        let start = scanner.position();
+        let is_object = scanner.peek() == Some(b'{');
+        let (members, flaw) = scanner.apart(|scanner| match is_object {
+            true => scanner.object(|scanner, _| scanner.value()),
+            false => scanner.value().map(|()| Vec::new()),
+        })?;
+        let no_object = Flaw { at: start, what: "expected an object" };
+        let flaw = if is_object { flaw } else { Some(no_object) };
+        Ok(Self { range: start..scanner.position(), members, flaw: flaw.map(Into::into) })
+    }
+
     pub fn member(&self, text: &str, name: &str) -> Option<&Member> {
         self.members.iter().find(|member| unquoted(text, &member.key) == name)
     }
@@ -42,8 +68,12 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// A field that is missing, or has a value of a wrong type.
+    /// A field that is missing, or has a value of a wrong type; a key that occurs twice; half of a
+    /// surrogate pair; no object.
     pub fn memory(&self, text: &str, kind: Kind) -> Result<Memory, RecordError> {
+        if let Some(flaw) = &self.flaw {
+            return Err(flaw.clone());
+        }
         let created_at = self.timestamp(text, "created_at")?;
         let created_at = created_at.ok_or_else(|| self.missing("created_at"))?;
         let updated_at = self.timestamp(text, "updated_at")?.unwrap_or(created_at);

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::layout::without_byte_order_mark;
+
 /// Deeper nesting is refused: no program that writes memories comes near it.
 const MAX_DEPTH: usize = 64;
 
@@ -37,13 +39,26 @@ pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     depth: usize,
+    /// The first flaw after which the text still has one meaning as to where its values are.
+    flaw: Option<Flaw>,
 }
 
 type Scanned<T> = Result<T, Flaw>;
 
 impl<'a> Scanner<'a> {
     pub fn of(text: &'a str) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, depth: 0 }
+        Self { text, bytes: text.as_bytes(), at: 0, depth: 0, flaw: None }
+    }
+
+    /// Scans a value with `scan` and returns its flaw apart: a key that occurs twice, or half of a
+    /// surrogate pair. Elsewhere [`end`](Self::end) returns that flaw.
+    pub fn apart<T>(
+        &mut self,
+        scan: impl FnOnce(&mut Self) -> Scanned<T>,
+    ) -> Scanned<(T, Option<Flaw>)> {
+        let outer = self.flaw.take();
+        let scanned = scan(self)?;
+        Ok((scanned, std::mem::replace(&mut self.flaw, outer)))
     }
 
     /// Scans an object and returns its members. `each` is called with the key, at the beginning of
@@ -51,7 +66,7 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     ///
-    /// A text that is no JSON object, or a key that occurs twice.
+    /// A text that is no JSON object.
     pub fn object(
         &mut self,
         mut each: impl FnMut(&mut Self, &Range<usize>) -> Scanned<()>,
@@ -66,7 +81,7 @@ impl<'a> Scanner<'a> {
             self.white_space();
             let (key, is_plain) = self.string()?;
             if !keys.insert(self.text, &members, &key, is_plain) {
-                return Err(Flaw { at: key.start, what: "a key stands twice in one object" });
+                self.defer(Flaw { at: key.start, what: "a key stands twice in one object" });
             }
             if !self.next_is(b':') {
                 return Err(self.flaw("expected `:`"));
@@ -120,19 +135,29 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.at).copied()
     }
 
+    /// Passes over a byte order mark at the beginning, and over white space.
+    pub fn begin(&mut self) {
+        self.at = self.text.len() - without_byte_order_mark(self.text).len();
+        self.white_space();
+    }
+
     pub fn white_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
     }
 
-    /// Checks that only white space follows.
+    /// Checks that only white space follows, and that no flaw was found on the way.
     pub fn end(&mut self) -> Scanned<()> {
         self.white_space();
         match self.peek() {
-            None => Ok(()),
+            None => self.flaw.take().map_or(Ok(()), Err),
             Some(_) => Err(self.flaw("expected nothing more")),
         }
+    }
+
+    fn defer(&mut self, flaw: Flaw) {
+        self.flaw.get_or_insert(flaw);
     }
 
     fn flaw(&self, what: &'static str) -> Flaw {
@@ -211,10 +236,10 @@ impl<'a> Scanner<'a> {
                         let follows = self.bytes[self.at..].starts_with(b"\\u");
                         self.at += usize::from(follows);
                         if !follows || !matches!(self.unicode()?, 0xdc00..=0xdfff) {
-                            return Err(unpaired);
+                            self.defer(unpaired);
                         }
                     }
-                    0xdc00..=0xdfff => return Err(unpaired),
+                    0xdc00..=0xdfff => self.defer(unpaired),
                     _ => {}
                 }
             }
@@ -396,6 +421,16 @@ mod tests {
                 assert!(scan(flipped).is_ok() == parsed.is_ok() || twice, "{flipped}");
             }
         }
+    }
+
+    #[test]
+    fn a_flaw_apart_is_no_flaw_of_the_text_around_it() {
+        let mut scanner = Scanner::of(r#"{"a": 1, "a": 2} {"b": "\udc00"}"#);
+        let (_, flaw) = scanner.apart(Scanner::value).expect("the end of the object is known");
+        assert_eq!(flaw.map(|flaw| flaw.at), Some(9));
+        scanner.white_space();
+        assert_eq!(scanner.value(), Ok(()));
+        assert_eq!(scanner.end().map_err(|flaw| flaw.at), Err(24));
     }
 
     #[test]

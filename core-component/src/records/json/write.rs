@@ -163,7 +163,8 @@ impl JsonWriter {
             .map(|(kind, items)| format!("\"{}\": {}", kind.array(), array_text(&items)));
         let members: Vec<String> = members.collect();
         if !members.is_empty() {
-            let (members, object) = (members.join(",\n  "), 0..self.file.text.len());
+            let members = members.join(",\n  ");
+            let object = self.file.start()..self.file.text.len();
             splices.push(self.new_member(&self.file.members, object, &members, 1));
         }
     }
@@ -209,10 +210,11 @@ impl JsonWriter {
         let memories = remaining as u64 + self.added.len() as u64 + new_memories;
         let bytes = self.file.text.len() as u64 + self.bytes_added + new_bytes;
         let (max_memories, max_bytes) = limits(&self.settings);
-        let (limit, is_set) = if memories > max_memories {
-            (format!("{max_memories} memories in JSON"), self.settings.max_memories.is_some())
+        let (size, limit, is_set) = if memories > max_memories {
+            let limit = format!("{max_memories} memories in JSON");
+            (memories, limit, self.settings.max_memories.is_some())
         } else if bytes > max_bytes {
-            (format!("{max_bytes} bytes in JSON"), max_bytes < MAX_DOCUMENT_BYTES)
+            (bytes, format!("{max_bytes} bytes in JSON"), max_bytes < MAX_DOCUMENT_BYTES)
         } else {
             return Ok(());
         };
@@ -220,7 +222,7 @@ impl JsonWriter {
             true => RAISE_LIMITS,
             false => "convert the agent to SQLite, where it may grow",
         };
-        Err(Error::over_limit(&self.file.agent, &limit, remedy))
+        Err(Error::over_limit(&self.file.agent, size, &limit, remedy))
     }
 
     /// Adds a record. If it replaces one that was removed, `replaced_bytes` is the length of that.
@@ -260,20 +262,24 @@ impl Reader for JsonWriter {
         Ok(self.added_index(id).is_some() || self.file.index_of(id)?.is_some_and(remains))
     }
 
+    fn unreadable(&self) -> Option<String> {
+        self.file.unreadable_warning()
+    }
+
     fn query(&self, query: &Query) -> Result<Page, Error> {
-        Ok(query.page(self.memories()?))
+        Ok(query.page(self.memories()))
     }
 
     fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
-        Ok(with_any_term(self.memories()?, query))
+        Ok(with_any_term(self.memories(), query))
     }
 
     fn stats(&self) -> Result<Stats, Error> {
-        Ok(Stats::of(&self.memories()?))
+        Ok(Stats::of(&self.memories()))
     }
 
     fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
-        of_all(self.memories()?, request)
+        of_all(self.memories(), request)
     }
 
     fn unused(
@@ -282,17 +288,18 @@ impl Reader for JsonWriter {
         kind: Option<Kind>,
         limit: u32,
     ) -> Result<Vec<Memory>, Error> {
-        Ok(unused(self.memories()?, since, kind, limit))
+        Ok(unused(self.memories(), since, kind, limit))
     }
 }
 
 impl JsonWriter {
-    fn memories(&self) -> Result<Vec<Memory>, Error> {
-        let remains = |(index, _): &(RecordIndex, &Record)| !self.removed.contains(index);
-        let remaining = self.file.records().filter(remains).map(|(index, _)| {
-            self.changed.get(&index).cloned().map_or_else(|| self.file.memory(index), Ok)
-        });
-        remaining.chain(self.added.iter().map(|(_, memory)| Ok(memory.clone()))).collect()
+    fn memories(&self) -> Vec<Memory> {
+        let mut memories = self.file.readable();
+        memories.retain(|(index, _)| !self.removed.contains(index));
+        let present = memories
+            .into_iter()
+            .map(|(index, memory)| self.changed.get(&index).cloned().unwrap_or(memory));
+        present.chain(self.added.iter().map(|(_, memory)| memory.clone())).collect()
     }
 }
 
@@ -315,7 +322,7 @@ impl Writer for JsonWriter {
             self.added[index] = (text, after.clone());
             return Ok(());
         }
-        let index = self.file.index_of(&before.id)?.expect("read in this change");
+        let index = self.file.index_of_read(&before.id);
         if before.kind == after.kind {
             self.changed.insert(index, after.clone());
             if after.bytes() > before.bytes() {
@@ -338,7 +345,7 @@ impl Writer for JsonWriter {
             self.added.remove(index);
             return Ok(());
         }
-        let index = self.file.index_of(&memory.id)?.expect("read in this change");
+        let index = self.file.index_of_read(&memory.id);
         self.changed.remove(&index);
         self.removed.insert(index);
         Ok(())
@@ -393,7 +400,8 @@ fn edit(text: &str, record: &Record, before: &Memory, after: &Memory, splices: &
 /// The text of one record after a change.
 pub(in crate::records) fn rewritten(text: &str, before: &Memory, after: &Memory) -> String {
     let members = Scanner::of(text).object(|scanner, _| scanner.value());
-    let record = Record { range: 0..text.len(), members: members.expect("scanned before") };
+    let members = members.expect("scanned before");
+    let record = Record { range: 0..text.len(), members, flaw: None };
     let mut splices = Vec::new();
     edit(text, &record, before, after, &mut splices);
     spliced(text, splices)

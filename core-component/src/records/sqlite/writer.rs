@@ -86,12 +86,12 @@ impl<'a> SqliteWriter<'a> {
         let row = row.unwrap_or_else(|| vec![Value::Integer(0), Value::Integer(0)]);
         let memories = integer(&row[0])? as u64 + new_memories;
         let bytes = integer(&row[1])? as u64 + new_bytes;
-        let limit = match (max_memories, max_bytes) {
-            (Some(max), _) if memories > max => format!("{max} memories"),
-            (_, Some(max)) if bytes > max => format!("{max} bytes"),
+        let (size, limit) = match (max_memories, max_bytes) {
+            (Some(max), _) if memories > max => (memories, format!("{max} memories")),
+            (_, Some(max)) if bytes > max => (bytes, format!("{max} bytes")),
             _ => return Ok(()),
         };
-        Err(Error::over_limit(self.name, &limit, RAISE_LIMITS))
+        Err(Error::over_limit(self.name, size, &limit, RAISE_LIMITS))
     }
 
     /// Notes a change. After it, the rows are no longer a copy of a file.

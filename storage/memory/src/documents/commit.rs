@@ -46,7 +46,10 @@ fn effect(documents: &Contents, change: &Change) -> Result<Effect, Error> {
     };
     let fits = |contents: Option<&Vec<u8>>| match contents {
         Some(contents) if contents.len() as u64 > MAX_DOCUMENT_BYTES => {
-            let message = format!("`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes");
+            let size = contents.len();
+            let message = format!(
+                "`{path}` would be longer than {MAX_DOCUMENT_BYTES} bytes (it would have {size})"
+            );
             Err(Error::new(ErrorCode::TooLarge, message))
         }
         _ => Ok(()),

@@ -33,7 +33,6 @@ impl InMemory {
         let context = json!({
             "settings": {"toolsets": ["sessions"]},
             "now": "2025-01-20T10:00:00.000Z",
-            "utc_offset_minutes": 0,
             "seed": 1,
         });
         let context = context_of(&context);

@@ -33,7 +33,7 @@ impl Host for Core {
         let context = json!({
             "settings": {"toolsets": [self.options.toolset]},
             "now": format!("{:.3}", self.options.moment(self.calls)),
-            "utc_offset_minutes": self.options.utc_offset_minutes,
+            "zone": {"offset_minutes": self.options.utc_offset_minutes},
             "seed": self.options.seed + u64::from(self.calls),
         });
         self.calls += 1;

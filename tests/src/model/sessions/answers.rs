@@ -1,5 +1,6 @@
 //! The expected answers of the tools, and their changes.
 
+use agent_memory_core::storage::version_of;
 use serde_json::{Value, json};
 
 use super::arguments::{fields, violations};
@@ -39,7 +40,9 @@ impl Sessions {
         if text("mode") == Some("append") && text("content") == Some("") {
             reasons.push(Reason::field("InvalidInput", "/content"));
         }
-        if text("mode") == Some("remove") && text("content") != Some("") {
+        if call.tool == "update_summary" && text("content").is_none() {
+            reasons.push(Reason::field("InvalidInput", "/content"));
+        } else if text("mode") == Some("remove") && text("content") != Some("") {
             reasons.push(Reason::field("InvalidInput", "/content"));
         }
         if is_reached && self.has_twin(name) {
@@ -103,6 +106,11 @@ fn reasons_in(name: &str, root: &str) -> Vec<Reason> {
         _ => reasons.push(Reason::field("InvalidInput", "/repo_root")),
     }
     reasons
+}
+
+/// The version that a read returns with a document.
+fn version(contents: &[u8]) -> String {
+    version_of(contents)[..16].to_owned()
 }
 
 type Answered = Result<Expected, Vec<Reason>>;
@@ -201,9 +209,15 @@ impl Agent {
             fields: json!({
                 "summary_file": format!("{TREE}/{name}/_summary.md"),
                 "exists": self.summary.is_some(),
+                "version": version(text.as_bytes()),
                 "summary": text,
             }),
-            warnings: Some(warnings(&self.effective_schema(), None)),
+            warnings: Some(
+                warnings(&self.effective_schema(), None)
+                    .into_iter()
+                    .chain(self.summary.is_none().then(|| "has no summary yet".to_owned()))
+                    .collect(),
+            ),
         })
     }
 
@@ -328,6 +342,7 @@ impl Agent {
             fields: json!({
                 "session_file": format!("{TREE}/{name}/logs/{date}.md"),
                 "line": 1 + above.matches('\n').count(),
+                "version": version(&log.render(name, date)),
             }),
             warnings,
             rest,

@@ -21,6 +21,9 @@ pub enum Field {
     /// Text that is not blank, or none at all.
     Body,
     Mode,
+    /// A passage of a section, or the text that replaces it.
+    Passage,
+    Version,
     Limit,
     /// The most characters of a page.
     PageLimit,
@@ -44,7 +47,10 @@ pub fn fields(tool: &str) -> &'static [(&'static str, Field, bool)] {
             AGENT,
             ROOT,
             ("section", Heading, true),
-            ("content", Body, true),
+            ("content", Body, false),
+            ("old_text", Passage, false),
+            ("new_text", Passage, false),
+            ("version", Version, false),
             ("mode", Mode, true),
         ],
         "read_session" => &[
@@ -94,6 +100,8 @@ impl Field {
             Self::Content => (1..=LONGEST).contains(&length) && !text.trim().is_empty(),
             Self::Body => text.is_empty() || Self::Content.takes(value),
             Self::Mode => matches!(text, "append" | "replace" | "remove"),
+            Self::Passage => length <= LONGEST,
+            Self::Version => length <= 64,
             Self::Limit | Self::PageLimit | Self::From => false,
         }
     }

@@ -39,7 +39,7 @@ impl Host {
         let context = json!({
             "settings": {"toolsets": ["records"], "records": {"format": "sqlite"}},
             "now": format!("2025-01-{:02}T{:02}:{:02}:00.000Z", 1 + calls / 1440, calls / 60 % 24, calls % 60),
-            "utc_offset_minutes": 0, "seed": calls,
+            "seed": calls,
         });
         let context: Context = serde_json::from_value(context).expect("a context");
         self.storage.begin_call();

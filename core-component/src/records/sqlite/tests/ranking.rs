@@ -12,6 +12,7 @@ use crate::source::{Entries, EntryId, Owner, Request};
 use crate::storage::database::Mode;
 use crate::time::Timestamp;
 use crate::work::Work;
+use crate::zone::Zone;
 
 /// Words by how often they occur: the one at index `n` in one of `n + 1` memories.
 const WORDS: [&str; 8] = ["run", "kites", "fly", "planes", "collide", "東京都", "tests", "straße"];
@@ -29,6 +30,7 @@ fn request(query: &str) -> Request {
         repo_root: None,
         from: None,
         to: None,
+        zone: Zone::default(),
         include_archived: false,
         ignores_indexes: false,
     }

@@ -15,7 +15,7 @@ use crate::toolbox::{self, Outcome, WantedVector};
 fn context(embedder: &str) -> Context {
     let context = json!({
         "settings": {"toolsets": ["records", "search"], "records": {"format": "sqlite"}},
-        "now": "2025-03-01T10:00:00.000Z", "utc_offset_minutes": 0, "seed": 1,
+        "now": "2025-03-01T10:00:00.000Z", "seed": 1,
         "embedder": embedder,
     });
     serde_json::from_value(context).expect("a context")

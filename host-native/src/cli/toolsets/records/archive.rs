@@ -39,6 +39,8 @@ enum Kind {
 struct Page {
     archived: u64,
     cursor: Option<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 impl Archive {
@@ -55,7 +57,10 @@ impl Archive {
             progress.clear();
             let page = page?;
             archived += page.archived;
-            let Some(cursor) = page.cursor else { break };
+            let Some(cursor) = page.cursor else {
+                page.warnings.iter().for_each(|warning| print_note(warning));
+                break;
+            };
             arguments["cursor"] = json!(cursor);
             progress.show_count(archived as usize);
         }

@@ -51,6 +51,8 @@ struct Page {
     count: u64,
     total: u64,
     cursor: Option<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 impl Export {
@@ -74,6 +76,7 @@ impl Export {
                 return Ok(());
             }
             done += page.count;
+            page.warnings.iter().for_each(|warning| print_note(warning));
             let Some(cursor) = page.cursor else { break };
             arguments["cursor"] = json!(cursor);
             progress.show(done as usize, page.total as usize);

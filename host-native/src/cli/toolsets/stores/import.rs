@@ -16,9 +16,9 @@ const PAGE_BYTES: usize = 2 << 20;
 /// Import a folder of Markdown files.
 ///
 /// Directories become categories, and files become memories, each with the nearest valid name: `My
-/// Notes/Deploy Plan.md` becomes `my-notes/deploy-plan`. If several files would become one memory,
-/// none of them is imported. Valid front matter is kept. Symbolic links are skipped. Files that are
-/// not Markdown and names that begin with a dot are left out.
+/// Notes/Deploy Plan.md` becomes `my-notes/deploy-plan`, and `Résumé.md` becomes `resume`. Files that
+/// would have the same name get a mark of their own. Front matter is kept. Symbolic links are skipped.
+/// Files that are not Markdown and names that begin with a dot are left out.
 ///
 /// Standard output gets a line for each import: `added` or `replaced`, the memory and the file,
 /// separated by tabs. Standard error names each file that is skipped. A file whose memory has its text

@@ -1,4 +1,4 @@
-use super::target::Target;
+use super::target::{Open, Target};
 use crate::cli::output::{print_json, print_text};
 use crate::cli::{Error, help};
 use clap::Args;
@@ -31,14 +31,32 @@ struct File {
     text: String,
 }
 
+/// The longest page of `get_memory`, in characters.
+const PAGE: u32 = 100_000;
+
+/// A memory as `get_memory` returns it, with all of its content.
+fn whole_memory(target: &Open, mut arguments: Value) -> Result<Value, Error> {
+    arguments["limit"] = json!(PAGE);
+    let mut memory: Value = target.call("get_memory", &arguments)?;
+    let mut content = memory["content"].as_str().unwrap_or_default().to_owned();
+    let mut next = memory.as_object_mut().and_then(|memory| memory.remove("next"));
+    while let Some(from) = next {
+        arguments["from"] = from;
+        let mut page: Value = target.call("get_memory", &arguments)?;
+        content += page["content"].as_str().unwrap_or_default();
+        next = page.as_object_mut().and_then(|page| page.remove("next"));
+    }
+    memory["content"] = json!(content);
+    Ok(memory)
+}
+
 impl Show {
     pub(super) fn run(self) -> Result<(), Error> {
         let target = self.target.open()?;
         let mut arguments = json!({"store": self.name, "path": self.path});
         if self.json {
             arguments["include_expired"] = json!(true);
-            let memory: Value = target.call("get_memory", &arguments)?;
-            return print_json(&memory.to_string());
+            return print_json(&whole_memory(&target, arguments)?.to_string());
         }
         print_text(&target.call::<File>("get_memory_file", &arguments)?.text)
     }

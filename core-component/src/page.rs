@@ -9,7 +9,7 @@ use crate::text::{line_start, lines};
 ///
 /// It is the last place of the best kind in the second half of the page: where a block begins that
 /// no heading precedes, else where a line begins, else between any two characters.
-pub(super) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize) -> usize {
+pub(crate) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize) -> usize {
     let (source, text) = (outline.source, &outline.source[range.clone()]);
     let offset = |characters| text.char_indices().nth(characters).map(|(at, _)| range.start + at);
     let Some(most) = offset(limit) else { return range.end };
@@ -21,6 +21,34 @@ pub(super) fn page_end(outline: &Outline<'_>, range: &Range<usize>, limit: usize
     let line =
         lines(text).map(|(at, _)| range.start + at).filter(fits).fold(None, |_, at| Some(at));
     block.or(line).unwrap_or(most)
+}
+
+/// How many characters behind a page are parsed to find where it ends.
+const LOOKAHEAD: usize = 1_000;
+
+/// The end of the page that begins at `begin` and has at most `limit` characters, for a text of any
+/// length: only the page is parsed.
+pub(crate) fn page_end_in(text: &str, begin: usize, limit: usize) -> usize {
+    let rest = &text[begin..];
+    let offset = |characters| rest.char_indices().nth(characters).map(|(at, _)| at);
+    if offset(limit).is_none() {
+        return text.len();
+    }
+    let window = offset(limit.saturating_add(LOOKAHEAD)).unwrap_or(rest.len());
+    begin + page_end(&Outline::of(&rest[..window]), &(0..window), limit)
+}
+
+/// The characters of a text: pages begin and end between two of them.
+pub(crate) fn count(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// What the argument `from` takes.
+pub(crate) const FROM_ACCEPTED: &str = "`next` of the page before";
+
+/// The message for a page that would begin behind the text.
+pub(crate) fn past_the_end(from: usize, end: usize) -> String {
+    format!("`from` is {from}, but the text ends at {end}: read from its start")
 }
 
 #[cfg(test)]
@@ -42,6 +70,14 @@ mod tests {
             let end = page_end(&Outline::of(text), &(0..text.len()), limit);
             assert_eq!(&text[..end], page, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_page_of_a_long_text_ends_at_a_block() {
+        let text = "one\n\ntwo\n\n".repeat(1_000);
+        assert_eq!(page_end_in(&text, 0, 12), 10);
+        assert_eq!(page_end_in(&text, 10, usize::MAX), text.len());
+        assert_eq!(page_end_in(&text, text.len() - 5, 12), text.len());
     }
 
     #[test]

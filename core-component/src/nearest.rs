@@ -1,0 +1,94 @@
+//! The nearest of the names that exist, for a name that does not.
+
+use crate::words::likeness_key;
+
+/// The most letters of a name that are compared.
+const MAX_LETTERS: usize = 64;
+
+/// The name that `wanted` most likely stands for: it differs in what people vary, such as case, marks
+/// or punctuation, or by a typing error. `None` if `wanted` is one of the names, or none is near.
+///
+/// A typing error is one letter that is wrong, missing or too many, or two that are exchanged; in a
+/// name of at least six letters two of these. Names with other digits are others: `worker-12` is not
+/// `worker-13`. Among names that are equally near, it is the first in byte order.
+pub(crate) fn nearest<'n>(wanted: &str, names: &'n [String]) -> Option<&'n str> {
+    if names.iter().any(|name| name == wanted) {
+        return None;
+    }
+    let key = letters(wanted);
+    let most = match key.len() {
+        0..=2 => 0,
+        3..=5 => 1,
+        _ => 2,
+    };
+    let near = names.iter().filter_map(|name| {
+        let other = letters(name);
+        let is_near = digits(&key).eq(digits(&other)) && key.len().abs_diff(other.len()) <= most;
+        let distance = is_near.then(|| distance(&key, &other))?;
+        (distance <= most).then_some((distance, name.as_str()))
+    });
+    near.min().map(|(_, name)| name)
+}
+
+fn letters(name: &str) -> Vec<char> {
+    likeness_key(name).chars().take(MAX_LETTERS).collect()
+}
+
+fn digits(key: &[char]) -> impl Iterator<Item = &char> {
+    key.iter().filter(|letter| letter.is_numeric())
+}
+
+/// How many letters are wrong, missing or too many, or exchanged with the next ([optimal string
+/// alignment](https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance)).
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (i, letter) in one.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, against) in other.iter().enumerate() {
+            let replaced = last[j] + usize::from(letter != against);
+            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *letter == other[j - 1] && one[i - 1] == *against {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_differs_in_what_people_vary_or_by_a_typing_error() {
+        let names = ["alice", "bob", "Release-Manager", "worker-12", "ai", "bab"];
+        let names = names.map(str::to_owned);
+        for (wanted, name) in [
+            ("Bob", Some("bob")),
+            ("ALICE", Some("alice")),
+            ("release_manager", Some("Release-Manager")),
+            ("Réleasemanager", Some("Release-Manager")),
+            ("relaese-manger", Some("Release-Manager")),
+            ("alcie", Some("alice")),
+            ("alices", Some("alice")),
+            ("bob ", Some("bob")),
+            ("boob", Some("bob")),
+            // Equally near: the first in byte order.
+            ("bb", None),
+            ("bub", Some("bab")),
+            ("worker12", Some("worker-12")),
+            ("worker-13", None),
+            ("worker-1", None),
+            ("io", None),
+            ("AI", Some("ai")),
+            ("carol", None),
+            ("bob", None),
+        ] {
+            assert_eq!(nearest(wanted, &names), name, "{wanted}");
+        }
+        assert_eq!(nearest("bob", &[]), None);
+    }
+}

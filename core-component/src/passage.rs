@@ -1,0 +1,77 @@
+//! Replacing one passage of a text by another, so that a caller need not send the whole text.
+
+use crate::text::normalise_line_ends;
+
+/// Why a passage was not replaced: it occurs this often, and not once.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Occurrences(pub usize);
+
+impl Occurrences {
+    /// The message for the caller. `place` is the text that was looked through, such as
+    /// `section `A``, and `tool` reads it.
+    pub fn message(&self, place: &str, tool: &str) -> String {
+        match self.0 {
+            0 => format!(
+                "`old_text` does not occur in {place}: read it with `{tool}`, and copy the passage \
+                 exactly, with its spaces and line breaks"
+            ),
+            count => format!(
+                "`old_text` occurs {count} times in {place}: give more of the text around the \
+                 passage, so that it occurs once"
+            ),
+        }
+    }
+}
+
+/// The text with `old`, which has to occur exactly once, replaced by `new`. A line feed in `old`
+/// stands for any line end in the text. All other bytes stay as they are.
+///
+/// # Errors
+///
+/// How often `old` occurs, if that is not once.
+pub(crate) fn replace_passage(text: &str, old: &str, new: &str) -> Result<String, Occurrences> {
+    let searched = normalise_line_ends(text);
+    let start = match (searched.find(old), searched.rfind(old)) {
+        (Some(first), Some(last)) if first == last => first,
+        (Some(_), _) => return Err(Occurrences(searched.matches(old).count().max(2))),
+        (None, _) => return Err(Occurrences(0)),
+    };
+    let begin = original_offset(text, start);
+    let end = original_offset(text, start + old.len());
+    Ok([&text[..begin], new, &text[end..]].concat())
+}
+
+/// The offset in a text that an offset in its form with line feeds stands for.
+fn original_offset(text: &str, offset: usize) -> usize {
+    let mut at = 0;
+    for _ in 0..offset {
+        at += if text.as_bytes()[at..].starts_with(b"\r\n") { 2 } else { 1 };
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_passage_is_replaced_and_all_other_bytes_stay() {
+        for (text, old, new, after) in [
+            ("one two three", "two", "2", "one 2 three"),
+            ("one two", " two", "", "one"),
+            ("a\r\nb\r\nc\r\n", "b\nc", "x", "a\r\nx\r\n"),
+            ("a\rb\n\u{e9}", "b\n\u{e9}", "x", "a\rx"),
+        ] {
+            assert_eq!(replace_passage(text, old, new).as_deref(), Ok(after), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_passage_that_does_not_occur_once_is_counted() {
+        for (text, old, count) in
+            [("abc", "d", 0), ("a b a", "a", 2), ("aaa", "aa", 2), ("", "a", 0), ("A", "a", 0)]
+        {
+            assert_eq!(replace_passage(text, old, "x"), Err(Occurrences(count)), "{text:?}");
+        }
+    }
+}

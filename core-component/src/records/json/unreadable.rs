@@ -1,0 +1,63 @@
+//! The records of a file that cannot be read as memories. Reads leave them out with a warning, and
+//! changes keep their bytes.
+
+use super::file::{JsonFile, RecordIndex};
+use super::path::file_path;
+use super::record::RecordError;
+use crate::records::error::Error;
+
+/// The most records that a warning names.
+const MAX_NAMED: usize = 3;
+
+/// A longer id is not shown: another program may have written any text.
+const MAX_ID: usize = 64;
+
+/// A record that cannot be read, and why.
+pub(super) type Unreadable = (RecordIndex, RecordError);
+
+/// The reason of a record whose id an earlier memory has.
+pub(super) const DUPLICATE_ID: &str = "an `id` that another memory has, too";
+
+impl JsonFile {
+    /// The warning about the records that cannot be read, if there are any: how many they are, and
+    /// the first with their place and what is wrong.
+    pub(in crate::records) fn unreadable_warning(&self) -> Option<String> {
+        let unreadable = self.unreadable_records();
+        let count = unreadable.len();
+        let (records, are, they) = match count {
+            0 => return None,
+            1 => ("1 record".to_owned(), "is", "it stays in the file as it is: correct it there"),
+            _ => {
+                let they = "they stay in the file as they are: correct them there";
+                (format!("{count} records"), "are", they)
+            }
+        };
+        let named = unreadable.iter().take(MAX_NAMED).map(|(index, error)| {
+            let (line, column) = self.place(error.at);
+            format!("line {line} column {column}: {}", self.reason(*index, &error.message))
+        });
+        let mut named = named.collect::<Vec<_>>().join("; ");
+        if count > MAX_NAMED {
+            named += &format!("; and {} more", count - MAX_NAMED);
+        }
+        let file = file_path(&self.agent);
+        Some(format!("{records} of `{file}` cannot be read and {are} left out: {named}; {they}"))
+    }
+
+    /// The error of a record that a call needs and that cannot be read.
+    pub(super) fn corrupted_record(&self, index: RecordIndex, error: &RecordError) -> Error {
+        self.corrupted(error.at, &self.reason(index, &error.message))
+    }
+
+    /// What is wrong with a record, after its id or its number.
+    fn reason(&self, index: RecordIndex, message: &str) -> String {
+        let id = self.record(index).id(&self.text);
+        let is_plain = |id: &str| {
+            id.chars().count() <= MAX_ID && !id.contains(|c: char| c.is_control() || c == '`')
+        };
+        match id.filter(|id| is_plain(id)) {
+            Some(id) => format!("record `{id}`: {message}"),
+            None => format!("record {} of `{}`: {message}", index.1 + 1, index.0.array()),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The documents without a date that a search between dates leaves out, in words.
+
+use super::skipped::name;
+use crate::source::{Owner, Undated};
+
+/// The most documents that are named.
+const MAX_NAMED: usize = 10;
+
+/// Says which documents were left out, and how to find them.
+pub(super) fn without_date(owners: &[(Owner, u64)], undated: &[Undated]) -> Option<String> {
+    if undated.is_empty() {
+        return None;
+    }
+    let named = undated.iter().take(MAX_NAMED);
+    let named =
+        named.map(|Undated { owner, path }| format!("`{path}` of {}", name(&owners[*owner].0)));
+    let mut names = named.collect::<Vec<_>>().join(", ");
+    if undated.len() > MAX_NAMED {
+        names += &format!(" and {} more", undated.len() - MAX_NAMED);
+    }
+    let (count, have, them) = match undated.len() {
+        1 => ("1 document".to_owned(), "has", "it"),
+        many => (format!("{many} documents"), "have", "them"),
+    };
+    Some(format!(
+        "{count} with words of the query {have} no date, so `from_date` and `to_date` leave {them} \
+         out: {names}; search without dates to find {them}"
+    ))
+}

@@ -1,0 +1,118 @@
+//! Valid spellings of the names that people and models give: lower-case ASCII words.
+
+use any_ascii::any_ascii_char;
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use sha2::{Digest, Sha256};
+
+/// The characters before this one have a spelling in ASCII: all scripts in use but Hangul, which is
+/// spelled by its letters. The limit leaves 300 kB of the tables of `any_ascii` out of the
+/// component.
+const END_OF_TABLES: char = '\u{a000}';
+
+/// The spelling of a name in words of lower-case letters and digits, joined by `-`. It has at most
+/// `max` bytes. It is empty only if the name has no character besides white space.
+///
+/// A name has the same spelling in each form of Unicode. Marks are left out, and other scripts are
+/// written in Latin letters. A [mark](digest) of the name stands at the end if a character has no
+/// spelling, if no letter or digit is left, or if the spelling is too long.
+pub(super) fn spelled(name: &str, max: usize) -> String {
+    let name = name.trim();
+    let (ascii, is_complete) = in_ascii(name);
+    let words = ascii.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let spelling = words.join("-").to_ascii_lowercase();
+    let is_whole = is_complete && !spelling.is_empty() && spelling.len() <= max;
+    if is_whole || name.is_empty() { spelling } else { marked(&spelling, name, max) }
+}
+
+/// A spelling with a mark of the name at its end, so that another name has another one.
+pub(super) fn marked(spelling: &str, name: &str, max: usize) -> String {
+    let digest = digest(name);
+    let end = spelling.len().min(max - digest.len() - 1);
+    match spelling[..end].trim_end_matches('-') {
+        "" => digest,
+        spelling => format!("{spelling}-{digest}"),
+    }
+}
+
+/// Six digits and letters that depend on the name, and not on its form in Unicode.
+fn digest(name: &str) -> String {
+    let name = ComposingNormalizerBorrowed::new_nfc().normalize(name);
+    let digest = Sha256::digest(name.as_bytes());
+    digest.iter().take(3).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A name in ASCII, and whether each of its characters has a spelling.
+fn in_ascii(name: &str) -> (String, bool) {
+    if name.is_ascii() {
+        return (name.to_owned(), true);
+    }
+    let (mut ascii, mut is_complete) = (String::new(), true);
+    let mut add = |c: char| match c {
+        c if c.is_ascii() => ascii.push(c),
+        // The signs for sounds that Latin has no letter for divide no word.
+        c if c < END_OF_TABLES => ascii += any_ascii_char(c).trim_matches(['\'', '`']),
+        _ => is_complete = false,
+    };
+    for c in ComposingNormalizerBorrowed::new_nfkc().normalize_iter(name.chars()) {
+        if c < END_OF_TABLES {
+            add(c);
+            continue;
+        }
+        let letters = DecomposingNormalizerBorrowed::new_nfkd();
+        letters.normalize_iter(std::iter::once(c)).for_each(&mut add);
+    }
+    (ascii, is_complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_any_script_has_a_spelling() {
+        for (name, spelling) in [
+            ("My File", "my-file"),
+            ("Résumé", "resume"),
+            ("Re\u{301}sume\u{301}", "resume"),
+            ("München", "munchen"),
+            ("Straße Øre Æsir Łódź", "strasse-ore-aesir-lodz"),
+            ("İstanbul", "istanbul"),
+            ("ＡＰＩ ①", "api-1"),
+            ("プログラム ガイド 2", "puroguramu-gaido-2"),
+            ("カ\u{3099}イト\u{3099}", "gaido"),
+            ("会议 2024", "huiyi-2024"),
+            ("计划 2024", "jihua-2024"),
+            ("заметка", "zametka"),
+            ("Альфа", "alfa"),
+            ("ελληνικά", "ellinika"),
+            ("한국어 노트", "hangugeo-noteu"),
+            ("\u{1112}\u{1161}\u{11ab}", "han"),
+            ("עברית", "vryt"),
+            ("हिन्दी", "hindi"),
+            ("“q” — x…", "q-x"),
+            ("a\u{0}b", "a-b"),
+            ("", ""),
+            (" ", ""),
+        ] {
+            assert_eq!(spelled(name, 200), spelling, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_loses_a_character_has_a_mark_of_its_own() {
+        let six = |name: &str, before: &str| {
+            let spelling = spelled(name, 20);
+            let digest = spelling.strip_prefix(before).expect(name);
+            assert_eq!(digest.len(), 6, "{spelling}");
+            assert!(digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{spelling}");
+            spelling
+        };
+        assert_ne!(six("🎉 party", "party-"), six("🎊 party", "party-"));
+        assert_ne!(six("🎉", ""), six("🎊", ""));
+        assert_ne!(six("!!!", ""), six("???", ""));
+        assert_ne!(six(&"a".repeat(21), "aaaaaaaaaaaaa-"), six(&"a".repeat(22), "aaaaaaaaaaaaa-"));
+        assert_eq!(six("é🎉", "e-"), six("e\u{301}🎉", "e-"));
+        assert_eq!(spelled(&"a".repeat(20), 20), "a".repeat(20));
+    }
+}

@@ -1,0 +1,41 @@
+import { MemoryCallError } from './errors.ts'
+
+/** What a caller may use and hear of, in results, notes, completions, counts and errors. By default everything. */
+export interface Reach {
+  /** The only agents. With exactly one, a request that names no agent is for that one. */
+  readonly agents?: readonly string[]
+  /** The only stores. With exactly one, a request that names no store is for that one. */
+  readonly stores?: readonly string[]
+}
+
+const names: readonly (keyof Reach)[] = ['agents', 'stores']
+
+/** Checks the reach of a program without types: a member that is ignored would widen it. */
+export function checkReach(reach: Reach): Reach {
+  const isList = (list: unknown) => Array.isArray(list) && list.every((name) => typeof name === 'string')
+  if (typeof reach !== 'object' || reach === null) throw wrongReach('it is not an object')
+  for (const [name, list] of Object.entries(reach)) {
+    if (!(names as readonly string[]).includes(name)) throw wrongReach(`it has \`${name}\``)
+    if (list !== undefined && !isList(list)) throw wrongReach(`\`${name}\` is not an array of names`)
+  }
+  return reach
+}
+
+/** What both reach. */
+export function narrowReach(one: Reach, other: Reach): Reach {
+  const agents = narrowList(one.agents, other.agents)
+  const stores = narrowList(one.stores, other.stores)
+  return { ...(agents && { agents }), ...(stores && { stores }) }
+}
+
+function narrowList(one: readonly string[] | undefined, other: readonly string[] | undefined) {
+  if (one === undefined || other === undefined) return (one ?? other)?.slice()
+  return other.filter((name) => one.includes(name))
+}
+
+function wrongReach(what: string): MemoryCallError {
+  return new MemoryCallError(
+    'invalid-request',
+    `the reach is wrong: ${what}; give \`agents\` and \`stores\` as arrays of names`,
+  )
+}
