@@ -313,7 +313,7 @@ class OpenAgentMemory implements AgentMemory {
     await this.#pool.close()
   }
 
-  #nextContext(): Context {
+  #nextContext(): CallContext {
     const { agents, stores } = this.#reach
     return {
       ...this.#options.nextContext(),

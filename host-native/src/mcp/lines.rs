@@ -111,6 +111,7 @@ async fn write<W: AsyncWrite + Unpin>(
 }
 
 /// A line of the input.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Line {
     /// One message.
     Message(Read),
