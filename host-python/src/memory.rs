@@ -148,10 +148,7 @@ impl Memory {
 
     /// The messages that wait, each with its kind, its number and its contents, and whether none will
     /// come any more. It does not wait.
-    fn take<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Vec<(&'static str, u64, Bound<'py, PyAny>)>, bool)> {
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<(Vec<Told<'py>>, bool)> {
         let (messages, has_ended) = self.messages.take();
         let messages: PyResult<_> = messages.into_iter().map(|of| for_python(py, of)).collect();
         Ok((messages?, has_ended))
@@ -257,8 +254,11 @@ fn open(
     Ok((open, messages, log, signal.into_raw_fd()))
 }
 
-/// A message as its kind, its number and its contents. No code of Python runs.
-fn for_python(py: Python<'_>, message: Message) -> PyResult<(&'static str, u64, Bound<'_, PyAny>)> {
+/// A message for the package: its kind, its number and its contents.
+type Told<'py> = (&'static str, u64, Bound<'py, PyAny>);
+
+/// A message as the package takes it. No code of Python runs.
+fn for_python(py: Python<'_>, message: Message) -> PyResult<Told<'_>> {
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()).as_secs_f64();
     Ok(match message {
         Message::Answer(number, Ok(outcome)) => {

@@ -40,9 +40,9 @@ impl Sessions {
         if text("mode") == Some("append") && text("content") == Some("") {
             reasons.push(Reason::field("InvalidInput", "/content"));
         }
-        if call.tool == "update_summary" && text("content").is_none() {
-            reasons.push(Reason::field("InvalidInput", "/content"));
-        } else if text("mode") == Some("remove") && text("content") != Some("") {
+        let lacks_content = call.tool == "update_summary" && text("content").is_none();
+        let removes_content = text("mode") == Some("remove") && text("content") != Some("");
+        if lacks_content || removes_content {
             reasons.push(Reason::field("InvalidInput", "/content"));
         }
         if is_reached && self.has_twin(name) {
