@@ -25,7 +25,7 @@ pub(super) struct Batches {
 /// A request of a batch.
 enum Part {
     Waiting(RequestId),
-    Answered(ServerJsonRpcMessage),
+    Answered(Box<ServerJsonRpcMessage>),
 }
 
 impl Batches {
@@ -71,7 +71,10 @@ impl Batches {
                     }
                     for_server.push(message);
                 }
-                Err(Some(error)) => parts.push(Part::Answered(ServerJsonRpcMessage::Error(*error))),
+                Err(Some(error)) => {
+                    let answer = ServerJsonRpcMessage::Error(*error);
+                    parts.push(Part::Answered(Box::new(answer)));
+                }
                 Err(None) => {}
             }
         }
@@ -108,7 +111,7 @@ impl Batches {
         let Some((batch, part)) = id.and_then(|id| self.find(id)) else {
             return Err(Box::new(message));
         };
-        self.open[batch][part] = Part::Answered(message);
+        self.open[batch][part] = Part::Answered(Box::new(message));
         Ok(self.close(batch))
     }
 
@@ -134,7 +137,7 @@ impl Batches {
             return None;
         }
         let answers = self.open.remove(batch).into_iter().filter_map(|part| match part {
-            Part::Answered(answer) => Some(answer),
+            Part::Answered(answer) => Some(*answer),
             Part::Waiting(_) => None,
         });
         let answers: Vec<_> = answers.collect();
