@@ -72,8 +72,8 @@ impl Batches {
                     for_server.push(message);
                 }
                 Err(Some(error)) => {
-                    let error = ServerJsonRpcMessage::Error(*error);
-                    parts.push(Part::Answered(Box::new(error)));
+                    let answer = ServerJsonRpcMessage::Error(*error);
+                    parts.push(Part::Answered(Box::new(answer)));
                 }
                 Err(None) => {}
             }

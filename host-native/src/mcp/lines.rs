@@ -73,7 +73,7 @@ impl<R, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
         if let Err(refused) = self.batches.check(messages.len()) {
             return self.reply(ServerJsonRpcMessage::Error(*error(refused, None)));
         }
-        let read = messages.into_iter().map(|message| read(message.to_string().as_bytes()));
+        let read = messages.into_iter().map(|value| message(value.to_string().as_bytes()));
         let (messages, answers) = self.batches.begin(read.collect());
         self.unread.extend(messages);
         if let Some(answers) = answers {
@@ -110,35 +110,28 @@ async fn write<W: AsyncWrite + Unpin>(
     writer.flush().await
 }
 
-/// A line of the input.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
-enum Line {
-    /// One message.
-    Message(Read),
-    /// The messages of a batch.
-    Batch(Vec<Value>),
+/// The messages of a line that is a batch.
+fn batch(line: &[u8]) -> Option<Vec<Value>> {
+    let line = trimmed(line);
+    let may_be = line.len() <= LONGEST && line.starts_with(b"[");
+    may_be.then(|| serde_json::from_slice(line).ok()).flatten()
 }
 
-fn parse(line: &[u8]) -> Line {
-    if line.len() > LONGEST {
-        let message = format!("the message is longer than {LONGEST} bytes");
-        let error = error(ErrorData::invalid_request(message, None), None);
-        return Line::Message(Err(Some(error)));
-    }
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
-    if line.is_empty() {
-        return Line::Message(Err(None));
-    }
-    if line.starts_with(b"[")
-        && let Ok(messages) = serde_json::from_slice(line)
-    {
-        return Line::Batch(messages);
-    }
-    Line::Message(read(line))
+/// A line without its byte order mark, and without white space around it.
+fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii()
 }
 
 /// Reads one message. A malformed one gives the error to answer with, or none for a notification.
-fn read(line: &[u8]) -> Read {
+fn message(line: &[u8]) -> Read {
+    if line.len() > LONGEST {
+        let message = format!("the message is longer than {LONGEST} bytes");
+        return Err(Some(error(ErrorData::invalid_request(message, None), None)));
+    }
+    let line = trimmed(line);
+    if line.is_empty() {
+        return Err(None);
+    }
     serde_json::from_slice(line).map_err(|unreadable| {
         let Ok(value) = serde_json::from_slice::<Value>(line) else {
             // It may still have an id, as with half an emoji or too large a number in its params.
@@ -223,15 +216,17 @@ where
                     return None;
                 }
             }
-            let line = parse(&self.line);
+            if let Some(messages) = batch(&self.line) {
+                self.line.clear();
+                self.take_batch(messages);
+                continue;
+            }
+            let read = message(&self.line);
             self.line.clear();
-            match line {
-                Line::Message(Ok(message)) => return Some(self.received(message)),
-                Line::Message(Err(Some(error))) => {
-                    self.reply(ServerJsonRpcMessage::Error(*error));
-                }
-                Line::Message(Err(None)) => {}
-                Line::Batch(messages) => self.take_batch(messages),
+            match read {
+                Ok(message) => return Some(self.received(message)),
+                Err(Some(error)) => self.reply(ServerJsonRpcMessage::Error(*error)),
+                Err(None) => {}
             }
             while self.replies.try_join_next().is_some() {}
         }
@@ -249,9 +244,8 @@ mod tests {
     use serde_json::json;
 
     /// The code and id of the error that answers a line; none if there is no answer.
-    fn answer(text: &str) -> Option<(Value, Value)> {
-        let Line::Message(read) = parse(text.as_bytes()) else { panic!("a batch: {text}") };
-        let error = read.expect_err("no message")?;
+    fn answer(line: &str) -> Option<(Value, Value)> {
+        let error = message(line.as_bytes()).expect_err("no message")?;
         let mut error = serde_json::to_value(error).expect("JSON");
         Some((error["error"]["code"].take(), error["id"].take()))
     }
