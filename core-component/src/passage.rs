@@ -1,5 +1,7 @@
 //! Replacing one passage of a text by another, so that a caller need not send the whole text.
 
+use unicode_segmentation::GraphemeCursor;
+
 use crate::text::normalise_line_ends;
 
 /// Why a passage was not replaced: it occurs this often, and not once.
@@ -31,14 +33,27 @@ impl Occurrences {
 /// How often `old` occurs, if that is not once.
 pub(crate) fn replace_passage(text: &str, old: &str, new: &str) -> Result<String, Occurrences> {
     let searched = normalise_line_ends(text);
-    let start = match (searched.find(old), searched.rfind(old)) {
-        (Some(first), Some(last)) if first == last => first,
-        (Some(_), _) => return Err(Occurrences(searched.matches(old).count().max(2))),
-        (None, _) => return Err(Occurrences(0)),
-    };
+    let starts: Vec<usize> = occurrences(&searched, old).collect();
+    let [start] = starts[..] else { return Err(Occurrences(starts.len())) };
     let begin = original_offset(text, start);
     let end = original_offset(text, start + old.len());
     Ok([&text[..begin], new, &text[end..]].concat())
+}
+
+/// The places at which a passage occurs, also those that overlap. A passage that would cut a letter from
+/// its marks does not occur.
+fn occurrences(text: &str, passage: &str) -> impl Iterator<Item = usize> {
+    let starts = text.char_indices().map(|(at, _)| at);
+    starts.filter(move |at| {
+        let end = at + passage.len();
+        text[*at..].starts_with(passage)
+            && is_between_letters(text, *at)
+            && is_between_letters(text, end)
+    })
+}
+
+fn is_between_letters(text: &str, at: usize) -> bool {
+    GraphemeCursor::new(at, text.len(), true).is_boundary(text, 0) == Ok(true)
 }
 
 /// The offset in a text that an offset in its form with line feeds stands for.
@@ -61,6 +76,7 @@ mod tests {
             ("one two", " two", "", "one"),
             ("a\r\nb\r\nc\r\n", "b\nc", "x", "a\r\nx\r\n"),
             ("a\rb\n\u{e9}", "b\n\u{e9}", "x", "a\rx"),
+            ("cafe\u{301} cafe", "cafe", "bar", "cafe\u{301} bar"),
         ] {
             assert_eq!(replace_passage(text, old, new).as_deref(), Ok(after), "{text:?}");
         }

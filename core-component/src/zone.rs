@@ -42,6 +42,25 @@ pub(crate) struct Span {
     pub last: Timestamp,
 }
 
+impl Span {
+    /// Checks the arguments `from_date` and `to_date`.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` if the first is after the second. A day that the zone skipped is no mistake:
+    /// nothing was kept on it.
+    pub(crate) fn check_order(from: Option<Self>, to: Option<Self>) -> Result<(), Error> {
+        if let (Some(from), Some(to)) = (from, to)
+            && from.first > to.first.max(to.last)
+        {
+            let message = "`from_date` is after `to_date`: exchange them";
+            let accepted = format!("a moment up to {}", to.last);
+            return Err(Error::at(Code::InvalidInput, message, "from_date", accepted));
+        }
+        Ok(())
+    }
+}
+
 impl Zone {
     /// Reads the argument `field`: a date, which is that day in this zone, or a timestamp, which is
     /// in this zone if it has no offset. Space around the text counts for nothing.

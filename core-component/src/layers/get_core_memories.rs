@@ -53,7 +53,8 @@ impl Tool for GetCoreMemories {
         let mut memories = agent.read(|reader| reader.core())?;
         memories.retain(|memory| input.from.is_none_or(|from| memory.id >= from));
         let Page { memories, next } = page(memories, input.limit);
-        let note = if memories.is_empty() { agent.note("no core memories")? } else { None };
+        let is_empty = memories.is_empty() && input.from.is_none();
+        let note = if is_empty { agent.note("no core memories")? } else { None };
         Ok(Output { count: memories.len(), memories, next, note })
     }
 }

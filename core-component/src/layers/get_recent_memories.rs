@@ -54,7 +54,8 @@ impl Tool for GetRecentMemories {
         let memories =
             agent.read(|reader| reader.recent_from(input.from, input.limit.saturating_add(1)))?;
         let Page { memories, next } = page(memories, input.limit);
-        let note = if memories.is_empty() { agent.note("no recent memories")? } else { None };
+        let is_empty = memories.is_empty() && input.from.is_none();
+        let note = if is_empty { agent.note("no recent memories")? } else { None };
         Ok(Output { count: memories.len(), memories, next, note })
     }
 }

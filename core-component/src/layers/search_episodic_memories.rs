@@ -10,6 +10,7 @@ use crate::existing::sentence;
 use crate::names::AgentName;
 use crate::tool::{Call, Hints, Tool};
 use crate::words::words;
+use crate::zone::Span;
 
 pub(super) struct SearchEpisodicMemories;
 
@@ -22,7 +23,7 @@ pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
     /// Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
-    #[schemars(length(max = 200))]
+    #[schemars(length(min = 1, max = 200))]
     keywords: Option<String>,
     /// The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
     #[schemars(length(min = 1, max = 40))]
@@ -69,6 +70,7 @@ impl Tool for SearchEpisodicMemories {
         let zone = &call.context.zone;
         let from = input.from_date.map(|text| zone.span(&text, "from_date")).transpose()?;
         let to = input.to_date.map(|text| zone.span(&text, "to_date")).transpose()?;
+        Span::check_order(from, to)?;
         let query = Query {
             words: input.keywords.as_deref().map(words),
             // Columns hold whole seconds.

@@ -40,6 +40,7 @@ pub(super) struct Input {
     /// Its weight.
     importance: Option<Importance>,
     /// Exactly this.
+    #[schemars(length(min = 1))]
     category: Option<String>,
     /// Include archived ones.
     #[serde(default)]

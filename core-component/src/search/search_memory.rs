@@ -146,7 +146,7 @@ impl Tool for SearchMemory {
         let zone = &call.context.zone;
         let from = input.from_date.map(|text| zone.span(&text, "from_date")).transpose()?;
         let to = input.to_date.map(|text| zone.span(&text, "to_date")).transpose()?;
-        check_dates(from, to)?;
+        Span::check_order(from, to)?;
         let mut request = Request {
             query: Query::of(&input.query),
             embedder: call.context.embedder.clone(),
@@ -250,18 +250,6 @@ fn check_toolsets(call: &Call<'_>, names: &[String]) -> Result<(), Error> {
         ),
     };
     Err(Error::at(Code::InvalidInput, message, "toolsets", known.join(", ")))
-}
-
-fn check_dates(from: Option<Span>, to: Option<Span>) -> Result<(), Error> {
-    // A day that the zone skipped is no mistake: nothing was kept on it.
-    if let (Some(from), Some(to)) = (from, to)
-        && from.first > to.first.max(to.last)
-    {
-        let message = "`from_date` is after `to_date`: exchange them";
-        let accepted = format!("a moment up to {}", to.last);
-        return Err(Error::at(Code::InvalidInput, message, "from_date", accepted));
-    }
-    Ok(())
 }
 
 /// An entry with the index of its owner.

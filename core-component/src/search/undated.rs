@@ -11,6 +11,9 @@ pub(super) fn without_date(owners: &[(Owner, u64)], undated: &[Undated]) -> Opti
     if undated.is_empty() {
         return None;
     }
+    // A search reads what its index lacks last, so the order of reading says nothing.
+    let mut undated: Vec<&Undated> = undated.iter().collect();
+    undated.sort_by_key(|one| (one.owner, &one.path));
     let named = undated.iter().take(MAX_NAMED);
     let named =
         named.map(|Undated { owner, path }| format!("`{path}` of {}", name(&owners[*owner].0)));

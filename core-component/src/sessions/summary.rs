@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::content::without_blank_ends;
 use super::finding::Finding;
 use crate::markdown::{
-    Block, ContentError, Outline, Section, content_end, insert, is_heading_text,
+    Block, BlockKind, ContentError, Outline, Section, content_end, insert, is_heading_text,
 };
-use crate::text::{is_blank, line_of, lines, normalise};
+use crate::text::{is_blank, line_of, lines, normalise, normalise_line_ends};
 use crate::words::likeness_key;
 
 /// The text of a new summary.
@@ -155,6 +156,22 @@ impl<'a> Summary<'a> {
         Ok(insert(&outline, body.start, None, text, |_| Ok(()))?)
     }
 
+    /// Replaces the body of a section by one that was made of it. Line ends and blank lines stay as they
+    /// are, unless Markdown would read other blocks than without them.
+    ///
+    /// # Errors
+    ///
+    /// The part of the body that would change the structure of the document.
+    pub fn replace_body(&self, section: &str, body: &str) -> Result<String, EditError> {
+        let checked = self.replace(section, without_blank_ends(body))?;
+        let Some(found) = self.section(section) else { return Ok(checked) };
+        let source = self.outline.source;
+        let old = found.body();
+        let exact = [&source[..old.start], body, &source[old.end..]].concat();
+        let is_same = blocks_of(&exact) == blocks_of(&checked);
+        Ok(if is_same { exact } else { checked })
+    }
+
     /// Removes a section that is empty, with the blank lines below it if there is one above it. At
     /// the end of the document, one blank line above it goes too. Nothing else changes. None if the
     /// parts around it would be read differently.
@@ -208,6 +225,13 @@ impl<'a> Summary<'a> {
             what: "a fence, comment or HTML block that begins here is not closed".into(),
         })
     }
+}
+
+/// The blocks of a document, with line feeds.
+fn blocks_of(text: &str) -> Vec<(BlockKind, String)> {
+    let outline = Outline::of(text);
+    let blocks = outline.blocks.iter();
+    blocks.map(|block| (block.kind.clone(), normalise_line_ends(outline.text(block)))).collect()
 }
 
 /// How many sections that appear twice are reported.

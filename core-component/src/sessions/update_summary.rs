@@ -2,9 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, AgentWriter, ChangeError, MAX_PARSED_BYTES, in_repository, malformed};
-use super::content::{
-    invalid_content, invalid_text, stored_form, with_line_feeds, without_blank_ends,
-};
+use super::content::{invalid_content, invalid_text, stored_form, with_line_feeds};
 use super::error::{Code, Error, listed};
 use super::summary::{EditError, Summary, TEMPLATE};
 use crate::names::AgentName;
@@ -102,8 +100,14 @@ impl Edit {
         let refused = |field: &str, message: &str, accepted: &str| {
             Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
         };
-        let given = match (&input.content, &input.old_text, &input.new_text) {
+        // Some clients send every field: an empty text beside the other form is none.
+        let old = input.old_text.as_deref();
+        let content = input.content.as_deref().filter(|text| old.is_none() || !text.is_empty());
+        let is_other = |text: &&str| content.is_none() || !text.is_empty();
+        let new = input.new_text.as_deref().filter(is_other);
+        let given = match (content, old, new) {
             (Some(content), None, None) => content,
+            (None, None, None | Some("")) if input.mode == Mode::Remove => return Ok(Self::Remove),
             (None, Some(old), Some(new)) if input.mode == Mode::Replace => {
                 let new = with_line_feeds(new, "`new_text`")?;
                 return Ok(Self::ReplacePassage { old: normalise_line_ends(old), new });
@@ -178,7 +182,7 @@ fn update(
                 let accepted = "a passage that occurs once in the section".to_owned();
                 Error::at(Code::InvalidInput, message, "old_text", accepted)
             })?;
-            summary.replace(section, without_blank_ends(&replaced))
+            summary.replace_body(section, &replaced)
         }
         Edit::Remove => match summary.remove(section) {
             Ok(removed) => Ok(removed.ok_or_else(|| not_removable(section))?),

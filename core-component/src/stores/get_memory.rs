@@ -53,7 +53,7 @@ pub(super) struct Output {
     /// For `from`, to read on; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<usize>,
-    /// For `update_memory`.
+    /// To give to an update, which refuses if the memory has changed since.
     pub version: String,
     pub metadata: Metadata,
 }

@@ -18,7 +18,7 @@ pub(super) struct Input {
     /// Name of the store.
     store: StoreName,
     /// Where the folder goes. Left out: the root.
-    #[schemars(length(max = 2100))]
+    #[schemars(length(min = 1, max = 2100))]
     category: Option<String>,
     /// The paths of all files of the folder, relative to it, with `/` between their segments.
     #[schemars(length(max = 100_000))]

@@ -21,7 +21,7 @@ pub(super) struct Input {
     #[serde(default)]
     dry_run: bool,
     /// From the last call, while it gives one.
-    #[schemars(length(max = 2100))]
+    #[schemars(length(min = 1, max = 2100))]
     cursor: Option<String>,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Input {
     /// Name of the store.
     store: StoreName,
     /// From the last call, while it gives one.
-    #[schemars(length(max = 2100))]
+    #[schemars(length(min = 1, max = 2100))]
     cursor: Option<String>,
 }
 

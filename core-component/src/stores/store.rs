@@ -117,12 +117,16 @@ impl<'a> Store<'a> {
         Ok(self.others()?.map(|others| format!("nothing is in {place}; {others}")))
     }
 
-    /// The error with the other stores, in which the memory or category may be.
+    /// The error with the other stores, in which the memory or category may be. They are beside the
+    /// call, so it keeps its error if they cannot be listed.
     pub fn with_others(&self, error: Error) -> Error {
         match self.others() {
             Ok(Some(others)) => error.with_suffix(&format!("; {others}")),
             Ok(None) => error,
-            Err(failed) => failed,
+            Err(failed) => {
+                let what = "the other stores could not be listed";
+                error.with_suffix(&format!("; {what}: {}", failed.message()))
+            }
         }
     }
 

@@ -104,7 +104,9 @@ fn passage(input: &Input) -> Result<Option<Passage>, Error> {
     let refused = |field: &str, message: &str, accepted: &str| {
         Err(Error::at(Code::InvalidInput, message, field, accepted.to_owned()))
     };
-    match (&input.old_text, &input.new_text) {
+    // Some clients send every field: an empty text beside the content is none.
+    let new = input.new_text.as_deref().filter(|new| input.content.is_none() || !new.is_empty());
+    match (input.old_text.as_deref(), new) {
         (None, None) => Ok(None),
         _ if input.content.is_some() => {
             let message = "`content` contradicts `old_text` and `new_text`: give the whole content \

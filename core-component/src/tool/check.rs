@@ -220,7 +220,7 @@ mod tests {
             ("/day", "a date that exists, as `YYYY-MM-DD`; it is required"),
             ("/limit", "an integer from 1 to 9; or leave it out"),
             ("/mode", "one of `append`, `replace`; or leave it out"),
-            ("/name", "a string of 1 to 3 characters"),
+            ("/name", "a string of 1 to 3 characters; it has 4"),
         ];
         assert_eq!(found, expected.map(|(pointer, accepted)| (pointer.into(), accepted.into())));
     }
@@ -283,7 +283,7 @@ mod tests {
         let files = json!([{"path": "long"}, {}, {"path": "a", "b": 1}, "a"]);
         let found = check(schema, json!({ "files": files }));
         let expected = [
-            ("/files/0/path", "a string of at most 2 characters"),
+            ("/files/0/path", "a string of at most 2 characters; it has 4"),
             ("/files/1/path", "a string of at most 2 characters; it is required"),
             ("/files/2/b", "nothing: leave it out; the fields are `path`"),
             ("/files/3", "an object"),
@@ -301,10 +301,10 @@ mod tests {
         assert_eq!(check(schema.clone(), json!({"tags": ["a", "b"], "category": "c"})), []);
         let found = check(schema, json!({"tags": ["a", null, "long"], "category": "long"}));
         let expected = [
-            ("/category", "a string of at most 2 characters; or leave it out"),
-            ("/tags", "an array of at most 2 items; or leave it out"),
+            ("/category", "a string of at most 2 characters; it has 4; or leave it out"),
+            ("/tags", "an array of at most 2 items; it has 3; or leave it out"),
             ("/tags/1", "a string of at most 2 characters"),
-            ("/tags/2", "a string of at most 2 characters"),
+            ("/tags/2", "a string of at most 2 characters; it has 4"),
         ];
         let found: Vec<_> = found.iter().map(|(at, what)| (at.as_str(), what.as_str())).collect();
         assert_eq!(found, expected);

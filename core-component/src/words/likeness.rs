@@ -6,16 +6,40 @@ use super::fold::fold;
 
 /// The letters and digits of a name, without what people vary: case, spaces, accents, punctuation, a
 /// number at the beginning such as `1.`, and the form in Unicode (NFC, NFD, full width). Two names
-/// with the same key differ in nothing else. `+` and `#` after a letter stay: `C++` is not `C`.
+/// with the same key differ in nothing else. `+` and `#` after a letter stay, and a dot between
+/// digits: `C++` is not `C`, and `1.1` is not `11`.
 pub(crate) fn likeness_key(name: &str) -> String {
     let plain = fold(&DecomposingNormalizerBorrowed::new_nfkd().normalize(name));
     let mut key = String::new();
-    for c in without_number(plain.trim_start_matches(is_sign)).chars() {
-        if c.is_alphanumeric() || matches!(c, '+' | '#') && !key.is_empty() {
+    let mut rest = without_number(plain.trim_start_matches(is_sign)).chars().peekable();
+    while let Some(c) = rest.next() {
+        let last = key.chars().next_back();
+        let is_kept = match c {
+            '+' | '#' => last.is_some(),
+            '.' => last.is_some_and(is_digit) && rest.peek().copied().is_some_and(is_digit),
+            c if is_part_of_letter(last, c) => true,
+            c => c.is_alphanumeric() && !is_point(c),
+        };
+        if is_kept {
             key.push(c);
         }
     }
     if key.is_empty() { plain } else { key }
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+/// Whether a mark makes another letter: that of `ガ`, or that of `й`.
+fn is_part_of_letter(letter: Option<char>, mark: char) -> bool {
+    let is_cyrillic = letter.is_some_and(|letter| ('\u{400}'..='\u{52f}').contains(&letter));
+    matches!(mark, '\u{3099}' | '\u{309a}') || mark == '\u{306}' && is_cyrillic
+}
+
+/// Whether it is a vowel point of Hebrew or Arabic, which people mostly leave out.
+fn is_point(c: char) -> bool {
+    matches!(c, '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}')
 }
 
 fn is_sign(c: char) -> bool {
@@ -52,12 +76,17 @@ mod tests {
         }
         assert_eq!(likeness_key("Résumé"), likeness_key("Re\u{301}sume\u{301}"));
         assert_eq!(likeness_key("Résumé"), "resume");
+        assert_eq!(likeness_key("שָׁלוֹם"), likeness_key("שלום"));
+        assert_eq!(likeness_key("مُحَمَّد"), likeness_key("محمد"));
     }
 
     #[test]
     fn names_that_differ_in_a_letter_or_digit_have_different_keys() {
         for (one, other) in [
             ("Part 1", "Part 2"),
+            ("Release 1.1", "Release 11"),
+            ("ガイド", "カイト"),
+            ("мой", "мои"),
             ("C", "C++"),
             ("C", "C#"),
             ("2024", "2025"),

@@ -322,7 +322,13 @@ impl Call<'_> {
 }
 
 /// Whether a warning of a result contains this text.
+/// Whether a result, or the JSON of a resource, has a warning with this text.
 fn warns(result: &Value, text: &str) -> bool {
+    if let Value::Array(contents) = result {
+        let texts = contents.iter().filter_map(|of| of["text"].as_str());
+        let mut results = texts.filter_map(|json| serde_json::from_str(json).ok());
+        return results.any(|result: Value| result.is_object() && warns(&result, text));
+    }
     let warnings = result["warnings"].as_array().into_iter().flatten();
     warnings.filter_map(Value::as_str).any(|warning| warning.contains(text))
 }

@@ -40,8 +40,9 @@ impl Sessions {
         if text("mode") == Some("append") && text("content") == Some("") {
             reasons.push(Reason::field("InvalidInput", "/content"));
         }
-        let lacks_content = call.tool == "update_summary" && text("content").is_none();
-        let removes_content = text("mode") == Some("remove") && text("content") != Some("");
+        let removes = text("mode") == Some("remove");
+        let lacks_content = call.tool == "update_summary" && text("content").is_none() && !removes;
+        let removes_content = removes && !matches!(text("content"), None | Some(""));
         if lacks_content || removes_content {
             reasons.push(Reason::field("InvalidInput", "/content"));
         }
