@@ -44,6 +44,7 @@ mod records;
 mod search;
 mod sessions;
 mod source;
+mod span;
 mod sql;
 mod stores;
 mod text;

@@ -9,8 +9,6 @@ use jiff::{SignedDuration, civil};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::zone::Zone;
-
 /// A day of the Gregorian calendar, written `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date(civil::Date);
@@ -93,12 +91,12 @@ impl Timestamp {
     /// is cut to milliseconds. Without an offset it is in UTC. None before the year 0000. The end of
     /// 9999 stands for later moments.
     pub fn parse_stored(text: &str) -> Option<Self> {
-        Self::parse_in(text, &Zone::default())
+        Self::parse_in(text, |local| local)
     }
 
-    /// Parses a timestamp as [`parse_stored`](Self::parse_stored) does. Without an offset it is in a
-    /// zone.
-    pub(crate) fn parse_in(text: &str, zone: &Zone) -> Option<Self> {
+    /// Parses a timestamp as [`parse_stored`](Self::parse_stored) does. `instant_of` gives the moment of
+    /// a local time, which comes without an offset and is given as if it were in UTC.
+    pub(crate) fn parse_in(text: &str, instant_of: impl FnOnce(Self) -> Self) -> Option<Self> {
         if let Some(Self(moment)) = Self::parse(text) {
             return Self::in_range(cut(moment));
         }
@@ -109,7 +107,7 @@ impl Timestamp {
                 let offset = SignedDuration::from_secs(offset.seconds().into());
                 Self::in_range(local.saturating_sub(offset))
             }
-            None => Self::in_range(local).map(|local| zone.instant_of(local)),
+            None => Self::in_range(local).map(instant_of),
         }
     }
 

@@ -8,9 +8,9 @@ use super::sqlite::Query;
 use crate::answer::cut_list;
 use crate::existing::sentence;
 use crate::names::AgentName;
+use crate::span::Span;
 use crate::tool::{Call, Hints, Tool};
 use crate::words::words;
-use crate::zone::Span;
 
 pub(super) struct SearchEpisodicMemories;
 
@@ -68,8 +68,8 @@ impl Tool for SearchEpisodicMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         let zone = &call.context.zone;
-        let from = input.from_date.map(|text| zone.span(&text, "from_date")).transpose()?;
-        let to = input.to_date.map(|text| zone.span(&text, "to_date")).transpose()?;
+        let from = input.from_date.map(|text| Span::read(zone, &text, "from_date")).transpose()?;
+        let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
         Span::check_order(from, to)?;
         let query = Query {
             words: input.keywords.as_deref().map(words),

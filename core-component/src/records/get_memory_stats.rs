@@ -25,6 +25,7 @@ pub(super) struct Input {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = without_required)]
 pub(super) struct Output {
     total_memories: u64,
     by_type: ByType,

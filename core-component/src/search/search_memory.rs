@@ -14,10 +14,10 @@ use crate::ranking::{Query, Ranked, Vector, fuse, passage};
 use crate::source::{
     Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument,
 };
+use crate::span::Span;
 use crate::time::Timestamp;
 use crate::tool::{Call, Category, Hints, Source, Tool, ToolError};
 use crate::work::Work;
-use crate::zone::Span;
 
 /// The most characters of one passage.
 const MAX_PASSAGE: usize = 1_000;
@@ -144,8 +144,8 @@ impl Tool for SearchMemory {
             Error::check_access(call, agent.as_str())?;
         }
         let zone = &call.context.zone;
-        let from = input.from_date.map(|text| zone.span(&text, "from_date")).transpose()?;
-        let to = input.to_date.map(|text| zone.span(&text, "to_date")).transpose()?;
+        let from = input.from_date.map(|text| Span::read(zone, &text, "from_date")).transpose()?;
+        let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
         Span::check_order(from, to)?;
         let mut request = Request {
             query: Query::of(&input.query),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::error::Error;
 use super::path::{CategoryPath, MemoryPath};
 use crate::input::distinct_lines;
+use crate::span::Span;
 use crate::time::Timestamp;
 use crate::tool::Call;
 
@@ -45,7 +46,7 @@ pub(super) fn citations(given: Vec<Citation>) -> Result<Vec<String>, Error> {
 ///
 /// `INVALID_INPUT` for another text.
 pub(super) fn expires_at(call: &Call<'_>, text: &str) -> Result<Timestamp, Error> {
-    call.context.zone.span(text, "expires_at").map(|span| span.last)
+    Span::read(&call.context.zone, text, "expires_at").map(|span| span.last)
 }
 
 /// The path of a memory.

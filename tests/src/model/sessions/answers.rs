@@ -3,7 +3,7 @@
 use agent_memory_core::storage::version_of;
 use serde_json::{Value, json};
 
-use super::arguments::{fields, violations};
+use super::arguments::{fields, understood, violations};
 use super::files::{Damage, Log, Schema, Summary};
 use super::{Agent, Sessions};
 use crate::model::document::Document;
@@ -21,6 +21,7 @@ impl Sessions {
         if fields(&call.tool).is_empty() {
             return Expected::NotFound;
         }
+        let given = &understood(&call.tool, given);
         let violations = violations(&call.tool, given);
         if !violations.is_empty() {
             return Expected::Violations(violations);

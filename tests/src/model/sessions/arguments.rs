@@ -66,6 +66,21 @@ pub fn fields(tool: &str) -> &'static [(&'static str, Field, bool)] {
     }
 }
 
+/// The arguments as the tool understands them: null for an optional field leaves it out, and so does an
+/// empty text that the field does not take.
+pub fn understood(tool: &str, arguments: &Map<String, Value>) -> Map<String, Value> {
+    let mut arguments = arguments.clone();
+    for (name, field, _) in fields(tool).iter().filter(|(.., required)| !required) {
+        let says_nothing = arguments.get(*name).is_some_and(|value| {
+            value.is_null() || value.as_str() == Some("") && !field.takes(value)
+        });
+        if says_nothing {
+            arguments.remove(*name);
+        }
+    }
+    arguments
+}
+
 /// The pointers of all arguments that violate the tool's list.
 pub fn violations(tool: &str, arguments: &Map<String, Value>) -> BTreeSet<String> {
     let fields = fields(tool);
