@@ -70,11 +70,12 @@ impl Tool for SearchEpisodicMemories {
         let zone = &call.context.zone;
         let from = input.from_date.map(|text| Span::read(zone, &text, "from_date")).transpose()?;
         let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
+        // Columns hold whole seconds.
+        let from = from.map(|from| Span { first: cut_to_seconds(from.first), ..from });
         Span::check_order(from, to)?;
         let query = Query {
             words: input.keywords.as_deref().map(words),
-            // Columns hold whole seconds.
-            from: from.map(|from| cut_to_seconds(from.first)),
+            from: from.map(|from| from.first),
             to: to.map(|to| to.last),
             limit: input.limit,
         };

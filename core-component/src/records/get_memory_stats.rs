@@ -1,4 +1,4 @@
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
@@ -25,7 +25,6 @@ pub(super) struct Input {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = without_required)]
 pub(super) struct Output {
     total_memories: u64,
     by_type: ByType,
@@ -48,7 +47,7 @@ pub(super) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = without_required)]
+#[schemars(transform = crate::tool::without_required)]
 struct ByType {
     core: u64,
     learning: u64,
@@ -57,7 +56,7 @@ struct ByType {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = without_required)]
+#[schemars(transform = crate::tool::without_required)]
 struct ByImportance {
     high: u64,
     medium: u64,
@@ -66,16 +65,10 @@ struct ByImportance {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = without_required)]
+#[schemars(transform = crate::tool::without_required)]
 struct TagCount {
     tag: String,
     count: u64,
-}
-
-/// Removes `required`: these fields are always present, and the schemas of a toolset have a maximum
-/// length.
-fn without_required(schema: &mut Schema) {
-    schema.remove("required");
 }
 
 impl Tool for GetMemoryStats {

@@ -54,6 +54,7 @@ pub(super) struct Output {
 // The fields of a memory that the text lacks.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = crate::tool::without_required)]
 struct Recalled {
     // Its number in the text.
     number: usize,

@@ -165,6 +165,9 @@ impl<'a> Summary<'a> {
     pub fn replace_body(&self, section: &str, body: &str) -> Result<String, EditError> {
         let checked = self.replace(section, without_blank_ends(body))?;
         let Some(found) = self.section(section) else { return Ok(checked) };
+        if lines(body).all(|(_, line)| is_blank(line)) {
+            return Ok(checked);
+        }
         let source = self.outline.source;
         let old = found.body();
         let exact = [&source[..old.start], body, &source[old.end..]].concat();

@@ -20,7 +20,7 @@ use crate::storage::Storage;
 
 pub(crate) use check::Violation;
 pub(crate) use only::name_the_only;
-pub(crate) use schema::is_name;
+pub(crate) use schema::{is_name, without_required};
 
 /// One tool of a toolset.
 ///

@@ -165,3 +165,9 @@ fn without_null(property: &mut Map<String, Value>, optional: bool) {
     property.extend(description.map(|description| ("description".to_owned(), description)));
     property.insert("anyOf".into(), json!([value, {"type": "null"}]));
 }
+
+/// Removes `required`: these fields are always present, and the schemas of a toolset have a maximum
+/// length.
+pub(crate) fn without_required(schema: &mut Schema) {
+    schema.remove("required");
+}

@@ -309,7 +309,7 @@ class RecallContextInput(TypedDict, total=False):
     limit: int
 
 
-class RecallContextOutputMemories(TypedDict):
+class RecallContextOutputMemories(TypedDict, total=False):
     """A part of the class below."""
 
     number: int
