@@ -15,7 +15,7 @@ use crate::work::OF_INDEXING;
 const DATABASE: &str = "documents.db";
 
 /// The version of the tables, of the stems, and of the texts that an entry is found by. An index of another version is built anew.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// An index of as many documents, or of as many bytes of documents, takes no more. The others are
 /// read directly.

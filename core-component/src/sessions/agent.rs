@@ -231,13 +231,35 @@ impl From<CommitError> for ChangeError {
 
 /// The names of the agents in a tree that the caller may use, in byte order.
 pub(super) fn agent_names(call: &Call<'_>, tree: &dyn Tree) -> Result<Vec<String>, Error> {
-    let entries = tree.list(Area::Documents, "")?.unwrap_or_default().into_iter();
-    let directories = entries.filter(|entry| entry.status.kind == EntryKind::Directory);
-    let names = directories.map(|entry| entry.name);
-    let mut names: Vec<_> =
-        names.filter(|name| name_error(name).is_none() && call.context.reaches(name)).collect();
-    names.sort();
-    Ok(names)
+    Ok(agents(call, tree)?.names)
+}
+
+/// The entries of a tree that have the name of an agent that the caller may use.
+#[derive(Default)]
+pub(super) struct Agents {
+    /// Those with a directory, in byte order.
+    pub names: Vec<String>,
+    /// The names of links and of files that are in the place of a directory, in byte order. A file
+    /// whose name has a dot, such as `README.md`, is in the place of none.
+    pub others: Vec<String>,
+}
+
+/// The agents in a tree.
+pub(super) fn agents(call: &Call<'_>, tree: &dyn Tree) -> Result<Agents, Error> {
+    let mut agents = Agents::default();
+    for entry in tree.list(Area::Documents, "")?.unwrap_or_default() {
+        if name_error(&entry.name).is_some() || !call.context.reaches(&entry.name) {
+            continue;
+        }
+        match entry.status.kind {
+            EntryKind::Directory => agents.names.push(entry.name),
+            EntryKind::File if entry.name.contains('.') => {}
+            _ => agents.others.push(entry.name),
+        }
+    }
+    agents.names.sort();
+    agents.others.sort();
+    Ok(agents)
 }
 
 /// Parses a log; `MalformedLog` names the path and the line.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::agent::{MAX_PARSED_BYTES, agent_names, in_repository, in_tree, open_tree};
+use super::agent::{Agents, MAX_PARSED_BYTES, agents, in_repository, in_tree, open_tree};
 use super::error::Error;
 use super::log::log_date;
 use crate::document_index::{self, DocumentIndex, Part};
@@ -16,6 +16,10 @@ use crate::work::{OF_DOCUMENT, OF_ENTRY, OF_INDEXED, Work};
 
 /// Why a link or a directory is not read, to follow its path.
 const NO_FILE: &str = "is a link or no file, and was not searched: put the file itself there";
+
+/// Why the logs below a link or a file are not read, to follow its path.
+const NO_DIRECTORY: &str =
+    "is a link or a file, and was not searched: put the directory of the agent there";
 
 /// The most characters of a heading that count.
 const MAX_HEADING: usize = 200;
@@ -55,7 +59,10 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
 
 fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Result<(), Error> {
     let tree = open_tree(call, Some(root))?;
-    let names = agent_names(call, &*tree)?;
+    let Agents { names, others } = agents(call, &*tree)?;
+    for name in others.iter().filter(|name| entries.request.is_for(name)) {
+        entries.warn(format!("`{}` {NO_DIRECTORY}", in_repository(name)));
+    }
     let (place, request) = (Place::repository(root), entries.request);
     let mut index = DocumentIndex::open(call, place, request);
     let whole = request.work.share();
@@ -342,7 +349,7 @@ fn blocks(text: &str, is_log: bool) -> Vec<Block<'_>> {
                 (section, heading) = (Some(beginning(text)), Rc::default());
             }
             BlockKind::Heading { text, .. } => heading = beginning(text),
-            _ if is_log && section.as_deref().is_none_or(is_header) => {}
+            _ if is_log && section.as_deref().is_some_and(is_header) => {}
             _ => {
                 from += text[at..block.range.start].chars().count();
                 at = block.range.start;

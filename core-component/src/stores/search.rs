@@ -78,12 +78,9 @@ fn add(
     let place = Place::of_family(LABEL, store.name);
     let mut index = DocumentIndex::open(call, place, request);
     let (mut to_read, mut skipped) = (Vec::new(), 0);
-    let Files { files, links } = files(store)?;
-    for path in links {
-        entries.warn(format!(
-            "`{path}` in store `{}` is a link, and was not searched: put the file itself there",
-            store.name
-        ));
+    let Files { files, warnings } = files(store)?;
+    for warning in warnings {
+        entries.warn(format!("store `{}`: {warning}", store.name));
     }
     for (path, status) in files {
         let indexed = index.find(&path.file(), &status);

@@ -34,9 +34,21 @@ pub(super) struct Directory {
     pub subcategories: BTreeSet<String>,
     /// Markdown files whose names are no slugs.
     pub others: Vec<String>,
-    /// Links and devices with the name of a memory's file or a subcategory.
-    pub links: Vec<String>,
+    /// What is in the place of a memory's file or a subcategory and is none.
+    pub misplaced: Vec<Misplaced>,
 }
+
+/// An entry of a category's directory that has the name of a memory's file or a subcategory and is
+/// none.
+pub(super) struct Misplaced {
+    pub name: String,
+    /// What it is and what to do, to follow its path.
+    pub what: &'static str,
+}
+
+const LINK: &str = "is a link, and was not searched: put the file itself there";
+const DIRECTORY: &str = "is a directory, and was not searched: rename it without `.md`";
+const FILE: &str = "is a file without `.md`, and was not searched: rename it, or move it away";
 
 impl<'a> Store<'a> {
     /// Opens a store.
@@ -195,18 +207,24 @@ impl<'a> Store<'a> {
         };
         let mut directory = Directory::default();
         for entry in entries {
-            match (entry.status.kind, slug_of_file(&entry.name)) {
+            let name = entry.name;
+            let is_segment = is_segment(&name);
+            match (entry.status.kind, slug_of_file(&name)) {
                 (EntryKind::File, Some(slug)) => {
                     directory.memories.insert(slug.to_owned(), entry.status);
                 }
-                (EntryKind::File, None) if entry.name.ends_with(".md") => {
-                    directory.others.push(entry.name);
+                (EntryKind::File, None) if name.ends_with(".md") => directory.others.push(name),
+                (EntryKind::File, None) if is_segment => {
+                    directory.misplaced.push(Misplaced { name, what: FILE });
                 }
-                (EntryKind::Directory, _) if is_segment(&entry.name) => {
-                    directory.subcategories.insert(entry.name);
+                (EntryKind::Directory, _) if is_segment => {
+                    directory.subcategories.insert(name);
                 }
-                (EntryKind::Other, slug) if slug.is_some() || is_segment(&entry.name) => {
-                    directory.links.push(entry.name);
+                (EntryKind::Directory, Some(_)) => {
+                    directory.misplaced.push(Misplaced { name, what: DIRECTORY });
+                }
+                (EntryKind::Other, slug) if slug.is_some() || is_segment => {
+                    directory.misplaced.push(Misplaced { name, what: LINK });
                 }
                 _ => {}
             }

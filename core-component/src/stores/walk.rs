@@ -6,7 +6,7 @@ use super::error::Error;
 use super::index::{IndexedCategory, IndexedMemory, indexed};
 use super::memory::Metadata;
 use super::path::{CategoryPath, MemoryPath};
-use super::store::{Directory, ReadError, Store, usable};
+use super::store::{Directory, Misplaced, ReadError, Store, usable};
 use crate::storage::Status;
 
 /// The maximum depth of a category that can hold a memory.
@@ -151,19 +151,37 @@ pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
 pub(super) struct Files {
     /// The files of all memories, in order.
     pub files: Vec<(MemoryPath, Status)>,
-    /// The paths of links and devices in the place of a memory or a category.
-    pub links: Vec<String>,
+    /// What could not be searched, each with its reason.
+    pub warnings: Vec<String>,
 }
 
-/// Finds the files of a store.
+/// Finds the files of a store. A category below the root whose directory cannot be read is left out
+/// with a warning.
 pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
     let mut found = Files::default();
-    for (category, directory) in directories(store)? {
+    let mut open = vec![CategoryPath::ROOT];
+    while let Some(category) = open.pop() {
+        let listed = store.directory(&category).map_err(ReadError::from);
+        let directory = match listed {
+            Err(ReadError::Unusable(error)) if !category.is_root() => {
+                let message = error.message();
+                found.warnings.push(format!("category `{category}` was not searched: {message}"));
+                continue;
+            }
+            listed => listed?.unwrap_or_default(),
+        };
+        if category.depth() < MAX_CATEGORY_DEPTH {
+            open.extend(directory.subcategories.iter().map(|segment| category.child(segment)));
+        }
         let memories = directory.memories.into_iter();
         found.files.extend(memories.map(|(slug, status)| (category.memory(&slug), status)));
         let base = if category.is_root() { String::new() } else { format!("{category}/") };
-        found.links.extend(directory.links.into_iter().map(|name| format!("{base}{name}")));
+        let misplaced = directory.misplaced.into_iter();
+        let warning = |Misplaced { name, what }: Misplaced| format!("`{base}{name}` {what}");
+        found.warnings.extend(misplaced.map(warning));
     }
+    // In the order of categories, as maintenance has them.
+    found.files.sort_by_cached_key(|(path, _)| (path.category(), path.slug().to_owned()));
     Ok(found)
 }
 
