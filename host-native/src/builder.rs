@@ -12,7 +12,7 @@ use crate::engine::{Engine, Image};
 use crate::model::{Embedder, MAX_TIMEOUT};
 use crate::registry_format::ComponentFormat;
 use crate::storage::{
-    self, FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, StorageOptions,
+    self, FamilyGrant, FamilyMembers, NamedPlace, NamedPlaceKind, Storage, StorageOptions, Wanted,
 };
 use crate::{Clock, Durability, Limits, Model, Random};
 use agent_memory_setting_values::{path_mistake, time_zone};
@@ -231,8 +231,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BuildError`]: an unknown toolset or setting, a value that a setting does not accept, a path
-    /// to grant that is not a directory, an unknown time zone, an offset from UTC of a day or more or
+    /// [`BuildError`]: an unknown toolset or setting, a value that a setting does not accept, a
+    /// repository to grant that is not a directory, an unknown time zone, an offset from UTC of a day or more or
     /// beside a time zone, or a machine that cannot run the component's code.
     pub fn build(mut self) -> Result<AgentMemory, BuildError> {
         let zone = self.zone()?;
@@ -395,14 +395,14 @@ impl Granting<'_> {
             // A kind of place that this host does not have.
             _ => return Ok(()),
         };
-        let granted = self.storage.grant_place(NamedPlace {
+        let wanted = Wanted::Place(NamedPlace {
             label: place.label.clone(),
             kind,
             path: path.clone(),
             is_private: place.is_private,
             databases: databases(place),
         });
-        granted.map_err(|error| BuildError::Grant { directory: path, error })
+        self.grant_once_possible(wanted, path)
     }
 
     fn grant_family(
@@ -414,15 +414,26 @@ impl Granting<'_> {
             FamilyMembers::Registry { path, .. } => Some(path.clone()),
             FamilyMembers::Fixed(places) => places.values().next().cloned(),
         };
-        let granted = self.storage.grant_family(FamilyGrant {
+        let wanted = Wanted::Family(FamilyGrant {
             label: place.label.clone(),
             members,
             home: std::env::home_dir(),
             data_directory: self.directories.data.clone(),
             databases: databases(place),
         });
-        let directory = path.unwrap_or_default();
-        granted.map_err(|error| BuildError::Grant { directory, error })
+        self.grant_once_possible(wanted, path.unwrap_or_default())
+    }
+
+    /// Grants a place. If the file system refuses it now, only the calls that need it fail.
+    fn grant_once_possible(&self, wanted: Wanted, directory: PathBuf) -> Result<(), BuildError> {
+        match self.storage.grant_once_possible(wanted) {
+            Ok(None) => Ok(()),
+            Ok(Some(refused)) => {
+                tracing::warn!("{refused}: tools that need it fail until then");
+                Ok(())
+            }
+            Err(error) => Err(BuildError::Grant { directory, error }),
+        }
     }
 
     /// Checks that each label of given places is that of a family.

@@ -106,6 +106,22 @@ fn replace_by_a_file(directory: &Path) {
     fs::write(directory, "no directory").expect("a file");
 }
 
+/// Puts a directory in the place of a file.
+fn replace_by_a_directory(file: &Path) {
+    fs::remove_file(file).expect("a file");
+    fs::create_dir(file).expect("a directory");
+}
+
+#[test]
+fn something_of_another_kind_in_the_place_of_a_toolset_hides_only_what_it_keeps() {
+    let layers = |at: &Scene| replace_by_a_directory(&at.path("layers.db"));
+    assert_hidden(layers, &["layers"], "something other than a file stands there: move it away");
+    let records = |at: &Scene| replace_by_a_file(&at.path("records"));
+    assert_hidden(records, &["records"], "something other than a directory stands there");
+    let stores = |at: &Scene| replace_by_a_directory(&at.path("stores.yaml"));
+    assert_hidden(stores, &["other", "team"], "something other than a file stands there");
+}
+
 #[test]
 fn a_damaged_database_hides_only_what_is_in_it() {
     assert_hidden(|at| overwrite(&at.path("records/memories.db")), &["records"], "memories.db");

@@ -152,6 +152,24 @@ fn a_path_that_is_no_file_is_refused() {
 }
 
 #[test]
+fn a_place_that_is_occupied_at_the_grant_opens_once_it_is_free() {
+    let (_scratch, base) = scratch();
+    let file = base.join("memory.sqlite");
+    fs::create_dir(&file).unwrap();
+    let storage = Storage::new(StorageOptions::default());
+    let wanted = |path: &Path| Wanted::Place(place(LABEL, NamedPlaceKind::File, path));
+    let refused = storage.grant_once_possible(wanted(&file)).unwrap().unwrap();
+    assert!(refused.message.contains("something other than a file"), "{refused}");
+    let at = Place::Named { label: LABEL.to_owned(), name: String::new() };
+    assert_eq!(storage.open(&at, &[]).unwrap_err(), refused);
+    fs::remove_dir(&file).unwrap();
+    create_table(&open(&storage, true).unwrap());
+    assert!(file.is_file());
+    // What no state of the file system allows is refused at once.
+    assert_eq!(code(storage.grant_once_possible(wanted(&base.join("a/")))), ErrorCode::InvalidPath);
+}
+
+#[test]
 fn a_relative_path_begins_at_the_working_directory() {
     let storage = grant(Path::new("missing.sqlite")).unwrap();
     let working_directory = std::env::current_dir().unwrap().canonicalize().unwrap();

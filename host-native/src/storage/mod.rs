@@ -81,7 +81,7 @@ use agent_memory_storage_sqlite::Options;
 use database::Databases;
 use family::Family;
 use lock::Locks;
-use named::GrantedPlace;
+use named::{GrantedPlace, may_pass};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -137,8 +137,17 @@ struct Shared {
 #[derive(Debug, Default)]
 struct KnownPlace {
     granted: Option<Granted>,
+    /// A grant that the file system refused. Each call that needs the place tries it again.
+    wanted: Option<Wanted>,
     /// The error message if no place is granted under the label.
     missing: String,
+}
+
+/// What is to be granted under a label.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    Place(NamedPlace),
+    Family(FamilyGrant),
 }
 
 /// What is granted under a label.
@@ -146,6 +155,12 @@ struct KnownPlace {
 enum Granted {
     Place(Arc<GrantedPlace>),
     Family(Arc<Family>),
+}
+
+impl KnownPlace {
+    fn still_wanted(&self) -> Option<Wanted> {
+        self.wanted.clone().filter(|_| self.granted.is_none())
+    }
 }
 
 impl Granted {
@@ -230,6 +245,35 @@ impl Storage {
         let granted = Granted::Family(Arc::new(Family::new(family)?));
         let path = granted.paths().into_iter().next().unwrap_or_default();
         self.grant_under(label, granted, &path)
+    }
+
+    /// Grants a place or a family. If the file system refuses it as it is now, the grant is kept: each
+    /// call that needs the place tries it again, and fails with the error if it is still refused.
+    /// Returns that error.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Storage::grant_place`] and [`Storage::grant_family`] that come from the path itself.
+    pub(crate) fn grant_once_possible(&self, wanted: Wanted) -> Result<Option<Error>, Error> {
+        let label = match &wanted {
+            Wanted::Place(place) => place.label.clone(),
+            Wanted::Family(family) => family.label.clone(),
+        };
+        match self.grant_wanted(wanted.clone()) {
+            Ok(()) => Ok(None),
+            Err(error) if may_pass(&error) => {
+                self.places_mut().entry(label).or_default().wanted = Some(wanted);
+                Ok(Some(error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn grant_wanted(&self, wanted: Wanted) -> Result<(), Error> {
+        match wanted {
+            Wanted::Place(place) => self.grant_place(place),
+            Wanted::Family(family) => self.grant_family(family),
+        }
     }
 
     fn grant_under(&self, label: String, granted: Granted, path: &Path) -> Result<(), Error> {
@@ -394,6 +438,10 @@ impl Storage {
     }
 
     fn granted(&self, label: &str) -> Result<Granted, Error> {
+        let wanted = self.places().get(label).and_then(KnownPlace::still_wanted);
+        if let Some(wanted) = wanted {
+            self.grant_wanted(wanted)?;
+        }
         let places = self.places();
         let known = places.get(label);
         if let Some(granted) = known.and_then(|known| known.granted.clone()) {

@@ -125,6 +125,12 @@ impl NewPath<'_> {
         Error::new(ErrorCode::InvalidPath, message)
     }
 
+    /// As [`refused`](Self::refused), for what stands at the path now. The detail tells that it may
+    /// be moved away while the host runs.
+    fn occupied(&self, reason: &str, detail: &str) -> Error {
+        Error { detail: Some(detail.to_owned()), ..self.refused(reason) }
+    }
+
     fn failed(&self, error: &std::io::Error) -> Error {
         io_error(error, &format!("keep {} in `{}`", self.label, self.path.display()))
     }
@@ -155,9 +161,8 @@ impl NewPath<'_> {
                 return Err(self.refused("it has a `..` below a directory that does not exist"));
             }
             if !canonical.is_dir() {
-                return Err(
-                    self.refused("something other than a directory stands there: move it away")
-                );
+                let reason = "something other than a directory stands there: move it away";
+                return Err(self.occupied(reason, "ENOTDIR"));
             }
             let path = canonical.join(rest);
             if path.to_str().is_none() {
@@ -178,7 +183,8 @@ impl NewPath<'_> {
         };
         let (directory, name) = match absolute.canonicalize() {
             Ok(canonical) if !canonical.is_file() => {
-                return Err(self.refused("something other than a file stands there: move it away"));
+                let reason = "something other than a file stands there: move it away";
+                return Err(self.occupied(reason, "EISDIR"));
             }
             Ok(canonical) => {
                 let directory = canonical.parent().map(Path::to_owned);
@@ -198,6 +204,12 @@ impl NewPath<'_> {
         }
         Ok((directory, name))
     }
+}
+
+/// Whether an error of a grant comes from the file system as it is now, not from the path itself: the
+/// same grant may succeed later.
+pub(super) fn may_pass(error: &Error) -> bool {
+    error.detail.is_some()
 }
 
 fn is_missing(kind: ErrorKind) -> bool {
