@@ -16,11 +16,10 @@ pub(super) struct Setting {
 
 impl Setting {
     /// The value of a flag or else of its variable, such as `AGENT_MEMORY_LOCK_WAIT` for
-    /// `--lock-wait`.
+    /// `--lock-wait`. A flag whose value is empty or an unexpanded `${...}` is not left out: to read
+    /// it is an error, since a person or a client gave it for a reason.
     pub(super) fn of(flag: &str, given: Option<&OsString>) -> Option<Setting> {
-        let given = given
-            .filter(|value| is_set(value))
-            .map(|value| Setting { source: flag.to_owned(), value: value.clone() });
+        let given = given.map(|value| Setting { source: flag.to_owned(), value: value.clone() });
         let name = flag.trim_start_matches('-').replace('-', "_");
         given.or_else(|| Setting::variable(format!("AGENT_MEMORY_{}", name.to_uppercase())))
     }
@@ -41,7 +40,7 @@ impl Setting {
         form: &str,
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, Error> {
-        let value = self.value.to_str().and_then(read);
+        let value = self.value.to_str().filter(|_| is_set(&self.value)).and_then(read);
         value.ok_or_else(|| {
             let (source, value) = (&self.source, self.value.display());
             Error::usage(format!("`{source}` is `{value}`, which is not {form}"))
@@ -67,9 +66,10 @@ impl Setting {
 ///
 /// # Errors
 ///
-/// If it cannot be meant, as with an unexpanded variable. The message names `source`.
+/// If it is empty or cannot be meant, as with an unexpanded variable. The message names `source`.
 pub(super) fn checked_path(source: &str, value: &OsStr) -> Result<PathBuf, Error> {
     match path_mistake(&value.to_string_lossy()) {
+        None if !is_set(value) => Err(Error::usage(format!("`{source}` is empty: give a path"))),
         Some(mistake) => {
             Err(Error::usage(format!("`{source}` is `{}`, which {mistake}", value.display())))
         }
@@ -105,7 +105,8 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Empty text counts as not set, and so does an unexpanded `${...}`, which plugin manifests leave.
+/// Whether a value is more than empty text or one unexpanded `${...}`. Plugin manifests leave such
+/// values in variables, where they count as not set.
 pub(super) fn is_set(value: &OsStr) -> bool {
     let text = value.as_encoded_bytes().trim_ascii();
     let unexpanded = text.starts_with(b"${") && text.ends_with(b"}");
