@@ -16,10 +16,12 @@ pub(super) struct Setting {
 
 impl Setting {
     /// The value of a flag or else of its variable, such as `AGENT_MEMORY_LOCK_WAIT` for
-    /// `--lock-wait`. A flag whose value is empty or an unexpanded `${...}` is not left out: to read
-    /// it is an error, since a person or a client gave it for a reason.
+    /// `--lock-wait`. A flag whose value is an unexpanded `${...}` is not left out: to read it is an
+    /// error, since somebody meant a value.
     pub(super) fn of(flag: &str, given: Option<&OsString>) -> Option<Setting> {
-        let given = given.map(|value| Setting { source: flag.to_owned(), value: value.clone() });
+        let given = given
+            .filter(|value| !is_blank(value))
+            .map(|value| Setting { source: flag.to_owned(), value: value.clone() });
         let name = flag.trim_start_matches('-').replace('-', "_");
         given.or_else(|| Setting::variable(format!("AGENT_MEMORY_{}", name.to_uppercase())))
     }
@@ -66,10 +68,13 @@ impl Setting {
 ///
 /// # Errors
 ///
-/// If it is empty or cannot be meant, as with an unexpanded variable. The message names `source`.
+/// If it cannot be meant, as with an unexpanded variable. The message names `source`.
 pub(super) fn checked_path(source: &str, value: &OsStr) -> Result<PathBuf, Error> {
     match path_mistake(&value.to_string_lossy()) {
-        None if !is_set(value) => Err(Error::usage(format!("`{source}` is empty: give a path"))),
+        None if !is_set(value) => Err(Error::usage(format!(
+            "`{source}` is `{}`, which is an unexpanded variable: give the path itself",
+            value.display()
+        ))),
         Some(mistake) => {
             Err(Error::usage(format!("`{source}` is `{}`, which {mistake}", value.display())))
         }
@@ -105,9 +110,14 @@ impl TypedValueParser for Suggested {
     }
 }
 
+/// Whether a value is empty or spaces, as clients write what they leave out.
+pub(super) fn is_blank(value: &OsStr) -> bool {
+    value.as_encoded_bytes().trim_ascii().is_empty()
+}
+
 /// Whether a value is more than empty text or one unexpanded `${...}`. Plugin manifests leave such
 /// values in variables, where they count as not set.
-pub(super) fn is_set(value: &OsStr) -> bool {
+fn is_set(value: &OsStr) -> bool {
     let text = value.as_encoded_bytes().trim_ascii();
     let unexpanded = text.starts_with(b"${") && text.ends_with(b"}");
     !text.is_empty() && !unexpanded

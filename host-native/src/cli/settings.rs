@@ -1,6 +1,6 @@
 use super::options::{Choice, Every, ToolsetOptions, Writing};
 use super::program::{builder, description};
-use super::setting::{Setting, Suggested, checked_path, path_of};
+use super::setting::{Setting, Suggested, checked_path, is_blank, path_of};
 use super::value::{self, FIXED_CLOCK, FIXED_RANDOM, LOG_LEVEL, TIME_ZONE, UTC_OFFSET};
 use super::{Error, logging};
 use crate::enclosing_repository::repository_around;
@@ -142,8 +142,8 @@ struct Testing {
 impl Mounting {
     /// None if nothing is set.
     fn names(&self) -> Result<Option<Vec<String>>, Error> {
-        let given = &self.toolsets;
-        let flag = (!given.is_empty()).then(|| given.iter().fold(OsString::new(), joined));
+        let given: Vec<_> = self.toolsets.iter().filter(|name| !is_blank(name)).collect();
+        let flag = (!given.is_empty()).then(|| given.into_iter().fold(OsString::new(), joined));
         let setting = Setting::of("--toolset", flag.as_ref());
         let names = setting.map(|setting| {
             setting.read("a list of toolset names", |list| {
@@ -216,8 +216,10 @@ impl Reach {
     }
 
     fn set_zone(&self, mut builder: Builder) -> Result<Builder, Error> {
-        let zone_flag = self.time_zone.is_some();
-        let offset_flag = self.utc_offset.is_some();
+        let is_given =
+            |flag: &Option<OsString>| flag.as_deref().is_some_and(|flag| !is_blank(flag));
+        let zone_flag = is_given(&self.time_zone);
+        let offset_flag = is_given(&self.utc_offset);
         // Either option beats the variable of the other.
         let zone = Setting::of("--time-zone", self.time_zone.as_ref())
             .filter(|_| zone_flag || !offset_flag);
@@ -240,8 +242,9 @@ impl Reach {
     }
 
     fn allowed(&self) -> Result<Vec<PathBuf>, Error> {
-        let given = self.allow.iter().map(|directory| checked_path("--allow", directory));
-        let flags: Vec<_> = given.collect::<Result<_, _>>()?;
+        let given = self.allow.iter().filter(|directory| !is_blank(directory));
+        let flags: Vec<_> =
+            given.map(|directory| checked_path("--allow", directory)).collect::<Result<_, _>>()?;
         if !flags.is_empty() {
             return Ok(flags);
         }
