@@ -205,7 +205,7 @@ class FrameworkTests(ScratchTest):
 
     def test_a_memory_for_asyncio_serves_the_same_tools(self) -> None:
         memory = open_async_memory(allow=[self.repository], durability="relaxed")
-        self.addCleanup(memory._native.close)
+        self.addCleanup(memory._handle.close)
         script = Script([START], [append("- Async.")])
         self.run_agent(self.tools(memory), script)
         self.assertIn("- Async.", self.log_text())

@@ -3,10 +3,21 @@ from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 from . import toolsets
+from ._methods import AsyncLayers, AsyncRecords, AsyncSearch, AsyncSessions, AsyncStores, Layers, Records, Search, Sessions, Stores
 from .outcome import Outcome
 
 class Calls:
     def _ask(self, kind: str, *texts: str) -> Outcome[Any]: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def records(self) -> Records: ...
+    @property
+    def layers(self) -> Layers: ...
+    @property
+    def stores(self) -> Stores: ...
+    @property
+    def search(self) -> Search: ...
     @overload
     def call(
         self,
@@ -64,6 +75,12 @@ class Calls:
     @overload
     def call(
         self,
+        name: Literal["add_core_memory"],
+        arguments: toolsets.RecordsAddCoreMemoryInput,
+    ) -> Outcome[toolsets.RecordsAddCoreMemoryOutput]: ...
+    @overload
+    def call(
+        self,
         name: Literal["add_recent_learning"],
         arguments: toolsets.AddRecentLearningInput,
     ) -> Outcome[toolsets.AddRecentLearningOutput]: ...
@@ -89,6 +106,12 @@ class Calls:
     def call(
         self,
         name: Literal["records_update_memory"],
+        arguments: toolsets.RecordsUpdateMemoryInput,
+    ) -> Outcome[toolsets.RecordsUpdateMemoryOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["update_memory"],
         arguments: toolsets.RecordsUpdateMemoryInput,
     ) -> Outcome[toolsets.RecordsUpdateMemoryOutput]: ...
     @overload
@@ -137,6 +160,12 @@ class Calls:
     def call(
         self,
         name: Literal["layers_add_core_memory"],
+        arguments: toolsets.LayersAddCoreMemoryInput,
+    ) -> Outcome[toolsets.LayersAddCoreMemoryOutput]: ...
+    @overload
+    def call(
+        self,
+        name: Literal["add_core_memory"],
         arguments: toolsets.LayersAddCoreMemoryInput,
     ) -> Outcome[toolsets.LayersAddCoreMemoryOutput]: ...
     @overload
@@ -250,6 +279,12 @@ class Calls:
     @overload
     def call(
         self,
+        name: Literal["update_memory"],
+        arguments: toolsets.StoresUpdateMemoryInput,
+    ) -> Outcome[toolsets.StoresUpdateMemoryOutput]: ...
+    @overload
+    def call(
+        self,
         name: Literal["move_memory"],
         arguments: toolsets.MoveMemoryInput,
     ) -> Outcome[toolsets.MoveMemoryOutput]: ...
@@ -301,11 +336,20 @@ class Calls:
         name: Literal["search_memory"],
         arguments: toolsets.SearchMemoryInput,
     ) -> Outcome[toolsets.SearchMemoryOutput]: ...
-    @overload
-    def call(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...
+    def call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...
 
 class AsyncCalls:
     async def _ask(self, kind: str, *texts: str) -> Outcome[Any]: ...
+    @property
+    def sessions(self) -> AsyncSessions: ...
+    @property
+    def records(self) -> AsyncRecords: ...
+    @property
+    def layers(self) -> AsyncLayers: ...
+    @property
+    def stores(self) -> AsyncStores: ...
+    @property
+    def search(self) -> AsyncSearch: ...
     @overload
     async def call(
         self,
@@ -363,6 +407,12 @@ class AsyncCalls:
     @overload
     async def call(
         self,
+        name: Literal["add_core_memory"],
+        arguments: toolsets.RecordsAddCoreMemoryInput,
+    ) -> Outcome[toolsets.RecordsAddCoreMemoryOutput]: ...
+    @overload
+    async def call(
+        self,
         name: Literal["add_recent_learning"],
         arguments: toolsets.AddRecentLearningInput,
     ) -> Outcome[toolsets.AddRecentLearningOutput]: ...
@@ -388,6 +438,12 @@ class AsyncCalls:
     async def call(
         self,
         name: Literal["records_update_memory"],
+        arguments: toolsets.RecordsUpdateMemoryInput,
+    ) -> Outcome[toolsets.RecordsUpdateMemoryOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["update_memory"],
         arguments: toolsets.RecordsUpdateMemoryInput,
     ) -> Outcome[toolsets.RecordsUpdateMemoryOutput]: ...
     @overload
@@ -436,6 +492,12 @@ class AsyncCalls:
     async def call(
         self,
         name: Literal["layers_add_core_memory"],
+        arguments: toolsets.LayersAddCoreMemoryInput,
+    ) -> Outcome[toolsets.LayersAddCoreMemoryOutput]: ...
+    @overload
+    async def call(
+        self,
+        name: Literal["add_core_memory"],
         arguments: toolsets.LayersAddCoreMemoryInput,
     ) -> Outcome[toolsets.LayersAddCoreMemoryOutput]: ...
     @overload
@@ -549,6 +611,12 @@ class AsyncCalls:
     @overload
     async def call(
         self,
+        name: Literal["update_memory"],
+        arguments: toolsets.StoresUpdateMemoryInput,
+    ) -> Outcome[toolsets.StoresUpdateMemoryOutput]: ...
+    @overload
+    async def call(
+        self,
         name: Literal["move_memory"],
         arguments: toolsets.MoveMemoryInput,
     ) -> Outcome[toolsets.MoveMemoryOutput]: ...
@@ -600,5 +668,4 @@ class AsyncCalls:
         name: Literal["search_memory"],
         arguments: toolsets.SearchMemoryInput,
     ) -> Outcome[toolsets.SearchMemoryOutput]: ...
-    @overload
-    async def call(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...
+    async def call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...

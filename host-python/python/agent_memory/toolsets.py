@@ -10,6 +10,12 @@ from typing import Literal, TypedDict, Union
 
 Path = Union[str, "os.PathLike[str]"]
 
+#: The name that mounts a toolset; `all` mounts every one.
+ToolsetName = Literal["sessions", "records", "layers", "stores", "search", "all"]
+
+#: A place with a database.
+DatabasePlace = Literal["records", "layers"]
+
 
 class _StartSessionInput(TypedDict):
     """The input of `start_session`."""
