@@ -148,10 +148,7 @@ impl Memory {
 
     /// The messages that wait, each with its kind, its number and its contents, and whether none will
     /// come any more. It does not wait.
-    fn take<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Vec<(&'static str, u64, Bound<'py, PyAny>)>, bool)> {
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<(Vec<Contents<'py>>, bool)> {
         let (messages, has_ended) = self.messages.take();
         let messages: PyResult<_> = messages.into_iter().map(|of| for_python(py, of)).collect();
         Ok((messages?, has_ended))
@@ -256,6 +253,9 @@ fn open(
     let open = Open { memory, runtime, in_progress: watch::Sender::new(()) };
     Ok((open, messages, log, signal.into_raw_fd()))
 }
+
+/// The kind, the number and the contents of a message.
+type Contents<'py> = (&'static str, u64, Bound<'py, PyAny>);
 
 /// A message as its kind, its number and its contents. No code of Python runs.
 fn for_python(py: Python<'_>, message: Message) -> PyResult<(&'static str, u64, Bound<'_, PyAny>)> {
