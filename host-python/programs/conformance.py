@@ -88,11 +88,10 @@ def run(case: Case, start: Start, skipped: str | None) -> dict[str, Any]:
 
 def start(case: Case, scratch: Scratch) -> AgentMemory:
     zone = {"utc_offset": case.utc_offset} if case.time_zone is None else {"time_zone": case.time_zone}
-    options: Any = {**grants_of(case, scratch), **zone}
+    options: Any = {**grants_of(case, scratch), **zone, "toolsets": case.toolsets}
     memory = open_memory(
         **options,
         data_dir=scratch.data_dir,
-        toolsets=case.toolsets,
         models=case.models,
         **({} if case.embedder is None else {"embed_model": case.embedder["model"]}),
         clock={"now": case.now, "step": case.step_ms / 1000},

@@ -85,8 +85,12 @@ class SummaryTest(LayersScratch):
         ]
         for number, (answer, message) in enumerate(wrong):
             self.database = f"layers-{number}.db"
+
+            def summarize(_: SummaryRequest, answer: Any = answer) -> Any:
+                return answer
+
             with self.subTest(answer), self.assertLogs("agent_memory", "WARNING") as logged:
-                self.assertEqual(self.summary(lambda _, answer=answer: answer)[1], "built-in")
+                self.assertEqual(self.summary(summarize)[1], "built-in")
             self.assertIn(message, logged.output[0])
 
     def test_a_function_may_call_the_memory(self) -> None:

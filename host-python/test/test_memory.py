@@ -26,7 +26,7 @@ class CallTest(ScratchTest):
 
     def test_an_error_of_a_tool_is_an_outcome_that_a_model_can_read(self) -> None:
         with open_memory(allow=[self.repository]) as memory:
-            outcome = memory.call("append_entry", self.entry("x"))
+            outcome = memory.call_by_name("append_entry", self.entry("x"))
             self.assertEqual(outcome.result["error"], "SessionNotFound")
             assert outcome.error is not None
             self.assertEqual((outcome.error.category, outcome.error.code), ("not-found", "SessionNotFound"))

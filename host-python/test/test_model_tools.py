@@ -72,7 +72,7 @@ class ModelToolsTest(ScratchTest):
         memory = self.open(toolsets=["all"])
         memory.call("records_add_core_memory", {"agent_id": "plato", "content": "The port is 1."})
         memory.call("layers_add_core_memory", {"agent_id": "plato", "memory": "The port is 2."})
-        memory.call("start_session", {**self.log, "agent_name": "plato"})
+        memory.sessions.start_session(agent_name="plato")
         memory.call("add_memory", {"store": "academy", "path": "ports", "content": "The port is 3."})
         memory.call("add_memory", {"store": "team", "path": "notes", "content": "Nothing yet."})
         tools = self.tools(memory, store="team")

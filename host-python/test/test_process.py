@@ -186,7 +186,9 @@ class ProcessTest(ScratchTest):
                     directory = self.directory / f"{kind}-{then}-{number}"
                     directory.mkdir()
                     ran = self.run_python(ENDS, kind, then, str(directory))
-                    self.assertEqual((ran.returncode, ran.stderr), (0, ""), (kind, then))
+                    self.assertEqual(ran.returncode, 0, (kind, then, ran.stderr))
+                    # An error is told, also at the end.
+                    self.assertEqual("no credit" in ran.stderr, then == "raises", (kind, then, ran.stderr))
 
     def test_a_process_ends_while_a_function_goes_on(self) -> None:
         for kind in ("summarize", "embed"):

@@ -23,9 +23,9 @@ def use(memory: AgentMemory, name: str, arguments: dict[str, Any]) -> None:
     memory.call("start_session", {"agent": "ada"})  # error
     memory.call("start_session", {"agent_name": 7})  # error
     memory.call("start_session")  # error
-    memory.call("list_sessions")
+    memory.call("get_memory_stats")
     memory.call("add_core_memory", {"content": "x"}).value["id"]
-    memory.call("add_core_memory", {"agent_id": "ada", "memory": "x"}).value["agent_id"]
+    memory.call("add_core_memory", {"agent_id": "ada", "memory": "x"}).value["warnings"]
     memory.call("add_core_memory", {"contents": "x"})  # error
     memory.call(name, arguments)  # error
     memory.call_by_name(name, arguments)

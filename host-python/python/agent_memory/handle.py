@@ -150,18 +150,20 @@ def _ask_function(native: _native.Memory, number: int, kind: str, function: Func
     try:
         native.reply(number, function(*arguments), None)
     except BaseException as error:
-        if _has_ended.is_set():
-            # A function fails when it starts a thread now, for example. The next program asks again.
-            native.give_up()
-            return
         import traceback
 
         text = traceback.format_exception_only(error)[-1].strip()
+        if _has_ended.is_set():
+            # It fails if it starts a thread now, for example.
+            _log(WARNING, f"`{kind}` failed while the program ended, and is left for the next one: {text}")
+            native.give_up()
+            return
         native.reply(number, None, text.encode(errors="backslashreplace").decode())
         _log(DEBUG, f"`{kind}` raised", error)
 
 
-DEBUG = 10
+#: Levels of `logging`.
+DEBUG, WARNING = 10, 30
 
 
 def _log(level: int, text: str, error: BaseException | None = None) -> None:
