@@ -313,7 +313,15 @@ impl Builder {
                 let offset = Offset::from_seconds(minutes * 60);
                 Ok(Some(TimeZone::fixed(offset.expect("it is less than a day"))))
             }
-            (None, None) => Ok(None),
+            (None, None) => {
+                if let Err(error) = TimeZone::try_system() {
+                    tracing::warn!(
+                        "the time zone of this machine is not known ({error}), so days are those of \
+                         UTC: correct `TZ`, or give `--time-zone`"
+                    );
+                }
+                Ok(None)
+            }
         }
     }
 

@@ -56,6 +56,14 @@ fn a_time_zone_gives_today_and_excludes_a_fixed_offset() {
 }
 
 #[test]
+fn a_time_zone_of_the_machine_that_is_not_known_is_told() {
+    let output = start(&Repository::new(), &[], &[("TZ", "Nowhere/X")]);
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("UTC: correct `TZ`, or give `--time-zone`"), "{told}");
+}
+
+#[test]
 fn empty_values_and_unexpanded_variables_count_as_not_set() {
     let variables = [
         (CLOCK, NOON),
