@@ -215,7 +215,9 @@ fn a_database_file_is_below_the_data_directory_or_where_its_option_says() {
     let mut add = agent_memory(&repository.root());
     let output = add.args(["layers", "get_recent_memories", r#"{"agent_id": "aristotle"}"#]);
     let output = output.args(["--layers-db", "flag"]).output().expect("it runs");
-    assert_eq!(output.status.code(), Some(2), "a directory: {output:?}");
+    assert_eq!(output.status.code(), Some(3), "a directory: {output:?}");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("something other than a file stands there: move it away"), "{told}");
 }
 
 #[test]

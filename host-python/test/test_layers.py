@@ -74,7 +74,7 @@ class SummaryTest(LayersScratch):
         self.assertEqual(summarizer, "built-in")
         self.assertIn("One; Two.", summary)
         [message] = [record.getMessage() for record in logged.records]
-        self.assertRegex(message, "^the built-in summary is used .*: `function`: ValueError: no model today$")
+        self.assertRegex(message, '^the built-in summary is used .*: "`function`: ValueError: no model today"$')
 
     def test_a_wrong_answer_of_the_function_is_told(self) -> None:
         wrong: list[tuple[Any, str]] = [

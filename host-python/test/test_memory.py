@@ -38,7 +38,7 @@ class CallTest(ScratchTest):
     def test_a_method_takes_keywords_and_returns_the_result_or_raises(self) -> None:
         with open_memory(allow=[self.repository], toolsets=["all"], data_dir=self.directory) as memory:
             self.assertTrue(memory.sessions.start_session(agent_name="aristotle")["created"])
-            read = memory.sessions.read_session(agent_name="aristotle", from_=0)
+            read = memory.sessions.read_session(agent_name="aristotle", from_=1)
             self.assertIn("session_file", read)
             # Two toolsets have a tool of this name.
             memory.records.add_core_memory(content="The port is 1.")

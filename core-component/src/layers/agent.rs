@@ -2,7 +2,7 @@
 
 use super::agents::names;
 use super::error::{Code, Error};
-use super::place::{DATABASE, LABEL};
+use super::place::{database, existing_database};
 use super::settings::LayersSettings;
 use super::sqlite::{Reader, Writer};
 use super::uri::summary_uri;
@@ -10,8 +10,7 @@ use crate::context::Context;
 use crate::existing;
 use crate::follow_up::FollowUp;
 use crate::names::AgentName;
-use crate::storage::database::{Connection, Kind, Mode};
-use crate::storage::{self, ErrorCode, Place};
+use crate::storage::database::{Connection, Mode};
 use crate::tool::Call;
 
 /// The memories of one agent.
@@ -118,22 +117,5 @@ impl<'a> Agent<'a> {
     /// The scope of the write lock that a change takes. Names that differ only in case share one.
     pub fn scope(&self) -> String {
         self.name.to_ascii_lowercase()
-    }
-}
-
-fn database<'a>(
-    call: &'a Call<'_>,
-    create: bool,
-) -> Result<Box<dyn Connection + 'a>, storage::Error> {
-    call.storage.open_database(&Place::named(LABEL), DATABASE, Kind::Kept, create)
-}
-
-/// The database, or none if it does not exist.
-pub(super) fn existing_database<'a>(
-    call: &'a Call<'_>,
-) -> Result<Option<Box<dyn Connection + 'a>>, Error> {
-    match database(call, false) {
-        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
-        opened => Ok(Some(opened?)),
     }
 }

@@ -1,7 +1,7 @@
 //! The agents of the database, to complete a name.
 
-use super::agent::existing_database;
 use super::error::Error;
+use super::place::existing_database;
 use super::sqlite::agent_names;
 use crate::prompt::Partial;
 use crate::storage::database::Mode;

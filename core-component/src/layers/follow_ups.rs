@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::agent::{Agent, existing_database};
+use super::agent::Agent;
 use super::batch::{Composted, ask, compost, follow_up};
 use super::error::{Code, Error};
+use super::place::existing_database;
 use super::settings::LayersSettings;
 use super::sqlite::{Writer, agent_of, lease, waiting};
 use super::summarize::MAX_SUMMARY;

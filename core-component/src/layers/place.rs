@@ -1,5 +1,9 @@
 //! The place of the layers.
 
+use super::error::Error;
+use crate::storage::database::{Connection, Kind};
+use crate::storage::{self, ErrorCode, Place};
+use crate::tool::Call;
 use crate::toolset::{DatabaseDescription, PlaceDescription, PlaceKind};
 
 /// Its label.
@@ -20,3 +24,21 @@ pub(super) const FILE: PlaceDescription = PlaceDescription {
     missing: "this host has no database for layers: set one, or mount the toolset `layers` where \
               there is a data directory",
 };
+
+/// The database, which `create` makes if it is missing.
+pub(super) fn database<'a>(
+    call: &'a Call<'_>,
+    create: bool,
+) -> Result<Box<dyn Connection + 'a>, storage::Error> {
+    call.storage.open_database(&Place::named(LABEL), DATABASE, Kind::Kept, create)
+}
+
+/// The database, or none if it does not exist.
+pub(super) fn existing_database<'a>(
+    call: &'a Call<'_>,
+) -> Result<Option<Box<dyn Connection + 'a>>, Error> {
+    match database(call, false) {
+        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
+}

@@ -32,6 +32,7 @@ pub(super) struct Input {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = crate::tool::without_required)]
 pub(super) struct Output {
     success: bool,
     #[schemars(with = "String")]

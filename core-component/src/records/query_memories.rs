@@ -15,7 +15,7 @@ use crate::words::fold;
 
 pub(super) struct QueryMemories;
 
-/// Finds memories that match all given filters. Not an access.
+/// Finds memories that match all filters. Not an access.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Query memories")]
@@ -34,7 +34,7 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(length(max = 10))]
     tags: Vec<String>,
-    /// Parts of words, each of them in content, category or tags.
+    /// Parts of words, each in content, category or tags.
     #[schemars(length(max = 200))]
     search: Option<String>,
     /// Its weight.

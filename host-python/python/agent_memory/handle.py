@@ -150,9 +150,7 @@ def _ask_function(native: _native.Memory, number: int, kind: str, function: Func
     try:
         native.reply(number, function(*arguments), None)
     except BaseException as error:
-        import traceback
-
-        text = traceback.format_exception_only(error)[-1].strip()
+        text = f"{type(error).__name__}: {error}"
         if _has_ended.is_set():
             # It fails if it starts a thread now, for example.
             _log(WARNING, f"`{kind}` failed while the program ended, and is left for the next one: {text}")

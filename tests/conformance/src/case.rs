@@ -387,10 +387,12 @@ impl Case {
         }
     }
 
-    /// The store that a case of `stores` is about: the given one, or the one of its first step.
+    /// The store that a case of `stores` is about: the given one, the one of its first step, or the
+    /// first of its caller.
     pub fn store(&self) -> &str {
         let named = self.text.steps.iter().find_map(|step| step.arguments()["store"].as_str());
-        self.given_stores().first().copied().or(named).unwrap_or("memory")
+        let reached = || self.text.caller.stores.as_ref()?.first().map(String::as_str);
+        self.given_stores().first().copied().or(named).or_else(reached).unwrap_or("memory")
     }
 
     /// The statements that make the database of layers before the first step. Empty if there is no
