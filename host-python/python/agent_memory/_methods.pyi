@@ -260,7 +260,7 @@ class Records(Toolset):
         sort_by: Literal["created_at", "updated_at", "accessed_at", "importance", "access_count"] = ...,
         sort_order: Literal["asc", "desc"] = ...,
     ) -> toolsets.QueryMemoriesOutput:
-        r"""Finds memories that match all given filters. Not an access.
+        r"""Finds memories that match all filters. Not an access.
 
         Arguments:
 
@@ -268,7 +268,7 @@ class Records(Toolset):
         ids: Only these.
         type: What it is about.
         tags: All of them, exactly.
-        search: Parts of words, each of them in content, category or tags.
+        search: Parts of words, each in content, category or tags.
         importance: Its weight.
         category: Exactly this.
         archived: Include archived ones.
@@ -1147,7 +1147,7 @@ class AsyncRecords(AsyncToolset):
         sort_by: Literal["created_at", "updated_at", "accessed_at", "importance", "access_count"] = ...,
         sort_order: Literal["asc", "desc"] = ...,
     ) -> toolsets.QueryMemoriesOutput:
-        r"""Finds memories that match all given filters. Not an access.
+        r"""Finds memories that match all filters. Not an access.
 
         Arguments:
 
@@ -1155,7 +1155,7 @@ class AsyncRecords(AsyncToolset):
         ids: Only these.
         type: What it is about.
         tags: All of them, exactly.
-        search: Parts of words, each of them in content, category or tags.
+        search: Parts of words, each in content, category or tags.
         importance: Its weight.
         category: Exactly this.
         archived: Include archived ones.

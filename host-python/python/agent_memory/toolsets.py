@@ -634,7 +634,7 @@ class QueryMemoriesInput(TypedDict, total=False):
     #: All of them, exactly.
     tags: list[str]
 
-    #: Parts of words, each of them in content, category or tags.
+    #: Parts of words, each in content, category or tags.
     search: str
 
     #: Its weight.
@@ -802,7 +802,7 @@ class DeleteMemoryInput(_DeleteMemoryInput, total=False):
     permanent: bool
 
 
-class _DeleteMemoryOutput(TypedDict):
+class DeleteMemoryOutput(TypedDict, total=False):
     """The output of `delete_memory`."""
 
     success: bool
@@ -810,10 +810,6 @@ class _DeleteMemoryOutput(TypedDict):
     action: str
 
     id: str
-
-
-class DeleteMemoryOutput(_DeleteMemoryOutput, total=False):
-    """The output of `delete_memory`."""
 
     note: str
 
