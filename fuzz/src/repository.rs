@@ -36,7 +36,7 @@ pub const RECORDS_CONTEXT: &str =
 pub const STORES_CONTEXT: &str =
     r#"{"settings": {"toolsets": ["stores"]}, "now": "2025-01-20T10:00:00.000Z", "seed": 1}"#;
 
-const ERRORS: [&str; 26] = [
+const ERRORS: [&str; 28] = [
     "InvalidInput",
     "InvalidSection",
     "InvalidContent",
@@ -46,6 +46,7 @@ const ERRORS: [&str; 26] = [
     "SchemaInvalid",
     "MalformedLog",
     "Busy",
+    "Conflict",
     "PermissionDenied",
     "StorageError",
     "INVALID_INPUT",
@@ -56,6 +57,7 @@ const ERRORS: [&str; 26] = [
     "LIMIT_EXCEEDED",
     "INTERNAL_ERROR",
     "BUSY",
+    "CONFLICT",
     "INVALID_PATH",
     "STORE_NOT_FOUND",
     "CATEGORY_NOT_FOUND",
