@@ -22,7 +22,7 @@ fn default_settings() -> Settings {
 }
 
 /// The answer is a result that fits the listed schema, a documented error, or a refused request.
-/// Arguments are invalid if and only if JSON or the listed schema refuses them.
+/// Arguments are invalid if and only if JSON refuses them, or the listed schema what they mean.
 pub fn run(input: &[u8]) {
     let [name, arguments, context] = parts(input).map(String::from_utf8_lossy);
     let name = name.trim();
@@ -50,7 +50,19 @@ pub fn run(input: &[u8]) {
     let tool = tool.expect("an unlisted tool answers");
     let fields = object(&arguments).unwrap_or_default();
     let input = &tool["inputSchema"];
-    let violated = violations(input, input, &Value::Object(fields.clone()));
+    let mut meant = meant(input, &fields);
+    for (names, only) in
+        [(&["agent_name", "agent_id"][..], &context.agents), (&["store"], &context.stores)]
+    {
+        let [only] = only.as_deref().unwrap_or_default() else { continue };
+        for name in names.iter().filter(|name| input["properties"].get(**name).is_some()) {
+            let is_given = meant.get(*name).is_some_and(|value| !value.is_null());
+            if !is_given {
+                meant.insert((*name).to_owned(), only.as_str().into());
+            }
+        }
+    }
+    let violated = violations(input, input, &Value::Object(meant));
     match answer {
         Ok(result) => {
             assert!(violated.is_empty(), "a result in spite of invalid arguments: {violated:?}");
@@ -72,6 +84,46 @@ pub fn run(input: &[u8]) {
             let has_details = is_input && error.details > 0;
             assert!(has_details || !is_schema_error, "{error:?}");
         }
+    }
+}
+
+/// The arguments as a client means them: without optional ones that are null, or empty where the schema
+/// refuses that, and with the values of other types that texts stand for.
+fn meant(schema: &Value, fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut meant = Map::new();
+    for (name, value) in fields {
+        let Some(property) = schema["properties"].get(name) else {
+            meant.insert(name.clone(), value.clone());
+            continue;
+        };
+        let is_accepted = violations(schema, property, value).is_empty();
+        let required = schema["required"].as_array().into_iter().flatten();
+        let is_optional = required.filter(|required| *required == name).count() == 0;
+        let says_nothing = value.is_null() || *value == Value::from("");
+        if is_accepted || !(is_optional && says_nothing) {
+            meant.insert(name.clone(), value_of(property, value));
+        }
+    }
+    meant
+}
+
+fn value_of(property: &Value, value: &Value) -> Value {
+    let kind = property["type"].as_str().unwrap_or_default();
+    let parsed = match value {
+        Value::String(text) if kind == "boolean" => {
+            serde_json::from_str(&text.trim().to_ascii_lowercase()).ok()
+        }
+        Value::String(text) if kind != "string" => serde_json::from_str(text.trim()).ok(),
+        _ => None,
+    };
+    let parsed = parsed.unwrap_or_else(|| value.clone());
+    let whole = parsed.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9.0e15);
+    match (kind, whole) {
+        ("integer", Some(number)) => (number as i64).into(),
+        ("array", _) if parsed.is_array() => parsed,
+        ("object", _) if parsed.is_object() => parsed,
+        ("boolean", _) if parsed.is_boolean() => parsed,
+        _ => value.clone(),
     }
 }
 
