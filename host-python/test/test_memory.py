@@ -36,14 +36,18 @@ class CallTest(ScratchTest):
             self.assertIs(raised.exception, outcome.error)
 
     def test_a_method_takes_keywords_and_returns_the_result_or_raises(self) -> None:
-        with open_memory(allow=[self.repository], toolsets=["all"], data_dir=self.directory) as memory:
+        settings = {"records": {"directory": str(self.directory / "records")}}
+        options: Any = {"toolsets": ["all"], "data_dir": self.directory, "settings": settings}
+        with open_memory(allow=[self.repository], **options) as memory:
             self.assertTrue(memory.sessions.start_session(agent_name="aristotle")["created"])
             read = memory.sessions.read_session(agent_name="aristotle", from_=1)
             self.assertIn("session_file", read)
             # Two toolsets have a tool of this name.
             memory.records.add_core_memory(content="The port is 1.")
             memory.layers.add_core_memory(agent_id="ada", memory="The port is 2.")
-            self.assertEqual(len(memory.search.search_memory(query="port")["hits"]), 2)
+            for agent, text in [("default", "The port is 1."), ("ada", "The port is 2.")]:
+                hits = memory.search.search_memory(query="port", agent=agent)["hits"]
+                self.assertEqual([hit["passage"] for hit in hits], [text])
             with self.assertRaises(ToolError) as raised:
                 memory.sessions.append_entry(agent_name="aristotle", section="None", content="x")
             self.assertEqual(raised.exception.category, "invalid")
