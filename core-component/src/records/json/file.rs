@@ -9,7 +9,6 @@ use super::layout::{record_text, without_byte_order_mark};
 use super::path::file_path;
 use super::record::{Record, RecordError};
 use super::scan::{Flaw, Member, Scanner, unquoted};
-use super::unreadable::{DUPLICATE_ID, Unreadable};
 use crate::records::candidates::{Candidates, of_all};
 use crate::records::error::{Code, Error};
 use crate::records::memory::{Kind, Memory};
@@ -46,6 +45,12 @@ pub(super) struct Array {
 
 /// A record's type, and its index in the array of that type.
 pub(super) type RecordIndex = (Kind, usize);
+
+/// A record that cannot be read, and why.
+type Unreadable = (RecordIndex, RecordError);
+
+/// The reason of a record whose id an earlier memory has.
+const DUPLICATE_ID: &str = "an `id` that another memory has, too";
 
 impl JsonFile {
     /// Reads an agent's file. Returns `None` if there is no file.

@@ -12,12 +12,6 @@ const MAX_NAMED: usize = 3;
 /// A longer id is not shown: another program may have written any text.
 const MAX_ID: usize = 64;
 
-/// A record that cannot be read, and why.
-pub(super) type Unreadable = (RecordIndex, RecordError);
-
-/// The reason of a record whose id an earlier memory has.
-pub(super) const DUPLICATE_ID: &str = "an `id` that another memory has, too";
-
 impl JsonFile {
     /// The warning about the records that cannot be read, if there are any: how many they are, and
     /// the first with their place and what is wrong.
