@@ -36,7 +36,7 @@ pub(super) struct Output {
     // For `from`, to read on; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
-    /// Where to look instead, if there are none.
+    // Where to look instead, if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }

@@ -24,7 +24,7 @@ pub(super) struct Output {
     task: Option<String>,
     started_at: Option<Timestamp>,
     updated_at: Option<Timestamp>,
-    /// Where to look instead, if there is none.
+    // Where to look instead, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }

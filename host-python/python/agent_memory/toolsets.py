@@ -1313,7 +1313,6 @@ class GetCoreMemoriesOutput(_GetCoreMemoriesOutput, total=False):
 
     next: int
 
-    #: Where to look instead, if there are none.
     note: str
 
 
@@ -1357,7 +1356,6 @@ class GetRecentMemoriesOutput(_GetRecentMemoriesOutput, total=False):
 
     next: int
 
-    #: Where to look instead, if there are none.
     note: str
 
 
@@ -1381,7 +1379,6 @@ class _GetCurrentTaskOutput(TypedDict):
 class GetCurrentTaskOutput(_GetCurrentTaskOutput, total=False):
     """The output of `get_current_task`."""
 
-    #: Where to look instead, if there is none.
     note: str
 
 
