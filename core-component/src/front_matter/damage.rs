@@ -1,9 +1,11 @@
 //! Front matter that is no YAML: whether it was meant as a mapping, which of its keys can be read, and
 //! how to mend it.
 
-use super::MAX_NODES;
 use crate::text::{excerpt, lines};
 use crate::yaml::{self, Node, YamlError};
+
+/// The maximum number of keys and values in front matter.
+pub(super) const MAX_NODES: usize = 10_000;
 
 /// The most words of a key of which a person thinks as one.
 const MAX_WORDS: usize = 2;

@@ -4,7 +4,7 @@ mod damage;
 
 use std::ops::Range;
 
-use damage::{is_like_collection, is_like_mapping, readable_entries, with_repair};
+use damage::{MAX_NODES, is_like_collection, is_like_mapping, readable_entries, with_repair};
 
 use crate::storage::Splice;
 use crate::text::{line_after, lines};
@@ -12,9 +12,6 @@ use crate::yaml::{self, Editor, New, Node, YamlError};
 
 /// The maximum length of front matter in bytes.
 const MAX_BYTES: usize = 1 << 20;
-
-/// The maximum number of keys and values in front matter.
-const MAX_NODES: usize = 10_000;
 
 const FENCE: &str = "---";
 
