@@ -106,7 +106,7 @@ impl Error {
         }
     }
 
-    /// The document or record is no longer that of the caller's `version`.
+    /// The document or record was changed after the caller read its `version`.
     pub fn conflict(what: &str, tool: &str) -> Self {
         let message = conflict_message(what, tool);
         Self::at(Code::Conflict, message, "version", "the version that a read returns now".into())

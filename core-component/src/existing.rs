@@ -1,5 +1,5 @@
-//! What an answer says of the names that exist when a call finds nothing, or names something that its
-//! caller may not use. Names that the caller may not use are in no answer.
+//! The words of an answer about the names that exist, for a call that finds nothing or names something
+//! that its caller may not use. Names that the caller may not use are in no answer.
 
 use std::collections::BTreeSet;
 

@@ -43,7 +43,7 @@ pub(crate) fn count(text: &str) -> usize {
     text.chars().count()
 }
 
-/// What the argument `from` takes.
+/// The values that the argument `from` takes, in words.
 pub(crate) const FROM_ACCEPTED: &str = "`next` of the page before";
 
 /// The message for a page that would begin behind the text.

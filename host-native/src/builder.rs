@@ -232,8 +232,9 @@ impl Builder {
     /// # Errors
     ///
     /// [`BuildError`]: an unknown toolset or setting, a value that a setting does not accept, a
-    /// repository to grant that is not a directory, an unknown time zone, an offset from UTC of a day or more or
-    /// beside a time zone, or a machine that cannot run the component's code.
+    /// repository to grant that is not a directory, an unknown time zone, an offset from UTC of a day
+    /// or more or beside a time zone, or a machine that cannot run the component's code. A place whose
+    /// path something of another kind occupies is no error here: only the calls that need it fail.
     pub fn build(mut self) -> Result<AgentMemory, BuildError> {
         let zone = self.zone()?;
         if let Some(directory) = &self.data_directory {

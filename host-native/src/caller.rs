@@ -19,8 +19,8 @@ pub struct Caller {
     pub vector: Option<EmbeddedText>,
 }
 
-/// What a caller may use and hear of, in results, notes, completions, counts and errors. By default
-/// everything.
+/// The agents and stores that a caller may use and hear of, in results, notes, completions, counts and
+/// errors. By default all.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     /// The only agents, or all. With exactly one, a request that names no agent is for that one.

@@ -269,7 +269,8 @@ fn for_python(py: Python<'_>, message: Message) -> PyResult<Told<'_>> {
             ("error", number, error.into_bound_py_any(py)?)
         }
         Message::Question(number, Question::Summary(request)) => {
-            let (prompt, left) = (request.prompt(), left(request.deadline));
+            let prompt = request.prompt();
+            let left = left(request.deadline);
             let SummaryRequest { instructions, memories, max_characters, .. } = request;
             let question = (instructions, memories, max_characters, prompt, left);
             ("summarize", number, question.into_bound_py_any(py)?)

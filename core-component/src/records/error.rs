@@ -26,7 +26,7 @@ impl Error {
         Self::new(Code::NotFound, message)
     }
 
-    /// Refuses a change of a memory that is no longer what the caller read.
+    /// Refuses to change a memory that was changed after the caller read it.
     ///
     /// # Errors
     ///

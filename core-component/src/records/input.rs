@@ -6,7 +6,6 @@ use serde::Deserialize;
 use super::error::Error;
 use crate::input::{distinct_lines, one_line};
 use crate::names::AgentName;
-use crate::tool::Call;
 
 /// The agent of a call that names no agent (spec 001).
 pub(super) const DEFAULT_AGENT: &str = "default";
@@ -18,16 +17,14 @@ pub(super) fn default_agent() -> AgentName {
 /// The agent that a tool stores a memory for.
 pub(super) struct WriteAgent {
     pub name: AgentName,
-    /// Says that the call named no agent, unless the caller can name no other one.
+    /// Says that the call named no agent.
     pub note: Option<String>,
 }
 
 impl WriteAgent {
-    /// The named agent, or `default`.
-    pub fn new(call: &Call<'_>, named: Option<AgentName>) -> Self {
-        let is_pinned = call.context.agents.as_ref().is_some_and(|agents| agents.len() == 1);
-        let is_told = named.is_none() && !is_pinned;
-        let note = is_told.then(|| {
+    /// The named agent, or `default`. A caller with exactly one agent always names it.
+    pub fn new(named: Option<AgentName>) -> Self {
+        let note = named.is_none().then(|| {
             format!("stored for agent `{DEFAULT_AGENT}`: give `agent_id` to name another")
         });
         Self { name: named.unwrap_or_else(default_agent), note }

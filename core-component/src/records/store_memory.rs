@@ -102,7 +102,7 @@ fn update(
     id: &str,
     update: Update,
 ) -> Result<Stored, Error> {
-    let WriteAgent { name, note } = WriteAgent::new(call, agent_id);
+    let WriteAgent { name, note } = WriteAgent::new(agent_id);
     let agent = Agent::open(call, &name)?;
     let Update { kind, importance, .. } = update;
     let content = update.content.as_deref().map(content).transpose()?;

@@ -34,15 +34,16 @@ pub(super) struct Directory {
     pub subcategories: BTreeSet<String>,
     /// Markdown files whose names are no slugs.
     pub others: Vec<String>,
-    /// What is in the place of a memory's file or a subcategory and is none.
+    /// The entries of the directory that have the name of a memory's file or of a subcategory, and
+    /// are neither.
     pub misplaced: Vec<Misplaced>,
 }
 
-/// An entry of a category's directory that has the name of a memory's file or a subcategory and is
-/// none.
+/// An entry of a category's directory that has the name of a memory's file or of a subcategory, and
+/// is neither.
 pub(super) struct Misplaced {
     pub name: String,
-    /// What it is and what to do, to follow its path.
+    /// The kind of the entry and the remedy, as the end of a sentence that begins with its path.
     pub what: &'static str,
 }
 

@@ -226,9 +226,10 @@ impl Reach {
         let offset = Setting::of("--utc-offset", self.utc_offset.as_ref())
             .filter(|_| offset_flag || !zone_flag);
         if let (Some(zone), Some(offset)) = (&zone, &offset) {
-            let (zone, offset) = (zone.source(), offset.source());
             return Err(Error::usage(format!(
-                "`{zone}` and `{offset}` are both given: leave one of them out"
+                "`{}` and `{}` are both given: leave one of them out",
+                zone.source(),
+                offset.source()
             )));
         }
         if let Some(zone) = zone {
