@@ -99,7 +99,7 @@ fn meant(schema: &Value, fields: &Map<String, Value>) -> Map<String, Value> {
         let is_accepted = violations(schema, property, value).is_empty();
         let required = schema["required"].as_array().into_iter().flatten();
         let is_optional = required.filter(|required| *required == name).count() == 0;
-        let says_nothing = value.is_null() || *value == Value::from("");
+        let says_nothing = value.is_null() || value.as_str() == Some("");
         if is_accepted || !(is_optional && says_nothing) {
             meant.insert(name.clone(), value_of(property, value));
         }
