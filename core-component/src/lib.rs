@@ -26,11 +26,11 @@ mod answer;
 #[cfg(all(target_arch = "wasm32", feature = "component"))]
 mod component;
 pub mod context;
-mod document_index;
 mod error;
 mod existing;
 mod follow_up;
 mod front_matter;
+mod index;
 mod input;
 mod layers;
 mod markdown;

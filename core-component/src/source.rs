@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::document_index::Indexed;
+use crate::index::{Facts, Index, Known, Written};
 use crate::names::AgentName;
 use crate::ranking::{Corpus, Counts, Match, Query, Ranked, Vector};
 use crate::time::{Date, Timestamp};
@@ -26,6 +26,8 @@ pub(crate) struct Request {
     pub to: Option<Timestamp>,
     /// The zone of days.
     pub zone: Zone,
+    /// The moment of the call.
+    pub now: Timestamp,
     /// Whether archived and expired entries can be hits, and summaries of entries that are gone.
     pub include_archived: bool,
     /// Whether documents are read even if an index knows them.
@@ -113,9 +115,31 @@ pub(crate) struct Entry {
     pub similarity: Option<f64>,
     /// The call that reads the rest, or what stands around it.
     pub read: Option<ReadCall>,
+    /// Whether that call begins at the passage that a hit shows.
+    pub is_read_from_passage: bool,
     /// Where the entry is, if it comes from an index. Then only the moment and the day, the importance
     /// and whether it is archived are set here.
     pub unread: Option<Unread>,
+}
+
+impl Entry {
+    /// What the facts of its document say of an entry.
+    pub fn of(facts: Facts, zone: &Zone, now: Timestamp) -> Self {
+        let Facts { written, expires_at, importance, is_archived } = facts;
+        let (created_at, day) = match written {
+            Some(Written::At(moment)) => (Some(moment), None),
+            Some(Written::On(day)) => (Some(zone.start_of(day)), Some(day)),
+            None => (None, None),
+        };
+        let is_expired = expires_at.is_some_and(|expires_at| expires_at <= now);
+        let is_archived = is_archived || is_expired;
+        Self { created_at, day, importance, is_archived, ..Self::default() }
+    }
+
+    /// The texts that it is found by.
+    pub fn texts(&self) -> [&str; 2] {
+        [&self.about, &self.text]
+    }
 }
 
 /// An entry that is still to be read: its document, and its index among the document's entries.
@@ -131,8 +155,8 @@ pub(crate) struct UnreadDocument {
     pub owner: usize,
     /// As a hit shows it.
     pub path: String,
-    /// The version that the index has.
-    pub version: String,
+    /// The number of the version that the index has.
+    pub version: i64,
 }
 
 /// The entries of a document in order, with its version.
@@ -290,7 +314,7 @@ impl<'a> Entries<'a> {
         let can_be_hit = self.request.admits_entry(&entry);
         self.note_undated(&entry, &counts);
         let owner = self.owners.len() - 1;
-        self.corpus.add_counted(counts, matches, can_be_hit.then_some((owner, entry)));
+        self.corpus.add_counted(&counts, matches, can_be_hit.then_some((owner, entry)));
     }
 
     /// Begins a run if the next entry was kept long after the last one, or before it.
@@ -305,32 +329,33 @@ impl<'a> Entries<'a> {
 
     /// Adds an entry of the last owner.
     pub fn add(&mut self, entry: Entry) {
+        let counts = self.request.query.count(entry.texts());
+        self.add_with(entry, &counts);
+    }
+
+    fn add_with(&mut self, entry: Entry, counts: &Counts) {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += 1;
-        let mut counts = self.request.query.count(&entry.text);
-        counts.add(&self.request.query.count(&entry.about));
         let can_be_hit = self.request.admits_entry(&entry);
-        self.note_undated(&entry, &counts);
+        self.note_undated(&entry, counts);
         self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
     }
 
-    /// Adds the entries of a document of the last owner as an index has them. `entry` gives what the
-    /// ranking needs of the entry with this index in the document.
-    pub fn add_indexed(&mut self, path: String, indexed: Indexed, entry: impl Fn(usize) -> Entry) {
-        self.count(indexed.entries() as u64, &indexed.with_term());
-        if indexed.is_without_match() {
-            return;
+    /// Adds the entries of a document of the last owner as an index has them.
+    pub fn add_known(&mut self, path: String, index: &Index<'_>, known: Known) {
+        if !index.has_match(known) {
+            let none = vec![0; self.request.query.terms().len()];
+            return self.count(index.number_of_entries(known) as u64, &none);
         }
         let (document, owner) = (self.documents.len(), self.owners.len() - 1);
-        let version = indexed.version.clone();
-        self.documents.push(UnreadDocument { owner, path, version });
-        for (at, (counts, begins_run)) in indexed.counts().enumerate() {
+        self.documents.push(UnreadDocument { owner, path, version: known.version });
+        let facts = Entry::of(known.facts, &self.request.zone, self.request.now);
+        for (at, (counts, begins_run)) in index.entries(known).enumerate() {
             if begins_run {
                 self.begin_run();
             }
-            let matches = Match::of_words(counts.any());
-            let entry = Entry { unread: Some(Unread { document, at }), ..entry(at) };
-            self.add_counted(entry, counts, matches);
+            let entry = Entry { unread: Some(Unread { document, at }), ..facts.clone() };
+            self.add_with(entry, &counts);
         }
     }
 
@@ -354,7 +379,7 @@ impl<'a> Entries<'a> {
 
     /// Notes a summary that matches and is shown only if it is asked for.
     pub fn hide(&mut self, counts: &Counts) {
-        self.hidden.push(counts.coverage());
+        self.hidden.push(counts.coverage(self.request.query.terms().len()));
     }
 
     /// Notes what was not read of an owner, because the work was used up.

@@ -149,7 +149,6 @@ fn entry(section: &str, text: String, created_at: Option<Timestamp>) -> Entry {
         importance: 0,
         is_archived: false,
         read: None,
-        similarity: None,
-        unread: None,
+        ..Entry::default()
     }
 }

@@ -2,10 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// The most entries of a group that make themselves and their neighbours candidates: memories of an
-/// agent, or entries of one of its layers.
-pub(crate) const MAX_MATCHES: usize = 500;
-
 /// Chooses the matches. The rarest term comes first, and the first in byte order among equals. Each
 /// term brings its newest entries until there are `most`.
 ///

@@ -1,26 +1,42 @@
 //! The entries that a search looks through, one after the other.
 
-use std::collections::VecDeque;
+use std::ops::Range;
 
-use super::query::{Counts, Query};
-use super::score::{InContext, REACH, Statistics};
+use super::constants::{
+    AFTER, AROUND, BEFORE, COHERENT, MAX_MATCHES, NEEDS_CONTEXT, PART, REACH, WHOLE,
+};
+use super::counts::{Counts, Found};
+use super::query::Query;
+use super::score::{Statistics, Weighted, length};
 
-/// Collects the entries that may be hits. Others are only counted, so that a search needs little
-/// memory.
+/// Collects the entries of a search. Of an entry that cannot be a hit only numbers are kept, so that
+/// a search needs little memory.
 pub(crate) struct Corpus<T> {
+    /// What the query says of the weights of its terms.
+    of_query: Vec<f64>,
     statistics: Statistics,
-    candidates: Vec<(InContext, T)>,
-    /// The last entries of the run: those that are around an entry that is not decided yet.
-    run: VecDeque<Added<T>>,
-    /// The index in `run` of the first entry that is not decided.
-    undecided: usize,
+    rows: Vec<Row>,
+    /// The lengths of all parts, and the terms that they have. The part of a [`Found`] is an index
+    /// here.
+    lengths: Vec<u8>,
+    found: Vec<Found>,
+    hits: Vec<Hit<T>>,
+    run: u32,
 }
 
-/// An entry of the run.
-struct Added<T> {
-    counts: Counts,
+/// An entry.
+struct Row {
+    /// Those that belong together have one run.
+    run: u32,
+    first_part: u32,
+    first_found: u32,
     matches: Match,
-    entry: Option<T>,
+}
+
+/// An entry that may be a hit.
+struct Hit<T> {
+    row: usize,
+    entry: T,
 }
 
 /// Which candidates an entry makes.
@@ -50,25 +66,29 @@ pub(crate) struct Ranked<T> {
 impl<T> Corpus<T> {
     pub fn of(query: &Query) -> Self {
         let with_term = vec![0; query.terms().len()];
-        let statistics = Statistics { entries: 0, with_term };
-        let (candidates, run) = (Vec::new(), VecDeque::new());
-        Self { statistics, candidates, run, undecided: 0 }
+        Self {
+            of_query: query.weights().to_vec(),
+            statistics: Statistics { entries: 0, with_term },
+            rows: Vec::new(),
+            lengths: Vec::new(),
+            found: Vec::new(),
+            hits: Vec::new(),
+            run: 0,
+        }
     }
 
     /// Begins a run: the entries before it are not around those after it.
     pub fn begin_run(&mut self) {
-        while self.undecided < self.run.len() {
-            self.decide();
-        }
-        self.run.clear();
-        self.undecided = 0;
+        self.run += 1;
     }
 
     /// Adds an entry. Without an `entry` it counts, but is no hit.
-    pub fn add(&mut self, counts: Counts, entry: Option<T>) {
-        self.statistics.add(&counts);
-        let matches = Match::of_words(counts.any());
-        self.add_counted(counts, matches, entry);
+    pub fn add(&mut self, counts: &Counts, entry: Option<T>) {
+        self.statistics.entries += 1;
+        for (term, with) in self.statistics.with_term.iter_mut().enumerate() {
+            *with += u64::from(counts.has(term));
+        }
+        self.add_counted(counts, Match::of_words(counts.any()), entry);
     }
 
     /// Counts entries that [`add_counted`](Self::add_counted) adds in part: how many there are, and
@@ -86,41 +106,210 @@ impl<T> Corpus<T> {
     }
 
     /// Adds an entry that is counted already. Only a match makes candidates.
-    pub fn add_counted(&mut self, counts: Counts, matches: Match, entry: Option<T>) {
-        self.run.push_back(Added { counts, matches, entry });
-        if self.run.len() > self.undecided + REACH {
-            self.decide();
-        }
-        while self.undecided > REACH {
-            self.run.pop_front();
-            self.undecided -= 1;
-        }
-    }
-
-    /// Decides whether the next entry is a candidate.
-    fn decide(&mut self) {
-        let at = self.undecided;
-        self.undecided += 1;
-        let Some(entry) = self.run[at].entry.take() else { return };
-        let run = &self.run;
-        let mut near = (at.saturating_sub(1)..=at + 1).filter_map(|at| run.get(at));
-        if run[at].matches == Match::Vector || near.any(|near| near.matches == Match::Words) {
-            let counts = |at: usize| run.get(at).map(|near| &near.counts);
-            self.candidates.extend(InContext::of(counts, at).map(|context| (context, entry)));
-        }
+    pub fn add_counted(&mut self, counts: &Counts, matches: Match, entry: Option<T>) {
+        let row = self.rows.len();
+        let (first_part, first_found) = (self.lengths.len() as u32, self.found.len() as u32);
+        self.rows.push(Row { run: self.run, first_part, first_found, matches });
+        self.lengths.extend_from_slice(&counts.lengths);
+        let of_corpus = |found: &Found| Found { part: first_part + found.part, ..*found };
+        self.found.extend(counts.found.iter().map(of_corpus));
+        // The entry before is settled now.
+        self.hits.pop_if(|hit| hit.row + 1 == row && !is_near_match(&self.rows, hit.row));
+        self.hits.extend(entry.map(|entry| Hit { row, entry }));
     }
 
     /// The candidates in the order in which they were added, with their scores.
     pub fn ranked(mut self) -> Vec<Ranked<T>> {
-        self.begin_run();
-        let weights = self.statistics.weights();
-        let candidates = self.candidates.into_iter();
-        let ranked = candidates.map(|(context, entry)| {
-            let (score, coverage) = (context.score(&weights), context.coverage());
-            Ranked { score, coverage, entry }
+        let hits = std::mem::take(&mut self.hits);
+        let weights = self.statistics.weights(&self.of_query);
+        let least = self.least_of_matches(&hits, &weights);
+        let coherence = self.coherence();
+        let is_match = |row: usize| {
+            self.rows[row].matches == Match::Words && self.own_score(row, &weights) >= least
+        };
+        let is_candidate = |row: usize| {
+            self.rows[row].matches == Match::Vector || near(&self.rows, row).any(is_match)
+        };
+        let hits = hits.into_iter().filter(|hit| is_candidate(hit.row));
+        let ranked = hits.map(|Hit { row, entry }| Ranked {
+            score: self.score(row, coherence, &weights),
+            coverage: self.coverage(row),
+            entry,
         });
         ranked.collect()
     }
+
+    /// The own score that an entry needs to make candidates, so that there are not too many.
+    fn least_of_matches(&self, hits: &[Hit<T>], weights: &[f64]) -> f64 {
+        let mut rows: Vec<usize> = hits.iter().flat_map(|hit| near(&self.rows, hit.row)).collect();
+        rows.dedup();
+        rows.retain(|row| self.rows[*row].matches == Match::Words);
+        rows.sort_unstable();
+        rows.dedup();
+        if rows.len() <= MAX_MATCHES {
+            return 0.0;
+        }
+        let mut scores: Vec<f64> = rows.iter().map(|row| self.own_score(*row, weights)).collect();
+        let (_, least, _) = scores.select_nth_unstable_by(MAX_MATCHES - 1, |a, b| b.total_cmp(a));
+        *least
+    }
+
+    fn parts(&self, row: usize) -> Range<usize> {
+        let end = self.rows.get(row + 1).map_or(self.lengths.len(), |row| row.first_part as usize);
+        self.rows[row].first_part as usize..end
+    }
+
+    fn found(&self, row: usize) -> &[Found] {
+        let end = self.rows.get(row + 1).map_or(self.found.len(), |row| row.first_found as usize);
+        &self.found[self.rows[row].first_found as usize..end]
+    }
+
+    /// Those of a part of an entry.
+    fn found_in_part(&self, row: usize, part: usize) -> &[Found] {
+        let found = self.found(row);
+        let start = found.partition_point(|found| (found.part as usize) < part);
+        let end = found.partition_point(|found| found.part as usize <= part);
+        &found[start..end]
+    }
+
+    fn stems(&self, row: usize) -> u32 {
+        self.lengths[self.parts(row)].iter().map(|stems| u32::from(*stems)).sum()
+    }
+
+    /// The entry as a whole, without what is around it.
+    fn whole(&self, row: usize) -> Weighted {
+        let mut whole = self.none();
+        whole.length = length(self.stems(row));
+        add(&mut whole, self.found(row), 1.0);
+        whole
+    }
+
+    fn none(&self) -> Weighted {
+        Weighted::new(self.of_query.len())
+    }
+
+    fn own_score(&self, row: usize, weights: &[f64]) -> f64 {
+        self.whole(row).score(&WHOLE, weights)
+    }
+
+    /// How much entries beside each other belong together, as far as the terms of the query show:
+    /// from 0 to 1. Where a text goes on from entry to entry, a term comes again in the next ones more
+    /// often than by chance.
+    fn coherence(&self) -> f64 {
+        let mut with_term: Vec<Vec<usize>> = vec![Vec::new(); self.of_query.len()];
+        for row in 0..self.rows.len() {
+            for found in self.found(row) {
+                let rows = &mut with_term[found.term as usize];
+                if rows.last() != Some(&row) {
+                    rows.push(row);
+                }
+            }
+        }
+        let entries = self.statistics.entries as f64;
+        let (mut seen, mut by_chance) = (COHERENT.unknown_seen, COHERENT.unknown_by_chance);
+        for (rows, with) in with_term.iter().zip(&self.statistics.with_term) {
+            let with = *with as f64;
+            if with < 2.0 || with > COHERENT.most_entries * entries {
+                continue;
+            }
+            let (mut pairs, mut again) = (0.0, 0.0);
+            for row in rows {
+                let next = row + 1..self.rows.len().min(row + 1 + COHERENT.next);
+                for other in next.take_while(|other| self.is_beside(*row, *other)) {
+                    pairs += 1.0;
+                    again += if rows.binary_search(&other).is_ok() { 1.0 } else { 0.0 };
+                }
+            }
+            if pairs > 0.0 {
+                let weight = with.min(COHERENT.most_weight);
+                seen += weight * again / pairs;
+                by_chance += weight * (with - 1.0) / (entries - 1.0);
+            }
+        }
+        let ratio = seen / by_chance;
+        ((ratio - COHERENT.none) / (COHERENT.full - COHERENT.none)).clamp(0.0, 1.0)
+    }
+
+    fn score(&self, row: usize, coherence: f64, weights: &[f64]) -> f64 {
+        let context = coherence * (NEEDS_CONTEXT / f64::from(self.stems(row).max(1))).min(1.0);
+        let best = self.best_part(row, context, weights);
+        let around = self.around(row).score(&AROUND, weights);
+        best + self.own_score(row, weights) + context * around
+    }
+
+    /// The score of the best part, where the first one is helped by the part before the entry, and
+    /// the last one by the part after it.
+    fn best_part(&self, row: usize, context: f64, weights: &[f64]) -> f64 {
+        let parts = self.parts(row);
+        let before = self.beside(row, row.checked_sub(1)).map(|row| (row, self.parts(row).end - 1));
+        let after = self.beside(row, Some(row + 1)).map(|row| (row, self.parts(row).start));
+        let score = |part: usize| {
+            let own = self.found_in_part(row, part);
+            if own.is_empty() && part != parts.start && part + 1 != parts.end {
+                return 0.0;
+            }
+            let mut weighted = self.none();
+            weighted.length = length(self.lengths[part].into());
+            add(&mut weighted, own, 1.0);
+            let before = before.filter(|_| part == parts.start).map(|near| (near, BEFORE));
+            let after = after.filter(|_| part + 1 == parts.end).map(|near| (near, AFTER));
+            for ((row, part), share) in before.into_iter().chain(after) {
+                weighted.length += share * context * length(self.lengths[part].into());
+                weighted.usual += share * context;
+                add(&mut weighted, self.found_in_part(row, part), share * context);
+            }
+            weighted.score(&PART, weights)
+        };
+        parts.clone().map(score).fold(0.0, f64::max)
+    }
+
+    /// The parts around an entry.
+    fn around(&self, row: usize) -> Weighted {
+        let mut around = self.none();
+        let mut take = |row: usize, part: usize| {
+            around.length += length(self.lengths[part].into());
+            add(&mut around, self.found_in_part(row, part), 1.0);
+        };
+        let back = (0..row).rev().take_while(|other| self.is_beside(row, *other));
+        let back = back.flat_map(|row| self.parts(row).rev().map(move |part| (row, part)));
+        let forth = (row + 1..self.rows.len()).take_while(|other| self.is_beside(row, *other));
+        let forth = forth.flat_map(|row| self.parts(row).map(move |part| (row, part)));
+        back.take(REACH).chain(forth.take(REACH)).for_each(|(row, part)| take(row, part));
+        around
+    }
+
+    fn is_beside(&self, row: usize, other: usize) -> bool {
+        self.rows[row].run == self.rows[other].run
+    }
+
+    /// The other entry, if it is there and belongs to the same run.
+    fn beside(&self, row: usize, other: Option<usize>) -> Option<usize> {
+        other.filter(|other| *other < self.rows.len() && self.is_beside(row, *other))
+    }
+
+    fn coverage(&self, row: usize) -> f64 {
+        let found = self.found(row);
+        let terms = self.of_query.len();
+        let had = (0..terms).filter(|term| found.iter().any(|found| found.term as usize == *term));
+        had.count() as f64 / terms as f64
+    }
+}
+
+fn add(weighted: &mut Weighted, found: &[Found], share: f64) {
+    for Found { term, count, .. } in found {
+        weighted.of_terms[*term as usize] += share * f64::from(*count);
+    }
+}
+
+/// An entry with its two neighbours.
+fn near(rows: &[Row], row: usize) -> impl Iterator<Item = usize> {
+    let near = row.saturating_sub(1)..(row + 2).min(rows.len());
+    near.filter(move |other| rows[row].run == rows[*other].run)
+}
+
+fn is_near_match(rows: &[Row], row: usize) -> bool {
+    rows[row].matches == Match::Vector
+        || near(rows, row).any(|row| rows[row].matches == Match::Words)
 }
 
 #[cfg(test)]
@@ -134,7 +323,7 @@ mod tests {
         for text in texts {
             match *text {
                 "" => corpus.begin_run(),
-                text => corpus.add(query.count(text), Some(text)),
+                text => corpus.add(&query.count([text]), Some(text)),
             }
         }
         let mut ranked = corpus.ranked();
@@ -169,8 +358,8 @@ mod tests {
     fn an_entry_counts_without_being_a_hit() {
         let query = Query::of("kite");
         let mut corpus = Corpus::of(&query);
-        corpus.add(query.count("a kite"), None);
-        corpus.add(query.count("and its string"), Some("and its string"));
+        corpus.add(&query.count(["a kite"]), None);
+        corpus.add(&query.count(["and its string"]), Some("and its string"));
         let ranked = corpus.ranked();
         assert_eq!(ranked.len(), 1);
         assert_eq!(ranked[0].coverage, 0.0);
@@ -178,17 +367,21 @@ mod tests {
     }
 
     #[test]
-    fn the_entries_around_an_entry_are_the_same_wherever_the_run_is_cut() {
-        let texts: Vec<String> =
-            (0..40).map(|n| format!("entry {n} {}", "kite ".repeat(n % 3))).collect();
-        let query = Query::of("kite entry");
+    fn the_best_part_of_a_long_entry_makes_it_a_hit() {
+        let filler = format!("{}\n", "word ".repeat(70)).repeat(20);
+        let long = format!("{filler}the red kite flew\n{filler}");
+        let scattered = format!("red {filler}kite {filler}flew");
+        assert_eq!(rank("red kite flew", &[&scattered, "", &long])[0], long);
+    }
+
+    #[test]
+    fn an_entry_of_many_has_its_neighbours_as_candidates_and_no_others() {
+        let texts: Vec<String> = (0..1_200).map(|n| format!("entry {n} of a kite")).collect();
+        let query = Query::of("kite 7");
         let mut corpus = Corpus::of(&query);
-        texts.iter().for_each(|text| corpus.add(query.count(text), Some(text)));
-        let weights = corpus.statistics.weights();
-        let counts: Vec<Counts> = texts.iter().map(|text| query.count(text)).collect();
-        for (at, ranked) in corpus.ranked().iter().enumerate() {
-            let whole = InContext::of(|at| counts.get(at), at).expect("each has a term");
-            assert_eq!(whole.score(&weights), ranked.score, "{at}");
-        }
+        texts.iter().for_each(|text| corpus.add(&query.count([text.as_str()]), Some(text)));
+        let ranked = corpus.ranked();
+        assert!(ranked.iter().any(|ranked| ranked.entry == "entry 7 of a kite"));
+        assert!(ranked.len() >= MAX_MATCHES, "{}", ranked.len());
     }
 }

@@ -1,15 +1,16 @@
-//! Ranked search: bm25 over terms, where the entries around an entry count too.
+//! Ranked search: bm25 over terms, by parts of entries, where what is around an entry counts too.
 //!
 //! A term of a query is a word by its stem. If the word's forms are irregular, the term has the stems
-//! of all of them. The score of an entry has two parts, each a bm25 sum over the terms:
+//! of all of them. The score of an entry has three parts, each a bm25 sum over the terms:
 //!
-//! - The entry itself. The counts of the entry before it and of the entry after it are added with a
-//!   smaller weight: an answer often lacks the words of its question.
-//! - The entries around it, up to four on each side.
+//! - Its best part. The part before the entry counts in its first part, and the part after it in its
+//!   last one, with a smaller weight: an answer often lacks the words of its question.
+//! - The entry as a whole.
+//! - The parts around the entry, four on each side. The longer the entry, the less they count.
 //!
 //! Only entries that belong together are around each other. A source says so by a run, see
 //! [`Corpus::begin_run`]. Document frequencies are those of the entries alone, over all sources. The
-//! mean length is a constant: with the true one, results are no better.
+//! lengths of usual texts are constants, see `constants.rs`.
 //!
 //! Where entries and the query have vectors of one model, the similarity of the vectors is added to
 //! the score of the words, each divided by its maximum.
@@ -17,12 +18,16 @@
 //! Everything is computed in one order from numbers that no index rounds. So every host gives the
 //! same scores, bit for bit.
 
+mod asking;
 mod candidates;
+mod constants;
 mod corpus;
 mod cost;
+mod counts;
 mod fragments;
 mod fusion;
 mod irregular;
+mod parts;
 mod passage;
 mod query;
 mod score;
@@ -30,13 +35,15 @@ mod stems;
 mod stop_words;
 mod vector;
 
-pub(crate) use candidates::{MAX_MATCHES, choose};
+pub(crate) use candidates::choose;
+pub(crate) use constants::{MAX_MATCHES, REACH};
 pub(crate) use corpus::{Corpus, Match, Ranked};
 pub(crate) use cost::{MAX_COST, cost};
+pub(crate) use counts::{Counts, Found};
 pub(crate) use fragments::{Fragment, fragments};
 pub(crate) use fusion::fuse;
-pub(crate) use passage::passage;
-pub(crate) use query::{Counts, Query};
-pub(crate) use score::REACH;
+pub(crate) use parts::{Lengths, Parts};
+pub(crate) use passage::{Passage, passage};
+pub(crate) use query::Query;
 pub(crate) use stems::{each_stem, each_unstemmed, stem_of};
 pub(crate) use vector::Vector;

@@ -9,33 +9,46 @@ use super::query::Query;
 /// A longer text is first cut into parts of about so many bytes, so that only two of them are
 /// looked at word by word.
 const PART: usize = 8 << 10;
+const TWO_PARTS: usize = 2 * PART;
+
+/// A passage of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Passage {
+    /// With `…` where text is left out.
+    pub shown: String,
+    /// Where it begins in the text, in bytes.
+    pub start: usize,
+}
 
 /// A passage of at most `most` characters: the whole text, or the part with most of the query's
-/// terms, cut between words, with `…` where text is left out.
-pub(crate) fn passage(text: &str, query: &Query, most: usize) -> String {
+/// terms, cut between words.
+pub(crate) fn passage(text: &str, query: &Query, most: usize) -> Passage {
+    let begin = text.len() - text.trim_start().len();
     let whole = text.trim();
-    if whole.len() <= 2 * PART {
-        return passage_of(whole, query, most);
-    }
-    let part = telling_part(whole, query);
-    let passage = passage_of(&whole[part.clone()], query, most.saturating_sub(2));
-    let sign = |is_cut: bool, has_sign: bool| if is_cut && !has_sign { "…" } else { "" };
-    let before = sign(part.start > 0, passage.starts_with('…'));
-    let after = sign(part.end < whole.len(), passage.ends_with('…'));
-    format!("{before}{passage}{after}")
+    let part = match whole.len() {
+        ..=TWO_PARTS => 0..whole.len(),
+        _ => telling_part(whole, query),
+    };
+    let signs = usize::from(part.start > 0) + usize::from(part.end < whole.len());
+    let range = passage_of(&whole[part.clone()], query, most.saturating_sub(signs));
+    let (start, end) = (part.start + range.start, part.start + range.end);
+    let sign = |is_cut: bool| if is_cut { "…" } else { "" };
+    let (before, after) = (sign(start > 0), sign(end < whole.len()));
+    let shown = format!("{before}{}{after}", whole[start..end].trim());
+    Passage { shown, start: begin + start }
 }
 
 /// The two neighbouring parts of a long text with the most terms, the first ones among equals.
 fn telling_part(text: &str, query: &Query) -> Range<usize> {
     let mut bounds = vec![0];
-    while let Some(last) = bounds.last().copied().filter(|last| text.len() - last > 2 * PART) {
+    while let Some(last) = bounds.last().copied().filter(|last| text.len() - last > TWO_PARTS) {
         let end = text.floor_char_boundary(last + PART);
         let space = text[last..end].rfind(char::is_whitespace).map(|at| last + at);
         bounds.push(space.filter(|at| *at > last).unwrap_or(end));
     }
     bounds.push(text.len());
     let parts: Vec<Vec<bool>> =
-        bounds.windows(2).map(|at| query.count(&text[at[0]..at[1]]).which()).collect();
+        bounds.windows(2).map(|at| query.which(&text[at[0]..at[1]])).collect();
     let terms = |at: usize| {
         let has = |term: usize| (at..=at + 1).filter_map(|at| parts.get(at)).any(|part| part[term]);
         (0..query.terms().len()).filter(|term| has(*term)).count()
@@ -44,12 +57,12 @@ fn telling_part(text: &str, query: &Query) -> Range<usize> {
     bounds[first]..bounds[(first + 2).min(parts.len())]
 }
 
-fn passage_of(text: &str, query: &Query, most: usize) -> String {
-    let text = text.trim();
+/// The range of a passage. If it is not the whole text, there is room for a sign at each end.
+fn passage_of(text: &str, query: &Query, most: usize) -> Range<usize> {
     let characters: Vec<usize> =
         text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     if characters.len() - 1 <= most {
-        return text.to_owned();
+        return 0..text.len();
     }
     let number = |at: usize| characters.partition_point(|character| *character < at);
     // A fifth of the passage stands before its first match.
@@ -64,10 +77,7 @@ fn passage_of(text: &str, query: &Query, most: usize) -> String {
     let cut_start = bounds.iter().find(|at| **at >= start && is_bound(at));
     let start = cut_start.copied().filter(|at| *at < end).unwrap_or(start);
     let ends = bounds.iter().rev().find(|at| **at <= end && **at > start);
-    let end = ends.copied().unwrap_or(end);
-    let (before, after) =
-        (if start > 0 { "…" } else { "" }, if end < text.len() { "…" } else { "" });
-    format!("{before}{}{after}", text[start..end].trim())
+    start..ends.copied().unwrap_or(end)
 }
 
 /// A place at which a term of the query stands, and the index of the term.
@@ -77,8 +87,7 @@ type Match = (usize, usize);
 /// characters are found.
 fn matches(text: &str, bounds: &[usize], query: &Query) -> Vec<Match> {
     let matches = bounds.windows(3).filter_map(|at| {
-        let counts = query.count(&text[at[0]..at[2]]);
-        let term = counts.of_terms.iter().position(|count| *count > 0)?;
+        let term = query.which(&text[at[0]..at[2]]).into_iter().position(|is_there| is_there)?;
         Some((at[0], term))
     });
     matches.collect()
@@ -118,16 +127,28 @@ fn best(
 mod tests {
     use super::*;
 
+    fn shown(text: &str, query: &Query, most: usize) -> String {
+        passage(text, query, most).shown
+    }
+
     #[test]
-    fn a_short_text_is_the_whole_passage() {
-        assert_eq!(passage(" short text\n", &Query::of("none"), 20), "short text");
+    fn a_passage_says_where_it_begins() {
+        let text = format!("\n {} red kite {}", "word ".repeat(9_000), "word ".repeat(9_000));
+        let Passage { shown, start } = passage(&text, &Query::of("red kites"), 60);
+        let begin = shown.trim_matches('…');
+        assert!(text[start..].starts_with(begin) && begin.contains("red kite"), "{shown}");
+    }
+
+    #[test]
+    fn a_short_text_is_the_whole_shown() {
+        assert_eq!(shown(" short text\n", &Query::of("none"), 20), "short text");
     }
 
     #[test]
     fn a_long_text_is_cut_between_words_around_its_matches() {
         let filler = "word ".repeat(100);
         let text = format!("{filler}the red kite flew over a house {filler}");
-        let found = passage(&text, &Query::of("kites flying houses red"), 60);
+        let found = shown(&text, &Query::of("kites flying houses red"), 60);
         assert!(found.contains("red kite flew over a house"), "{found}");
         assert!(found.starts_with("…word") && found.ends_with('…'), "{found}");
         assert!(found.chars().count() <= 60, "{found}");
@@ -137,7 +158,7 @@ mod tests {
     fn the_first_part_with_the_most_terms_is_chosen() {
         let gap = "word ".repeat(40);
         let text = format!("red {gap}red kite {gap}kite red {gap}red");
-        let found = passage(&text, &Query::of("red kites"), 60);
+        let found = shown(&text, &Query::of("red kites"), 60);
         assert!(found.contains("red kite") && !found.contains("kite red"), "{found}");
     }
 
@@ -148,27 +169,27 @@ mod tests {
             for times in 0..5 {
                 let before = filler.repeat(times);
                 let text = format!("{before}red {filler}red kite {}", filler.repeat(5 - times));
-                let found = passage(&text, &Query::of("red kites"), 60);
+                let found = shown(&text, &Query::of("red kites"), 60);
                 assert!(found.contains("red kite"), "{times}: {found}");
                 assert!(found.starts_with('…') && found.ends_with('…'), "{found}");
                 assert!(found.chars().count() <= 60, "{found}");
             }
         }
         let unbroken = "ä".repeat(40_000) + "東京都庁" + &"ä".repeat(40_000);
-        assert!(passage(&unbroken, &Query::of("東京都"), 40).contains("東京都"));
+        assert!(shown(&unbroken, &Query::of("東京都"), 40).contains("東京都"));
     }
 
     #[test]
     fn a_text_without_a_match_begins_at_its_beginning() {
         let text = "ä".repeat(30) + " " + &"word ".repeat(30);
-        let found = passage(&text, &Query::of("none"), 50);
+        let found = shown(&text, &Query::of("none"), 50);
         assert!(found.starts_with('ä') && found.ends_with("word…"), "{found}");
     }
 
     #[test]
     fn scripts_without_spaces_are_cut_too() {
         let text = "私は昨日".repeat(50) + "東京都庁へ行きました" + &"私は昨日".repeat(50);
-        let found = passage(&text, &Query::of("東京都"), 40);
+        let found = shown(&text, &Query::of("東京都"), 40);
         assert!(found.contains("東京都庁"), "{found}");
         assert!(found.chars().count() <= 40, "{found}");
     }

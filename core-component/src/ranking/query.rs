@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 
 use frostem::{Algorithm, Stemmer};
 
+use super::asking::is_asking;
+use super::constants::{ASKING, NAME};
+use super::counts::{Counts, Found};
 use super::irregular::stems_of_forms;
+use super::parts::Parts;
 use super::stems::{each_stem, each_unstemmed};
 use super::stop_words::is_stop_word;
 
@@ -12,44 +16,46 @@ use super::stop_words::is_stop_word;
 const MAX_TERMS: usize = 32;
 
 /// The distinct words of a query, in the byte order of their stems.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
     terms: Vec<Vec<String>>,
+    /// What each term weighs beside its rarity.
+    weights: Vec<f64>,
     /// Each stem with the index of its term, in byte order.
     by_stem: Vec<(String, usize)>,
-}
-
-/// How often a text has each term of a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// In the order of the query's terms.
-    pub(super) of_terms: Vec<u32>,
-    /// The number of stems in the text, of the query or not.
-    pub(super) length: u32,
+    /// The bytes with which a stem begins.
+    begins: [bool; 256],
 }
 
 impl Query {
     /// The query for a question. Stop words are left out, unless there is nothing else.
     pub fn of(text: &str) -> Self {
         let (mut telling, mut all) = (Vec::new(), Vec::new());
+        let names = names(text);
         each_stem(text, |word, stem| {
             let term = stems_of_forms(word, stem).unwrap_or_else(|| vec![stem.to_owned()]);
+            let weight = if names.contains(word) { NAME } else { 1.0 };
+            let weight = if is_asking(stem) { weight * ASKING } else { weight };
             if !is_stop_word(word) {
-                telling.push(term.clone());
+                telling.push((term.clone(), weight));
             }
-            all.push(term);
+            all.push((term, weight));
         });
         let chosen = if telling.is_empty() { all } else { telling };
         let mut seen = BTreeSet::new();
-        let first = chosen.into_iter().filter(|term| seen.insert(term.clone()));
-        let mut terms: Vec<Vec<String>> = first.take(MAX_TERMS).collect();
-        terms.sort_unstable();
+        let first = chosen.into_iter().filter(|(term, _)| seen.insert(term.clone()));
+        let mut chosen: Vec<(Vec<String>, f64)> = first.take(MAX_TERMS).collect();
+        chosen.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let (terms, weights): (Vec<_>, Vec<_>) = chosen.into_iter().unzip();
         let stems = |(at, term): (usize, &Vec<String>)| {
             term.iter().map(move |stem| (stem.clone(), at)).collect::<Vec<_>>()
         };
         let mut by_stem: Vec<_> = terms.iter().enumerate().flat_map(stems).collect();
         by_stem.sort_unstable();
-        Self { terms, by_stem }
+        let mut begins = [false; 256];
+        let first = by_stem.iter().filter_map(|(stem, _)| stem.bytes().next());
+        first.for_each(|byte| begins[usize::from(byte)] = true);
+        Self { terms, weights, by_stem, begins }
     }
 
     /// The terms. Each has the stem of its word, and those of the word's irregular forms: a text with
@@ -58,72 +64,63 @@ impl Query {
         &self.terms
     }
 
+    /// What each term weighs beside its rarity.
+    pub(super) fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
     /// Whether there is nothing to look for: the text has no letter and no digit.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Counts the terms of the query in a text.
-    pub fn count(&self, text: &str) -> Counts {
-        let mut counts = Counts { of_terms: vec![0; self.terms.len()], length: 0 };
+    /// Counts the terms of the query in an entry of these texts.
+    pub fn count<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Counts {
+        let (mut parts, mut found) = (Parts::default(), Vec::new());
+        for line in texts.into_iter().flat_map(|text| text.split('\n')) {
+            self.each_term(line, |term| {
+                let part = parts.add_stem();
+                found.extend(term.map(|term| Found { part, term: term as u32, count: 1 }));
+            });
+            parts.end_line();
+        }
+        Counts::new(parts.end(), found)
+    }
+
+    /// Which terms a text has.
+    pub(super) fn which(&self, text: &str) -> Vec<bool> {
+        let mut which = vec![false; self.terms.len()];
+        self.each_term(text, |term| term.into_iter().for_each(|term| which[term] = true));
+        which
+    }
+
+    /// Calls `found` for each stem of a text, with the index of its term if it is of the query.
+    fn each_term(&self, text: &str, mut found: impl FnMut(Option<usize>)) {
         let stemmer = Stemmer::new(Algorithm::English);
-        // Most words begin with another letter than the stems of the query: their stems don't matter.
-        let mut begins = [false; 256];
-        let letters = self.by_stem.iter().filter_map(|(stem, _)| stem.bytes().next());
-        letters.for_each(|letter| begins[usize::from(letter)] = true);
         each_unstemmed(text, |word, is_english| {
-            counts.length += 1;
-            if !begins[usize::from(word.as_bytes()[0])] {
-                return;
+            // Most words begin with another letter than the stems of the query: their stems don't
+            // matter.
+            if !self.begins[usize::from(word.as_bytes()[0])] {
+                return found(None);
             }
             let find = |stem: &str| self.by_stem.binary_search_by(|one| one.0.as_str().cmp(stem));
-            if let Ok(at) = if is_english { find(&stemmer.stem(word)) } else { find(word) } {
-                counts.of_terms[self.by_stem[at].1] += 1;
-            }
+            let at = if is_english { find(&stemmer.stem(word)) } else { find(word) };
+            found(at.ok().map(|at| self.by_stem[at].1));
         });
-        counts
     }
 }
 
-impl Counts {
-    /// The counts of a text, in the order of the query's terms, and the number of all its stems.
-    pub fn new(of_terms: Vec<u32>, length: u32) -> Self {
-        Self { of_terms, length }
-    }
-
-    /// Adds how often the text has a stem of the term with this index in the query.
-    pub fn add_to(&mut self, term: usize, count: u32) {
-        self.of_terms[term] += count;
-    }
-
-    /// Adds those of another part of the text.
-    pub fn add(&mut self, other: &Self) {
-        for (count, more) in self.of_terms.iter_mut().zip(&other.of_terms) {
-            *count += more;
+/// The words of a text, folded, that begin with a capital letter, without the first word.
+fn names(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for written in text.split_whitespace().skip(1) {
+        if written.chars().find(|c| c.is_alphabetic()).is_some_and(char::is_uppercase) {
+            each_unstemmed(written, |word, _| {
+                names.insert(word.to_owned());
+            });
         }
-        self.length += other.length;
     }
-
-    /// Whether the text has the term with this index in the query.
-    pub fn has(&self, term: usize) -> bool {
-        self.of_terms[term] > 0
-    }
-
-    /// Which terms of the query the text has, in their order.
-    pub(super) fn which(&self) -> Vec<bool> {
-        self.of_terms.iter().map(|count| *count > 0).collect()
-    }
-
-    /// The share of the query's terms that the text has: from 0 to 1.
-    pub fn coverage(&self) -> f64 {
-        let had = self.of_terms.iter().filter(|count| **count > 0).count();
-        had as f64 / self.of_terms.len() as f64
-    }
-
-    /// Whether the text has any term of the query.
-    pub fn any(&self) -> bool {
-        self.of_terms.iter().any(|count| *count > 0)
-    }
+    names
 }
 
 #[cfg(test)]
@@ -144,13 +141,31 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_asks_weighs_less_and_a_name_more() {
+        let query = Query::of("Did Anna mention the red kite?");
+        let words: Vec<&str> = query.terms().iter().map(|term| term[0].as_str()).collect();
+        assert_eq!(words, ["anna", "kite", "mention", "red"]);
+        assert_eq!(query.weights(), [1.2, 1.0, 0.6, 1.0]);
+    }
+
+    #[test]
     fn a_text_is_counted_by_stems_and_its_length_has_all_of_them() {
+        let found = |term, count| Found { part: 0, term, count };
         let query = Query::of("colliding planes");
-        let counts = query.count("A plane collided with planes.");
-        assert_eq!(counts, Counts { of_terms: vec![1, 2], length: 5 });
-        assert!(!query.count("none of these").any());
+        let counts = query.count(["A plane collided\nwith planes."]);
+        assert_eq!(counts, Counts { lengths: vec![5], found: vec![found(0, 1), found(1, 2)] });
+        assert!(!query.count(["none of these"]).any());
         let query = Query::of("freezing");
-        let counts = query.count("It froze. We freeze what is frozen.");
-        assert_eq!(counts, Counts { of_terms: vec![3], length: 7 });
+        let counts = query.count(["It froze.", "We freeze what is frozen."]);
+        assert_eq!(counts, Counts { lengths: vec![7], found: vec![found(0, 3)] });
+    }
+
+    #[test]
+    fn a_term_is_counted_in_each_part() {
+        let line = format!("kite {}\n", "word ".repeat(70));
+        let counts = Query::of("kite").count([line.repeat(2).as_str(), "a kite and a kite"]);
+        assert_eq!(counts.lengths, [71, 76]);
+        let found = |part, count| Found { part, term: 0, count };
+        assert_eq!(counts.found, [found(0, 1), found(1, 3)], "the rest joins the last part");
     }
 }

@@ -1,10 +1,11 @@
 //! The memories that a ranked search looks at: the same in both formats.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::error::Error;
 use super::memory::Memory;
-use crate::ranking::{Counts, MAX_MATCHES, Match, Query, choose, cost};
+use crate::ranking::{Counts, MAX_MATCHES, Match, Query, REACH, choose, cost};
 use crate::source::Request;
 use crate::work::OF_ENTRY;
 
@@ -41,9 +42,7 @@ pub(super) struct Near {
 
 /// How often the searched texts of a memory have each term of a query.
 pub(super) fn counts(query: &Query, memory: &Memory) -> Counts {
-    let mut counts = query.count("");
-    memory.searched_texts().for_each(|text| counts.add(&query.count(text)));
-    counts
+    query.count(memory.searched_texts())
 }
 
 /// The work of counting the stems of a memory.
@@ -79,9 +78,10 @@ fn of_at_most(
         let with = newest.iter().copied().filter(admits).filter(|at| has(*at, term));
         Ok(with.take(most).collect())
     })?;
+    let around = around(&memories, &chosen);
     let (number, mut near, mut kind) = (memories.len() as u64, Vec::new(), None);
     for (at, (memory, counts)) in memories.into_iter().zip(all).enumerate() {
-        let Some(counts) = counts else {
+        let Some(counts) = counts.filter(|_| around.contains(&at)) else {
             kind = None;
             continue;
         };
@@ -89,6 +89,16 @@ fn of_at_most(
         let matches = if chosen.contains(&at) { Match::Words } else { Match::None };
         near.push(Near { memory, counts, matches, similarity: None, begins_run });
     }
-    let skipped = number - near.len() as u64;
+    let skipped = number - read as u64;
     Ok(Candidates { memories: number, with_term, near, skipped, ..Candidates::default() })
+}
+
+/// The memories that are matches, or around one. A neighbour of a match is a candidate, too. So one
+/// more is there on each side than is around a match.
+fn around(memories: &[Memory], matches: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let reach = REACH + 1;
+    let near = |at: &usize| at.saturating_sub(reach)..memories.len().min(at + reach + 1);
+    let around = matches.iter().flat_map(|at| near(at).map(move |other| (at, other)));
+    let same_type = around.filter(|(at, other)| memories[**at].kind == memories[*other].kind);
+    same_type.map(|(_, other)| other).collect()
 }

@@ -118,7 +118,6 @@ fn entry(memory: Memory, agent: &str, tool: &str) -> Entry {
         is_archived: memory.archived,
         read: Some(ReadCall { tool: tool.to_owned(), arguments }),
         id: Some(EntryId::Text(memory.id)),
-        similarity: None,
-        unread: None,
+        ..Entry::default()
     }
 }

@@ -10,7 +10,8 @@ use crate::error::{Code, Error};
 use crate::existing::{MAX_NAMES, did_you_mean};
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
-use crate::ranking::{Query, Ranked, Vector, fuse, passage};
+use crate::page::count;
+use crate::ranking::{Passage, Query, Ranked, Vector, fuse, passage};
 use crate::source::{
     Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument,
 };
@@ -154,6 +155,7 @@ impl Tool for SearchMemory {
             from: from.map(|from| from.first),
             to: to.map(|to| to.last),
             zone: zone.clone(),
+            now: call.context.now,
             agent: input.agent,
             repo_root: input.repo_root,
             include_archived: input.include_archived,
@@ -321,10 +323,13 @@ fn output(
     let mut room = MAX_PASSAGES;
     let hits = candidates.into_iter().map(|Ranked { entry: (owner, entry), .. }| {
         let most = MAX_PASSAGE.min(room).max(LEAST_PASSAGE);
-        let passage = passage(&entry.text, &request.query, most);
+        let Passage { shown: passage, start } = passage(&entry.text, &request.query, most);
         room = room.saturating_sub(passage.chars().count());
         let owner = owners[owner].0.clone();
-        let Entry { id, path, section, day, created_at, read, .. } = entry;
+        let Entry { id, path, section, day, created_at, mut read, .. } = entry;
+        if let Some(read) = read.as_mut().filter(|_| entry.is_read_from_passage) {
+            read.arguments.from = Some(count(&entry.text[..start])).filter(|from| *from > 0);
+        }
         let moment = created_at.map(|moment| moment.to_string());
         let date = day.map(|day| day.to_string()).or(moment);
         Hit { owner, id, path, section, date, passage, read }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry::{Occupied, Vacant};
 
+use crate::index::is_version;
 use crate::ranking::Ranked;
 use crate::source::{Entry, Owner, UnreadDocument};
 use crate::tool::Call;
@@ -41,7 +42,7 @@ fn entries(
     let source = call.sources.iter().find(|source| source.toolset == owner.toolset);
     let read = (source.ok_or(Changed)?.read)(call, owner, &document.path);
     match read.map_err(|_| Changed)? {
-        Some(read) if read.version == document.version => Ok(read.entries),
+        Some(read) if is_version(document.version, &read.version) => Ok(read.entries),
         _ => Err(Changed),
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::agent::{Agents, MAX_PARSED_BYTES, agents, in_repository, in_tree, open_tree};
 use super::error::Error;
 use super::log::log_date;
-use crate::document_index::{self, DocumentIndex, Part};
+use crate::index::{self, Facts, Index, Written};
 use crate::markdown::{BlockKind, Outline, items};
 use crate::ranking::cost;
 use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
@@ -63,8 +63,7 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
     for name in others.iter().filter(|name| entries.request.is_for(name)) {
         entries.warn(format!("`{}` {NO_DIRECTORY}", in_repository(name)));
     }
-    let (place, request) = (Place::repository(root), entries.request);
-    let mut index = DocumentIndex::open(call, place, request);
+    let request = entries.request;
     let whole = request.work.share();
     let mut to_come = names.iter().filter(|name| request.is_for(name)).count();
     for name in &names {
@@ -82,7 +81,7 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
         to_come -= 1;
         entries.begin(owner.clone());
         let agent = Agent { call, tree: &*tree, root, name };
-        match agent.add_documents(entries, &mut index) {
+        match agent.add_documents(entries) {
             Ok(skipped) => entries.skip_some(owner, skipped, "document", "documents"),
             Err(error) => {
                 let message = error.refusal().message;
@@ -90,12 +89,9 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
             }
         }
     }
-    // The logs of the agents that are searched were listed; an agent without a directory has none.
-    index.update(|path| {
-        let agent = path.split('/').next().unwrap_or_default();
-        call.context.reaches(agent)
-            && (request.is_for(agent) || !names.iter().any(|name| name == agent))
-    });
+    if call.context.agents.is_none() {
+        index::keep(call, &Place::repository(root), &names.iter().map(String::as_str).collect());
+    }
     Ok(())
 }
 
@@ -144,16 +140,15 @@ struct Text {
 
 impl Agent<'_> {
     /// Adds the summary and the logs, the newest first. Returns how many were skipped.
-    fn add_documents(
-        &self,
-        entries: &mut Entries<'_>,
-        index: &mut DocumentIndex<'_>,
-    ) -> Result<u64, Error> {
+    fn add_documents(&self, entries: &mut Entries<'_>) -> Result<u64, Error> {
+        let mut index =
+            Index::open(self.call, Place::repository(self.root), self.name, entries.request);
         let mut skipped = u64::from(self.add_summary(entries)? == Added::Skipped);
         for (log, status) in self.logs(entries)?.iter().rev() {
-            let added = self.add_log(log, status, entries, index)?;
+            let added = self.add_log(log, status, entries, &mut index)?;
             skipped += u64::from(added == Added::Skipped);
         }
+        index.update();
         Ok(skipped)
     }
 
@@ -197,16 +192,15 @@ impl Agent<'_> {
         log: &Document,
         status: &Status,
         entries: &mut Entries<'_>,
-        index: &mut DocumentIndex<'_>,
+        index: &mut Index<'_>,
     ) -> Result<Added, Error> {
         let work = &entries.request.work;
-        if let Some(indexed) = index.find(&log.path, status) {
+        if let Some(known) = index.find(&log.path, status) {
             if !work.take(OF_INDEXED) {
                 return Ok(Added::Skipped);
             }
-            let created_at = self.midnight(log);
-            let entry = |_| Entry { created_at, day: log.date, ..Entry::default() };
-            entries.add_indexed(in_repository(&log.path), indexed, entry);
+            entries.begin_run();
+            entries.add_known(in_repository(&log.path), index, known);
             return Ok(Added::Done);
         }
         // A text has no less work than bytes.
@@ -219,18 +213,19 @@ impl Agent<'_> {
         let Some((blocks, of_blocks)) = affordable(&text, true, work) else {
             return Ok(Added::Skipped);
         };
-        let part = |block: &Block<'_>| Part {
-            texts: [block.text.to_owned(), block.about()],
-            begins_run: block.begins_run,
-        };
-        let document = document_index::Document {
-            path: &log.path,
-            status,
+        let document = index::Document {
+            key: &log.path,
+            stamp: &status.stamp,
             version: &version,
+            facts: Facts { written: log.date.map(Written::On), ..Facts::default() },
             work: of_blocks,
-            facts: String::new(),
         };
-        index.add(document, blocks.iter().map(part));
+        let abouts: Vec<String> = blocks.iter().map(Block::about).collect();
+        let indexed = blocks.iter().zip(&abouts).map(|(block, about)| index::Entry {
+            texts: vec![about, block.text],
+            begins_run: block.begins_run,
+        });
+        index.add(&document, indexed);
         self.add(log, blocks, entries);
         Ok(Added::Done)
     }

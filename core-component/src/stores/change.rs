@@ -6,9 +6,10 @@ use super::error::Error;
 use super::intent::{self, CommitError, Step};
 use super::place::LABEL;
 use super::plan::Plan;
+use super::search::COLLECTION;
 use super::store::Store;
 use super::uri::changed_by;
-use crate::document_index;
+use crate::index;
 use crate::storage::{Place, Writer};
 
 /// How often a change is attempted while programs that take no lock change the same files.
@@ -62,7 +63,8 @@ fn attempts<T>(
                 let uris = changed.flat_map(|path| changed_by(store.name, path));
                 store.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
                 let deleted: Vec<_> = finished.changes.iter().filter_map(Step::deleted).collect();
-                document_index::forget(store.call, &Place::of_family(LABEL, store.name), &deleted);
+                let place = Place::of_family(LABEL, store.name);
+                index::forget(store.call, &place, COLLECTION, &deleted);
                 return answer.map(|answer| (answer, finished.warnings));
             }
         }

@@ -3,6 +3,7 @@
 use super::error::{Code, Error};
 use super::path::MemoryPath;
 use crate::front_matter::{FrontMatter, KeyChange, document, with_front_matter};
+use crate::index::Written;
 use crate::passage::replace_passage;
 use crate::storage::Splice;
 use crate::time::{Date, Timestamp};
@@ -19,23 +20,6 @@ pub(super) const OF_PEOPLE: &str = "user";
 /// first one with a date counts.
 const CREATED: [&str; 3] = ["created_at", "created", "date"];
 const UPDATED: [&str; 3] = ["updated_at", "updated", "modified"];
-
-/// When a memory was written: at a moment, or on a day if its file says no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    At(Timestamp),
-    On(Date),
-}
-
-impl Written {
-    /// The moment; the beginning of the day in UTC.
-    fn moment(self) -> Option<Timestamp> {
-        match self {
-            Self::At(moment) => Some(moment),
-            Self::On(day) => start_of_day(day),
-        }
-    }
-}
 
 /// The front matter of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -172,8 +156,8 @@ impl<'a> Memory<'a> {
         known(moment(&front, "created_at", start_of_day), &mut damage);
         known(moment(&front, "updated_at", start_of_day), &mut damage);
         let metadata = Metadata {
-            created_at: created.and_then(Written::moment),
-            updated_at: updated.and_then(Written::moment),
+            created_at: created.and_then(moment_of),
+            updated_at: updated.and_then(moment_of),
             tags: known(texts(&front, "tags"), &mut damage),
             source: front.get("source").and_then(Node::text).map(str::to_owned),
             expires_at: known(moment(&front, "expires_at", end_of_day), &mut damage),
@@ -186,6 +170,14 @@ impl<'a> Memory<'a> {
         };
         let damage = damage.map(|error| Error::damaged(&path.file(), &error));
         (Self { content: front.body(), metadata }, damage)
+    }
+}
+
+/// The moment at which something was written; the beginning of the day in UTC.
+fn moment_of(written: Written) -> Option<Timestamp> {
+    match written {
+        Written::At(moment) => Some(moment),
+        Written::On(day) => start_of_day(day),
     }
 }
 
@@ -393,7 +385,7 @@ mod tests {
             ("2024-01-01 10:00:00 -05:00", "2024-01-01T15:00:00.000Z"),
             ("2024-01-01 10:00:00 UTC", "2024-01-01T10:00:00.000Z"),
         ] {
-            let read = parse_written(text).and_then(Written::moment).map(|at| at.to_string());
+            let read = parse_written(text).and_then(moment_of).map(|at| at.to_string());
             assert_eq!(read.as_deref(), Some(moment), "{text}");
         }
         let day = Date::parse("2024-01-01").expect("a date");

@@ -125,7 +125,7 @@ impl Reader<'_> {
                     break;
                 }
                 before = row.id();
-                let counts = request.query.count(&row_text);
+                let counts = request.query.count([&*row_text]);
                 if counts.any() {
                     let can_be_hit = request.admits(row.moment(), false);
                     waiting.push(Waiting { id: before, counts, can_be_hit });
@@ -224,7 +224,7 @@ impl Search<'_> {
                     if !self.request.work.take(OF_ENTRY + cost(&row_text)) {
                         break 'pages;
                     }
-                    self.request.query.count(&row_text)
+                    self.request.query.count([&*row_text])
                 };
                 let begins_run = first_of_runs.contains(&id);
                 near.push(Near { row, counts, is_match: matches.contains(&id), begins_run });

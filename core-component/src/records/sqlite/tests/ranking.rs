@@ -31,6 +31,7 @@ fn request(query: &str) -> Request {
         from: None,
         to: None,
         zone: Zone::default(),
+        now: Timestamp::from_milliseconds(1_800_000_000_000).expect("in range"),
         include_archived: false,
         ignores_indexes: false,
     }

@@ -1,0 +1,91 @@
+//! Making a segment of documents.
+
+use std::collections::BTreeMap;
+
+use super::facts::Facts;
+use super::postings::{Postings, number_of};
+use super::segment::Segment;
+use crate::ranking::{Parts, each_unstemmed, stem_of};
+
+/// A document that is to be indexed.
+pub(crate) struct Document<'d> {
+    /// What names it in its collection.
+    pub key: &'d str,
+    /// Another one says that the document may have changed.
+    pub stamp: &'d str,
+    /// The version of what was read.
+    pub version: &'d str,
+    pub facts: Facts,
+    /// The work of finding its stems.
+    pub work: u64,
+}
+
+/// An entry that is to be indexed.
+pub(crate) struct Entry<'t> {
+    /// The texts that it is found by.
+    pub texts: Vec<&'t str>,
+    pub begins_run: bool,
+}
+
+/// A segment that is being made.
+#[derive(Default)]
+pub(super) struct Builder {
+    pub segment: Segment,
+    pub work: u64,
+    /// The stem of each word, as an index of `postings`.
+    stems: BTreeMap<String, u32>,
+    of_stems: BTreeMap<i64, u32>,
+    postings: Vec<Postings>,
+}
+
+impl Builder {
+    pub fn is_empty(&self) -> bool {
+        self.segment.documents.is_empty()
+    }
+
+    pub fn add<'t>(&mut self, document: &Document<'_>, entries: impl Iterator<Item = Entry<'t>>) {
+        let Document { key, stamp, version, facts, work } = document;
+        self.work += work;
+        self.segment.begin(number_of(key), number_of(stamp), number_of(version), *facts);
+        for entry in entries {
+            self.add_entry(&entry);
+        }
+    }
+
+    /// The postings by stem.
+    pub fn postings(&self) -> impl Iterator<Item = (i64, &[u8])> {
+        self.of_stems.iter().map(|(stem, at)| (*stem, &self.postings[*at as usize].bytes[..]))
+    }
+
+    fn add_entry(&mut self, Entry { texts, begins_run }: &Entry<'_>) {
+        let (mut parts, mut found) = (Parts::default(), Vec::new());
+        for line in texts.iter().flat_map(|text| text.split('\n')) {
+            each_unstemmed(line, |word, is_english| {
+                found.push((self.stem(word, is_english), parts.add_stem()));
+            });
+            parts.end_line();
+        }
+        let lengths = parts.end();
+        let (first, last) = (self.segment.parts(), lengths.len() as u32 - 1);
+        found.iter_mut().for_each(|(_, part)| *part = first + (*part).min(last));
+        found.sort_unstable();
+        for same in found.chunk_by(|a, b| a == b) {
+            let (stem, part) = same[0];
+            self.postings[stem as usize].push(part, same.len() as u32);
+        }
+        self.segment.add_entry(&lengths, *begins_run);
+    }
+
+    fn stem(&mut self, word: &str, is_english: bool) -> u32 {
+        if let Some(stem) = self.stems.get(word) {
+            return *stem;
+        }
+        let next = self.postings.len() as u32;
+        let stem = *self.of_stems.entry(number_of(&stem_of(word, is_english))).or_insert(next);
+        if stem == next {
+            self.postings.push(Postings::default());
+        }
+        self.stems.insert(word.to_owned(), stem);
+        stem
+    }
+}

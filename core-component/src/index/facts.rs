@@ -1,0 +1,122 @@
+//! What a search needs of a document beside its words.
+
+use super::codes::{Codes, put_signed};
+use crate::time::{Date, Timestamp};
+
+const DAY: i64 = 86_400_000;
+
+/// Facts of a document that hold for each of its entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub written: Option<Written>,
+    pub expires_at: Option<Timestamp>,
+    /// 1 for high, 0 for medium, -1 for low.
+    pub importance: i8,
+    pub is_archived: bool,
+}
+
+/// When something was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    At(Timestamp),
+    /// Nothing more is known of the moment.
+    On(Date),
+}
+
+const AT: u8 = 1;
+const ON: u8 = 2;
+const EXPIRES: u8 = 4;
+const ARCHIVED: u8 = 8;
+const HIGH: u8 = 16;
+const LOW: u8 = 32;
+const ALL: u8 = 63;
+
+impl Facts {
+    /// Appends the facts. `last` is the moment of the document before, from which the next one is
+    /// often not far.
+    pub(super) fn put(&self, bytes: &mut Vec<u8>, last: &mut i64) {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        let written = match self.written {
+            Some(Written::At(_)) => AT,
+            Some(Written::On(_)) => ON,
+            None => 0,
+        };
+        bytes.push(
+            written
+                | flag(self.expires_at.is_some(), EXPIRES)
+                | flag(self.is_archived, ARCHIVED)
+                | flag(self.importance > 0, HIGH)
+                | flag(self.importance < 0, LOW),
+        );
+        match self.written {
+            Some(Written::At(moment)) => {
+                put_signed(bytes, moment.milliseconds().wrapping_sub(*last));
+                *last = moment.milliseconds();
+            }
+            Some(Written::On(day)) => {
+                put_signed(bytes, Timestamp::at_midnight(day).milliseconds() / DAY);
+            }
+            None => {}
+        }
+        if let Some(moment) = self.expires_at {
+            put_signed(bytes, moment.milliseconds());
+        }
+    }
+
+    pub(super) fn read(codes: &mut Codes<'_>, last: &mut i64) -> Option<Self> {
+        let flags = codes.byte().filter(|flags| flags & !ALL == 0)?;
+        let has = |flag: u8| flags & flag != 0;
+        let written = match (has(AT), has(ON)) {
+            (true, false) => {
+                *last = last.wrapping_add(codes.signed()?);
+                Some(Written::At(Timestamp::from_milliseconds(*last)?))
+            }
+            (false, true) => {
+                let midnight = codes.signed()?.checked_mul(DAY)?;
+                Some(Written::On(Timestamp::from_milliseconds(midnight)?.utc_date()))
+            }
+            (false, false) => None,
+            (true, true) => return None,
+        };
+        let expires_at = match has(EXPIRES) {
+            true => Some(Timestamp::from_milliseconds(codes.signed()?)?),
+            false => None,
+        };
+        let importance = i8::from(has(HIGH)) - i8::from(has(LOW));
+        Some(Self { written, expires_at, importance, is_archived: has(ARCHIVED) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read_as_they_were_written() {
+        let moment = |text: &str| Timestamp::parse(text).expect("a timestamp");
+        let at = |text: &str| Some(Written::At(moment(text)));
+        let facts = [
+            Facts::default(),
+            Facts { written: at("2026-11-26T10:00:00.123Z"), importance: 1, ..Facts::default() },
+            Facts {
+                written: at("1950-01-01T00:00:00.000Z"),
+                is_archived: true,
+                ..Facts::default()
+            },
+            Facts {
+                written: Date::parse("1969-12-31").map(Written::On),
+                expires_at: Some(moment("2999-12-31T23:59:59.999Z")),
+                importance: -1,
+                is_archived: false,
+            },
+        ];
+        let (mut bytes, mut last) = (Vec::new(), 0);
+        facts.iter().for_each(|facts| facts.put(&mut bytes, &mut last));
+        let (mut codes, mut last) = (Codes(&bytes), 0);
+        for facts in facts {
+            assert_eq!(Facts::read(&mut codes, &mut last), Some(facts));
+        }
+        assert!(codes.is_empty());
+        assert_eq!(Facts::read(&mut Codes(&[AT | ON, 0]), &mut 0), None);
+    }
+}

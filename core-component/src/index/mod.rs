@@ -1,0 +1,198 @@
+//! A derived index, so that a search computes scores without reading texts.
+//!
+//! The index has no text. It is made of documents in collections: the logs of an agent, the memories
+//! of a store. Of each document it has the stamp, the version and some facts, the lengths of the parts
+//! of its entries, and postings by stem: which parts have it, and how often. A stem is a number. From
+//! these, a search computes the same scores as from the texts.
+//!
+//! A search uses the index of a document whose stamp is still the same. It reads the others directly,
+//! and afterwards writes what it has read into the index, without waiting and as far as
+//! [`OF_INDEXING`](crate::work::OF_INDEXING) goes. A hit is read in its document, whose version must
+//! be that of the index, see [`Unread`](crate::source::Unread). So the index only saves time: without
+//! it, or if it fails in any way, the answer is the same.
+//!
+//! Documents that are indexed together are a segment. A document that changes is in a new segment, and
+//! its old postings stay until their segment is merged with others. Those of a document that is
+//! deleted for good leave at once.
+
+mod builder;
+mod codes;
+mod database;
+mod facts;
+mod postings;
+mod segment;
+mod stamp;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ranking::{Counts, Found};
+use crate::source::Request;
+use crate::storage::{Place, Status, Storage};
+use crate::time::Timestamp;
+use crate::tool::Call;
+use crate::work::Work;
+
+use builder::Builder;
+pub(crate) use builder::{Document, Entry};
+use database::Snapshot;
+pub(crate) use facts::{Facts, Written};
+use postings::number_of;
+
+/// Smaller places have no index: reading them takes no longer. In bytes, where each document counts
+/// as [`BYTES_OF_READ`] more.
+const MIN_BYTES: u64 = 64 << 10;
+/// As many bytes take as long to search as a document takes to be opened.
+const BYTES_OF_READ: u64 = 4 << 10;
+
+/// The most documents of a collection. The others are read directly.
+const MAX_DOCUMENTS: usize = 200_000;
+
+/// Removes documents that were deleted for good from the index of a place. If another search is
+/// writing, the next search removes them.
+pub(crate) fn forget(call: &Call<'_>, place: &Place, collection: &str, keys: &[&str]) {
+    if !keys.is_empty() {
+        let keys = keys.iter().map(|key| number_of(key)).collect();
+        let _ = database::purge(call.storage, place, collection, &keys);
+    }
+}
+
+/// Removes the collections of a place that are none of these.
+pub(crate) fn keep(call: &Call<'_>, place: &Place, collections: &BTreeSet<&str>) {
+    let _ = database::keep(call.storage, place, collections);
+}
+
+/// The index of one collection, for one search.
+pub(crate) struct Index<'a> {
+    storage: &'a dyn Storage,
+    place: Place,
+    collection: String,
+    now: Timestamp,
+    work: &'a Work,
+    snapshot: Snapshot,
+    /// The segment and number of each document, by its key.
+    documents: BTreeMap<i64, (usize, usize)>,
+    /// The keys of the documents that are there.
+    seen: BTreeSet<i64>,
+    bytes: u64,
+    /// The documents that the search has read directly.
+    builder: Builder,
+}
+
+/// A document that the index knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    segment: usize,
+    document: usize,
+    pub facts: Facts,
+    /// That of what was read, see [`is_version`].
+    pub version: i64,
+}
+
+/// Whether a document has a version that the index knows.
+pub(crate) fn is_version(number: i64, version: &str) -> bool {
+    number_of(version) == number
+}
+
+impl<'a> Index<'a> {
+    /// Reads the index of a collection. If the request ignores it, it knows no document, but is brought
+    /// up to date.
+    pub fn open(call: &'a Call<'_>, place: Place, collection: &str, request: &'a Request) -> Self {
+        let (storage, now, work) = (call.storage, call.context.now, &request.work);
+        let numbers = |term: &Vec<String>| term.iter().map(|stem| number_of(stem)).collect();
+        let terms: Vec<Vec<i64>> = request.query.terms().iter().map(numbers).collect();
+        let snapshot = match request.ignores_indexes {
+            true => None,
+            false => Snapshot::read(storage, &place, collection, &terms).ok(),
+        };
+        let snapshot = snapshot.unwrap_or(Snapshot { segments: Vec::new(), found: Vec::new() });
+        let mut documents = BTreeMap::new();
+        for (segment, stored) in snapshot.segments.iter().enumerate() {
+            for (document, row) in stored.segment.documents.iter().enumerate() {
+                if !stored.gone.contains(&document) {
+                    documents.insert(row.key, (segment, document));
+                }
+            }
+        }
+        Self {
+            storage,
+            place,
+            collection: collection.to_owned(),
+            now,
+            work,
+            snapshot,
+            documents,
+            seen: BTreeSet::new(),
+            bytes: 0,
+            builder: Builder::default(),
+        }
+    }
+
+    /// A document with this key and status, or none if it has to be read. Takes note that it is there.
+    pub fn find(&mut self, key: &str, status: &Status) -> Option<Known> {
+        let key = number_of(key);
+        self.seen.insert(key);
+        self.bytes = self.bytes.saturating_add(status.size.saturating_add(BYTES_OF_READ));
+        let (segment, document) = *self.documents.get(&key)?;
+        let row = &self.snapshot.segments[segment].segment.documents[document];
+        (row.stamp == number_of(&status.stamp)).then_some(Known {
+            segment,
+            document,
+            facts: row.facts,
+            version: row.version,
+        })
+    }
+
+    /// The entries of a document: the counts of each, and whether it begins a run.
+    pub fn entries(&self, known: Known) -> impl Iterator<Item = (Counts, bool)> {
+        let stored = &self.snapshot.segments[known.segment];
+        let found = &self.snapshot.found[known.segment];
+        stored.segment.entries(known.document).map(|entry| {
+            let parts = entry.first_part..entry.first_part + entry.lengths.len() as u32;
+            let found = within(found, &parts).iter();
+            let of_entry = |found: &Found| Found { part: found.part - parts.start, ..*found };
+            let found = found.map(of_entry).collect();
+            (Counts { lengths: entry.lengths.to_vec(), found }, entry.begins_run)
+        })
+    }
+
+    /// Whether any entry of a document has a term of the query.
+    pub fn has_match(&self, known: Known) -> bool {
+        let parts = self.snapshot.segments[known.segment].segment.parts_of(known.document);
+        !within(&self.snapshot.found[known.segment], &parts).is_empty()
+    }
+
+    /// The number of a document's entries.
+    pub fn number_of_entries(&self, known: Known) -> usize {
+        self.snapshot.segments[known.segment].segment.entries(known.document).count()
+    }
+
+    /// Takes note of a document that the search has read.
+    pub fn add<'t>(&mut self, document: &Document<'_>, entries: impl Iterator<Item = Entry<'t>>) {
+        let is_full = self.documents.len() >= MAX_DOCUMENTS;
+        let is_settled = stamp::is_settled(document.stamp, self.now);
+        if !is_full && is_settled && self.work.take_for_index(document.work) {
+            self.builder.add(document, entries);
+        }
+    }
+
+    /// Brings the index up to date. The documents that it knows, but that the search did not find, are
+    /// gone.
+    pub fn update(self) {
+        let known = self.documents.keys().copied();
+        let gone: BTreeSet<i64> = known.filter(|key| !self.seen.contains(key)).collect();
+        if gone.is_empty() && self.builder.is_empty() {
+            return;
+        }
+        let creates = self.bytes >= MIN_BYTES;
+        let Self { storage, place, collection, builder, .. } = &self;
+        // Another search may be writing. An index that stays as it is costs time only.
+        let _ = database::update(*storage, place, collection, &gone, builder, creates);
+    }
+}
+
+/// Those of some parts.
+fn within<'f>(found: &'f [Found], parts: &std::ops::Range<u32>) -> &'f [Found] {
+    let start = found.partition_point(|found| found.part < parts.start);
+    let end = found.partition_point(|found| found.part < parts.end);
+    &found[start..end]
+}

@@ -1,0 +1,73 @@
+//! Which parts have a stem, and how often.
+
+use sha2::{Digest, Sha256};
+
+use super::codes::{Codes, put};
+
+/// A number for a text, so that nobody can read the text in the index: 6 bytes of its SHA-256, which
+/// SQLite stores as such.
+pub(super) fn number_of(text: &str) -> i64 {
+    let digest = Sha256::digest(text);
+    let (first, _) = digest.split_first_chunk().expect("a digest has 32 bytes");
+    i64::from_be_bytes(*first) >> 16
+}
+
+/// The postings of a stem in a segment, ordered by part. Each is the difference to the part before,
+/// and the count if it is not 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Postings {
+    pub bytes: Vec<u8>,
+    next: u32,
+}
+
+impl Postings {
+    /// Adds a posting that comes after all others.
+    pub fn push(&mut self, part: u32, count: u32) {
+        let gap = u64::from(part - self.next) << 1;
+        self.next = part + 1;
+        if count == 1 {
+            return put(&mut self.bytes, gap);
+        }
+        put(&mut self.bytes, gap | 1);
+        put(&mut self.bytes, count.into());
+    }
+
+    /// Calls `found` with each part and its count. `None` if the bytes are no postings.
+    pub fn each(bytes: &[u8], mut found: impl FnMut(u32, u32)) -> Option<()> {
+        let (mut codes, mut next) = (Codes(bytes), 0_u32);
+        while !codes.is_empty() {
+            let code = codes.number()?;
+            let part = next.checked_add((code >> 1).try_into().ok()?)?;
+            next = part.checked_add(1)?;
+            found(part, if code & 1 == 0 { 1 } else { codes.small()? });
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn postings_are_read_as_they_were_written() {
+        let all = [(0, 1), (1, 3), (500, 1), (70_000, 200)];
+        let mut postings = Postings::default();
+        all.into_iter().for_each(|(part, count)| postings.push(part, count));
+        let mut read = Vec::new();
+        assert_eq!(
+            Postings::each(&postings.bytes, |part, count| read.push((part, count))),
+            Some(())
+        );
+        assert_eq!(read, all);
+        let cut = &postings.bytes[..postings.bytes.len() - 1];
+        assert_eq!(Postings::each(cut, |_, _| {}), None);
+    }
+
+    #[test]
+    fn a_text_is_a_number_that_stays() {
+        assert_eq!(number_of("collid"), number_of("collid"));
+        assert_ne!(number_of("collid"), number_of("collis"));
+        assert_eq!(number_of("test"), 0x9f86_d081_884c_7d65_u64 as i64 >> 16);
+    }
+}
