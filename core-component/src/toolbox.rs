@@ -233,8 +233,12 @@ pub fn complete(
 pub fn pending(storage: &dyn Storage, context: &Context) -> Result<Outcome, Failure> {
     let toolsets = mounted(&context.settings)?;
     let call = new_call(storage, context, &toolsets);
-    let mut having = toolsets.iter().filter_map(|toolset| toolset.follow_ups);
-    let listed = having.try_for_each(|follow_ups| (follow_ups.pending)(&call));
+    let mut listed = Ok(());
+    for follow_ups in toolsets.iter().filter_map(|toolset| toolset.follow_ups) {
+        // Those of the other toolsets are listed all the same.
+        let own = (follow_ups.pending)(&call);
+        listed = listed.and(own);
+    }
     Ok(Outcome::of_value(call, listed.map(|()| Value::Null)))
 }
 
