@@ -12,14 +12,14 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../../dist/storage/commit.js'
 import { Lock } from '../../dist/storage/lock.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { areasOf, readDocument } from '../../dist/storage/tree.js'
 import { monotonic } from '../../dist/time.js'
-import { copy, edit, commitError, put, remove, setup, tree, version } from '../fixtures/changes.ts'
+import { copy, edit, commitError, put, remove, rename, setup, tree, version } from '../fixtures/changes.ts'
 import { storageError } from '../fixtures/database.ts'
 import { place } from '../fixtures/places.ts'
 import { emptyDirectory, emptyRepository, intercept, mountReadOnly, write } from '../fixtures/scratch.ts'
@@ -447,4 +447,24 @@ test('a full medium gives `no-space`, and nothing of the commit is left', (conte
   )
   assert.deepEqual([error.code, change, applied], ['no-space', 1, 0])
   assert.ok(!existsSync(join(repository, '.github')))
+})
+
+test('a commit checks the lock at its start and before each rename and deletion', (context) => {
+  const { repository, areas } = setup()
+  for (const name of ['b.md', 'c.md', 'd.md']) write(join(repository, tree, name), name)
+  const events: string[] = []
+  intercept(context, 'renameSync', (_from, to) => events.push(basename(String(to))))
+  intercept(context, 'unlinkSync', (path) => {
+    if (String(path).endsWith('.md')) events.push(`${basename(String(path))} deleted`)
+  })
+  const changes = [
+    put('a.md', 'new'),
+    edit('b.md', version('b.md'), [0, 1, 'B']),
+    copy('c.md', 'c.backup', version('c.md')),
+    remove('d.md', version('d.md')),
+    rename('c.md', 'e.md', version('c.md')),
+  ]
+  commit(areas, changes, 'full', () => events.push('check'))
+  const applied = ['a.md', 'b.md', 'c.backup', 'd.md deleted', 'e.md']
+  assert.deepEqual(events, ['check', ...applied.flatMap((change) => ['check', change])])
 })

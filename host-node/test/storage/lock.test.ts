@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -8,7 +7,16 @@ import { StorageError } from '../../dist/storage/error.js'
 import { Lock } from '../../dist/storage/lock.js'
 import { findRepository } from '../../dist/storage/repository.js'
 import { monotonic } from '../../dist/time.js'
-import { emptyRepository, holdInOtherProcess, intercept, isFree, testProgram, write } from '../fixtures/scratch.ts'
+import {
+  asNobody,
+  emptyRepository,
+  holdInOtherProcess,
+  intercept,
+  isFree,
+  testProgram,
+  whyNotAsNobody,
+  write,
+} from '../fixtures/scratch.ts'
 
 const longTimeout = { atHead: 10_000, total: 30_000 }
 const shortTimeout = { atHead: 0, total: 0 }
@@ -53,14 +61,9 @@ test('a lock file that is a symbolic link is refused', () => {
   assert.throws(() => acquire(repository), isCode('invalid-path'))
 })
 
-/** Runs a program as the user `nobody`, who owns no files. */
-const asNobody = (...command: string[]) =>
-  spawnSync('setpriv', ['--reuid', '65534', '--clear-groups', ...command], { encoding: 'utf8' })
-const canBeNobody = asNobody('test', '-r', testProgram('hold-lock.ts')).status === 0
-const whyNot = 'only root, with `setpriv` and a checkout that all may read, can run it as another user'
-
+const whyNot = whyNotAsNobody()
 for (const name of ['queue.sqlite', 'turn.sqlite']) {
-  test(`a user who may only read \`${name}\` cannot take the lock`, { skip: !canBeNobody && whyNot }, () => {
+  test(`a user who may only read \`${name}\` cannot take the lock`, { skip: whyNot }, () => {
     const repository = emptyRepository()
     acquire(repository).release()
     const directory = join(repository, '.git/agent-memory')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { commit } from '../../dist/storage/commit.js'
@@ -9,7 +9,7 @@ import { findRepository } from '../../dist/storage/repository.js'
 import { listDirectory, readDocument, areasOf, versionOf } from '../../dist/storage/tree.js'
 import { monotonic } from '../../dist/time.js'
 import { create, type Creation, snapshot } from '../fixtures/creation.ts'
-import { emptyDirectory, repositoryFile } from '../fixtures/scratch.ts'
+import { asNobody, emptyDirectory, repositoryFile, testProgram, whyNotAsNobody } from '../fixtures/scratch.ts'
 
 interface Layout {
   name: string
@@ -91,6 +91,30 @@ for (const { name } of trees) {
     if (each.refused === undefined) return assert.deepEqual(run(), each.gives)
     assert.throws(run, (error) => hasCode(error instanceof CommitError ? error.error : error, each.refused!))
     assert.deepEqual(snapshot(base), before)
+  })
+}
+
+const head = { file: 'repo/away/git/HEAD', text: 'ref: refs/heads/main\n' }
+const pointer = { file: 'repo/.git', text: 'gitdir: away/git\n' }
+const whyNot = whyNotAsNobody()
+// The native host has the same test: `an_unreadable_git_directory_is_not_reported_as_broken`.
+for (const [what, shut, made] of [
+  ['a `.git` directory', '.git', [{ file: 'repo/.git/HEAD', text: 'ref: refs/heads/main\n' }]],
+  ['a `.git` file', '.git', [head, pointer]],
+  ['the directory that a `.git` file leads to', 'away', [head, pointer]],
+] as const) {
+  test(`${what} that may not be read is not reported as broken`, { skip: whyNot }, () => {
+    const base = emptyDirectory()
+    create(base, [...made])
+    const repository = join(base, 'repo')
+    chmodSync(base, 0o755)
+    chmodSync(join(repository, shut), 0o700)
+    const { stdout, stderr } = asNobody(process.execPath, testProgram('open-repository.ts'), repository)
+    assert.equal(stderr, '')
+    assert.deepEqual(JSON.parse(stdout), {
+      code: 'permission',
+      message: `cannot read the \`.git\` of \`${repository}\`: the operating system refuses: check the permissions`,
+    })
   })
 }
 

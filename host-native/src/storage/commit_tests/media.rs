@@ -129,6 +129,10 @@ fn with_a_git_directory_that_is_shut() {
     let place = Place::repository(medium().to_str().unwrap());
     let refused = storage.open(&place, &[]).unwrap_err();
     assert_eq!(refused.code, ErrorCode::Permission, "{refused}");
+    // In Node, `repository.test.ts` expects the same words.
+    let shown = medium().display().to_string();
+    let refuses = "the operating system refuses: check the permissions";
+    assert_eq!(refused.message, format!("cannot read the `.git` of `{shown}`: {refuses}"));
 }
 
 #[test]
