@@ -2,7 +2,7 @@
 export type MemoryCallErrorCode =
   /** No mounted toolset has this tool, resource, prompt, argument to complete, or follow-up. */
   | 'not-found'
-  /** The arguments are not a JSON object, or not those of the prompt. */
+  /** The arguments are not a JSON object, or not those of the prompt. Or another argument of the method is wrong. */
   | 'invalid-request'
   /** The component or a statement on a database ran for longer than its limit. */
   | 'deadline'
@@ -44,6 +44,12 @@ export class MemoryOpenError extends Error {
 
 export function invalidOption(option: string, why: string, cause?: unknown): MemoryOpenError {
   return new MemoryOpenError('invalid-option', `the option \`${option}\` ${why}`, cause)
+}
+
+/** Throws unless the value is an object that is no array. */
+export function requireObject(option: string, value: unknown): asserts value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalidOption(option, 'is not an object')
 }
 
 export function unknownOption(option: string, known: readonly string[]): MemoryOpenError {

@@ -1,19 +1,11 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { PlaceDescription, Setting, SettingValues, Toolset } from './description.ts'
-import { invalidOption, unknownOption } from './errors.ts'
+import { invalidOption, requireObject, unknownOption } from './errors.ts'
 import type { ToolsetSettings } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import { Family, familyBase } from './storage/family.ts'
-import {
-  type FamilyPlace,
-  grantDirectory,
-  grantFile,
-  type MissingPlace,
-  type NamedPlace,
-  type NamedPlaces,
-  requireApart,
-} from './storage/named-place.ts'
-import { absolutePath, pathMistake } from './user-paths.ts'
+import { type FamilyPlace, type NamedPlaces, requireApart, type WantedPlace } from './storage/named-place.ts'
+import { grantOncePossible, mayPass } from './storage/places.ts'
+import { absolutePath, homeDirectory, requireMeant } from './user-paths.ts'
 
 /** The directories that default paths are below. Undefined on a machine without a home directory. */
 export interface DefaultDirectories {
@@ -49,8 +41,11 @@ function checkMembers(toolsets: readonly Toolset[], members: Members): void {
         `places.${label}`,
         families.map((family) => family.label),
       )
-    for (const [name, path] of entriesOf(places, `places.${label}`))
-      if (typeof path !== 'string') throw invalidOption(`places.${label}.${name}`, 'is not a path')
+    for (const [name, path] of entriesOf(places, `places.${label}`)) {
+      const option = `places.${label}.${name}`
+      if (typeof path !== 'string') throw invalidOption(option, 'is not a path: write a string')
+      requireMeant(option, path)
+    }
   }
 }
 
@@ -80,7 +75,7 @@ function namesOf(all: readonly { readonly name: string }[]): string[] {
 }
 
 function entriesOf(object: unknown, option: string): [string, unknown][] {
-  if (typeof object !== 'object' || object === null) throw invalidOption(option, 'is not an object')
+  requireObject(option, object)
   return Object.entries(object).filter(([, value]) => value !== undefined)
 }
 
@@ -89,8 +84,7 @@ function checkValue(option: string, { schema, is_path }: Setting, value: unknown
   const violation = violationOf(value, schema)
   if (violation !== undefined) throw invalidOption(option, violation)
   if (!is_path) return value
-  const mistake = pathMistake(value as string)
-  if (mistake !== undefined) throw invalidOption(option, `is \`${value}\`, which ${mistake}`)
+  requireMeant(option, value as string)
   const path = absolutePath(value as string)
   if (path !== undefined) return path
   if (!isOfFile) throw invalidOption(option, 'is neither an absolute path nor one that begins with `~/`')
@@ -108,7 +102,10 @@ function violationOf(value: unknown, { type, enum: words, minimum, maximum, minL
   return undefined
 }
 
-/** Grants each place whose setting is set. Other places of mounted toolsets are granted at their default paths. */
+/**
+ * Grants each place whose setting is set. Other places of mounted toolsets are granted at their default paths. If the
+ * file system refuses a place as it is now, only the calls that need it fail, until it does not.
+ */
 function placesOf(
   toolsets: readonly Toolset[],
   mounted: readonly Toolset[],
@@ -116,7 +113,7 @@ function placesOf(
   directories: DefaultDirectories,
   members: Members,
 ): NamedPlaces {
-  const places: (NamedPlace | FamilyPlace | MissingPlace)[] = []
+  const places: NamedPlaces[number][] = []
   for (const toolset of toolsets) {
     for (const place of toolset.places) {
       const { label, kind, setting, missing } = place
@@ -133,14 +130,15 @@ function placesOf(
         places.push({ label, missing })
         continue
       }
+      const isInDataDirectory =
+        configured === undefined &&
+        [inDataDirectory, inConfiguration].some((prefix) => place.default.startsWith(prefix))
+      const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
+      const option = isInDataDirectory ? 'dataDir' : own
       try {
-        places.push(grantPlace(place, path, directories, places))
+        const wanted = wantedPlace(place, path, directories)
+        places.push(grantOncePossible(wanted, places, (error) => warnOfRefused(option, error)))
       } catch (error) {
-        const isInDataDirectory =
-          configured === undefined &&
-          [inDataDirectory, inConfiguration].some((prefix) => place.default.startsWith(prefix))
-        const own = setting === undefined ? 'toolsets' : `settings.${toolset.name}.${setting}`
-        const option = isInDataDirectory ? 'dataDir' : own
         throw invalidOption(option, `cannot be granted: ${(error as Error).message}`, error)
       }
     }
@@ -148,19 +146,26 @@ function placesOf(
   return places
 }
 
-function grantPlace(
-  { label, kind, ...place }: PlaceDescription,
+function wantedPlace(
+  { label, kind, is_private, databases }: PlaceDescription,
   path: string,
-  directories: DefaultDirectories,
-  others: NamedPlaces,
-): NamedPlace | FamilyPlace {
-  const databases = place.databases.map(({ name }) => name)
-  const named =
-    kind === 'family'
-      ? { label, registry: grantFile(path), ...familyBase(homedir(), directories.data), databases }
-      : { label, ...(kind === 'file' ? grantFile(path) : grantDirectory(path)), isPrivate: place.is_private, databases }
-  requireApart(named, others)
-  return named
+  { data }: DefaultDirectories,
+): WantedPlace {
+  return {
+    label,
+    kind,
+    path,
+    isPrivate: is_private,
+    databases: databases.map(({ name }) => name),
+    home: homeDirectory(),
+    dataDirectory: data,
+  }
+}
+
+/** Tells the person who runs the program. */
+function warnOfRefused(option: string, error: Error): void {
+  const { message } = invalidOption(option, `cannot be granted now: ${error.message}`)
+  console.warn(`agent-memory: ${message}; tools that need it fail until then`)
 }
 
 /** Grants a family with these places only. */
@@ -173,14 +178,15 @@ function grantMembers(
   const family: FamilyPlace = {
     label,
     places,
-    ...familyBase(homedir(), directories.data),
+    ...familyBase(homeDirectory(), directories.data),
     databases: databases.map(({ name }) => name),
   }
   try {
     requireApart(family, others)
     new Family(family, others, noRegistry).check()
   } catch (error) {
-    throw invalidOption(`places.${label}`, `cannot be granted: ${(error as Error).message}`, error)
+    if (!mayPass(error)) throw invalidOption(`places.${label}`, `cannot be granted: ${(error as Error).message}`, error)
+    warnOfRefused(`places.${label}`, error)
   }
   return family
 }

@@ -1,10 +1,20 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { invalidOption } from './errors.ts'
 
-/** The path with `~/` replaced by the home directory; undefined if it is not absolute. */
+/** The path with `~/` replaced by the home directory; undefined if it is not absolute, or if there is no home. */
 export function absolutePath(path: string): string | undefined {
-  const expanded = path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
+  const expanded = path.startsWith('~/') ? join(homeDirectory() ?? '', path.slice(2)) : path
   return isAbsolute(expanded) ? expanded : undefined
+}
+
+/** The home directory. Undefined for a user without one. */
+export function homeDirectory(): string | undefined {
+  try {
+    return homedir() || undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The rule of `setting-values/src/path.rs`. Both are tested with `tests/setting-paths.json`. */
@@ -22,6 +32,12 @@ const mistakes: readonly (readonly [RegExp, string])[] = [
 /** Why a path cannot be meant, as with an unexpanded variable. It would become a directory of that very name. */
 export function pathMistake(path: string): string | undefined {
   return mistakes.find(([pattern]) => pattern.test(path))?.[1]
+}
+
+/** Throws if a path cannot be meant. */
+export function requireMeant(option: string, path: string): void {
+  const mistake = pathMistake(path)
+  if (mistake !== undefined) throw invalidOption(option, `is \`${path}\`, which ${mistake}`)
 }
 
 /** The default data directory: `agent-memory` in the platform's. Undefined if there is no home directory. */

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import threads from 'node:worker_threads'
 import { SharedState } from '../dist/shared-state.js'
 import { Lock } from '../dist/storage/lock.js'
+import { Places } from '../dist/storage/places.js'
 import { findRepository } from '../dist/storage/repository.js'
 import { monotonic } from '../dist/time.js'
 import { CallStorage, EndOfRun } from '../dist/worker/call.js'
@@ -105,7 +106,8 @@ test('a call is ended when it has used its processor time, and before it has use
 test('a call may make as many storage calls as its limit, and not one more', () => {
   const settings = { storageCalls: 3 } as ConstructorParameters<typeof CallStorage>[0]
   const databases = undefined as unknown as ConstructorParameters<typeof CallStorage>[3]
-  const call = new CallStorage(settings, new SharedState(), () => {}, databases, undefined)
+  const places = new Places([], { parse: String, edit: String })
+  const call = new CallStorage(settings, new SharedState(), () => {}, databases, undefined, places)
   for (let n = 0; n < 3; n++)
     assert.equal(
       call.run(() => n),

@@ -101,14 +101,42 @@ test('the relative path of a file is one from the working directory', () => {
   assert.equal(single('./new/new.db'), inWorkingDirectory('new/new.db'))
 })
 
-test('the error for a data directory that cannot be one names the option', () => {
+test('a place that is occupied is left for later, and a warning names its option', (context) => {
   const file = join(emptyDirectory(), 'file')
   writeFileSync(file, '')
-  assert.throws(() => settled({ dataDir: file }), {
-    message: /`dataDir` cannot be granted: .*something other than a directory/,
-  })
+  const { mock } = context.mock.method(console, 'warn', (_text: string) => {})
+  const warnings = () => {
+    const told = mock.calls.map(({ arguments: [text] }) => String(text))
+    mock.resetCalls()
+    return told
+  }
+  const { places } = settled({ dataDir: file })
+  assert.deepEqual(
+    places.flatMap((place) => ('wanted' in place ? [place.label] : [])),
+    ['family', 'single'],
+  )
+  const told = warnings()
+  assert.equal(told.length, 2)
+  for (const text of told) assert.match(text, /`dataDir` .*something other than a directory stands there: move it away/)
+  settled({ dataDir: '/data', settings: { first: { directory: file } } })
+  assert.match(warnings().join(), /`settings\.first\.directory` .*something other than a directory/)
   const elsewhere = { first: { database: '/a/b.db', registry: '/a/r' } }
   assert.equal(granted({ dataDir: file, settings: elsewhere }).single, '/a/b.db')
+  assert.deepEqual(warnings(), [])
+})
+
+test('an occupied place and another that would meet once it is free are refused at once', (context) => {
+  const file = join(emptyDirectory(), 'file')
+  writeFileSync(file, '')
+  context.mock.method(console, 'warn', () => {})
+  for (const [directory, other] of [
+    [file, join(file, 'below')],
+    [join(file, 'below'), file],
+  ] as const)
+    assert.throws(() => settled({ dataDir: '/data', settings: { first: { directory, file: other } } }), {
+      code: 'invalid-option',
+      message: /`settings\.first\.file` cannot be granted: .*no place lies inside another/,
+    })
 })
 
 test('the component receives the settings that were set, without the paths of places', () => {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, normalize, parse, sep } from 'node:path'
 import { canonicalPath } from './canonical.ts'
 import { attempt, StorageError } from './error.ts'
-import { Directories, type FamilyBase, familyDirectory } from './family-rules.ts'
+import { canonicalSoFar, Directories, type FamilyBase, familyDirectory } from './family-rules.ts'
 import { isOwnName } from './paths.ts'
 import type { GrantedPlace } from './tree.ts'
 
@@ -54,12 +54,36 @@ export interface FamilyPlace extends FamilyBase {
   readonly databases: readonly string[]
 }
 
-export type NamedPlaces = readonly (NamedPlace | FamilyPlace | MissingPlace)[]
+/** A place to be granted, by its description and its path. */
+export interface WantedPlace {
+  readonly label: string
+  readonly kind: 'directory' | 'file' | 'family'
+  /** The absolute path of the directory or the file. For a family, that of its registry. */
+  readonly path: string
+  readonly isPrivate: boolean
+  /** The names of the databases that may be stored in it. */
+  readonly databases: readonly string[]
+  /** The home and the data directory of the user, for a family. */
+  readonly home: string | undefined
+  readonly dataDirectory: string | undefined
+}
+
+/**
+ * A place that the file system refused when the memory was opened, as when a file is where its directory belongs. Each
+ * call that needs it tries it again.
+ */
+export interface OccupiedPlace {
+  readonly label: string
+  readonly wanted: WantedPlace
+}
+
+export type NamedPlaces = readonly (NamedPlace | FamilyPlace | MissingPlace | OccupiedPlace)[]
 
 /** Checks a directory, which need not exist yet. Symbolic links in its existing part are followed once, here. */
 export function grantDirectory(directory: string): Pick<NamedPlace, 'path' | 'location'> {
   const invalidPathError = invalidPathErrorOf(directory)
   checkAbsolute(directory)
+  const action = `keep anything in \`${directory}\``
   const absolute = directory.replace(/(?<=.)\/+$/, '')
   for (let above = absolute; ; above = dirname(above)) {
     let canonical
@@ -68,14 +92,14 @@ export function grantDirectory(directory: string): Pick<NamedPlace, 'path' | 'lo
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if ((code === 'ENOENT' || code === 'ENOTDIR') && above !== dirname(above)) continue
-      throw StorageError.from(error, `keep anything in \`${directory}\``)
+      throw StorageError.from(error, action)
     }
     const rest = absolute.slice(above.length)
     if (rest.split(/[/\\]/).includes('..'))
       throw invalidPathError('it has a `..` below a directory that does not exist')
     if (canonical === undefined) throw invalidPathError('it leads to a path that is not UTF-8')
-    if (!statSync(canonical).isDirectory()) {
-      throw invalidPathError('something other than a directory stands there: move it away')
+    if (!attempt(action, () => statSync(canonical).isDirectory())) {
+      throw invalidPathError('something other than a directory stands there: move it away', 'ENOTDIR')
     }
     return { path: normalize(join(canonical, rest)), location: absolute }
   }
@@ -89,7 +113,8 @@ export function grantFile(path: string): FileLocation {
   const isDirectory = path.endsWith('/') || path.endsWith(sep) || name === '.' || name === '..'
   if (isDirectory) throw invalidPathError('it is the path of a directory: name a file in it')
   const existing = attempt(`keep anything in \`${path}\``, () => canonicalFile(path))
-  if (existing?.isFile === false) throw invalidPathError('something other than a file stands there: move it away')
+  if (existing?.isFile === false)
+    throw invalidPathError('something other than a file stands there: move it away', 'EISDIR')
   const canonical = existing === undefined ? join(grantDirectory(dirname(path)).path, name) : existing.path
   if (canonical === undefined) throw invalidPathError('it leads to a path that is not UTF-8')
   const file = basename(canonical)
@@ -113,14 +138,16 @@ function checkAbsolute(path: string): void {
   if (!isAbsolute(path)) throw invalidPathErrorOf(path)('it is not an absolute path')
 }
 
-function invalidPathErrorOf(path: string): (why: string) => StorageError {
-  return (why) => new StorageError('invalid-path', `cannot keep anything in \`${path}\`: ${why}`)
+/** The detail tells that something is at the path which may be moved away while the host runs. */
+function invalidPathErrorOf(path: string): (why: string, detail?: string) => StorageError {
+  return (why, detail) => new StorageError('invalid-path', `cannot keep anything in \`${path}\`: ${why}`, detail)
 }
 
-/** Throws if a place lies inside another or around it. */
-export function requireApart(place: NamedPlace | FamilyPlace, others: NamedPlaces): void {
+/** Throws if a place lies inside another or around it. A place with the same label is ignored. */
+export function requireApart(place: NamedPlace | FamilyPlace | OccupiedPlace, others: NamedPlaces): void {
   const directories = new Directories()
-  for (const other of others) for (const path of pathsOf(other)) directories.add(path, other.label)
+  for (const other of others.filter(({ label }) => label !== place.label))
+    for (const path of pathsOf(other)) directories.add(path, other.label)
   for (const path of pathsOf(place)) {
     const near = directories.meeting(path)
     if (near === undefined) continue
@@ -130,22 +157,15 @@ export function requireApart(place: NamedPlace | FamilyPlace, others: NamedPlace
 }
 
 /** The paths of a place at which no other may be. */
-export function pathsOf(place: NamedPlace | FamilyPlace | MissingPlace): string[] {
+export function pathsOf(place: NamedPlaces[number]): string[] {
   if ('path' in place) return [join(place.path, place.file ?? '')]
   if ('missing' in place) return []
+  if ('wanted' in place) return [canonicalSoFar(place.wanted.path)]
   if (place.registry) return [join(place.registry.path, place.registry.file)]
   return Object.values(place.places ?? {}).flatMap((path) => {
     const meant = familyDirectory(path, place)
     return 'directory' in meant ? [meant.directory] : []
   })
-}
-
-/** The granted place with a label. */
-export function findNamed(places: NamedPlaces, label: string): NamedPlace | FamilyPlace {
-  const place = places.find((place) => place.label === label)
-  if (place === undefined) throw new StorageError('not-granted', `this host knows no place \`${label}\``)
-  if ('missing' in place) throw new StorageError('not-granted', place.missing)
-  return place
 }
 
 /** The parts of a place: documents, lock, databases. It looks at no file, and the directory need not exist yet. */

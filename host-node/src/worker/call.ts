@@ -10,8 +10,8 @@ import { databaseFile } from '../storage/database/file.ts'
 import type { Transaction } from '../storage/database/transaction.ts'
 import { CommitError, StorageError } from '../storage/error.ts'
 import { busyError, Lock } from '../storage/lock.ts'
-import type { Family } from '../storage/family.ts'
-import { findNamed, namedTree } from '../storage/named-place.ts'
+import { namedTree } from '../storage/named-place.ts'
+import type { Places } from '../storage/places.ts'
 import { findRepository, listRepositories } from '../storage/repository.ts'
 import type { Areas, GrantedPlace } from '../storage/tree.ts'
 import type { LockDirectory } from '../storage/directory.ts'
@@ -41,7 +41,7 @@ export class CallStorage {
   readonly #sharedState: SharedState
   readonly #send: (report: Report) => void
   readonly #databases: Databases
-  readonly #families: ReadonlyMap<string, Family>
+  readonly #places: Places
   readonly #lock = new PlaceLock((root, path) => this.#acquire(root, path))
   #waitingSince: number | undefined
   /** The lock that the main thread has let it acquire, by its path. */
@@ -58,14 +58,14 @@ export class CallStorage {
     send: (report: Report) => void,
     databases: Databases,
     waitingSince: number | undefined,
-    families: ReadonlyMap<string, Family> = new Map(),
+    places: Places,
   ) {
     this.#settings = settings
     this.#sharedState = sharedState
     this.#send = send
     this.#databases = databases
     this.#waitingSince = waitingSince
-    this.#families = families
+    this.#places = places
   }
 
   /** Runs the host's part of an import. The guest's time is not counted meanwhile. Errors become plain objects. */
@@ -94,8 +94,8 @@ export class CallStorage {
 
   listPlaces(kind: PlaceKind): string[] {
     if (kind.tag === 'repository') return listRepositories(this.#settings.grants)
-    const place = findNamed(this.#settings.places, kind.val)
-    return 'path' in place ? [''] : this.#family(kind.val).names()
+    const place = this.#places.find(kind.val)
+    return 'path' in place ? [''] : this.#places.family(kind.val).names()
   }
 
   /** Creates a place of a family. It waits for its turn at the place's lock first, so that the run can begin anew. */
@@ -104,14 +104,14 @@ export class CallStorage {
       throw new StorageError('not-granted', 'a repository is not created here: create it with Git')
     }
     const { label, name } = place.val
-    if ('path' in findNamed(this.#settings.places, label)) {
+    if ('path' in this.#places.find(label)) {
       const message = `the place \`${label}\` is not created here: it is no family of places`
       throw new StorageError('not-granted', message)
     }
     if (this.#hasWriter || this.#transaction?.takesLock) {
       throw new StorageError('nested', 'the call holds the lock of a place: create a place before it')
     }
-    const family = this.#family(label)
+    const family = this.#places.family(label)
     const since = this.#awaitTurn(family.lockOfNew(name))
     family.create(name, this.#settings.durability, (root) => this.#take(root, since))
     return this.open(place)
@@ -219,16 +219,10 @@ export class CallStorage {
   #find(place: Place): GrantedPlace {
     if (place.tag === 'repository') return findRepository(place.val, this.#settings.grants)
     const { label, name } = place.val
-    const found = findNamed(this.#settings.places, label)
-    if (!('path' in found)) return this.#family(label).tree(name)
+    const found = this.#places.find(label)
+    if (!('path' in found)) return this.#places.family(label).tree(name)
     if (name === '') return namedTree(found)
     throw new StorageError('invalid-path', `the place \`${label}\` is alone and has no name: leave it empty`)
-  }
-
-  #family(label: string): Family {
-    const family = this.#families.get(label)
-    if (family === undefined) throw new StorageError('not-granted', `this host knows no family \`${label}\``)
-    return family
   }
 
   #countCall(): void {

@@ -3,7 +3,7 @@ import type * as Toolbox from '../generated/component/interfaces/agent-memory-to
 import { SharedState } from '../shared-state.ts'
 import type { Report, Request, WorkerSettings } from '../messages.ts'
 import { Databases } from '../storage/database/database.ts'
-import { Family } from '../storage/family.ts'
+import { Places } from '../storage/places.ts'
 import { receivedZone } from '../time-zone.ts'
 import { CallStorage, EndOfRun } from './call.ts'
 import { database, documents } from './capability.ts'
@@ -33,21 +33,17 @@ const instance = (storage: CallStorage, wasi = inertWasi()) =>
     ...wasi.imports,
   }).toolbox
 
-const format = new ComponentFormat(sharedState, () => {
+const format: ComponentFormat = new ComponentFormat(sharedState, () => {
   const nothing = { ...settings, grants: [], places: [] }
-  return instance(new CallStorage(nothing, sharedState, send, databases, undefined))
+  return instance(new CallStorage(nothing, sharedState, send, databases, undefined, new Places([], format)))
 })
-const families = new Map(
-  settings.places.flatMap((place) =>
-    'path' in place || 'missing' in place ? [] : [[place.label, new Family(place, settings.places, format)]],
-  ),
-)
+const places = new Places(settings.places, format)
 
 port.on('message', (request: Request) => send(serve(request)))
 
 /** Runs one request in a fresh instance. Closes everything that the call has open before the report is sent. */
 function serve(request: Request): Report {
-  const storage = new CallStorage(settings, sharedState, send, databases, request.waitingSince, families)
+  const storage = new CallStorage(settings, sharedState, send, databases, request.waitingSince, places)
   const wasi = inertWasi()
   sharedState.beginCall()
   sharedState.enterGuest()
