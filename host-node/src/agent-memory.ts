@@ -265,8 +265,11 @@ class OpenAgentMemory implements AgentMemory {
     })
   }
 
-  async complete({ reference, argument, value, others = {} }: Completion): Promise<Outcome<string[]>> {
+  complete(completion: Completion): Promise<Outcome<string[]>> {
     return this.#receive(async () => {
+      requireMembers(completion, 'completion', '`reference`, `argument` and `value`')
+      const { reference, argument, value, others = {} } = completion
+      requireMembers(reference, 'reference of a completion', '`prompt` or `resourceTemplate`')
       const asked: Asked = {
         kind: 'complete',
         reference:
@@ -403,7 +406,21 @@ interface How {
 /** A context with the vector that a search gets. */
 function withVector(context: CallContext, vector: EmbeddedText | undefined): CallContext {
   if (vector === undefined) return context
-  return { ...context, vector: { text: vector.text, vector: Float32Array.from(vector.vector) } }
+  // A program without types may pass anything, such as an object with a signal.
+  const { text, vector: numbers } = Object(vector) as Partial<EmbeddedText>
+  const isVector = Array.isArray(numbers) || ArrayBuffer.isView(numbers)
+  const floats = isVector ? Float32Array.from(numbers as ArrayLike<number>) : new Float32Array()
+  if (typeof text !== 'string' || floats.length === 0 || !floats.every(Number.isFinite)) {
+    const message = 'the third argument is no vector of a search: leave it out, or give `{ text, vector }`'
+    throw new MemoryCallError('invalid-request', message)
+  }
+  return { ...context, vector: { text, vector: floats } }
+}
+
+/** A program without types may pass anything. */
+function requireMembers(value: object, what: string, members: string): void {
+  if (typeof value === 'object' && value !== null) return
+  throw new MemoryCallError('invalid-request', `the ${what} is not an object: give one with ${members}`)
 }
 
 /** A program without types may pass anything. */
@@ -412,9 +429,15 @@ function requireString(text: string, what: string): string {
   throw new MemoryCallError('invalid-request', `the ${what} is not a string`)
 }
 
+/** JSON would have `null` for a number that is not finite. */
+function finiteOnly(_name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError(`\`${value}\` is no JSON number`)
+  return value
+}
+
 function toJson(input: unknown): string {
   try {
-    return JSON.stringify(input) ?? ''
+    return JSON.stringify(input, finiteOnly) ?? ''
   } catch (error) {
     throw new MemoryCallError('invalid-request', `the arguments cannot be written as JSON: ${(error as Error).message}`)
   }

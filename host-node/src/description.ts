@@ -1,4 +1,4 @@
-import { invalidOption, MemoryOpenError } from './errors.ts'
+import { invalidOption } from './errors.ts'
 
 /** A component's description of itself: the JSON that `describe` in `wit/toolbox` returns. */
 export interface Description {
@@ -136,12 +136,12 @@ export function mountedToolsets(
   names: readonly string[] = toolsets.filter((toolset) => toolset.default).map(({ name }) => name),
   values: SettingValues = new Map(),
 ): readonly Toolset[] {
-  if (!Array.isArray(names)) throw invalidOption('toolsets', 'is not an array of names')
+  if (!Array.isArray(names)) throw invalidOption('toolsets', "is not an array of names, such as `['sessions']`")
   const known = [...toolsets.map(({ name }) => name), 'all']
   const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined) {
     const list = known.map((name) => `\`${name}\``).join(', ')
-    throw new MemoryOpenError('invalid-option', `no toolset \`${unknown}\`; there are ${list}`)
+    throw invalidOption('toolsets', `has \`${unknown}\`, which does not exist; there are ${list}`)
   }
   const comesAlong = ({ name, left_out_by }: Toolset) =>
     left_out_by === undefined ? names.includes('all') : names.length > 0 && values.get(name)?.[left_out_by] !== true

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { type Description, mountedToolsets, type Toolset } from './description.ts'
 import type { Embed, Embedder } from './embedding.ts'
-import { invalidOption, unknownOption } from './errors.ts'
+import { invalidOption, requireObject, unknownOption } from './errors.ts'
 import type { Context } from './generated/component/interfaces/agent-memory-toolbox-toolbox.js'
 import type { ToolsetSettings } from './generated/toolsets.ts'
 import type { CallContext } from './messages.ts'
@@ -14,7 +14,13 @@ import { checkValues, resolveToolsetSettings } from './toolset-settings.ts'
 import type { Durability } from './storage/directory.ts'
 import { functionName, type Summarize } from './summaries.ts'
 import { fixedZone, machineZone, namedZone, type SentZone } from './time-zone.ts'
-import { absolutePath, defaultConfigurationDirectory, defaultDataDirectory, pathMistake } from './user-paths.ts'
+import {
+  absolutePath,
+  defaultConfigurationDirectory,
+  defaultDataDirectory,
+  pathMistake,
+  requireMeant,
+} from './user-paths.ts'
 
 /** The options of `openMemory`. Only `allow` is required. */
 export interface MemoryOptions extends ComponentOptions {
@@ -173,9 +179,10 @@ const knownLimits: Record<keyof NonNullable<ComponentOptions['limits']>, true> =
 }
 
 export function resolveOptions(description: Description, options: ComponentOptions): ResolvedOptions {
-  if (typeof options !== 'object' || options === null)
-    throw invalidOption('allow', 'is missing: name the directories whose repositories may be used')
-  checkNames(options, knownOptions, '')
+  if (typeof options === 'object' && options !== null) checkNames(options, knownOptions, '')
+  if (options?.allow === undefined)
+    throw invalidOption('allow', 'is missing: name the directories whose repositories may be used, or give `[]`')
+  requireObject('limits', options.limits ?? {})
   checkNames(options.limits ?? {}, knownLimits, 'limits.')
   const { allow, lockWait = defaultLockWait, durability = 'full', workers = 4 } = options
   const limits = options.limits ?? {}
@@ -237,8 +244,9 @@ function contextMaker(
 ): () => CallContext {
   const clock = givenClock ?? 'system'
   const random = givenRandom ?? 'system'
-  const start = clock === 'system' ? 0 : new Date(clock.now).getTime()
-  if (Number.isNaN(start)) throw invalidOption('clock.now', 'is not a date')
+  if (clock !== 'system') checkParts('clock', clock, { now: true, step: true })
+  if (random !== 'system') checkParts('random', random, { seed: true })
+  const start = clock === 'system' ? 0 : startOption(clock.now)
   const step = clock === 'system' ? 0 : integerOption('clock.step', clock.step ?? 0, 0)
   const seed = random === 'system' ? 0n : seedOption(random.seed)
   if (utcOffset !== undefined && !(Number.isInteger(utcOffset) && Math.abs(utcOffset) < 1440)) {
@@ -264,9 +272,21 @@ function contextMaker(
   }
 }
 
+/** Checks an option that is `system` or an object. */
+function checkParts(option: string, value: object, known: object): void {
+  if (typeof value !== 'object') throw invalidOption(option, 'is neither `system` nor an object')
+  requireObject(option, value)
+  checkNames(value, known, `${option}.`)
+}
+
+function startOption(now: unknown): number {
+  const start = typeof now === 'string' || now instanceof Date ? new Date(now).getTime() : NaN
+  if (Number.isNaN(start)) throw invalidOption('clock.now', 'is not a date: give a `Date`, or a text that it reads')
+  return start
+}
+
 function dataDirectoryOf(path: unknown): string {
-  const mistake = typeof path === 'string' ? pathMistake(path) : undefined
-  if (mistake !== undefined) throw invalidOption('dataDir', `is \`${path}\`, which ${mistake}`)
+  if (typeof path === 'string') requireMeant('dataDir', path)
   const absolute = typeof path === 'string' ? absolutePath(path) : undefined
   if (absolute === undefined)
     throw invalidOption('dataDir', 'is neither an absolute path nor one that begins with `~/`')
@@ -277,6 +297,8 @@ function dataDirectoryOf(path: unknown): string {
 function canonicalGrant(directory: string): string {
   if (typeof directory !== 'string')
     throw invalidOption('allow', 'has an item that is not a path: every item is a string')
+  const mistake = pathMistake(directory)
+  if (mistake !== undefined) throw invalidOption('allow', `has \`${directory}\`, which ${mistake}`)
   if (!isAbsolute(directory)) throw invalidOption('allow', `has \`${directory}\`, which is not an absolute path`)
   let path
   try {

@@ -13,7 +13,7 @@ const members: Record<keyof Reach, true> = { agents: true, stores: true }
 /** Checks the reach of a program without types: a member that is ignored would widen it. */
 export function checkReach(reach: Reach): Reach {
   const isList = (list: unknown) => Array.isArray(list) && list.every((name) => typeof name === 'string')
-  if (typeof reach !== 'object' || reach === null) throw wrongReach('it is not an object')
+  if (typeof reach !== 'object' || reach === null || Array.isArray(reach)) throw wrongReach('it is not an object')
   for (const [name, list] of Object.entries(reach)) {
     if (!Object.hasOwn(members, name)) throw wrongReach(`it has \`${name}\``)
     if (list !== undefined && !isList(list)) throw wrongReach(`\`${name}\` is not an array of names`)
