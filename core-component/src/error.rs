@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::existing::{agent_not_granted, differs_only_in_case};
 use crate::names::NAME_ACCEPTED;
+use crate::page::{CURSOR_ACCEPTED, invalid_cursor_message};
 use crate::storage::{self, ErrorCode, MAY_STAND};
 use crate::tool::{Call, Category, Refusal, ToolError, Violation, not_accepted};
 use crate::version::conflict_message;
@@ -114,10 +115,8 @@ impl Error {
 
     /// No earlier page returned this cursor.
     pub fn invalid_cursor(cursor: &str) -> Self {
-        let message = format!(
-            "`cursor` `{cursor}` was not returned by an earlier page: start again without a cursor"
-        );
-        Self::at(Code::InvalidInput, message, "cursor", "the cursor of the last page".into())
+        let message = invalid_cursor_message(cursor);
+        Self::at(Code::InvalidInput, message, "cursor", CURSOR_ACCEPTED.into())
     }
 
     /// The name of the agent differs only in case from an existing one. [`Error::for_caller`] hides

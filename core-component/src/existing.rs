@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::context::Context;
 use crate::names::{listed, name_error};
 use crate::nearest::nearest;
+use crate::time::Date;
 
 /// The most names of a list in a message.
 pub(crate) const MAX_NAMES: usize = 10;
@@ -61,6 +62,13 @@ pub(crate) fn other_stores<Error>(
 /// Asks whether the nearest of the names was meant. `None` if `wanted` is one of them or none is near.
 pub(crate) fn did_you_mean(wanted: &str, names: &[String]) -> Option<String> {
     nearest(wanted, names).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// The first and the last of some days, such as `2025-01-03 to 2025-02-01`. `None` if there are none.
+pub(crate) fn days(days: impl IntoIterator<Item = Date>) -> Option<String> {
+    let days: BTreeSet<Date> = days.into_iter().collect();
+    let (first, last) = (days.first()?, days.last()?);
+    Some(if first == last { first.to_string() } else { format!("{first} to {last}") })
 }
 
 /// A text with a full stop, unless it ends with the question of [`did_you_mean`].

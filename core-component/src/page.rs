@@ -38,6 +38,24 @@ pub(crate) fn page_end_in(text: &str, begin: usize, limit: usize) -> usize {
     begin + page_end(&Outline::of(&rest[..window]), &(0..window), limit)
 }
 
+/// A page of a text, and the characters before the next one if there is one.
+pub(crate) struct Page<'t> {
+    pub text: &'t str,
+    pub next: Option<usize>,
+}
+
+/// The page of a text that begins after `from` characters and has at most `limit`. `None` if it would
+/// begin behind the text.
+pub(crate) fn page(text: &str, from: usize, limit: usize) -> Option<Page<'_>> {
+    let begin = text.char_indices().nth(from).map_or(text.len(), |(at, _)| at);
+    if from > 0 && begin == text.len() {
+        return None;
+    }
+    let end = page_end_in(text, begin, limit);
+    let next = (end < text.len()).then(|| count(&text[..end]));
+    Some(Page { text: &text[begin..end], next })
+}
+
 /// The characters of a text: pages begin and end between two of them.
 pub(crate) fn count(text: &str) -> usize {
     text.chars().count()
@@ -45,6 +63,14 @@ pub(crate) fn count(text: &str) -> usize {
 
 /// The values that the argument `from` takes, in words.
 pub(crate) const FROM_ACCEPTED: &str = "`next` of the page before";
+
+/// The values that the argument `cursor` takes, in words.
+pub(crate) const CURSOR_ACCEPTED: &str = "the cursor of the last page";
+
+/// The message for a cursor that no earlier page returned.
+pub(crate) fn invalid_cursor_message(cursor: &str) -> String {
+    format!("`cursor` `{cursor}` was not returned by an earlier page: start again without a cursor")
+}
 
 /// The message for a page that would begin behind the text.
 pub(crate) fn past_the_end(from: usize, end: usize) -> String {

@@ -248,6 +248,8 @@ pub(crate) struct Found {
     pub documents: Vec<UnreadDocument>,
     /// Whether any entry has a word of the query, also one that the request does not admit.
     pub has_word: bool,
+    /// The days of the hits that the search would have without its dates, in words, if it has none.
+    pub other_days: Option<String>,
     pub others: Vec<Owner>,
     /// Of each summary that is shown only if it is asked for, the share of the query's terms that it
     /// has.
@@ -425,6 +427,7 @@ impl<'a> Entries<'a> {
             owners,
             documents,
             has_word,
+            other_days: None,
             others,
             hidden,
             skipped,

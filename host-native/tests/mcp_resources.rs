@@ -78,6 +78,21 @@ fn a_resource_that_cannot_be_read_is_an_error_with_the_toolsets_error() {
 }
 
 #[test]
+fn a_day_without_a_log_is_a_missing_resource_with_the_toolsets_error() {
+    for (version, expected) in PROTOCOL_VERSIONS.into_iter().zip([-32602, -32002]) {
+        let repository = Repository::new();
+        let mut client = sessions(&repository, version);
+        client.call("start_session", json!({"agent_name": "ada", "date": "2025-01-20"}));
+        let missing = json!({"uri": "sessions://ada/2025-01-18"});
+        let answer = client.request("resources/read", missing);
+        assert_eq!(code(&answer), expected, "{version:?}: {answer}");
+        assert_eq!(answer["error"]["data"]["error"], "SessionNotFound", "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("the nearest is of 2025-01-20"), "{message}");
+    }
+}
+
+#[test]
 fn a_subscribed_client_is_notified_of_changes_to_its_resources_only() {
     let repository = Repository::new();
     let mut client = serve(&repository, ProtocolVersion::Initialized);

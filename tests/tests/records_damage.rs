@@ -38,9 +38,9 @@ fn calls() -> [(&'static str, Value); 7] {
 }
 
 /// Whether bytes are JSON by its grammar. It allows half of a surrogate pair, which `serde_json`
-/// refuses.
+/// refuses, and bytes in a string that are not UTF-8.
 fn is_json(file: &[u8]) -> bool {
-    let parsed = serde_json::from_slice::<Value>(file);
+    let parsed = serde_json::from_str::<Value>(&String::from_utf8_lossy(file));
     parsed.map_or_else(|error| error.to_string().contains("hex escape"), |_| true)
 }
 

@@ -30,6 +30,9 @@ pub(super) struct Output {
     cleared: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     compost_id: Option<i64>,
+    // Where to look instead, if the agent has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -47,8 +50,13 @@ impl Tool for ClearRecentMemories {
             Ok((compost_all(writer, summary.as_deref())?, left_out(writer)?))
         })?;
         let (composted, left_out) = done.unwrap_or_default();
-        let not_kept = summary.filter(|_| composted.is_none()).map(|_| NOT_KEPT.to_owned());
-        let mut output = Output { cleared: 0, compost_id: None, warnings: Vec::new() };
+        let is_empty = composted.is_none();
+        let note = match is_empty && left_out.is_none() {
+            true => agent.note("no recent memories")?,
+            false => None,
+        };
+        let not_kept = summary.filter(|_| is_empty).map(|_| NOT_KEPT.to_owned());
+        let mut output = Output { cleared: 0, compost_id: None, note, warnings: Vec::new() };
         output.warnings.extend(not_kept.into_iter().chain(left_out));
         if let Some(done) = composted {
             output.cleared = done.count;

@@ -30,6 +30,9 @@ pub(super) struct Output {
     copied: usize,
     /// The other agent had them already.
     skipped: usize,
+    /// Where to look instead, if the agent has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for CopyCoreMemories {
@@ -53,7 +56,8 @@ impl Tool for CopyCoreMemories {
             memories.retain(|memory| input.memory_ids.contains(&memory.id));
         }
         if memories.is_empty() {
-            return Ok(Output { copied: 0, skipped: 0 });
+            let note = from.note("no core memories")?;
+            return Ok(Output { copied: 0, skipped: 0, note });
         }
         let copied = to.change(|writer| {
             let mut copied = 0;
@@ -63,6 +67,6 @@ impl Tool for CopyCoreMemories {
             Ok(copied)
         });
         let copied = copied.map_err(of_other)?;
-        Ok(Output { copied, skipped: memories.len() - copied })
+        Ok(Output { copied, skipped: memories.len() - copied, note: None })
     }
 }

@@ -6,11 +6,12 @@ use super::error::Error;
 use super::memory::{Compost, Counts, Episode, cut_to_seconds};
 use super::sqlite::Query;
 use crate::answer::cut_list;
-use crate::existing::sentence;
+use crate::existing::{self, sentence};
 use crate::names::AgentName;
 use crate::span::Span;
 use crate::tool::{Call, Hints, Tool};
 use crate::words::words;
+use crate::zone::Zone;
 
 pub(super) struct SearchEpisodicMemories;
 
@@ -79,17 +80,24 @@ impl Tool for SearchEpisodicMemories {
             to: to.map(|to| to.last),
             limit: input.limit,
         };
-        let (memories, compost, left_out, counts) = agent.read(|reader| {
+        let (memories, compost, left_out, counts, other_days) = agent.read(|reader| {
             let mut memories = reader.search_episodes(&query)?;
             let mut compost =
                 input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
             let left_out = cut_list(&mut memories) + compost.as_mut().map_or(0, cut_list);
             let found_nothing = memories.is_empty() && compost.iter().all(Vec::is_empty);
             let counts = if found_nothing { Some(reader.counts()?) } else { None };
-            Ok((memories, compost, left_out, counts))
+            let other_days = match found_nothing && query.has_dates() {
+                true => days(zone, reader.search_episodes(&query.without_dates())?),
+                false => None,
+            };
+            Ok((memories, compost, left_out, counts, other_days))
         })?;
         let note = match counts {
-            Some(counts) => Some(note(&query, input.include_compost, &counts, agent.others()?)),
+            Some(counts) => {
+                let agents = agent.others()?;
+                Some(note(&query, input.include_compost, &counts, other_days, agents))
+            }
             None => (left_out > 0).then(|| {
                 format!(
                     "the answer is long, so the {left_out} oldest matches are left out: call again \
@@ -101,8 +109,20 @@ impl Tool for SearchEpisodicMemories {
     }
 }
 
+/// The first and the last day of some episodes.
+fn days(zone: &Zone, episodes: Vec<Episode>) -> Option<String> {
+    let moments = episodes.into_iter().filter_map(|episode| episode.created_at);
+    existing::days(moments.map(|moment| zone.date_at(moment)))
+}
+
 /// The advice where nothing was found.
-fn note(query: &Query, include_compost: bool, counts: &Counts, others: Option<String>) -> String {
+fn note(
+    query: &Query,
+    include_compost: bool,
+    counts: &Counts,
+    other_days: Option<String>,
+    others: Option<String>,
+) -> String {
     let Counts { episodic, compost, .. } = counts;
     let searched = match include_compost {
         true => episodic + compost,
@@ -113,13 +133,17 @@ fn note(query: &Query, include_compost: bool, counts: &Counts, others: Option<St
     let mut add = |advice: &str| note += &format!(" {advice}.");
     match &query.words {
         Some(words) if words.is_empty() => add("The keywords have no letter or digit"),
-        Some(_) if searched > 0 => {
+        Some(_) if searched > 0 && other_days.is_none() => {
             add("Every word must match, as a word or the beginning of one: use fewer words");
         }
         _ => {}
     }
-    if (query.from.is_some() || query.to.is_some()) && searched > 0 {
-        add("What lies outside the dates is not found: leave them out");
+    match other_days {
+        Some(days) => add(&format!("Episodes that match are of {days}: try these dates")),
+        None if query.has_dates() && searched > 0 => {
+            add("What lies outside the dates is not found: leave them out");
+        }
+        None => {}
     }
     if !include_compost && *compost > 0 {
         add("Use `include_compost` to search the summaries, too");

@@ -10,7 +10,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct AddCoreMemory;
 
-/// Stores a core memory: a lasting fact, preference or pattern of user or project.
+/// Stores a core memory: a lasting fact or preference of user or project.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Add a core memory")]

@@ -10,7 +10,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct AddRecentLearning;
 
-/// Stores a learning: an insight or discovery of recent work.
+/// Stores a learning: an insight of recent work.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Add a learning")]

@@ -10,7 +10,7 @@ use crate::tool::{Call, Hints, Tool};
 
 pub(super) struct AddRecentTask;
 
-/// Stores a task: work done or in progress, and what came of it.
+/// Stores a task: work done or begun, and its outcome.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Add a task")]

@@ -116,7 +116,7 @@ impl<'a> Agent<'a> {
         purpose: Purpose,
         change: impl Fn(&mut dyn Writer) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if !self.has_file()? && !self.has_rows()? {
+        if !self.exists()? {
             // A call that changes nothing must not create a lock or a database.
             self.check_case()?;
             let mut writer = JsonWriter::of(self.empty_file(), self.call.context);
@@ -223,6 +223,11 @@ impl<'a> Agent<'a> {
 
     pub(super) fn has_file(&self) -> Result<bool, Error> {
         Ok(has_document(&*self.tree, Area::Documents, &file_path(self.name))?)
+    }
+
+    /// Whether the agent has memories in either format.
+    pub fn exists(&self) -> Result<bool, Error> {
+        Ok(self.has_file()? || self.has_rows()?)
     }
 
     fn has_rows(&self) -> Result<bool, Error> {

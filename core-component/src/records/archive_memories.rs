@@ -2,8 +2,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
+use super::agents;
 use super::error::Error;
-use super::input::default_agent;
+use super::input::WriteAgent;
 use super::memory::{Kind, Memory};
 use super::store::Purpose;
 use crate::names::AgentName;
@@ -26,8 +27,7 @@ pub(super) struct Input {
     #[schemars(range(min = 0, max = 100_000))]
     older_than_days: u32,
     /// Default `default`.
-    #[serde(default = "default_agent")]
-    agent_id: AgentName,
+    agent_id: Option<AgentName>,
     /// Only these.
     #[serde(rename = "type")]
     kind: Option<Kind>,
@@ -44,6 +44,9 @@ pub(super) struct Output {
     /// For the next call; absent after the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// That the call named no agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -57,7 +60,8 @@ impl Tool for ArchiveMemories {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.agent_id)?;
+        let WriteAgent { name, note } = WriteAgent::new(input.agent_id, "archived");
+        let agent = Agent::open(call, &name)?;
         let now = call.context.now;
         // The cursor is the time limit of the first page: all pages use the same one.
         let since = match &input.cursor {
@@ -81,6 +85,12 @@ impl Tool for ArchiveMemories {
             Ok((unused.len(), writer.unreadable()))
         })?;
         let cursor = (archived == MAX_MEMORIES as usize).then(|| since.to_string());
-        Ok(Output { archived, cursor, warnings: unreadable.into_iter().collect() })
+        let mut warnings: Vec<String> = unreadable.into_iter().collect();
+        if archived == 0 && !agent.exists()? {
+            let there_are = agents::there_are(call, agent.name, &mut warnings);
+            let missing = format!("agent `{}` has no memories", agent.name);
+            warnings.push([missing].into_iter().chain(there_are).collect::<Vec<_>>().join("; "));
+        }
+        Ok(Output { archived, cursor, note, warnings })
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, hidden_rows_message};
 use super::agents;
 use super::error::{Code, Error};
-use super::input::default_agent;
+use super::input::WriteAgent;
 use super::json::file_path;
 use super::json::{JsonFile, limits};
 use super::settings::RecordsSettings;
@@ -28,8 +28,7 @@ pub(super) struct Input {
     /// The format to take them to.
     to: Format,
     /// Default `default`.
-    #[serde(default = "default_agent")]
-    agent_id: AgentName,
+    agent_id: Option<AgentName>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -46,6 +45,15 @@ pub(super) struct Output {
     converted: bool,
     /// How many records there are.
     records: u64,
+    /// That the call named no agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+impl Output {
+    fn new(converted: bool, records: u64) -> Self {
+        Self { converted, records, note: None }
+    }
 }
 
 impl Tool for ConvertRecords {
@@ -57,7 +65,8 @@ impl Tool for ConvertRecords {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.agent_id)?;
+        let WriteAgent { name, note } = WriteAgent::new(input.agent_id, "converted");
+        let agent = Agent::open(call, &name)?;
         agent.check_case()?;
         let lock = agent.tree.lock(Some(&agent.scope()))?;
         let converted = match (input.to, agent.file()?) {
@@ -66,12 +75,14 @@ impl Tool for ConvertRecords {
             (Format::Json, Some(file)) => already_file(&agent, &file),
             (Format::Json, None) => rows_to_file(&agent, &*lock),
         };
-        converted.map_err(|error| agents::with_agents(call, agent.name, error))
+        let output = converted.map_err(|error| agents::with_agents(call, agent.name, error))?;
+        Ok(Output { note: note.filter(|_| output.converted), ..output })
     }
 }
 
 /// Converts a file to rows. The file hides the rows until it is renamed.
 fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result<Output, Error> {
+    file.check_utf8()?;
     let version = file.version.as_deref().unwrap_or_default();
     let converted = converted_path(agent);
     check_no_document(agent, &converted)?;
@@ -104,7 +115,7 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     let transaction = database.begin(Mode::Write(Some(&scope))).map_err(after_change)?;
     AgentRows::of(&*transaction, agent.name).forget_copy(key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
-    Ok(Output { converted: true, records: file.len() as u64 })
+    Ok(Output::new(true, file.len() as u64))
 }
 
 /// Converts rows to a file. The file hides the rows until they are deleted.
@@ -129,7 +140,7 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     agent.note_change();
     rows.delete(stored.key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
-    Ok(Output { converted: true, records })
+    Ok(Output::new(true, records))
 }
 
 /// The agent is in SQLite already. Removes the note that an interrupted conversion may have left.
@@ -145,7 +156,7 @@ fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
         rows.forget_copy(stored.key)?;
         transaction.commit().map_err(Error::of_commit)?;
     }
-    Ok(Output { converted: false, records })
+    Ok(Output::new(false, records))
 }
 
 /// The agent is in JSON already. Deletes the rows that an interrupted conversion may have left.
@@ -157,7 +168,7 @@ fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
             transaction.commit().map_err(Error::of_commit)?;
         }
     }
-    Ok(Output { converted: false, records: file.len() as u64 })
+    Ok(Output::new(false, file.len() as u64))
 }
 
 /// Deletes the rows of an agent if its file has the same records. Returns whether there were rows.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::Agent;
 use super::agents;
 use super::error::Error;
-use super::input::default_agent;
+use super::input::WriteAgent;
 use super::memory::Memory;
 use super::store::Purpose;
 use crate::names::AgentName;
@@ -23,8 +23,7 @@ pub(super) struct Input {
     ))]
     id: String,
     /// Default `default`.
-    #[serde(default = "default_agent")]
-    agent_id: AgentName,
+    agent_id: Option<AgentName>,
     /// Delete instead of archive.
     #[serde(default)]
     permanent: bool,
@@ -57,20 +56,23 @@ impl Tool for DeleteMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.agent_id)?;
-        let Input { id, permanent, .. } = &input;
+        let Input { id, agent_id, permanent } = input;
+        let done = if permanent { "deleted" } else { "archived" };
+        let WriteAgent { name, note } = WriteAgent::new(agent_id, done);
+        let agent = Agent::open(call, &name)?;
         let changed = agent.change(Purpose::Change, |writer| {
-            let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
-            let (mut action, mut note) = (Action::Archived, None);
-            if *permanent {
+            let before = writer.find(&id)?.ok_or_else(|| Error::no_memory(agent.name, &id))?;
+            let (mut action, mut notes) = (Action::Archived, Vec::from_iter(note.clone()));
+            if permanent {
                 writer.remove(&before)?;
-                let note_backup = || backup_note(agent.name);
-                (action, note) = (Action::Deleted, writer.keeps_backup().then(note_backup));
+                action = Action::Deleted;
+                notes.extend(writer.keeps_backup().then(|| backup_note(agent.name)));
             } else if !before.archived {
                 let updated_at = call.context.now.max(before.created_at);
                 let archived = Memory { archived: true, updated_at, ..before.clone() };
                 writer.update(&before, &archived)?;
             }
+            let note = (!notes.is_empty()).then(|| notes.join("; "));
             Ok(Output { success: true, action, id: id.clone(), note })
         });
         changed.map_err(|error| agents::with_agents(call, agent.name, error))

@@ -79,7 +79,7 @@ impl Tool for ExportRecords {
         for _ in 0..2 {
             if let Some(file) = agent.file()? {
                 return match &input.cursor {
-                    None => Ok(whole_file(&file, input.format)),
+                    None => whole_file(&file, input.format),
                     Some(cursor) => Err(invalid_cursor(&agent, cursor)),
                 };
             }
@@ -108,11 +108,14 @@ impl Tool for ExportRecords {
 }
 
 /// The document has every record of the file. JSON Lines have those that can be read.
-fn whole_file(file: &JsonFile, format: Format) -> Output {
+fn whole_file(file: &JsonFile, format: Format) -> Result<Output, Error> {
     let total = file.len() as u64;
     if format == Format::Json {
+        file.check_utf8().map_err(|error| {
+            error.with_suffix(", or use the format `jsonl`, which has the records that can be read")
+        })?;
         let text = file.json().to_owned();
-        return Output { text, count: total, total, cursor: None, warnings: Vec::new() };
+        return Ok(Output { text, count: total, total, cursor: None, warnings: Vec::new() });
     }
     let (mut text, mut count) = (String::new(), 0);
     for record in file.readable_imported() {
@@ -121,7 +124,7 @@ fn whole_file(file: &JsonFile, format: Format) -> Output {
         count += 1;
     }
     let warnings = file.unreadable_warning().into_iter().collect();
-    Output { text, count, total, cursor: None, warnings }
+    Ok(Output { text, count, total, cursor: None, warnings })
 }
 
 fn invalid_cursor(agent: &Agent<'_>, cursor: &str) -> Error {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::{Code, Error};
-use super::input::default_agent;
+use super::input::WriteAgent;
 use super::json::{ImportText, without_byte_order_mark};
 use super::store::Purpose;
 use super::store::{Imported, Writer};
@@ -28,8 +28,7 @@ pub(super) struct Input {
     /// Records as JSON Lines, or a document of the JSON format.
     records: String,
     /// Default `default`.
-    #[serde(default = "default_agent")]
-    agent_id: AgentName,
+    agent_id: Option<AgentName>,
     /// What becomes of a record whose id is taken.
     #[serde(default)]
     on_conflict: OnConflict,
@@ -65,6 +64,9 @@ pub(super) struct Output {
     /// For the next call; absent after the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// That the call named no agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 /// Records with their line numbers.
@@ -82,7 +84,8 @@ impl Tool for ImportRecords {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.agent_id)?;
+        let WriteAgent { name, note } = WriteAgent::new(input.agent_id, "imported");
+        let agent = Agent::open(call, &name)?;
         let line = |line: usize| line + input.first_line as usize - 1;
         let records = ImportText::parse(without_byte_order_mark(&input.records))
             .map_err(|(at, message)| import_error(vec![(line(at), message)], "records"))?;
@@ -109,6 +112,7 @@ impl Tool for ImportRecords {
             false => agent.change(purpose, |writer| import(writer, &page, input.on_conflict))?,
         };
         output.cursor = (end < records.len()).then(|| end.to_string());
+        output.note = note;
         Ok(output)
     }
 }

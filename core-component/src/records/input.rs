@@ -14,7 +14,7 @@ pub(super) fn default_agent() -> AgentName {
     AgentName::parse(DEFAULT_AGENT).expect("a name")
 }
 
-/// The agent that a tool stores a memory for.
+/// The agent whose memories a tool changes.
 pub(super) struct WriteAgent {
     pub name: AgentName,
     /// Says that the call named no agent.
@@ -22,10 +22,11 @@ pub(super) struct WriteAgent {
 }
 
 impl WriteAgent {
-    /// The named agent, or `default`. A caller with exactly one agent always names it.
-    pub fn new(named: Option<AgentName>) -> Self {
+    /// The named agent, or `default`. A caller with exactly one agent always names it. `done` is what
+    /// the tool does, such as `stored`.
+    pub fn new(named: Option<AgentName>, done: &str) -> Self {
         let note = named.is_none().then(|| {
-            format!("stored for agent `{DEFAULT_AGENT}`: give `agent_id` to name another")
+            format!("{done} for agent `{DEFAULT_AGENT}`: give `agent_id` to name another")
         });
         Self { name: named.unwrap_or_else(default_agent), note }
     }

@@ -38,7 +38,7 @@ pub(super) struct Stored {
 
 /// Stores a new memory of the given type.
 pub(super) fn add(call: &Call<'_>, kind: Kind, new: NewMemory) -> Result<Stored, Error> {
-    let WriteAgent { name, note } = WriteAgent::new(new.agent_id);
+    let WriteAgent { name, note } = WriteAgent::new(new.agent_id, "stored");
     let agent = Agent::open(call, &name)?;
     let memory = Memory {
         id: String::new(),

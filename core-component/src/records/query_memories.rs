@@ -27,10 +27,10 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(length(max = 100))]
     ids: Vec<String>,
-    /// What it is about.
+    /// Its type.
     #[serde(rename = "type")]
     kind: Option<Kind>,
-    /// All of them, exactly.
+    /// All of these.
     #[serde(default)]
     #[schemars(length(max = 10))]
     tags: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) struct Input {
     /// Exactly this.
     #[schemars(length(min = 1))]
     category: Option<String>,
-    /// Include archived ones.
+    /// Archived ones, too.
     #[serde(default)]
     archived: bool,
     /// At most.

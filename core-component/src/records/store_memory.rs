@@ -14,8 +14,7 @@ use crate::tool::{Call, Hints, Tool, ToolError, Violation};
 
 pub(super) struct StoreMemory;
 
-/// Stores a new memory of `type` and `content`; with `id` updates that one: what is left out keeps
-/// its value.
+/// Stores a memory of `type` and `content`; `id` updates that one. What is left out stays.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Store a memory")]
@@ -34,13 +33,16 @@ pub(super) struct Input {
     /// To find it by.
     #[schemars(length(max = 10))]
     tags: Option<Vec<Tag>>,
-    /// `medium` in a new memory.
+    /// `medium` if new.
     importance: Option<Importance>,
     /// The memory to update.
     #[schemars(regex(
         pattern = r"^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$"
     ))]
     id: Option<String>,
+    /// From a read: refuse if changed.
+    #[schemars(length(min = 1))]
+    version: Option<String>,
 }
 
 impl Tool for StoreMemory {
@@ -52,14 +54,25 @@ impl Tool for StoreMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Stored, Error> {
-        let Input { kind, content, agent_id, category, tags, importance, id } = input;
+        let Input { kind, content, agent_id, category, tags, importance, id, version } = input;
         if let Some(id) = id {
             return update(
                 call,
                 agent_id,
                 &id,
+                version.as_deref(),
                 Update { kind, content, category, tags, importance },
             );
+        }
+        if version.is_some() {
+            let message = "`version` is that of a memory to update, and no `id` names one: give its \
+                           `id`, or leave out `version` to store a new memory";
+            return Err(Error::at(
+                Code::InvalidInput,
+                message,
+                "version",
+                "none without `id`".into(),
+            ));
         }
         let missing = missing(kind.is_none(), content.is_none());
         let Some((kind, content)) = kind.zip(content) else {
@@ -100,9 +113,10 @@ fn update(
     call: &Call<'_>,
     agent_id: Option<AgentName>,
     id: &str,
+    version: Option<&str>,
     update: Update,
 ) -> Result<Stored, Error> {
-    let WriteAgent { name, note } = WriteAgent::new(agent_id);
+    let WriteAgent { name, note } = WriteAgent::new(agent_id, "stored");
     let agent = Agent::open(call, &name)?;
     let Update { kind, importance, .. } = update;
     let content = update.content.as_deref().map(content).transpose()?;
@@ -120,6 +134,7 @@ fn update(
     }
     let changed = agent.change(Purpose::Change, |writer| {
         let before = writer.find(id)?.ok_or_else(|| Error::no_memory(agent.name, id))?;
+        Error::check_version(call, version, &before)?;
         let mut memory = Memory {
             kind: kind.unwrap_or(before.kind),
             content: content.clone().unwrap_or_else(|| before.content.clone()),

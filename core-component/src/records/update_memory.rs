@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::Agent;
 use super::agents;
 use super::error::{Code, Error};
-use super::input::{self, Tag, default_agent};
+use super::input::{self, Tag, WriteAgent};
 use super::memory::{Importance, Memory, Returned};
 use super::store::Purpose;
 use crate::input::content;
@@ -24,8 +24,7 @@ pub(super) struct Input {
     ))]
     id: String,
     /// Default `default`.
-    #[serde(default = "default_agent")]
-    agent_id: AgentName,
+    agent_id: Option<AgentName>,
     /// The new text.
     #[schemars(length(max = 5000), regex(pattern = r"\S"))]
     content: Option<String>,
@@ -39,7 +38,7 @@ pub(super) struct Input {
     importance: Option<Importance>,
     /// Hides it from queries.
     archived: Option<bool>,
-    /// From a read: refuse if it has changed.
+    /// From a read: refuse if changed.
     #[schemars(length(min = 1))]
     version: Option<String>,
 }
@@ -50,6 +49,9 @@ pub(super) struct Output {
     memory: Returned,
     // The fields whose value changed.
     updated_fields: Vec<&'static str>,
+    // That the call named no agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for UpdateMemory {
@@ -60,7 +62,8 @@ impl Tool for UpdateMemory {
     type Error = Error;
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
-        let agent = Agent::open(call, &input.agent_id)?;
+        let WriteAgent { name, note } = WriteAgent::new(input.agent_id, "changed");
+        let agent = Agent::open(call, &name)?;
         let content = input.content.as_deref().map(content).transpose()?;
         let category = input.category.map(|category| {
             let given = Some(category).filter(|category| !category.is_empty());
@@ -96,7 +99,7 @@ impl Tool for UpdateMemory {
                 memory.touch(call.context.now);
                 writer.update(&before, &memory)?;
             }
-            Ok(Output { memory: memory.into(), updated_fields })
+            Ok(Output { memory: memory.into(), updated_fields, note: note.clone() })
         });
         changed.map_err(|error| agents::with_agents(call, agent.name, error))
     }

@@ -7,7 +7,7 @@ use super::skipped::not_read;
 use super::undated::without_date;
 use super::unread::{Changed, read_hits};
 use crate::error::{Code, Error};
-use crate::existing::{MAX_NAMES, did_you_mean};
+use crate::existing::{MAX_NAMES, days, did_you_mean};
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::page::count;
@@ -163,7 +163,10 @@ impl Tool for SearchMemory {
             work: Work::of_search(),
         };
         let limit = input.limit as usize;
-        let found = search(call, &request, &input.toolsets)?;
+        let mut found = search(call, &request, &input.toolsets)?;
+        if found.candidates.is_empty() && found.has_word && has_dates(&request) {
+            found.other_days = other_days(call, &mut request, &input.toolsets)?;
+        }
         if found.wants_vector && !request.query.is_empty() {
             *call.wants_vector.borrow_mut() = request.embedder.clone().map(|model| WantedVector {
                 model,
@@ -236,6 +239,28 @@ fn search(call: &Call<'_>, request: &Request, toolsets: &[String]) -> Result<Fou
     }
 }
 
+/// Whether a request is only for some days.
+fn has_dates(request: &Request) -> bool {
+    request.from.is_some() || request.to.is_some()
+}
+
+/// The days of the hits that the request would have without its dates.
+fn other_days(
+    call: &Call<'_>,
+    request: &mut Request,
+    toolsets: &[String],
+) -> Result<Option<String>, Error> {
+    let dates = (request.from.take(), request.to.take());
+    request.work = Work::of_search();
+    let found = search(call, request, toolsets)?;
+    (request.from, request.to) = dates;
+    let day = |entry: &Entry| {
+        let moment = entry.created_at;
+        entry.day.or_else(|| moment.map(|moment| request.zone.date_at(moment)))
+    };
+    Ok(days(found.candidates.iter().filter_map(|ranked| day(&ranked.entry.1))))
+}
+
 /// Refuses a toolset that cannot be searched.
 fn check_toolsets(call: &Call<'_>, names: &[String]) -> Result<(), Error> {
     let known = || call.sources.iter().map(|source| source.toolset);
@@ -269,6 +294,7 @@ fn output(
         owners,
         documents,
         has_word,
+        other_days,
         others,
         hidden,
         skipped,
@@ -300,7 +326,9 @@ fn output(
             Some("nothing could be searched: `warnings` say why".to_owned())
         }
         (_, 0, _) => nothing_kept(request, &others, is_partial),
-        (_, _, true) => (hidden == 0).then(|| without_hit(request, entries, has_word)),
+        (_, _, true) => {
+            (hidden == 0).then(|| without_hit(request, entries, has_word, other_days.as_deref()))
+        }
         _ => is_weak.then(|| {
             format!("no hit has most of the query: these are the nearest of {entries} entries")
         }),
@@ -399,12 +427,21 @@ fn other_agent(request: &Request, others: &[Owner]) -> Option<String> {
 }
 
 /// Why there is no hit, and what to do.
-fn without_hit(request: &Request, entries: u64, has_word: bool) -> String {
+fn without_hit(
+    request: &Request,
+    entries: u64,
+    has_word: bool,
+    other_days: Option<&str>,
+) -> String {
     if !has_word {
         return format!("none of {entries} entries has a word of the query: try other words");
     }
-    let has_dates = request.from.is_some() || request.to.is_some();
-    let (are, remedy) = match (has_dates, request.include_archived) {
+    if let Some(days) = other_days {
+        return format!(
+            "of {entries} entries, those with words of the query are of {days}: try these dates"
+        );
+    }
+    let (are, remedy) = match (has_dates(request), request.include_archived) {
         (true, true) => ("of other days", "other dates"),
         (true, false) => {
             ("of other days, archived, expired or summarised", "other dates or `include_archived`")

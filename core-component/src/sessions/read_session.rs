@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, in_repository};
 use super::error::{Code, Error, listed};
 use super::log::{Log, LogId};
+use crate::existing;
 use crate::markdown::{Outline, Section};
 use crate::names::AgentName;
 use crate::page::{FROM_ACCEPTED, count, page_end, past_the_end};
@@ -137,7 +138,7 @@ fn named(outline: &Outline<'_>, name: &str) -> Result<Section, Error> {
     Err(Error::at(Code::InvalidSection, message, "section", format!("one of {names}")))
 }
 
-/// `SessionNotFound` with the nearest days that have a log, or with the agents if this one has none.
+/// `SessionNotFound` with the days that have a log, or with the agents if this one has none.
 fn no_log(call: &Call<'_>, agent: &Agent<'_>, date: Date) -> Result<Error, Error> {
     let days = agent.sessions()?;
     let later = days.partition_point(|day| *day < date);
@@ -154,6 +155,10 @@ fn no_log(call: &Call<'_>, agent: &Agent<'_>, date: Date) -> Result<Error, Error
         [one] => format!("the nearest is of {one}"),
         several => format!("the nearest are of {}", several.join(" and ")),
     };
-    let message = format!("`{}` has no session log of {date}; {nearest}", agent.name);
+    let mut message = format!("`{}` has no session log of {date}; {nearest}", agent.name);
+    if days.len() > near.len() {
+        let all = existing::days(days.iter().copied());
+        message.extend(all.map(|all| format!("; its {} logs are of {all}", days.len())));
+    }
     Ok(Error::new(Code::SessionNotFound, message))
 }

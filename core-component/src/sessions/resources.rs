@@ -43,7 +43,7 @@ fn read(call: &Call<'_>, uri: &str) -> Option<ReadResult> {
 fn contents(call: &Call<'_>, agent: &AgentName, part: &Part) -> Result<Value, Error> {
     let agent = Agent::open(call, None, agent)?;
     Ok(match part {
-        Part::Summary => json!(read_summary::read(call, &agent)?),
+        Part::Summary => json!(read_summary::read(call, &agent, 0, usize::MAX)?),
         Part::Log(date) => json!(read_session::read(call, &agent, *date, None, 0, usize::MAX)?),
     })
 }

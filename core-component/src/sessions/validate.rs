@@ -2,9 +2,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agent::{in_repository, open_tree};
-use super::error::Error;
+use super::error::{Code, Error};
 use super::examination::{Examination, Subject, subjects};
 use super::finding::Severity;
+use crate::page::{CURSOR_ACCEPTED, invalid_cursor_message};
 use crate::tool::{Audience, Call, Hints, Tool};
 
 /// The limits of one page: files, and bytes of these files.
@@ -65,9 +66,11 @@ impl Tool for Validate {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let tree = open_tree(call, input.repo_root.as_deref())?;
         let subjects = subjects(call, &*tree)?;
-        let after =
-            |subject: &Subject| input.cursor.as_ref().is_some_and(|cursor| subject.path <= *cursor);
-        let start = subjects.partition_point(after);
+        let start = match &input.cursor {
+            None => 0,
+            Some(cursor) if !was_given(cursor, &subjects) => return Err(invalid_cursor(cursor)),
+            Some(cursor) => subjects.partition_point(|subject| subject.path <= *cursor),
+        };
         let mut examination = Examination::of(&*tree);
         let (mut findings, mut bytes, mut done) = (Vec::new(), 0, start);
         for subject in subjects[start..].iter().take(MAX_SUBJECTS) {
@@ -86,4 +89,21 @@ impl Tool for Validate {
         let cursor = (done < subjects.len()).then(|| subjects[done - 1].path.clone());
         Ok(Output { findings, done, total: subjects.len(), cursor })
     }
+}
+
+/// Whether an earlier page can have returned this cursor. Its file may be gone since, but not its agent.
+fn was_given(cursor: &str, subjects: &[Subject]) -> bool {
+    if subjects.iter().any(|subject| subject.path == cursor) {
+        return true;
+    }
+    let Some((agent, file)) = cursor.split_once('/') else { return false };
+    let is_file = matches!(file, "_schema.md" | "_summary.md") || file.starts_with("logs/");
+    let is_of_agent =
+        |subject: &Subject| subject.path.split_once('/').is_some_and(|(other, _)| other == agent);
+    is_file && subjects.iter().any(is_of_agent)
+}
+
+fn invalid_cursor(cursor: &str) -> Error {
+    let message = invalid_cursor_message(cursor);
+    Error::at(Code::InvalidInput, message, "cursor", CURSOR_ACCEPTED.into())
 }

@@ -7,7 +7,7 @@ use super::operations::get_memory;
 use super::path::MemoryPath;
 use super::store::Store;
 use crate::names::StoreName;
-use crate::page::{FROM_ACCEPTED, count, page_end_in, past_the_end};
+use crate::page::{FROM_ACCEPTED, count, page, past_the_end};
 use crate::time::Timestamp;
 use crate::tool::{Call, Hints, Tool};
 use crate::version::version;
@@ -96,17 +96,15 @@ pub(super) fn output(
 ) -> Result<Output, Error> {
     get_memory(store, path, include_expired, |memory, text| {
         let content = memory.content;
-        let begin = content.char_indices().nth(from).map_or(content.len(), |(at, _)| at);
-        if from > 0 && begin == content.len() {
+        let page = page(content, from, limit).ok_or_else(|| {
             let message = past_the_end(from, count(content));
-            return Err(Error::at(Code::InvalidInput, message, "from", FROM_ACCEPTED.into()));
-        }
-        let end = page_end_in(content, begin, limit);
+            Error::at(Code::InvalidInput, message, "from", FROM_ACCEPTED.into())
+        })?;
         let metadata = memory.metadata;
         Ok(Output {
             path: path.to_string(),
-            content: content[begin..end].to_owned(),
-            next: (end < content.len()).then(|| count(&content[..end])),
+            content: page.text.to_owned(),
+            next: page.next,
             version: version(&text.text),
             metadata: Metadata {
                 created_at: metadata.created_at,

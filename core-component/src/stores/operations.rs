@@ -374,8 +374,7 @@ pub(super) fn prune_memories(
 
 /// The expired memories among the next files.
 fn expired(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<Vec<Pruned>>, Error> {
-    let memories = items(store)?.items.into_iter().filter(|item| item.slug.is_some()).collect();
-    let mut page = page(memories, cursor)?;
+    let mut page = page(items(store)?.items, |item| item.slug.is_some(), cursor)?;
     let (mut expired, mut warnings) = (Vec::new(), Vec::new());
     for item in std::mem::take(&mut page.done) {
         let path = item.category.memory(item.slug.as_deref().unwrap_or_default());
@@ -400,7 +399,7 @@ pub(super) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()
     let (page, warnings) = change(store, Order::Intent("reindex_store"), |plan| {
         plan.rebuild();
         let Items { items, others } = items(store)?;
-        let mut page = self::page(items, cursor)?;
+        let mut page = self::page(items, |_| true, cursor)?;
         for item in std::mem::take(&mut page.done) {
             plan.mend(&item.category);
             let Some(slug) = &item.slug else {
@@ -432,13 +431,24 @@ impl<T> Page<T> {
     }
 }
 
-/// The items of one call, from the cursor on.
-fn page(items: Vec<Item>, cursor: Option<&str>) -> Result<Page<Vec<Item>>, Error> {
+/// The items of one call that are wanted, from the cursor on.
+fn page(
+    items: Vec<Item>,
+    is_wanted: fn(&Item) -> bool,
+    cursor: Option<&str>,
+) -> Result<Page<Vec<Item>>, Error> {
+    // The page before may have deleted its last memory, but not the category.
+    let was_given =
+        |item: &Item| is_wanted(item) && items.iter().any(|other| other.category == item.category);
     let after = match cursor {
-        Some(cursor) => Some(Item::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))?),
+        Some(cursor) => {
+            let item = Item::parse(cursor).filter(was_given);
+            Some(item.ok_or_else(|| Error::invalid_cursor(cursor))?)
+        }
         None => None,
     };
-    let mut items: Vec<_> = items.into_iter().filter(|item| Some(item) > after.as_ref()).collect();
+    let items = items.into_iter().filter(is_wanted);
+    let mut items: Vec<_> = items.filter(|item| Some(item) > after.as_ref()).collect();
     let later = items.split_off(items.len().min(MAX_FILES));
     let remaining = later.iter().filter(|item| item.slug.is_some()).count();
     let cursor = items.last().filter(|_| !later.is_empty()).map(Item::cursor);

@@ -33,6 +33,9 @@ const FIELDS: [&str; 11] = [
 /// The maximum nesting of a file.
 const MAX_DEPTH: usize = 64;
 
+/// The error of another value in the place of an array.
+const NO_ARRAY: &str = "expected an array";
+
 /// Makes a call from a text: the tool and its arguments.
 type CallOf = fn(&str) -> (&'static str, Value);
 
@@ -67,7 +70,7 @@ pub fn run(input: &[u8]) {
             assert!((1..=line_count(file)).contains(&line), "no such line: {error:?}");
         }
     }
-    let before: Option<Value> = serde_json::from_slice(without_byte_order_mark(file)).ok();
+    let before: Option<Value> = serde_json::from_str(&text_of(file)).ok();
     if let (Ok((memories, is_partial)), Some(before)) = (&memories, &before) {
         let all = texts(records(before));
         if *is_partial {
@@ -96,10 +99,10 @@ pub fn run(input: &[u8]) {
                 assert_eq!(after.get(BACKUP).map(Vec::as_slice), Some(file), "the backup");
             }
             if let (true, Some(before)) = (has_changed, &before) {
-                let after = without_byte_order_mark(&after[FILE]);
-                serde_json::from_slice::<IgnoredAny>(after).expect("JSON is written");
+                let after = text_of(&after[FILE]);
+                serde_json::from_str::<IgnoredAny>(&after).expect("JSON is written");
                 // A number may be out of range for `Value`.
-                if let Ok(after) = serde_json::from_slice(after) {
+                if let Ok(after) = serde_json::from_str(&after) {
                     check_untouched(tool, before, &after);
                 }
             }
@@ -122,8 +125,11 @@ fn call(store: &Repository, tool: &str, arguments: &Value) -> Answer {
     answer.expect("the request is not refused")
 }
 
-fn without_byte_order_mark(file: &[u8]) -> &[u8] {
-    file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file)
+/// The text of a file after its byte order mark, with a `?` for each byte that is not UTF-8.
+fn text_of(file: &[u8]) -> String {
+    let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
+    let chunks = file.utf8_chunks();
+    chunks.map(|chunk| chunk.valid().to_owned() + &"?".repeat(chunk.invalid().len())).collect()
 }
 
 /// The ids and contents of all memories, sorted by id, and whether records are left out.
@@ -174,6 +180,11 @@ fn check_untouched(tool: &str, before: &Value, after: &Value) {
 fn rest(file: &Value, is_touched: impl Fn(&str) -> bool, is_recalled: bool) -> Value {
     let mut rest = without(file, &ARRAYS);
     for array in ARRAYS {
+        // A value that is no array is kept.
+        if !(file[array].is_null() || file[array].is_array()) {
+            rest[array] = file[array].clone();
+            continue;
+        }
         let records = file[array].as_array().into_iter().flatten();
         let left = records.filter(|record| !is_touched(id(record)));
         let noted: &[&str] = if is_recalled { &["accessed_at", "access_count"] } else { &[] };
@@ -198,16 +209,17 @@ enum Shape {
     /// JSON without duplicate keys outside of records, and without too deep nesting.
     Valid,
     Invalid,
-    /// Valid apart from a number for which `serde_json` has no type, or half of a surrogate pair.
+    /// Valid apart from a number for which `serde_json` has no type, half of a surrogate pair, or another
+    /// value in the place of an array.
     Unknown,
 }
 
 fn shape(file: &[u8]) -> Shape {
-    let file = without_byte_order_mark(file);
-    let Ok(text) = std::str::from_utf8(file) else { return Shape::Invalid };
-    let is_unknown =
-        |error: &str| error.contains("number out of range") || error.contains("hex escape");
-    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let text = text_of(file);
+    let is_unknown = |error: &str| {
+        ["number out of range", "hex escape", NO_ARRAY].iter().any(|reason| error.contains(reason))
+    };
+    let mut deserializer = serde_json::Deserializer::from_str(&text);
     let root = Node { part: Part::File, depth: 0 };
     match root.deserialize(&mut deserializer).and_then(|()| deserializer.end()) {
         Ok(()) => Shape::Valid,
@@ -246,7 +258,8 @@ impl Node {
     fn scalar<E: Error>(self) -> Result<(), E> {
         match self.part {
             Part::Record | Part::Other => Ok(()),
-            Part::File | Part::Array => Err(E::custom("expected an object or an array")),
+            Part::File => Err(E::custom("expected an object")),
+            Part::Array => Err(E::custom(NO_ARRAY)),
         }
     }
 }
@@ -268,7 +281,7 @@ impl<'de> Visitor<'de> for Node {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         if self.part == Part::Array {
-            return Err(A::Error::custom("expected an array"));
+            return Err(A::Error::custom(NO_ARRAY));
         }
         let mut names = BTreeSet::new();
         let is_record = self.part == Part::Record;
@@ -314,7 +327,7 @@ impl<'de> Visitor<'de> for Node {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.scalar()
+        if self.part == Part::Array { Ok(()) } else { self.scalar() }
     }
 }
 

@@ -1,9 +1,9 @@
 use super::version::Version;
-use crate::{AgentMemory, CallError, Outcome, Resource, ResourceTemplate};
+use crate::{AgentMemory, CallError, Category, Outcome, Resource, ResourceTemplate};
 use rmcp::ErrorData;
 use rmcp::model::{self, ReadResourceResult, ResourceContents};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A resource as `resources/list` shows it: the component's description, unchanged.
 pub(super) fn listed(resource: &Resource) -> model::Resource {
@@ -75,7 +75,10 @@ pub(super) fn read(
     let answer = outcome.answer.map_err(|error| {
         let data = serde_json::from_str(&error.json).ok();
         let message = format!("`{uri}` cannot be read: {}", error.message);
-        ErrorData::internal_error(message, data)
+        match error.category {
+            Category::NotFound => not_found(message, data, version),
+            _ => ErrorData::internal_error(message, data),
+        }
     })?;
     let contents: Vec<Contents> = serde_json::from_str(&answer)
         .map_err(|error| internal(format!("the component's answer cannot be read: {error}")))?;
@@ -85,12 +88,16 @@ pub(super) fn read(
     Ok(ReadResourceResult::new(contents.collect()))
 }
 
-/// The error for a URI that names no resource; its code depends on the protocol version.
+/// The error for a URI that names no resource.
 pub(super) fn unknown(uri: &str, version: Version) -> ErrorData {
     let message = format!(
         "there is no resource `{uri}`: `resources/list` and `resources/templates/list` name them"
     );
-    let data = Some(json!({ "uri": uri }));
+    not_found(message, Some(json!({ "uri": uri })), version)
+}
+
+/// The error for a resource that does not exist; its code depends on the protocol version.
+fn not_found(message: String, data: Option<Value>, version: Version) -> ErrorData {
     match version {
         Version::Stateless => ErrorData::invalid_params(message, data),
         Version::Initialized => ErrorData::resource_not_found(message, data),

@@ -135,11 +135,14 @@ impl McpSession {
         let Some(error) = answer.get("error") else {
             return resource_answer(uri, Answer::Result(answer["result"]["contents"].clone()));
         };
+        let data = &error["data"];
         match error["code"].as_i64() {
+            // MCP has no error results for resources: the toolset's error is the data of this one.
+            Some(-32603 | -32602 | -32002) if data.get("error").is_some() => {
+                Ok(Answer::Error(data.clone()))
+            }
             // Older protocol versions use -32002 for a missing resource.
             Some(-32602 | -32002) => Ok(Answer::Refused(&["not-found"])),
-            // MCP has no error results for resources: the toolset's error is the data of this one.
-            Some(-32603) if error["data"].is_object() => Ok(Answer::Error(error["data"].clone())),
             _ => Err(format!("the request failed: {error}")),
         }
     }

@@ -36,6 +36,21 @@ pub(in crate::layers) struct Query {
     pub limit: u32,
 }
 
+/// The most rows of a search without the dates that the caller gave.
+const MAX_WITHOUT_DATES: u32 = 1_000;
+
+impl Query {
+    /// Whether it is only for some days.
+    pub fn has_dates(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+
+    /// The same search for all days.
+    pub fn without_dates(&self) -> Self {
+        Self { words: self.words.clone(), from: None, to: None, limit: MAX_WITHOUT_DATES }
+    }
+}
+
 /// A row of a layer that is searched.
 pub(super) trait Searched: Sized {
     const LAYER: &'static Layer;

@@ -52,6 +52,19 @@ impl Record {
         Ok(Self { range: start..scanner.position(), members, flaw: flaw.map(Into::into) })
     }
 
+    /// Scans a value that is in the place of an array.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON.
+    pub fn scan_other(scanner: &mut Scanner<'_>) -> Result<Self, Flaw> {
+        let start = scanner.position();
+        let no_array = Flaw { at: start, what: "expected an array" };
+        scanner.apart(Scanner::value)?;
+        let range = start..scanner.position();
+        Ok(Self { range, members: Vec::new(), flaw: Some(no_array.into()) })
+    }
+
     pub fn member(&self, text: &str, name: &str) -> Option<&Member> {
         self.members.iter().find(|member| unquoted(text, &member.key) == name)
     }

@@ -5,6 +5,7 @@ use super::file::{JsonFile, RecordIndex};
 use super::path::file_path;
 use super::record::RecordError;
 use crate::records::error::Error;
+use crate::records::memory::Kind;
 
 /// The most records that a warning names.
 const MAX_NAMED: usize = 3;
@@ -43,15 +44,26 @@ impl JsonFile {
         self.corrupted(error.at, &self.reason(index, &error.message))
     }
 
+    /// Fails if the file has another value in the place of an array: an addition would replace it.
+    pub(super) fn check_array(&self, kind: Kind) -> Result<(), Error> {
+        let other = self.array(kind).filter(|array| !array.is_array);
+        let flaw = other.and_then(|array| array.records[0].flaw.as_ref());
+        flaw.map_or(Ok(()), |flaw| Err(self.corrupted_record((kind, 0), flaw)))
+    }
+
     /// What is wrong with a record, after its id or its number.
     fn reason(&self, index: RecordIndex, message: &str) -> String {
+        let (array, name) = (self.array(index.0), index.0.array());
+        if array.is_some_and(|array| !array.is_array) {
+            return format!("`{name}`: {message}");
+        }
         let id = self.record(index).id(&self.text);
         let is_plain = |id: &str| {
             id.chars().count() <= MAX_ID && !id.contains(|c: char| c.is_control() || c == '`')
         };
         match id.filter(|id| is_plain(id)) {
             Some(id) => format!("record `{id}`: {message}"),
-            None => format!("record {} of `{}`: {message}", index.1 + 1, index.0.array()),
+            None => format!("record {} of `{name}`: {message}", index.1 + 1),
         }
     }
 }

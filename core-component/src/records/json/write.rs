@@ -227,6 +227,7 @@ impl JsonWriter {
 
     /// Adds a record. If it replaces one that was removed, `replaced_bytes` is the length of that.
     fn add(&mut self, text: String, memory: Memory, replaced_bytes: usize) -> Result<(), Error> {
+        self.file.check_array(memory.kind)?;
         let bytes = text.len().saturating_sub(replaced_bytes) as u64;
         if bytes > 0 {
             self.check_limits(1, bytes)?;
