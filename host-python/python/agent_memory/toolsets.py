@@ -86,7 +86,10 @@ class AppendEntryOutput(TypedDict):
     warnings: list[str]
 
 
-class _ReadSummaryInput(TypedDict):
+_ReadSummaryInputFrom = TypedDict("_ReadSummaryInputFrom", {"from": "int"}, total=False)
+
+
+class _ReadSummaryInput(_ReadSummaryInputFrom):
     """The input of `read_summary`."""
 
     #: The agent's name, the same in every session.
@@ -99,8 +102,11 @@ class ReadSummaryInput(_ReadSummaryInput, total=False):
     #: The absolute path of the repository's top level. Leave it out if only one is granted.
     repo_root: str
 
+    #: The most characters of a page.
+    limit: int
 
-class ReadSummaryOutput(TypedDict):
+
+class _ReadSummaryOutput(TypedDict):
     """The output of `read_summary`."""
 
     #: The summary's path, relative to `repo_root`.
@@ -112,11 +118,18 @@ class ReadSummaryOutput(TypedDict):
     #: Markdown.
     summary: str
 
-    #: For `update_summary`.
+    #: Of the whole summary, for `update_summary`.
     version: str
 
     #: What differs between the agent's schema and this program, and which agents there are if the file does not exist.
     warnings: list[str]
+
+
+class ReadSummaryOutput(_ReadSummaryOutput, total=False):
+    """The output of `read_summary`."""
+
+    #: For `from`, to read on; absent on the last page.
+    next: int
 
 
 class _UpdateSummaryInput(TypedDict):
@@ -566,11 +579,14 @@ class StoreMemoryInput(TypedDict, total=False):
     #: To find it by.
     tags: list[str]
 
-    #: `medium` in a new memory.
+    #: `medium` if new.
     importance: Literal["low", "medium", "high"]
 
     #: The memory to update.
     id: str
+
+    #: From a read: refuse if changed.
+    version: str
 
 
 class _StoreMemoryOutputMemory(TypedDict):
@@ -628,10 +644,10 @@ class QueryMemoriesInput(TypedDict, total=False):
     #: Only these.
     ids: list[str]
 
-    #: What it is about.
+    #: Its type.
     type: Literal["core", "learning", "task"]
 
-    #: All of them, exactly.
+    #: All of these.
     tags: list[str]
 
     #: Parts of words, each in content, category or tags.
@@ -643,7 +659,7 @@ class QueryMemoriesInput(TypedDict, total=False):
     #: Exactly this.
     category: str
 
-    #: Include archived ones.
+    #: Archived ones, too.
     archived: bool
 
     #: At most.
@@ -741,7 +757,7 @@ class RecordsUpdateMemoryInput(_RecordsUpdateMemoryInput, total=False):
     #: Hides it from queries.
     archived: bool
 
-    #: From a read: refuse if it has changed.
+    #: From a read: refuse if changed.
     version: str
 
 
@@ -777,12 +793,18 @@ class RecordsUpdateMemoryOutputMemory(_RecordsUpdateMemoryOutputMemory, total=Fa
     category: str
 
 
-class RecordsUpdateMemoryOutput(TypedDict):
+class _RecordsUpdateMemoryOutput(TypedDict):
     """The output of `records_update_memory`."""
 
     memory: RecordsUpdateMemoryOutputMemory
 
     updated_fields: list[str]
+
+
+class RecordsUpdateMemoryOutput(_RecordsUpdateMemoryOutput, total=False):
+    """The output of `records_update_memory`."""
+
+    note: str
 
 
 class _DeleteMemoryInput(TypedDict):
@@ -923,7 +945,7 @@ class ConvertRecordsInput(_ConvertRecordsInput, total=False):
     agent_id: str
 
 
-class ConvertRecordsOutput(TypedDict):
+class _ConvertRecordsOutput(TypedDict):
     """The output of `convert_records`."""
 
     #: Whether they were in the other format.
@@ -931,6 +953,13 @@ class ConvertRecordsOutput(TypedDict):
 
     #: How many records there are.
     records: int
+
+
+class ConvertRecordsOutput(_ConvertRecordsOutput, total=False):
+    """The output of `convert_records`."""
+
+    #: That the call named no agent.
+    note: str
 
 
 class ExportRecordsInput(TypedDict, total=False):
@@ -1007,6 +1036,9 @@ class ImportRecordsOutput(_ImportRecordsOutput, total=False):
     #: For the next call; absent after the last page.
     cursor: str
 
+    #: That the call named no agent.
+    note: str
+
 
 class _ArchiveMemoriesInput(TypedDict):
     """The input of `archive_memories`."""
@@ -1040,6 +1072,9 @@ class ArchiveMemoriesOutput(_ArchiveMemoriesOutput, total=False):
 
     #: For the next call; absent after the last page.
     cursor: str
+
+    #: That the call named no agent.
+    note: str
 
     warnings: list[str]
 
@@ -1497,6 +1532,8 @@ class ClearRecentMemoriesOutput(_ClearRecentMemoriesOutput, total=False):
 
     compost_id: int
 
+    note: str
+
 
 class _CopyCoreMemoriesInput(TypedDict):
     """The input of `copy_core_memories`."""
@@ -1515,13 +1552,20 @@ class CopyCoreMemoriesInput(_CopyCoreMemoriesInput, total=False):
     memory_ids: list[int]
 
 
-class CopyCoreMemoriesOutput(TypedDict):
+class _CopyCoreMemoriesOutput(TypedDict):
     """The output of `copy_core_memories`."""
 
     copied: int
 
     #: The other agent had them already.
     skipped: int
+
+
+class CopyCoreMemoriesOutput(_CopyCoreMemoriesOutput, total=False):
+    """The output of `copy_core_memories`."""
+
+    #: Where to look instead, if the agent has none.
+    note: str
 
 
 class _ExportLayersInput(TypedDict):

@@ -4,7 +4,7 @@ export_tools! {
     sessions {
         start_session = "sessions_start_session" (agent_name: String, repo_root: Option<String>, date: Option<String>);
         append_entry = "sessions_append_entry" (agent_name: String, repo_root: Option<String>, date: Option<String>, section: String, content: String);
-        read_summary = "sessions_read_summary" (agent_name: String, repo_root: Option<String>);
+        read_summary = "sessions_read_summary" (agent_name: String, repo_root: Option<String>, from: Option<i64>, limit: Option<i64>);
         update_summary = "sessions_update_summary" (agent_name: String, repo_root: Option<String>, section: String, content: Option<String>, mode: String, old_text: Option<String>, new_text: Option<String>, version: Option<String>);
         list_sessions = "sessions_list_sessions" (agent_name: String, repo_root: Option<String>, limit: Option<i64>);
         read_session = "sessions_read_session" (agent_name: String, repo_root: Option<String>, date: Option<String>, section: Option<String>, from: Option<i64>, limit: Option<i64>);
@@ -14,7 +14,7 @@ export_tools! {
         add_core_memory = "records_add_core_memory" (content: String, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>);
         add_recent_learning = "records_add_recent_learning" (content: String, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>);
         add_recent_task = "records_add_recent_task" (content: String, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>);
-        store_memory = "records_store_memory" (r#type: Option<String>, content: Option<String>, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>, id: Option<String>);
+        store_memory = "records_store_memory" (r#type: Option<String>, content: Option<String>, agent_id: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>, id: Option<String>, version: Option<String>);
         query_memories = "records_query_memories" (agent_id: Option<String>, ids: Option<Vec<String>>, r#type: Option<String>, tags: Option<Vec<String>>, search: Option<String>, importance: Option<String>, category: Option<String>, archived: Option<bool>, limit: Option<i64>, offset: Option<i64>, sort_by: Option<String>, sort_order: Option<String>);
         update_memory = "records_update_memory" (id: String, agent_id: Option<String>, content: Option<String>, category: Option<String>, tags: Option<Vec<String>>, importance: Option<String>, archived: Option<bool>, version: Option<String>);
         delete_memory = "records_delete_memory" (id: String, agent_id: Option<String>, permanent: Option<bool>);

@@ -20,10 +20,12 @@ pub enum Expected {
     },
     /// This result, with a page of a text.
     Page {
-        /// The result without `text`, `next` and `warnings`.
+        /// The result without the text, `next` and `warnings`.
         fields: Value,
         /// As of a result.
         warnings: Vec<String>,
+        /// The field with the text.
+        text: &'static str,
         /// The text from the page's beginning.
         rest: String,
         /// The characters before it.
@@ -71,10 +73,10 @@ impl Expected {
                 let _note_of_other_agents = take("note");
                 got == *fields && warn_of(given.as_ref(), warnings.as_deref())
             }
-            (Self::Page { fields, warnings, rest, before, limit }, Answer::Result(got)) => {
+            (Self::Page { fields, warnings, text, rest, before, limit }, Answer::Result(got)) => {
                 let mut got = got.clone();
                 let mut take = |field| got.as_object_mut().and_then(|got| got.remove(field));
-                let (given, text, next) = (take("warnings"), take("text"), take("next"));
+                let (given, text, next) = (take("warnings"), take(*text), take("next"));
                 let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
                 let length = text.chars().count();
                 let is_page = match rest.chars().count() > *limit {

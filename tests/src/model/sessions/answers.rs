@@ -52,10 +52,14 @@ impl Sessions {
         }
         let mut agent = self.agents.get(name).cloned().unwrap_or_default();
         let schema_reason = agent.schema_reason();
+        let number = |name: &str| given.get(name).and_then(Value::as_u64);
+        let from = number("from").unwrap_or(0) as usize;
         let answered = match call.tool.as_str() {
             "start_session" => agent.start_session(name, date),
             "append_entry" => agent.append_entry(name, date, section, &call.meaning),
-            "read_summary" => agent.read_summary(name),
+            "read_summary" => {
+                agent.read_summary(name, from, number("limit").unwrap_or(50_000) as usize)
+            }
             "update_summary" if text("mode") == Some("remove") => {
                 agent.remove_section(name, section)
             }
@@ -64,8 +68,6 @@ impl Sessions {
                 agent.update_summary(name, section, &call.meaning, replaces)
             }
             "read_session" => {
-                let number = |name: &str| given.get(name).and_then(Value::as_u64);
-                let from = number("from").unwrap_or(0) as usize;
                 let limit = number("limit").unwrap_or(8000) as usize;
                 agent.read_session(name, date, text("section"), from, limit)
             }
@@ -201,25 +203,29 @@ impl Agent {
         })
     }
 
-    fn read_summary(&self, name: &str) -> Answered {
+    fn read_summary(&self, name: &str, from: usize, limit: usize) -> Answered {
         let template = Summary::template();
         let summary = self.summary.as_ref().unwrap_or(&template);
         let Ok(text) = String::from_utf8(summary.render()) else {
             return refused("MalformedLog");
         };
-        Ok(Expected::Result {
+        if from > 0 && from >= text.chars().count() {
+            return Err(vec![Reason::field("InvalidInput", "/from")]);
+        }
+        Ok(Expected::Page {
             fields: json!({
                 "summary_file": format!("{TREE}/{name}/_summary.md"),
                 "exists": self.summary.is_some(),
                 "version": version(text.as_bytes()),
-                "summary": text,
             }),
-            warnings: Some(
-                warnings(&self.effective_schema(), None)
-                    .into_iter()
-                    .chain(self.summary.is_none().then(|| "has no summary yet".to_owned()))
-                    .collect(),
-            ),
+            warnings: warnings(&self.effective_schema(), None)
+                .into_iter()
+                .chain(self.summary.is_none().then(|| "has no summary yet".to_owned()))
+                .collect(),
+            text: "summary",
+            rest: text.chars().skip(from).collect(),
+            before: from,
+            limit,
         })
     }
 
@@ -347,6 +353,7 @@ impl Agent {
                 "version": version(&log.render(name, date)),
             }),
             warnings,
+            text: "text",
             rest,
             before: count(&above),
             limit,

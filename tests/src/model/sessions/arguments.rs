@@ -27,8 +27,10 @@ pub enum Field {
     Limit,
     /// The most characters of a page.
     PageLimit,
-    /// The first character of a page.
+    /// The first character of a page of a log.
     From,
+    /// The first character of a page of a summary.
+    SummaryFrom,
 }
 
 /// The fields of a tool: name, accepted values, and whether it is required.
@@ -42,7 +44,7 @@ pub fn fields(tool: &str) -> &'static [(&'static str, Field, bool)] {
         "append_entry" => {
             &[AGENT, ROOT, DATE, ("section", Section, true), ("content", Content, true)]
         }
-        "read_summary" => &[AGENT, ROOT],
+        "read_summary" => &[AGENT, ROOT, ("from", SummaryFrom, false), ("limit", PageLimit, false)],
         "update_summary" => &[
             AGENT,
             ROOT,
@@ -99,6 +101,7 @@ impl Field {
             Self::Limit => Some(1..=1000),
             Self::PageLimit => Some(100..=100_000),
             Self::From => Some(1..=2_097_152),
+            Self::SummaryFrom => Some(1..=16_777_216),
             _ => None,
         };
         if let Some(range) = range {
@@ -117,7 +120,7 @@ impl Field {
             Self::Mode => matches!(text, "append" | "replace" | "remove"),
             Self::Passage => length <= LONGEST,
             Self::Version => length <= 64,
-            Self::Limit | Self::PageLimit | Self::From => false,
+            Self::Limit | Self::PageLimit | Self::From | Self::SummaryFrom => false,
         }
     }
 }

@@ -82,6 +82,14 @@ impl Sessions {
                     );
                 }
             }
+            "read_summary" => {
+                if random.below(4) == 0 {
+                    put("from", json!(random.pick(&[0, 1, 40, 150, 900, 16_777_216, 16_777_217])));
+                }
+                if random.below(4) == 0 {
+                    put("limit", json!(random.pick(&[99, 100, 150, 1000, 100_000, 100_001])));
+                }
+            }
             "list_sessions" => {
                 let limit = *random.pick(&[-1, 0, 1, 1, 2, 2, 3, 1000, 1001]);
                 if random.below(2) == 0 {
