@@ -167,7 +167,8 @@ impl Host {
 
     /// Imports all pages.
     fn import(&mut self, records: &str, on_conflict: &str) -> Value {
-        let mut arguments = json!({"records": records, "on_conflict": on_conflict});
+        let mut arguments =
+            json!({"agent_id": "default", "records": records, "on_conflict": on_conflict});
         loop {
             let page = self.call("import_records", arguments.clone());
             match page.get("cursor") {
