@@ -296,7 +296,7 @@ fn find_follow_up(
 }
 
 /// Parses the text of a registry of stores. The answer is a JSON object from names to `{"path",
-/// "description"?, "warnings"?}`.
+/// "description"?, "unusable"?, "warnings"?}`. `unusable` is the reason why a store cannot be used.
 ///
 /// # Errors
 ///

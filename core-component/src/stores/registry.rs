@@ -28,17 +28,21 @@ pub(crate) struct Registered {
 }
 
 /// One store of a registry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Listed {
+    /// Empty if the registry gives none.
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    /// The reason why the store cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unusable: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
-/// The stores of a registry by name, as a JSON object. Stores of another kind than `filesystem` are
-/// left out.
+/// The stores of a registry by name, as a JSON object. A store that cannot be used is among them, with
+/// the reason.
 ///
 /// # Errors
 ///
@@ -48,35 +52,42 @@ pub(crate) fn parse(text: &str) -> Result<Value, String> {
     let root = root(text)?;
     let mut listed = Map::new();
     for (name, store) in stores(text, root.as_ref())? {
-        let problem = |what: &str| invalid(text, store, &format!("the store `{name}` {what}"));
-        if let Some(what) = name_error(name) {
-            return Err(problem(what));
+        let mut store_listed = listed_store(name, store);
+        if listed.keys().any(|other| other.eq_ignore_ascii_case(name)) {
+            let reason = "its name differs from another only in case: rename one of them";
+            store_listed.unusable = Some(reason.to_owned());
         }
-        let field = |of: &Node, key: &str| of.get(key).map(|value| value.text().map(str::to_owned));
-        match field(store, "kind") {
-            Some(Some(kind)) if kind == "filesystem" => {}
-            Some(Some(_)) => continue,
-            _ => return Err(problem("has no `kind`: write `kind: filesystem`")),
-        }
-        let path = store.get("properties").and_then(|properties| field(properties, "path"));
-        let Some(path) = path.flatten().filter(|path| !path.is_empty()) else {
-            return Err(problem("has no `path` in its `properties`"));
-        };
-        let mode = store.get("categoryMode").and_then(Node::text);
-        let ignored = mode.map(|mode| {
-            format!(
-                "`categoryMode: {mode}` of the store `{name}` is ignored: every category is allowed"
-            )
-        });
-        let twin = listed.keys().find(|other| other.eq_ignore_ascii_case(name));
-        if let Some(twin) = twin {
-            return Err(problem(&format!("differs from `{twin}` only in case: rename one")));
-        }
-        let description = field(store, "description").flatten();
-        let warnings = ignored.into_iter().collect();
-        listed.insert(name.to_owned(), json!(Listed { path, description, warnings }));
+        let at_line = |reason: String| invalid(text, store, &reason);
+        store_listed.unusable = store_listed.unusable.map(at_line);
+        listed.insert(name.to_owned(), json!(store_listed));
     }
     Ok(Value::Object(listed))
+}
+
+fn listed_store(name: &str, store: &Node) -> Listed {
+    let field = |of: &Node, key: &str| of.get(key).and_then(Node::text).map(str::to_owned);
+    let path = store.get("properties").and_then(|properties| field(properties, "path"));
+    let path = path.unwrap_or_default();
+    let kind = field(store, "kind");
+    let unusable = match (name_error(name), kind.as_deref()) {
+        (Some(what), _) => Some(format!("its name {what}: rename it")),
+        (None, None) => Some("it has no `kind`: write `kind: filesystem`".to_owned()),
+        (None, Some("filesystem")) => path
+            .is_empty()
+            .then(|| "it has no `path` in its `properties`: write the path of a directory".into()),
+        (None, Some(kind)) => Some(format!(
+            "its kind `{}` is not supported: only `filesystem` is",
+            kind.escape_debug()
+        )),
+    };
+    let mode = store.get("categoryMode").and_then(Node::text);
+    let ignored = mode.filter(|_| unusable.is_none()).map(|mode| {
+        format!(
+            "`categoryMode: {mode}` of the store `{name}` is ignored: every category is allowed"
+        )
+    });
+    let warnings = ignored.into_iter().collect();
+    Listed { path, description: field(store, "description"), unusable, warnings }
 }
 
 /// The text of a registry with one change. Everything else stays as it is.
@@ -201,6 +212,10 @@ mod tests {
                 "description": "Ours",
                 "warnings": ["`categoryMode: free` of the store `team` is ignored: every category is allowed"],
             },
+            "remote": {
+                "path": "",
+                "unusable": "line 12 of the registry: its kind `s3` is not supported: only `filesystem` is",
+            },
             "own": {"path": "/data/own"},
         });
         assert_eq!(parse(REGISTRY), Ok(expected));
@@ -209,25 +224,41 @@ mod tests {
         }
     }
 
+    fn store(name: &str) -> String {
+        format!("  {name}:\n    kind: filesystem\n    properties: {{path: /x}}\n")
+    }
+
     #[test]
     fn a_registry_that_cannot_be_used_is_refused_with_the_line() {
-        let store =
-            |name: &str| format!("  {name}:\n    kind: filesystem\n    properties: {{path: /x}}\n");
-        let stores = |names: &[&str]| {
-            format!("stores:\n{}", names.iter().map(|name| store(name)).collect::<String>())
-        };
         for (text, says) in [
             ("stores: [a]\n".to_owned(), "line 1 of the registry: `stores` maps names"),
             ("- a\n".to_owned(), "line 1 of the registry: a registry is a mapping"),
-            ("stores:\n  a:\n    properties: {path: /x}\n".to_owned(), "has no `kind`"),
-            ("stores:\n  a:\n    kind: filesystem\n".to_owned(), "has no `path`"),
             ("stores:\n  a: &x\n    kind: filesystem\n".to_owned(), "anchors"),
-            (stores(&["a/b"]), "line 3 of the registry: the store `a/b` is not 1 to 64"),
-            (stores(&["a", "A"]), "differs from `a` only in case"),
-            (stores(&["a", "a"]), "line 5 of the registry: the key `a` is there twice"),
+            (
+                format!("stores:\n{}{}", store("a"), store("a")),
+                "line 5 of the registry: the key `a` is there twice",
+            ),
         ] {
             let error = parse(&text).expect_err(&text);
             assert!(error.contains(says), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_used_says_why_and_leaves_the_others_usable() {
+        for (name, text, says) in [
+            ("b", "  b:\n    properties: {path: /b}\n", "line 6 of the registry: it has no `kind`"),
+            ("b", "  b:\n    kind: filesystem\n", "line 6 of the registry: it has no `path`"),
+            ("b", "  b: text\n", "line 5 of the registry: it has no `kind`"),
+            ("b", "  b:\n    kind: s3\n", "its kind `s3` is not supported"),
+            ("a/b", &store("a/b"), "line 6 of the registry: its name is not 1 to 64"),
+            ("NUL", &store("NUL"), "its name is the name of a device on Windows: rename it"),
+            ("A", &store("A"), "its name differs from another only in case: rename one of them"),
+        ] {
+            let listed = parse(&format!("stores:\n{}{text}", store("a"))).expect(text);
+            assert_eq!(listed["a"], json!({"path": "/x"}), "{text}");
+            let unusable = listed[name]["unusable"].as_str().unwrap_or_default();
+            assert!(unusable.contains(says), "{text}: {unusable}");
         }
     }
 

@@ -107,9 +107,10 @@ fn check(case: &Value) {
     let filled = |text: &str| text.replace("${base}", &base);
     let file = filled(case["registry_at"].as_str().unwrap_or("${base}/config/registry.yaml"));
     if let Some(registry) = case["registry"].as_object() {
-        let places = registry
-            .iter()
-            .map(|(name, path)| (name.clone(), json!({"path": filled(path.as_str().unwrap())})));
+        let places = registry.iter().map(|(name, place)| match place.as_str() {
+            Some(path) => (name.clone(), json!({"path": filled(path)})),
+            None => (name.clone(), serde_json::from_str(&filled(&place.to_string())).unwrap()),
+        });
         fs::create_dir_all(Path::new(&file).parent().unwrap()).unwrap();
         fs::write(&file, Value::Object(places.collect()).to_string()).unwrap();
     }

@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The format of the text of registries: functions of the component.
 pub trait RegistryFormat: Debug + Send + Sync {
     /// The places of a registry: a JSON object from names to `{"path", "description"?,
-    /// "warnings"?}`.
+    /// "unusable"?, "warnings"?}`.
     ///
     /// # Errors
     ///
@@ -114,8 +114,13 @@ impl Registry {
         let places = self.format.parse(&text).map_err(|reason| self.broken(&reason))?;
         let places: BTreeMap<String, Registered> =
             serde_json::from_str(&places).map_err(|error| self.broken(&error.to_string()))?;
-        for warning in places.values().flat_map(|place| &place.warnings) {
-            tracing::warn!(registry = self.location(), "{warning}");
+        for (name, place) in &places {
+            for warning in &place.warnings {
+                tracing::warn!(registry = self.location(), "{warning}");
+            }
+            if let Some(reason) = &place.unusable {
+                tracing::warn!(registry = self.location(), "`{name}` cannot be used: {reason}");
+            }
         }
         let members = listing(places);
         *parsed = Some((text, members.clone()));

@@ -50,7 +50,7 @@ export class Family {
 
   /**
    * The place with a name. Throws `not-found` if there is none, or if a registry lists it and its directory is missing.
-   * Throws `not-granted` if its path is refused, and `invalid-path` if the name is empty or has a `/`.
+   * Throws `not-granted` if it cannot be used or its path is refused, and `invalid-path` if the name is empty or has a `/`.
    */
   tree(name: string): GrantedPlace {
     if (name === '') {
@@ -136,6 +136,8 @@ export class Family {
     const place = registered.get(name)
     if (place === undefined)
       throw new StorageError('not-found', `there is no place \`${name}\` in \`${this.#place.label}\``)
+    if (place.unusable !== undefined)
+      throw new StorageError('not-granted', `cannot use \`${name}\`: ${place.unusable}`)
     const refused = (reason: string) =>
       new StorageError('not-granted', `cannot use \`${name}\` at \`${place.path}\`: ${reason}`)
     const meant = familyDirectory(place.path, this.#place)
@@ -159,7 +161,8 @@ export class Family {
 
 function membersOf(registered: ReadonlyMap<string, Registered>, base: FamilyBase): Members {
   const directories = new Directories()
-  for (const [name, { path }] of registered) {
+  for (const [name, { path, unusable }] of registered) {
+    if (unusable !== undefined) continue
     const meant = familyDirectory(path, base)
     if ('directory' in meant) directories.add(meant.directory, name)
   }

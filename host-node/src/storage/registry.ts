@@ -18,9 +18,11 @@ export interface RegistryFormat {
 
 /** A place that a registry lists. */
 export interface Registered {
-  /** Its path as the registry has it. */
+  /** Its path as the registry has it. Empty if the registry gives none. */
   readonly path: string
   readonly description?: string
+  /** The reason why it cannot be used. */
+  readonly unusable?: string
   /** Parts of it that are ignored, for a person. */
   readonly warnings?: readonly string[]
 }
@@ -74,8 +76,11 @@ export class Registry {
         Registered
       >
       this.#parsed = { text, registered: new Map(Object.entries(places)) }
-      for (const warning of [...this.#parsed.registered.values()].flatMap(({ warnings = [] }) => warnings))
-        console.warn(`agent-memory: ${this.#file.location}: ${warning}`)
+      for (const [name, { unusable, warnings = [] }] of this.#parsed.registered) {
+        for (const warning of warnings) console.warn(`agent-memory: ${this.#file.location}: ${warning}`)
+        if (unusable !== undefined)
+          console.warn(`agent-memory: ${this.#file.location}: \`${name}\` cannot be used: ${unusable}`)
+      }
     }
     return { text, version: document?.version, registered: this.#parsed.registered }
   }

@@ -7,6 +7,7 @@ import { familyDirectory } from '../../dist/storage/family-rules.js'
 import { Family, familyBase } from '../../dist/storage/family.js'
 import { Lock } from '../../dist/storage/lock.js'
 import { type FamilyPlace, grantFile, requireApart } from '../../dist/storage/named-place.js'
+import type { Registered } from '../../dist/storage/registry.js'
 import { areasOf, type GrantedPlace, listDirectory } from '../../dist/storage/tree.js'
 import { monotonic } from '../../dist/time.js'
 import { put } from '../fixtures/changes.ts'
@@ -25,7 +26,7 @@ interface Expected {
 interface Case {
   name: string
   create?: Creation[]
-  registry?: Record<string, string>
+  registry?: Record<string, string | Registered>
   registry_at?: string
   grant_refused?: string
   places?: Record<string, Expected>
@@ -98,7 +99,10 @@ for (const { name } of families) {
     const file = each.registry_at ?? `${base}/config/registry.yaml`
     if (each.registry !== undefined) {
       mkdirSync(dirname(file), { recursive: true })
-      const places = Object.entries(each.registry).map(([name, path]) => [name, { path }])
+      const places = Object.entries(each.registry).map(([name, place]) => [
+        name,
+        typeof place === 'string' ? { path: place } : place,
+      ])
       writeFileSync(file, JSON.stringify(Object.fromEntries(places)))
     }
     if (each.grant_refused !== undefined) {

@@ -12,10 +12,12 @@ use super::path;
 /// A place that a registry lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Registered {
-    /// Its path as the registry has it.
+    /// Its path as the registry has it. Empty if the registry gives none.
     pub path: String,
     /// Its description.
     pub description: Option<String>,
+    /// The reason why it cannot be used.
+    pub unusable: Option<String>,
     /// Parts of it that are ignored, for a person.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -36,6 +38,9 @@ impl Members {
     pub fn new(label: &str, base: &FamilyBase, registered: BTreeMap<String, Registered>) -> Self {
         let mut directories = Directories::default();
         for (name, registered) in &registered {
+            if registered.unusable.is_some() {
+                continue;
+            }
             if let Ok(directory) = base.directory(&registered.path) {
                 directories.add(directory, name);
             }
@@ -59,13 +64,17 @@ impl Members {
     /// # Errors
     ///
     /// `invalid-path` if it is no name for a place, `not-found` if there is none of this name,
-    /// `not-granted` if its path is refused; `permission`, `io`.
+    /// `not-granted` if it cannot be used or its path is refused; `permission`, `io`.
     pub fn directory(&self, name: &str, others: &Directories) -> Result<(PathBuf, bool), Error> {
         check_name(name)?;
-        let Some(Registered { path, .. }) = self.registered.get(name) else {
+        let Some(Registered { path, unusable, .. }) = self.registered.get(name) else {
             let message = format!("there is no place `{name}` in `{}`", self.label);
             return Err(Error::new(ErrorCode::NotFound, message));
         };
+        if let Some(reason) = unusable {
+            let message = format!("cannot use `{name}`: {reason}");
+            return Err(Error::new(ErrorCode::NotGranted, message));
+        }
         let refused = |reason: &str| {
             let message = format!("cannot use `{name}` at `{path}`: {reason}");
             Error::new(ErrorCode::NotGranted, message)
