@@ -19,7 +19,10 @@ export function homeDirectory(): string | undefined {
 
 /** The rule of `setting-values/src/path.rs`. Both are tested with `tests/setting-paths.json`. */
 const mistakes: readonly (readonly [RegExp, string])[] = [
+  [/^(["'])[^]*\1$/, 'has quotation marks around it: leave them out'],
   [/\$\{[^]*\}/, 'has a `${...}` that nothing has replaced: write the path itself'],
+  [/\$\([^]*\)|`[^]*`/, 'has a command that no shell has run: write the path itself'],
+  [/\{\{[^]*\}\}/, 'has a `{{...}}` that nothing has replaced: write the path itself'],
   [/(^|[/\\])\$[A-Za-z_]/, 'begins a name with a `$` variable that nothing has replaced: write the path itself'],
   [/%[A-Za-z_][A-Za-z0-9_()]*%/, 'has a `%...%` that nothing has replaced: write the path itself'],
   [/^(file:|[A-Za-z][A-Za-z0-9+.-]+:\/\/)/i, 'is a URI: write the path itself, such as `/home/ada/memory`'],

@@ -4,8 +4,17 @@
 ///
 /// Such a path would make a directory of that very name, perhaps in somebody's repository.
 pub fn path_mistake(path: &str) -> Option<&'static str> {
-    if has_braced_variable(path) {
+    if is_quoted(path) {
+        return Some("has quotation marks around it: leave them out");
+    }
+    if has_between(path, "${", "}") {
         return Some("has a `${...}` that nothing has replaced: write the path itself");
+    }
+    if has_between(path, "$(", ")") || has_between(path, "`", "`") {
+        return Some("has a command that no shell has run: write the path itself");
+    }
+    if has_between(path, "{{", "}}") {
+        return Some("has a `{{...}}` that nothing has replaced: write the path itself");
     }
     if path.split(['/', '\\']).any(is_shell_variable) {
         return Some(
@@ -29,8 +38,14 @@ pub fn path_mistake(path: &str) -> Option<&'static str> {
     None
 }
 
-fn has_braced_variable(path: &str) -> bool {
-    path.split_once("${").is_some_and(|(_, after)| after.contains('}'))
+fn is_quoted(path: &str) -> bool {
+    let mut characters = path.chars();
+    let (first, last) = (characters.next(), characters.next_back());
+    first == last && matches!(first, Some('\'' | '"'))
+}
+
+fn has_between(path: &str, begin: &str, end: &str) -> bool {
+    path.split_once(begin).is_some_and(|(_, after)| after.contains(end))
 }
 
 fn is_shell_variable(segment: &str) -> bool {
