@@ -24,9 +24,7 @@ impl Span {
         if let Some(date) = Date::parse(trimmed) {
             return Ok(Self { first: zone.start_of(date), last: zone.end_of(date) });
         }
-        // The name of a zone in brackets would be ignored.
-        let moment = Timestamp::parse_in(trimmed, |local| zone.instant_of(local))
-            .filter(|_| !trimmed.contains('['));
+        let moment = Timestamp::parse_in(trimmed, |local| zone.instant_of(local));
         moment.map(|moment| Self { first: moment, last: moment }).ok_or_else(|| {
             let message = format!(
                 "`{field}` `{}` is no date and no timestamp: write `2025-01-31` or \
@@ -115,6 +113,7 @@ mod tests {
             ("2026-11-01T02:00:00", "2026-11-01T07:00:00.000Z"),
             ("2026-11-01T01:30:00-05:00", "2026-11-01T06:30:00.000Z"),
             ("2026-11-01T01:30:00Z", "2026-11-01T01:30:00.000Z"),
+            ("2026-11-01T01:30:00+09:00[Asia/Tokyo]", "2026-10-31T16:30:00.000Z"),
         ] {
             check(&zone, local, read, read);
         }

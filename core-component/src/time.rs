@@ -88,8 +88,9 @@ impl Timestamp {
     }
 
     /// Parses a timestamp that another program stored. It may have any fraction of a second, which
-    /// is cut to milliseconds. Without an offset it is in UTC. None before the year 0000. The end of
-    /// 9999 stands for later moments.
+    /// is cut to milliseconds. Without an offset it is in UTC. The name of a zone may follow the offset,
+    /// as in `+09:00[Asia/Tokyo]`. None before the year 0000, and for the name of a zone without an
+    /// offset. The end of 9999 stands for later moments.
     pub fn parse_stored(text: &str) -> Option<Self> {
         Self::parse_in(text, |local| local)
     }
@@ -107,6 +108,8 @@ impl Timestamp {
                 let offset = SignedDuration::from_secs(offset.seconds().into());
                 Self::in_range(local.saturating_sub(offset))
             }
+            // The core has no database of time zones.
+            None if pieces.time_zone_annotation().is_some() => None,
             None => Self::in_range(local).map(instant_of),
         }
     }
@@ -207,6 +210,9 @@ mod tests {
             ("2025-01-20T10:00:00", "2025-01-20T10:00:00.000Z"),
             ("2025-01-20 10:00:00", "2025-01-20T10:00:00.000Z"),
             ("2025-01-20T10:00:00+02:00", "2025-01-20T08:00:00.000Z"),
+            ("2025-01-20T10:00:00+09:00[Asia/Tokyo]", "2025-01-20T01:00:00.000Z"),
+            ("2025-01-20 10:00+09:00[Asia/Tokyo]", "2025-01-20T01:00:00.000Z"),
+            ("2025-01-20T10:00:00Z[Asia/Tokyo]", "2025-01-20T10:00:00.000Z"),
             ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"),
             ("1969-12-31T23:59:59.999999", "1969-12-31T23:59:59.999Z"),
             ("9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.999Z"),
@@ -224,6 +230,8 @@ mod tests {
             "-000001-12-31T23:59:59Z",
             "0000-01-01T00:00:00+05:00",
             "2025-02-30T00:00:00",
+            "2025-01-20T10:00:00[Asia/Tokyo]",
+            "2025-01-20 10:00[Asia/Tokyo]",
             "9999-12-31T24:00:00Z",
         ] {
             assert_eq!(Timestamp::parse_stored(bad), None, "{bad}");

@@ -331,7 +331,7 @@ fn written(front: &FrontMatter<'_>, keys: &[&str]) -> Option<Written> {
 }
 
 /// A date as programs and people write it: a day, perhaps with a time, perhaps with a zone, which may
-/// stand after a space.
+/// stand after a space. If the time has the name of a zone without an offset, only the day counts.
 fn parse_written(text: &str) -> Option<Written> {
     if let Some(day) = Date::parse(text) {
         return Some(Written::On(day));
@@ -339,7 +339,11 @@ fn parse_written(text: &str) -> Option<Written> {
     let (day, time) = text.split_at_checked(10)?;
     let time = time.replace(' ', "").replace("UTC", "Z").replace("GMT", "Z");
     let time = time.strip_prefix('T').unwrap_or(&time);
-    Timestamp::parse_stored(&format!("{day}T{time}")).map(Written::At)
+    match Timestamp::parse_stored(&format!("{day}T{time}")) {
+        Some(moment) => Some(Written::At(moment)),
+        None if time.ends_with(']') => Date::parse(day).map(Written::On),
+        None => None,
+    }
 }
 
 fn moment(
@@ -384,12 +388,17 @@ mod tests {
             ("2024-01-01 10:00:00 +0200", "2024-01-01T08:00:00.000Z"),
             ("2024-01-01 10:00:00 -05:00", "2024-01-01T15:00:00.000Z"),
             ("2024-01-01 10:00:00 UTC", "2024-01-01T10:00:00.000Z"),
+            ("2024-01-01T10:00:00+09:00[Asia/Tokyo]", "2024-01-01T01:00:00.000Z"),
+            ("2024-01-01 10:00 +09:00 [Asia/Tokyo]", "2024-01-01T01:00:00.000Z"),
         ] {
             let read = parse_written(text).and_then(moment_of).map(|at| at.to_string());
             assert_eq!(read.as_deref(), Some(moment), "{text}");
         }
         let day = Date::parse("2024-01-01").expect("a date");
-        assert_eq!(parse_written("2024-01-01"), Some(Written::On(day)));
+        for text in ["2024-01-01", "2024-01-01T10:00[Asia/Tokyo]", "2024-01-01 10:00 [Asia/Tokyo]"]
+        {
+            assert_eq!(parse_written(text), Some(Written::On(day)), "{text}");
+        }
         for none in
             ["", "yesterday", "2024", "2024-02-30", "{{date}}", "2024-01-01 at noon", "ääääääääää"]
         {
