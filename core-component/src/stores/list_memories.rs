@@ -36,6 +36,9 @@ pub(super) struct Input {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     limit: u32,
+    /// From the last call, while it gives one.
+    #[schemars(length(min = 1, max = 2100))]
+    cursor: Option<String>,
 }
 
 fn default_limit() -> u32 {
@@ -51,6 +54,8 @@ pub(super) struct Output {
     memories: Vec<Listed>,
     subcategories: Vec<Subcategory>,
     has_more: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
     warnings: Vec<String>,
     /// Where to look instead, if there is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,9 +90,18 @@ impl Tool for ListMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let category = category(input.category.as_deref())?;
         let store = Store::open(call, &input.store)?;
-        let limit = input.limit as usize;
-        let list = list_memories(&store, &category, input.recursive, input.include_expired, limit)?;
-        output(&store, &category, list)
+        let list = list_memories(
+            &store,
+            &category,
+            input.recursive,
+            input.include_expired,
+            input.limit as usize,
+            input.cursor.as_deref(),
+        )?;
+        let is_first = input.cursor.is_none();
+        let mut output = output(&store, &category, list)?;
+        output.note = output.note.filter(|_| is_first);
+        Ok(output)
     }
 }
 
@@ -113,21 +127,22 @@ pub(super) fn output(
     let mut memories: Vec<_> = list.memories.into_iter().map(listed).collect();
     let mut subcategories: Vec<_> =
         list.contents.subcategories.into_iter().map(subcategory).collect();
-    let mut warnings = list.contents.warnings;
-    let cut =
-        [("memories", cut_list(&mut memories)), ("subcategories", cut_list(&mut subcategories))];
-    for (what, left_out) in cut.iter().filter(|(_, left_out)| *left_out > 0) {
-        warnings.push(format!(
-            "the list is long, so {left_out} {what} are left out: list a subcategory, or search"
-        ));
+    let mut has_more = cut_list(&mut memories) > 0 || list.has_more;
+    if cut_list(&mut subcategories) > 0 {
+        // The memories follow the last subcategory.
+        has_more = true;
+        memories.clear();
     }
+    let last_memory = memories.last().map(|last| last.path.clone());
+    let last = last_memory.or_else(|| Some(format!("{}/", subcategories.last()?.path)));
     Ok(Output {
         category: category_name(category),
         count: memories.len(),
-        has_more: list.has_more || cut[0].1 > 0,
+        has_more,
+        cursor: last.filter(|_| has_more),
         memories,
         subcategories,
-        warnings,
+        warnings: list.contents.warnings,
         note,
     })
 }

@@ -8,7 +8,9 @@ use super::memory::{Memory, Metadata, Update, edited_text, new_text, text_of_per
 use super::path::{CategoryPath, MemoryPath};
 use super::plan::Plan;
 use super::store::{Store, Text, usable};
-use super::walk::{Contents, Found, Item, Items, all_contents, contents, items, metadata};
+use super::walk::{
+    Contents, Found, Item, Items, MAX_WARNINGS, Others, all_contents, contents, items, metadata,
+};
 use crate::answer::MAX_LIST_BYTES;
 use crate::names::listed;
 use crate::page::{count, page_end_in};
@@ -18,9 +20,6 @@ use crate::version::is_current;
 
 /// How many files one call of `prune_memories` or `reindex_store` takes.
 const MAX_FILES: usize = 500;
-
-/// How many warnings about single files an answer has.
-const MAX_WARNINGS: usize = 50;
 
 /// The most characters of a content that is too long for an answer: no character has more bytes
 /// than four.
@@ -227,22 +226,38 @@ pub(super) fn move_memory(
 pub(super) struct List {
     pub memories: Vec<(Found, Metadata)>,
     pub contents: Contents,
+    /// Whether there are memories after the page.
     pub has_more: bool,
 }
 
-/// Lists a category, or everything below it.
+/// Lists a category, or everything below it: the subcategories, then the memories. It goes on after the
+/// item of `cursor`, if there is one.
 ///
 /// # Errors
 ///
-/// `CATEGORY_NOT_FOUND`.
+/// `CATEGORY_NOT_FOUND`; `INVALID_INPUT` for a cursor that no earlier call gave.
 pub(super) fn list_memories(
     store: &Store<'_>,
     category: &CategoryPath,
     recursive: bool,
     include_expired: bool,
     limit: usize,
+    cursor: Option<&str>,
 ) -> Result<List, Error> {
+    let after = cursor.map(item).transpose()?;
     let mut contents = existing_contents(store, category, recursive)?;
+    if let Some(after) = after {
+        // The first page has the warnings.
+        contents.warnings.clear();
+        match after.slug {
+            None => contents.subcategories.retain(|found| found.path > after.category),
+            Some(slug) => {
+                contents.subcategories.clear();
+                let after = after.category.memory(&slug);
+                contents.memories.retain(|found| found.path > after);
+            }
+        }
+    }
     let mut list = List { memories: Vec::new(), contents: Contents::default(), has_more: false };
     for found in std::mem::take(&mut contents.memories) {
         // The file may be gone since the index was written.
@@ -403,8 +418,11 @@ pub(super) fn reindex(store: &Store<'_>, cursor: Option<&str>) -> Result<Page<()
         for item in std::mem::take(&mut page.done) {
             plan.mend(&item.category);
             let Some(slug) = &item.slug else {
-                let names = others.get(&item.category).into_iter().flatten();
-                page.warnings.extend(names.map(|name| not_a_memory(&item.category, name)));
+                if let Some(Others { names, misplaced }) = others.get(&item.category) {
+                    let names = names.iter().map(|name| not_a_memory(&item.category, name));
+                    let links = misplaced.iter().map(|of| of.warning(&item.category, "indexed"));
+                    page.warnings.extend(names.chain(links));
+                }
                 continue;
             };
             let path = item.category.memory(slug);
@@ -431,6 +449,11 @@ impl<T> Page<T> {
     }
 }
 
+/// The item of a cursor.
+fn item(cursor: &str) -> Result<Item, Error> {
+    Item::parse(cursor).ok_or_else(|| Error::invalid_cursor(cursor))
+}
+
 /// The items of one call that are wanted, from the cursor on.
 fn page(
     items: Vec<Item>,
@@ -442,7 +465,7 @@ fn page(
         |item: &Item| is_wanted(item) && items.iter().any(|other| other.category == item.category);
     let after = match cursor {
         Some(cursor) => {
-            let item = Item::parse(cursor).filter(was_given);
+            let item = Some(item(cursor)?).filter(was_given);
             Some(item.ok_or_else(|| Error::invalid_cursor(cursor))?)
         }
         None => None,

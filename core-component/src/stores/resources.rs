@@ -49,6 +49,6 @@ fn contents(call: &Call<'_>, store: &StoreName, path: &str) -> Result<Value, Err
         )?));
     };
     let store = Store::open(call, store)?;
-    let list = list_memories(&store, &category, false, false, DEFAULT_LIMIT as usize)?;
+    let list = list_memories(&store, &category, false, false, DEFAULT_LIMIT as usize, None)?;
     Ok(json!(listing::output(&store, &category, list)?))
 }

@@ -42,14 +42,25 @@ pub(super) struct Directory {
 /// An entry of a category's directory that has the name of a memory's file or of a subcategory, and
 /// is neither.
 pub(super) struct Misplaced {
-    pub name: String,
-    /// The kind of the entry and the remedy, as the end of a sentence that begins with its path.
-    pub what: &'static str,
+    name: String,
+    what: What,
 }
 
-const LINK: &str = "is a link, and was not searched: put the file itself there";
-const DIRECTORY: &str = "is a directory, and was not searched: rename it without `.md`";
-const FILE: &str = "is a file without `.md`, and was not searched: rename it, or move it away";
+/// The kind of a misplaced entry, and the remedy.
+type What = (&'static str, &'static str);
+
+const LINK: What = ("a link", "put the file itself there");
+const DIRECTORY: What = ("a directory", "rename it without `.md`");
+const FILE: What = ("a file without `.md`", "rename it, or move it away");
+
+impl Misplaced {
+    /// The warning that names the entry of a category. `verb` says what it was not: `searched`.
+    pub fn warning(&self, category: &CategoryPath, verb: &str) -> String {
+        let base = if category.is_root() { String::new() } else { format!("{category}/") };
+        let Self { name, what: (kind, remedy) } = self;
+        format!("`{base}{name}` is {kind}, and was not {verb}: {remedy}")
+    }
+}
 
 impl<'a> Store<'a> {
     /// Opens a store.
@@ -263,7 +274,10 @@ pub(super) fn usable<T>(
     match read {
         Ok(read) => Ok(Some(read)),
         Err(ReadError::Unusable(error)) => {
-            warnings.push(error.message().to_owned());
+            // A list may read a file twice.
+            if !warnings.iter().any(|warning| warning == error.message()) {
+                warnings.push(error.message().to_owned());
+            }
             Ok(None)
         }
         Err(ReadError::Other(error)) => Err(error),

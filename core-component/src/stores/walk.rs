@@ -1,13 +1,16 @@
 //! Finding memories: by the indexes, as lists do, and by the directories, as maintenance does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Error;
-use super::index::{IndexedCategory, IndexedMemory, indexed};
+use super::index::{Index, IndexedCategory, IndexedMemory, indexed};
 use super::memory::Metadata;
 use super::path::{CategoryPath, MemoryPath};
 use super::store::{Directory, Misplaced, ReadError, Store, usable};
 use crate::storage::Status;
+
+/// How many warnings about single files an answer has.
+pub(super) const MAX_WARNINGS: usize = 50;
 
 /// The maximum depth of a category that can hold a memory.
 const MAX_CATEGORY_DEPTH: usize = 9;
@@ -66,27 +69,43 @@ impl Item {
 }
 
 /// The contents of a category by its index. At the root, and without an index that can be read, by its
-/// files.
+/// files. Warnings name the entries of its directory that are left out.
 pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Contents, Error> {
     let mut contents = Contents::default();
     let index = usable(store.index(category), &mut contents.warnings)?.flatten();
     let index = index.map(|(index, _)| index);
+    let directory = store.directory(category).map_err(ReadError::from);
+    let directory = usable(directory, &mut contents.warnings)?.flatten().unwrap_or_default();
     let found = |slug: &str, indexed| Found { path: category.memory(slug), indexed };
-    let of_index = index.as_ref().filter(|_| !category.is_root());
-    if of_index.is_none() || index.is_none() {
-        let directory = store.directory(category).map_err(ReadError::from);
-        let directory = usable(directory, &mut contents.warnings)?.flatten().unwrap_or_default();
-        if of_index.is_none() {
+    match index.as_ref().filter(|_| !category.is_root()) {
+        Some(index) => {
+            contents.memories.extend(index.memories().map(|(slug, indexed)| found(slug, indexed)));
+            warn_of_unindexed(store, category, index, &directory, &mut contents.warnings)?;
+        }
+        None => {
             for slug in directory.memories.keys() {
                 let path = category.memory(slug);
-                // It is listed even if it cannot be read, so that somebody sees it. Whoever then reads
-                // it gets the warning.
+                // It is listed even if it cannot be read, so that somebody sees it.
                 let read = store.read(&path, |memory, _| indexed(&memory));
-                let indexed = usable(read, &mut Vec::new())?.flatten().unwrap_or_default();
+                let indexed = usable(read, &mut contents.warnings)?.flatten().unwrap_or_default();
                 contents.memories.push(found(slug, indexed));
             }
         }
-        if index.is_none() {
+    }
+    match &index {
+        Some(index) => {
+            let listed = index
+                .subcategories()
+                .map(|(segment, indexed)| FoundCategory { path: category.child(segment), indexed });
+            contents.subcategories.extend(listed);
+            let indexed: BTreeSet<&str> =
+                index.subcategories().map(|(segment, _)| segment).collect();
+            let segments = directory.subcategories.iter();
+            let others = segments.filter(|segment| !indexed.contains(segment.as_str()));
+            let warning = |segment: &String| unindexed(&format!("{}/", category.child(segment)));
+            contents.warnings.extend(others.map(warning));
+        }
+        None => {
             for segment in &directory.subcategories {
                 let path = category.child(segment);
                 let memories = store.directory(&path)?.unwrap_or_default().memories.len() as u64;
@@ -95,13 +114,38 @@ pub(super) fn contents(store: &Store<'_>, category: &CategoryPath) -> Result<Con
             }
         }
     }
-    for (slug, indexed) in of_index.iter().flat_map(|index| index.memories()) {
-        contents.memories.push(found(slug, indexed));
-    }
-    for (segment, indexed) in index.iter().flat_map(|index| index.subcategories()) {
-        contents.subcategories.push(FoundCategory { path: category.child(segment), indexed });
-    }
+    let misplaced = directory.misplaced.iter();
+    contents.warnings.extend(misplaced.map(|entry| entry.warning(category, "listed")));
     Ok(contents)
+}
+
+/// Names the files of memories that are not in the index of their category: a person added them, or
+/// they cannot be read.
+fn warn_of_unindexed(
+    store: &Store<'_>,
+    category: &CategoryPath,
+    index: &Index,
+    directory: &Directory,
+    warnings: &mut Vec<String>,
+) -> Result<(), Error> {
+    let indexed: BTreeSet<&str> = index.memories().map(|(slug, _)| slug).collect();
+    for slug in directory.memories.keys().filter(|slug| !indexed.contains(slug.as_str())) {
+        let path = category.memory(slug);
+        // An answer has no more warnings than this.
+        if warnings.len() < MAX_WARNINGS
+            && usable(store.read(&path, |_, _| ()), warnings)?.is_none()
+        {
+            continue;
+        }
+        warnings.push(unindexed(&path.file()));
+    }
+    Ok(())
+}
+
+fn unindexed(path: &str) -> String {
+    format!(
+        "`{path}` is not in the index of its category, and was not listed: call `reindex_store`"
+    )
 }
 
 /// The contents of a category and of all categories below it.
@@ -128,8 +172,15 @@ pub(super) fn all_contents(store: &Store<'_>, category: &CategoryPath) -> Result
 pub(super) struct Items {
     /// All categories and memories, in order.
     pub items: Vec<Item>,
-    /// The Markdown files of each category that are no memories.
-    pub others: BTreeMap<CategoryPath, Vec<String>>,
+    /// The entries of each category that are no memories.
+    pub others: BTreeMap<CategoryPath, Others>,
+}
+
+/// The entries of a category that are no memories.
+pub(super) struct Others {
+    /// The names of Markdown files.
+    pub names: Vec<String>,
+    pub misplaced: Vec<Misplaced>,
 }
 
 /// Walks through the directories of a store.
@@ -139,9 +190,8 @@ pub(super) fn items(store: &Store<'_>) -> Result<Items, Error> {
         items.push(Item { category: category.clone(), slug: None });
         let memories = directory.memories.into_keys();
         items.extend(memories.map(|slug| Item { category: category.clone(), slug: Some(slug) }));
-        if !directory.others.is_empty() {
-            others.insert(category, directory.others);
-        }
+        let of_category = Others { names: directory.others, misplaced: directory.misplaced };
+        others.insert(category, of_category);
     }
     Ok(Items { items, others })
 }
@@ -175,10 +225,8 @@ pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
         }
         let memories = directory.memories.into_iter();
         found.files.extend(memories.map(|(slug, status)| (category.memory(&slug), status)));
-        let base = if category.is_root() { String::new() } else { format!("{category}/") };
-        let misplaced = directory.misplaced.into_iter();
-        let warning = |Misplaced { name, what }: Misplaced| format!("`{base}{name}` {what}");
-        found.warnings.extend(misplaced.map(warning));
+        let misplaced = directory.misplaced.iter();
+        found.warnings.extend(misplaced.map(|entry| entry.warning(&category, "searched")));
     }
     // In the order of categories, as maintenance has them.
     found.files.sort_by_cached_key(|(path, _)| (path.category(), path.slug().to_owned()));
