@@ -36,16 +36,16 @@ pub(super) struct Input {
 pub(super) struct Output {
     id: i64,
     created: bool,
-    /// Whether the oldest recent memories were moved to the compost.
+    // Whether the oldest recent memories were moved to the compost.
     summarized: bool,
-    /// Their summary.
+    // Their summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost_id: Option<i64>,
     /// A model is summarising them.
     summary_pending: bool,
     /// The recent memories wait for a summary by the agent.
     needs_summary: bool,
-    /// What to do then.
+    // What to do then.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     warnings: Vec<String>,

@@ -30,9 +30,12 @@ pub(super) struct Output {
     copied: usize,
     /// The other agent had them already.
     skipped: usize,
-    /// Where to look instead, if the agent has none.
+    /// Where to look instead, if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    /// About rows that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for CopyCoreMemories {
@@ -47,7 +50,8 @@ impl Tool for CopyCoreMemories {
         let from = Agent::open(call, &input.agent_id)?;
         let of_other = |error: Error| error.of_agent_in("to_agent_id");
         let to = Agent::open(call, &input.to_agent_id).map_err(of_other)?;
-        let mut memories = from.read(|reader| reader.core())?;
+        let (mut memories, warnings) =
+            from.read(|reader| Ok((reader.core()?, reader.warnings())))?;
         if !input.memory_ids.is_empty() {
             let has = |id: &i64| memories.iter().any(|memory: &Memory| memory.id == *id);
             if let Some(missing) = input.memory_ids.iter().find(|id| !has(id)) {
@@ -57,7 +61,7 @@ impl Tool for CopyCoreMemories {
         }
         if memories.is_empty() {
             let note = from.note("no core memories")?;
-            return Ok(Output { copied: 0, skipped: 0, note });
+            return Ok(Output { copied: 0, skipped: 0, note, warnings });
         }
         let copied = to.change(|writer| {
             let mut copied = 0;
@@ -67,6 +71,6 @@ impl Tool for CopyCoreMemories {
             Ok(copied)
         });
         let copied = copied.map_err(of_other)?;
-        Ok(Output { copied, skipped: memories.len() - copied, note: None })
+        Ok(Output { copied, skipped: memories.len() - copied, note: None, warnings })
     }
 }

@@ -34,6 +34,9 @@ pub(super) struct Output {
     total: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// About rows that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for ExportLayers {
@@ -52,7 +55,7 @@ impl Tool for ExportLayers {
         };
         let exported = agent.read(|reader| {
             let counts = reader.counts()?;
-            let task = i64::from(reader.task()?.is_some());
+            let task = i64::from(reader.has_task()?);
             let total = counts.core + counts.recent + task + counts.episodic + counts.compost;
             if total == 0 && !reader.has_agent() {
                 return Err(Error::no_memories(agent.name));
@@ -63,6 +66,7 @@ impl Tool for ExportLayers {
                 count: lines.len(),
                 total,
                 cursor: next.map(Position::cursor),
+                warnings: reader.warnings(),
             })
         });
         exported.map_err(|error| agent.with_others(error))

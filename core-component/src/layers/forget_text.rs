@@ -31,6 +31,9 @@ pub(super) struct Output {
     changed: u64,
     /// False where there are more of them: call again.
     is_done: bool,
+    /// Where to look instead, if no entry had it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Tool for ForgetText {
@@ -45,6 +48,7 @@ impl Tool for ForgetText {
         let agent = Agent::open(call, &input.agent_id)?;
         let done = agent.change_existing(|writer| writer.forget(&input.text, MAX_ROWS))?;
         let (changed, is_done) = done.unwrap_or((0, true));
-        Ok(Output { changed, is_done })
+        let note = if changed == 0 { agent.note("no entry with this text")? } else { None };
+        Ok(Output { changed, is_done, note })
     }
 }

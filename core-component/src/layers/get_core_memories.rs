@@ -39,6 +39,9 @@ pub(super) struct Output {
     // Where to look instead, if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    // About rows that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for GetCoreMemories {
@@ -50,11 +53,12 @@ impl Tool for GetCoreMemories {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        let mut memories = agent.read(|reader| reader.core())?;
+        let (mut memories, warnings) =
+            agent.read(|reader| Ok((reader.core()?, reader.warnings())))?;
         memories.retain(|memory| input.from.is_none_or(|from| memory.id >= from));
         let Page { memories, next } = page(memories, input.limit);
         let is_empty = memories.is_empty() && input.from.is_none();
         let note = if is_empty { agent.note("no core memories")? } else { None };
-        Ok(Output { count: memories.len(), memories, next, note })
+        Ok(Output { count: memories.len(), memories, next, note, warnings })
     }
 }

@@ -27,6 +27,9 @@ pub(super) struct Output {
     // Where to look instead, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    // About rows that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for GetCurrentTask {
@@ -38,16 +41,18 @@ impl Tool for GetCurrentTask {
 
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
-        Ok(match agent.read(|reader| reader.task())? {
+        let (task, warnings) = agent.read(|reader| Ok((reader.task()?, reader.warnings())))?;
+        Ok(match task {
             None => {
                 let note = agent.note("no current task")?;
-                Output { task: None, started_at: None, updated_at: None, note }
+                Output { task: None, started_at: None, updated_at: None, note, warnings }
             }
             Some(current) => Output {
                 task: Some(current.task),
                 started_at: current.started_at,
                 updated_at: current.updated_at,
                 note: None,
+                warnings,
             },
         })
     }

@@ -44,6 +44,9 @@ pub(super) struct Output {
     recent_memories: Memories,
     episodic_memories: Episodes,
     memory_compost: Summaries,
+    // About rows that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -122,6 +125,7 @@ fn in_one_view(agent: &str, reader: &Reader<'_>) -> Result<Output, Error> {
         recent_memories: Memories { count: counts.recent, memories: recent },
         episodic_memories: Episodes { count: counts.episodic, memories: episodes },
         memory_compost: Summaries { count: counts.compost, summaries: compost },
+        warnings: reader.warnings(),
     };
     output.text = text(agent, &output);
     Ok(output)
@@ -183,5 +187,5 @@ fn dated(moment: Option<Timestamp>, text: &str) -> String {
 }
 
 fn minute(moment: Timestamp) -> String {
-    column_text(moment)[..16].to_owned()
+    format!("{} UTC", &column_text(moment)[..16])
 }

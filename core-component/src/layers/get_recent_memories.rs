@@ -39,6 +39,9 @@ pub(super) struct Output {
     // Where to look instead, if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    // About rows that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for GetRecentMemories {
@@ -51,11 +54,12 @@ impl Tool for GetRecentMemories {
     fn run(call: &Call<'_>, input: Input) -> Result<Output, Error> {
         let agent = Agent::open(call, &input.agent_id)?;
         // One more tells whether there is a next page.
-        let memories =
-            agent.read(|reader| reader.recent_from(input.from, input.limit.saturating_add(1)))?;
+        let most = input.limit.saturating_add(1);
+        let (memories, warnings) =
+            agent.read(|reader| Ok((reader.recent_from(input.from, most)?, reader.warnings())))?;
         let Page { memories, next } = page(memories, input.limit);
         let is_empty = memories.is_empty() && input.from.is_none();
         let note = if is_empty { agent.note("no recent memories")? } else { None };
-        Ok(Output { count: memories.len(), memories, next, note })
+        Ok(Output { count: memories.len(), memories, next, note, warnings })
     }
 }

@@ -77,6 +77,9 @@ impl Layers<'_, '_> {
             read: layers.read_at(archived_at, Some(true)),
             ..entry("compost", summary, archived_at)
         });
+        for warning in self.reader.warnings() {
+            self.entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
+        }
         Ok(())
     }
 

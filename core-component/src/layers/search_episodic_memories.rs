@@ -53,10 +53,13 @@ pub(super) struct Output {
     /// With `include_compost`; `limit` holds for it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost: Option<Vec<Compost>>,
-    /// Where nothing was found, or too much for an answer: how to find more, and which agents there
-    /// are.
+    // Where nothing was found, or too much for an answer: how to find more, and which agents there
+    // are.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    // About rows that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for SearchEpisodicMemories {
@@ -80,7 +83,7 @@ impl Tool for SearchEpisodicMemories {
             to: to.map(|to| to.last),
             limit: input.limit,
         };
-        let (memories, compost, left_out, counts, other_days) = agent.read(|reader| {
+        let (memories, compost, left_out, counts, other_days, warnings) = agent.read(|reader| {
             let mut memories = reader.search_episodes(&query)?;
             let mut compost =
                 input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
@@ -91,7 +94,7 @@ impl Tool for SearchEpisodicMemories {
                 true => days(zone, reader.search_episodes(&query.without_dates())?),
                 false => None,
             };
-            Ok((memories, compost, left_out, counts, other_days))
+            Ok((memories, compost, left_out, counts, other_days, reader.warnings()))
         })?;
         let note = match counts {
             Some(counts) => {
@@ -105,7 +108,7 @@ impl Tool for SearchEpisodicMemories {
                 )
             }),
         };
-        Ok(Output { count: memories.len(), memories, compost, note })
+        Ok(Output { count: memories.len(), memories, compost, note, warnings })
     }
 }
 
@@ -149,8 +152,12 @@ fn note(
         add("Use `include_compost` to search the summaries, too");
     }
     if let Some(others) = others {
-        let (first, rest) = others.split_at(1);
-        note += &format!(" {}{}", first.to_uppercase(), sentence(rest));
+        note += &format!(" {}", sentence(&capitalised(&others)));
     }
     note
+}
+
+fn capitalised(text: &str) -> String {
+    let (first, rest) = text.split_at(1);
+    format!("{}{rest}", first.to_uppercase())
 }

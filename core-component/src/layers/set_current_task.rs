@@ -56,7 +56,10 @@ impl Tool for SetCurrentTask {
             let episode_id = agent.change_existing(finish)?.flatten();
             let warnings = match episode_id {
                 Some(_) => Vec::new(),
-                None => vec![NO_TASK.to_owned()],
+                None => vec![match agent.others()? {
+                    Some(others) => format!("{NO_TASK}; {others}"),
+                    None => NO_TASK.to_owned(),
+                }],
             };
             return Ok(Output { episode_id, warnings, ..Output::default() });
         }
@@ -71,7 +74,7 @@ const NO_TASK: &str = "there was no current task: nothing changed";
 
 fn set(writer: &mut Writer<'_>, task: &str) -> Result<Output, Error> {
     let now = cut_to_seconds(writer.now);
-    let before = writer.reader().task()?;
+    let before = writer.reader().task_to_change()?;
     if let Some(Task { started_at, .. }) = before.as_ref().filter(|before| before.task == task) {
         let updated_at = end_of(*started_at, now);
         writer.refresh_task(updated_at)?;
@@ -86,7 +89,7 @@ fn set(writer: &mut Writer<'_>, task: &str) -> Result<Output, Error> {
 
 /// Makes the current task an episode, whose id it returns, and leaves no task.
 fn finish(writer: &mut Writer<'_>) -> Result<Option<i64>, Error> {
-    let Some(before) = writer.reader().task()? else { return Ok(None) };
+    let Some(before) = writer.reader().task_to_change()? else { return Ok(None) };
     let episode_id = add_episode(writer, &before)?;
     writer.remove_task()?;
     Ok(Some(episode_id))
@@ -105,5 +108,5 @@ fn end_of(started_at: Option<Timestamp>, now: Timestamp) -> Timestamp {
 /// The episode that a task becomes when it ends.
 fn episode(Task { task, started_at, .. }: &Task, ended_at: Timestamp) -> String {
     let started = started_at.map(|started| format!("{} to ", column_text(started)));
-    format!("Task: {task} ({}{})", started.unwrap_or_default(), column_text(ended_at))
+    format!("Task: {task} ({}{} UTC)", started.unwrap_or_default(), column_text(ended_at))
 }

@@ -160,8 +160,8 @@ fn opening(memories: &[Memory]) -> String {
     let moments = || memories.iter().filter_map(|memory| memory.created_at);
     let minute = |moment: Timestamp| column_text(moment)[..16].to_owned();
     let when = match (moments().min().map(minute), moments().max().map(minute)) {
-        (Some(first), Some(last)) if first == last => format!(" of {first}"),
-        (Some(first), Some(last)) => format!(" from {first} to {last}"),
+        (Some(first), Some(last)) if first == last => format!(" of {first} UTC"),
+        (Some(first), Some(last)) => format!(" from {first} to {last} UTC"),
         _ => String::new(),
     };
     let noun = if memories.len() == 1 { "memory" } else { "memories" };

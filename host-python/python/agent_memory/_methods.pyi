@@ -666,6 +666,7 @@ class Stores(Toolset):
         recursive: bool = ...,
         include_expired: bool = ...,
         limit: int = ...,
+        cursor: str = ...,
     ) -> toolsets.ListMemoriesOutput:
         r"""Lists the memories and subcategories of a category, without their content.
 
@@ -676,6 +677,7 @@ class Stores(Toolset):
         recursive: List all categories below it, too.
         include_expired: List expired ones, too.
         limit: How many at most.
+        cursor: From the last call, while it gives one.
         """
 
     def get_memory(
@@ -1559,6 +1561,7 @@ class AsyncStores(AsyncToolset):
         recursive: bool = ...,
         include_expired: bool = ...,
         limit: int = ...,
+        cursor: str = ...,
     ) -> toolsets.ListMemoriesOutput:
         r"""Lists the memories and subcategories of a category, without their content.
 
@@ -1569,6 +1572,7 @@ class AsyncStores(AsyncToolset):
         recursive: List all categories below it, too.
         include_expired: List expired ones, too.
         limit: How many at most.
+        cursor: From the last call, while it gives one.
         """
 
     async def get_memory(

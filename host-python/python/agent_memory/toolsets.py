@@ -1173,7 +1173,7 @@ class GetMemorySummaryOutputMemoryCompost(TypedDict):
     summaries: list[GetMemorySummaryOutputMemoryCompostSummaries]
 
 
-class GetMemorySummaryOutput(TypedDict):
+class _GetMemorySummaryOutput(TypedDict):
     """The output of `get_memory_summary`."""
 
     text: str
@@ -1189,6 +1189,12 @@ class GetMemorySummaryOutput(TypedDict):
     episodic_memories: GetMemorySummaryOutputEpisodicMemories
 
     memory_compost: GetMemorySummaryOutputMemoryCompost
+
+
+class GetMemorySummaryOutput(_GetMemorySummaryOutput, total=False):
+    """The output of `get_memory_summary`."""
+
+    warnings: list[str]
 
 
 class LayersAddCoreMemoryInput(TypedDict):
@@ -1229,7 +1235,6 @@ class _AddRecentMemoryOutput(TypedDict):
 
     created: bool
 
-    #: Whether the oldest recent memories were moved to the compost.
     summarized: bool
 
     #: A model is summarising them.
@@ -1244,10 +1249,8 @@ class _AddRecentMemoryOutput(TypedDict):
 class AddRecentMemoryOutput(_AddRecentMemoryOutput, total=False):
     """The output of `add_recent_memory`."""
 
-    #: Their summary.
     compost_id: int
 
-    #: What to do then.
     note: str
 
 
@@ -1350,6 +1353,8 @@ class GetCoreMemoriesOutput(_GetCoreMemoriesOutput, total=False):
 
     note: str
 
+    warnings: list[str]
+
 
 _GetRecentMemoriesInputFrom = TypedDict("_GetRecentMemoriesInputFrom", {"from": "int"}, total=False)
 
@@ -1393,6 +1398,8 @@ class GetRecentMemoriesOutput(_GetRecentMemoriesOutput, total=False):
 
     note: str
 
+    warnings: list[str]
+
 
 class GetCurrentTaskInput(TypedDict):
     """The input of `get_current_task`."""
@@ -1415,6 +1422,8 @@ class GetCurrentTaskOutput(_GetCurrentTaskOutput, total=False):
     """The output of `get_current_task`."""
 
     note: str
+
+    warnings: list[str]
 
 
 class _SearchEpisodicMemoriesInput(TypedDict):
@@ -1482,8 +1491,9 @@ class SearchEpisodicMemoriesOutput(_SearchEpisodicMemoriesOutput, total=False):
     #: With `include_compost`; `limit` holds for it alone.
     compost: list[SearchEpisodicMemoriesOutputCompost]
 
-    #: Where nothing was found, or too much for an answer: how to find more, and which agents there are.
     note: str
+
+    warnings: list[str]
 
 
 class DeleteCoreMemoryInput(TypedDict):
@@ -1599,6 +1609,9 @@ class ExportLayersOutput(_ExportLayersOutput, total=False):
 
     cursor: str
 
+    #: About rows that were left out.
+    warnings: list[str]
+
 
 class _ImportLayersInput(TypedDict):
     """The input of `import_layers`."""
@@ -1649,7 +1662,7 @@ class ForgetTextInput(TypedDict):
     text: str
 
 
-class ForgetTextOutput(TypedDict):
+class _ForgetTextOutput(TypedDict):
     """The output of `forget_text`."""
 
     #: Entries that had it.
@@ -1657,6 +1670,13 @@ class ForgetTextOutput(TypedDict):
 
     #: False where there are more of them: call again.
     is_done: bool
+
+
+class ForgetTextOutput(_ForgetTextOutput, total=False):
+    """The output of `forget_text`."""
+
+    #: Where to look instead, if no entry had it.
+    note: str
 
 
 class _CortexGetRecentMemoriesInput(TypedDict):
@@ -1742,6 +1762,9 @@ class ListMemoriesInput(_ListMemoriesInput, total=False):
     #: How many at most.
     limit: int
 
+    #: From the last call, while it gives one.
+    cursor: str
+
 
 class ListMemoriesOutputMemories(TypedDict):
     """A part of the class below."""
@@ -1784,6 +1807,8 @@ class _ListMemoriesOutput(TypedDict):
 
 class ListMemoriesOutput(_ListMemoriesOutput, total=False):
     """The output of `list_memories`."""
+
+    cursor: str
 
     #: Where to look instead, if there is nothing.
     note: str

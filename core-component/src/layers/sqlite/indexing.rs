@@ -27,7 +27,7 @@ pub(super) struct Layer {
     pub table: &'static str,
     /// In the order in which a row is read.
     pub columns: &'static str,
-    /// SQL for the text that is searched.
+    /// SQL for the text that is searched. Empty if the row cannot be read.
     text: &'static str,
     /// When a row was made.
     pub moment: &'static str,
@@ -41,7 +41,8 @@ pub(super) struct Layer {
 pub(super) const EPISODES: Layer = Layer {
     table: "episodic_memories",
     columns: "m.id, m.memory, m.tags, m.created_at",
-    text: "memory || char(10) || coalesce(tags, '')",
+    text: "CASE WHEN typeof(memory) = 'text' AND typeof(tags) <> 'blob' \
+           THEN memory || char(10) || coalesce(tags, '') ELSE '' END",
     moment: "m.created_at",
     has_index_of_moments: true,
     index: "layers_episode_words",
@@ -51,7 +52,7 @@ pub(super) const EPISODES: Layer = Layer {
 pub(super) const COMPOST: Layer = Layer {
     table: "memory_compost",
     columns: "m.id, m.summary, m.original_count, m.archived_at",
-    text: "summary",
+    text: "CASE WHEN typeof(summary) = 'text' THEN summary ELSE '' END",
     moment: "m.archived_at",
     has_index_of_moments: false,
     index: "layers_compost_words",

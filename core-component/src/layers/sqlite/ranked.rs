@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 use super::indexing::Layer;
 use super::reader::Reader;
-use super::row::Row;
 use super::search::{Ids, Query, Searched, dates_of};
 use super::sql::{integer, into_text, moment, text};
 use crate::layers::error::Error;
@@ -114,17 +113,21 @@ impl Reader<'_> {
             let rows = self.rows(table, &sql, of_page, PAGE)?;
             is_last = rows.len() < PAGE as usize;
             for row in rows {
-                let row = T::of(Row::of(row))?;
+                let id = integer(&row[0])?;
+                let Some(row) = self.entry(table, row, T::of)? else {
+                    before = id;
+                    continue;
+                };
                 let row_text = row.text();
                 if !request.work.take(OF_ENTRY + cost(&row_text)) {
                     let sql = format!("SELECT count(*) {of_agent} AND m.id <= ?3");
-                    let bounds = [after, row.id()].map(Value::Integer);
+                    let bounds = [after, id].map(Value::Integer);
                     let parameters: Vec<Value> =
                         [text(self.agent)].into_iter().chain(bounds).collect();
                     skipped = self.number(T::LAYER, &sql, parameters)?;
                     break;
                 }
-                before = row.id();
+                before = id;
                 let counts = request.query.count([&*row_text]);
                 if counts.any() {
                     let can_be_hit = request.admits(row.moment(), false);
@@ -214,11 +217,15 @@ impl Search<'_> {
              AND m.id IN (SELECT value FROM json_each(?2)) ORDER BY m.id DESC"
         );
         let mut near: Vec<Near<T>> = Vec::with_capacity(ids.len());
+        let mut unreadable = 0;
         'pages: for page in ids.rchunks(PAGE as usize) {
             let parameters = [text(self.reader.agent), listed(page)];
             for row in self.reader.rows(table, &sql, parameters, PAGE)? {
-                let row = T::of(Row::of(row))?;
-                let id = row.id();
+                let id = integer(&row[0])?;
+                let Some(row) = self.reader.entry(table, row, T::of)? else {
+                    unreadable += 1;
+                    continue;
+                };
                 let counts = {
                     let row_text = row.text();
                     if !self.request.work.take(OF_ENTRY + cost(&row_text)) {
@@ -233,7 +240,7 @@ impl Search<'_> {
         near.reverse();
         // The row before the first one was perhaps not read.
         near.first_mut().into_iter().for_each(|first| first.begins_run = true);
-        let skipped = (ids.len() - near.len()) as u64;
+        let skipped = (ids.len() - near.len() - unreadable) as u64;
         Ok((near, skipped))
     }
 

@@ -1,4 +1,10 @@
 //! Reading an agent's rows.
+//!
+//! Another program may store a value of another type than the schema has. A row with one is left out,
+//! and a warning names it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use super::row::Row;
 use super::schema::{Tables, has_stems};
@@ -15,7 +21,8 @@ const MAX_CORE: u32 = 100_000;
 pub(super) const IS_SUMMARISABLE: &str =
     "typeof(memory) = 'text' AND octet_length(memory) <= 65536";
 
-/// The most recent memories that cannot be summarised and are named.
+/// The most rows that are named: recent memories that cannot be summarised, or rows that cannot be
+/// read.
 const MAX_NAMED: u32 = 10;
 
 /// An agent's rows in one view.
@@ -26,6 +33,8 @@ pub(in crate::layers) struct Reader<'a> {
     tables: Tables,
     /// `None` if our own tables do not have the agent yet.
     pub(super) indexed: Option<Indexed>,
+    /// The reasons why rows were left out, by table and id.
+    unreadable: RefCell<BTreeMap<(String, i64), String>>,
 }
 
 /// The last rows of an agent that are indexed.
@@ -38,7 +47,8 @@ pub(super) struct Indexed {
 impl<'a> Reader<'a> {
     /// Of a database that does not exist.
     pub fn of_nothing(agent: &'a str) -> Self {
-        Self { view: None, agent, tables: Tables::none(), indexed: None }
+        let unreadable = RefCell::default();
+        Self { view: None, agent, tables: Tables::none(), indexed: None, unreadable }
     }
 
     /// # Errors
@@ -61,7 +71,8 @@ impl<'a> Reader<'a> {
         tables: Tables,
         agent: &'a str,
     ) -> Result<Self, Error> {
-        let mut reader = Self { view: Some(view), agent, tables, indexed: None };
+        let unreadable = RefCell::default();
+        let mut reader = Self { view: Some(view), agent, tables, indexed: None, unreadable };
         if reader.tables.has_ours() {
             reader.indexed = reader.find_agent()?;
         }
@@ -119,12 +130,68 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// An entry of a row whose first column is its id. `None` if the row cannot be read.
+    pub(super) fn entry<T>(
+        &self,
+        table: &str,
+        row: Vec<Value>,
+        read: impl FnOnce(Row) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        let id = integer(&row[0])?;
+        Ok(match read(Row::of(row)) {
+            Ok(entry) => Some(entry),
+            Err(error) => {
+                let reason = error.message().to_owned();
+                self.unreadable.borrow_mut().insert((table.to_owned(), id), reason);
+                None
+            }
+        })
+    }
+
+    /// At most `most` entries of a statement that has the limit as its parameter 2. It is asked again
+    /// if some of its rows cannot be read.
+    fn entries<T>(
+        &self,
+        table: &str,
+        sql: &str,
+        most: u32,
+        read: fn(Row) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let mut limit = most;
+        loop {
+            let parameters = [text(self.agent), Value::Integer(limit.into())];
+            let rows = self.rows(table, sql, parameters, limit)?;
+            let is_all = rows.len() < limit as usize;
+            let mut entries = Vec::new();
+            for row in rows {
+                entries.extend(self.entry(table, row, read)?);
+            }
+            if is_all || entries.len() >= most as usize {
+                entries.truncate(most as usize);
+                return Ok(entries);
+            }
+            limit = limit.saturating_add(most - entries.len() as u32);
+        }
+    }
+
+    /// The warnings of the rows that were left out since the view began.
+    pub fn warnings(&self) -> Vec<String> {
+        let unreadable = self.unreadable.borrow();
+        let named = unreadable.iter().take(MAX_NAMED as usize);
+        let named = named
+            .map(|((table, id), reason)| format!("row {id} of `{table}` was left out: {reason}"));
+        let mut warnings: Vec<String> = named.collect();
+        if unreadable.len() > warnings.len() {
+            warnings.push(format!("and {} more rows", unreadable.len() - warnings.len()));
+        }
+        warnings
+    }
+
     /// The core memories, the oldest first.
     pub fn core(&self) -> Result<Vec<Memory>, Error> {
-        let sql =
-            "SELECT id, memory, created_at FROM core_memories WHERE agent_id = ?1 ORDER BY id";
-        let rows = self.rows("core_memories", sql, [text(self.agent)], MAX_CORE)?;
-        rows.into_iter().map(|row| Row::of(row).memory()).collect()
+        let sql = "SELECT id, memory, created_at FROM core_memories WHERE agent_id = ?1 ORDER BY id \
+                   LIMIT ?2";
+        self.entries("core_memories", sql, MAX_CORE, Row::memory)
     }
 
     /// The core memory with exactly this text.
@@ -165,9 +232,7 @@ impl<'a> Reader<'a> {
             "SELECT id, memory, created_at FROM recent_memories WHERE agent_id = ?1 \
              AND {condition} LIMIT ?2"
         );
-        let parameters = [text(self.agent), Value::Integer(most.into())];
-        let rows = self.rows("recent_memories", &sql, parameters, most)?;
-        rows.into_iter().map(|row| Row::of(row).memory()).collect()
+        self.entries("recent_memories", &sql, most, Row::memory)
     }
 
     /// How many recent memories can be summarised, counted up to a bound.
@@ -182,28 +247,42 @@ impl<'a> Reader<'a> {
         Ok(u32::try_from(count).unwrap_or(most))
     }
 
+    /// The current task. `None` also if it cannot be read.
     pub fn task(&self) -> Result<Option<Task>, Error> {
-        let sql = "SELECT task, started_at, updated_at FROM current_task WHERE agent_id = ?1";
-        let rows = self.rows("current_task", sql, [text(self.agent)], 1)?;
-        rows.into_iter().next().map(|row| Row::of(row).task()).transpose()
+        let Some(row) = self.task_row()? else { return Ok(None) };
+        self.entry("current_task", row, Row::task)
+    }
+
+    /// The current task, for a change of it.
+    ///
+    /// # Errors
+    ///
+    /// `CORRUPTED_DATA` if it cannot be read: a change would lose it.
+    pub fn task_to_change(&self) -> Result<Option<Task>, Error> {
+        self.task_row()?.map(|row| Row::of(row).task()).transpose()
+    }
+
+    pub fn has_task(&self) -> Result<bool, Error> {
+        Ok(self.task_row()?.is_some())
+    }
+
+    fn task_row(&self) -> Result<Option<Vec<Value>>, Error> {
+        let sql = "SELECT id, task, started_at, updated_at FROM current_task WHERE agent_id = ?1";
+        Ok(self.rows("current_task", sql, [text(self.agent)], 1)?.pop())
     }
 
     /// The latest episodes, the newest first.
     pub fn episodes(&self, most: u32) -> Result<Vec<Episode>, Error> {
         let sql = "SELECT id, memory, tags, created_at FROM episodic_memories \
                    WHERE agent_id = ?1 ORDER BY id DESC LIMIT ?2";
-        let parameters = [text(self.agent), Value::Integer(most.into())];
-        let rows = self.rows("episodic_memories", sql, parameters, most)?;
-        rows.into_iter().map(|row| Row::of(row).episode()).collect()
+        self.entries("episodic_memories", sql, most, Row::episode)
     }
 
     /// The latest of the compost, the newest first.
     pub fn compost(&self, most: u32) -> Result<Vec<Compost>, Error> {
         let sql = "SELECT id, summary, original_count, archived_at FROM memory_compost \
                    WHERE agent_id = ?1 ORDER BY id DESC LIMIT ?2";
-        let parameters = [text(self.agent), Value::Integer(most.into())];
-        let rows = self.rows("memory_compost", sql, parameters, most)?;
-        rows.into_iter().map(|row| Row::of(row).compost()).collect()
+        self.entries("memory_compost", sql, most, Row::compost)
     }
 
     pub fn counts(&self) -> Result<Counts, Error> {
@@ -224,7 +303,7 @@ impl<'a> Reader<'a> {
 /// The most agents that are listed.
 const MAX_AGENTS: u32 = 10_000;
 
-/// The agents that the database knows, in byte order.
+/// The agents that the database knows, in byte order. A name that is no text is none.
 pub(in crate::layers) fn agent_names(view: &dyn Transaction) -> Result<Vec<String>, Error> {
     let tables = Tables::of(view)?;
     let sql = match tables.has_ours() {
@@ -238,7 +317,7 @@ pub(in crate::layers) fn agent_names(view: &dyn Transaction) -> Result<Vec<Strin
         false => return Ok(Vec::new()),
     };
     let rows = view.query(&statement(sql, []), MAX_AGENTS)?.rows.into_iter();
-    rows.map(|mut row| into_text(row.swap_remove(0))).collect()
+    Ok(rows.filter_map(|mut row| into_text(row.swap_remove(0)).ok()).collect())
 }
 
 /// The first column of the first row, which has to be there.

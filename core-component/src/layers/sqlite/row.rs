@@ -13,11 +13,6 @@ impl Row {
         Self(values.into_iter())
     }
 
-    /// Passes over a column.
-    pub fn skip(&mut self) {
-        self.next();
-    }
-
     fn next(&mut self) -> Value {
         self.0.next().unwrap_or(Value::Null)
     }
@@ -54,8 +49,9 @@ impl Row {
         })
     }
 
-    /// Of `task, started_at, updated_at`.
+    /// Of `id, task, started_at, updated_at`.
     pub fn task(mut self) -> Result<Task, Error> {
+        self.next();
         Ok(Task {
             task: into_text(self.next())?,
             started_at: moment(self.next()),

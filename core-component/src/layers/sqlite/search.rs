@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::indexing::{COMPOST, EPISODES, Layer};
 use super::reader::Reader;
 use super::row::Row;
-use super::sql::text;
+use super::sql::{integer, text};
 use crate::layers::error::Error;
 use crate::layers::memory::{Compost, Episode};
 use crate::storage::database::Value;
@@ -55,7 +55,6 @@ impl Query {
 pub(super) trait Searched: Sized {
     const LAYER: &'static Layer;
     fn of(row: Row) -> Result<Self, Error>;
-    fn id(&self) -> i64;
     /// The text that has the words.
     fn text(&self) -> Cow<'_, str>;
     fn moment(&self) -> Option<Timestamp>;
@@ -66,10 +65,6 @@ impl Searched for Episode {
 
     fn of(row: Row) -> Result<Self, Error> {
         row.episode()
-    }
-
-    fn id(&self) -> i64 {
-        self.id
     }
 
     fn text(&self) -> Cow<'_, str> {
@@ -86,10 +81,6 @@ impl Searched for Compost {
 
     fn of(row: Row) -> Result<Self, Error> {
         row.compost()
-    }
-
-    fn id(&self) -> i64 {
-        self.id
     }
 
     fn text(&self) -> Cow<'_, str> {
@@ -220,8 +211,8 @@ impl Reader<'_> {
             let rows = self.rows(T::LAYER.table, &sql, parameters, page)?;
             let is_last = rows.len() < page as usize;
             for row in rows {
-                let row = T::of(Row::of(row))?;
-                ids.before = row.id();
+                ids.before = integer(&row[0])?;
+                let Some(row) = self.entry(T::LAYER.table, row, T::of)? else { continue };
                 if query.accepts(&row) {
                     found.push(row);
                 }

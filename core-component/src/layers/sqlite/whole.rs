@@ -46,8 +46,7 @@ const LAYERS: [LayerRows; 5] = [
         let Memory { memory, created_at, .. } = row.memory()?;
         Ok(Line::Recent { memory, created_at })
     }),
-    ("current_task", "task, started_at, updated_at", |mut row| {
-        row.skip();
+    ("current_task", "task, started_at, updated_at", |row| {
         let Task { task, started_at, updated_at } = row.task()?;
         Ok(Line::Task { task, started_at, updated_at })
     }),
@@ -62,12 +61,11 @@ const LAYERS: [LayerRows; 5] = [
 ];
 
 impl Reader<'_> {
-    /// At most so many entries from a position on, and where the next page begins, if any.
+    /// The entries of at most `most` rows from a position on, and where the next page begins, if any.
     pub fn page(&self, start: Position, most: u32) -> Result<(Vec<Line>, Option<Position>), Error> {
         let mut lines = Vec::new();
-        let mut after = start.after;
+        let (mut after, mut room) = (start.after, most);
         for (number, (table, columns, line)) in LAYERS.iter().enumerate().skip(start.layer) {
-            let room = most - lines.len() as u32;
             let sql = format!(
                 "SELECT id, {columns} FROM {table} WHERE agent_id = ?1 AND id > ?2 \
                  ORDER BY id LIMIT ?3"
@@ -75,9 +73,10 @@ impl Reader<'_> {
             let parameters = [text(self.agent), Value::Integer(after), Value::Integer(room.into())];
             for row in self.rows(table, &sql, parameters, room)? {
                 after = integer(&row[0])?;
-                lines.push(line(Row::of(row))?);
+                lines.extend(self.entry(table, row, line)?);
+                room -= 1;
             }
-            if lines.len() == most as usize {
+            if room == 0 {
                 return Ok((lines, Some(Position { layer: number, after })));
             }
             after = i64::MIN;
@@ -107,7 +106,7 @@ impl Writer<'_> {
                  RETURNING id",
                 [self.agent(), text(memory), moment(created_at)],
             )?,
-            Line::Task { .. } if self.reader().task()?.is_some() => return Ok(false),
+            Line::Task { .. } if self.reader().has_task()? => return Ok(false),
             Line::Task { task, started_at, updated_at } => {
                 let (started_at, updated_at) = (*started_at, *updated_at);
                 self.set_task(&Task { task: task.clone(), started_at, updated_at })?;
