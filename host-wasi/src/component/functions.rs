@@ -22,7 +22,7 @@ export_tools! {
     }
     stores {
         cortex_get_recent_memories = "stores_cortex_get_recent_memories" (store: String, category: Option<String>, limit: Option<i64>, include_expired: Option<bool>);
-        list_memories = "stores_list_memories" (store: String, category: Option<String>, recursive: Option<bool>, include_expired: Option<bool>, limit: Option<i64>);
+        list_memories = "stores_list_memories" (store: String, category: Option<String>, recursive: Option<bool>, include_expired: Option<bool>, limit: Option<i64>, cursor: Option<String>);
         get_memory = "stores_get_memory" (store: String, path: String, include_expired: Option<bool>, from: Option<i64>, limit: Option<i64>);
         add_memory = "stores_add_memory" (store: String, path: String, content: String, tags: Option<Vec<String>>, expires_at: Option<String>, citations: Option<Vec<String>>);
         update_memory = "stores_update_memory" (store: String, path: String, content: Option<String>, old_text: Option<String>, new_text: Option<String>, tags: Option<Vec<String>>, expires_at: Option<String>, clear_expiry: Option<bool>, citations: Option<Vec<String>>, version: Option<String>);
