@@ -68,7 +68,6 @@ test('the error of an invalid option names it', async () => {
     ['durability', { allow: [], durability: 'some' }],
     ['nope', { allow: [], toolsets: ['nope'] }],
     ['settings.nope', { allow: [], settings: { nope: {} } }],
-    ['memoryDir', { allow: [], memoryDir: '/a' }],
     ['summarize', { allow: [], summarize: 'model' }],
     ['models', { allow: [], models: 'mine' }],
     ['models', { allow: [], models: [''] }],

@@ -1,7 +1,7 @@
 //! The words of a text with their stems.
 //!
 //! The databases of `records` and `layers` keep these words or their stems. So another division needs
-//! a migration that indexes everything again, see `sqlite/schema.rs` of both.
+//! another version of both schemas, see `sqlite/schema.rs`.
 
 use frostem::{Algorithm, Stemmer};
 

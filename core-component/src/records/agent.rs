@@ -8,7 +8,7 @@ use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
 use super::settings::{RecordsFormat, RecordsSettings};
-use super::sqlite::{AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, migrate};
+use super::sqlite::{AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, prepare};
 use super::store::{Purpose, Reader, Writer};
 use super::uri::changed_by;
 use crate::follow_up::FollowUp;
@@ -169,7 +169,7 @@ impl<'a> Agent<'a> {
     ) -> Result<T, Error> {
         let Some(database) = self.database(true)? else { return Err(self.being_converted()) };
         let transaction = database.begin(Mode::Write(Some(&self.scope())))?;
-        migrate(&*transaction)?;
+        prepare(&*transaction)?;
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
         let output = change(&mut writer)?;
         if writer.has_changed() {

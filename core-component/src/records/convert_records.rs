@@ -8,7 +8,7 @@ use super::input::WriteAgent;
 use super::json::file_path;
 use super::json::{JsonFile, limits};
 use super::settings::RecordsSettings;
-use super::sqlite::{AgentRows, StoredAgent, migrate};
+use super::sqlite::{AgentRows, StoredAgent, prepare};
 use super::store::Imported;
 use crate::names::AgentName;
 use crate::storage::database::Mode;
@@ -89,7 +89,7 @@ fn file_to_rows(agent: &Agent<'_>, lock: &dyn Writer, file: &JsonFile) -> Result
     let Some(database) = agent.database(true)? else { return Err(Error::no_records(agent.name)) };
     let scope = agent.scope();
     let transaction = database.begin(Mode::Write(Some(&scope)))?;
-    migrate(&*transaction)?;
+    prepare(&*transaction)?;
     let rows = AgentRows::of(&*transaction, agent.name);
     delete_copy(agent, &rows, file)?;
     let key = rows.begin_copy(version, &file.without_records())?;
@@ -128,7 +128,7 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     let stored = rows.find()?.ok_or_else(no_records)?;
     let (records, bytes) = rows.size(stored.key)?;
     check_size(agent, records, bytes)?;
-    migrate(&*transaction)?;
+    prepare(&*transaction)?;
     let text = file_text(agent, &rows, &stored)?;
     let put = Change::Put {
         area: Area::Documents,
@@ -152,7 +152,7 @@ fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
     let stored = rows.find()?.ok_or_else(no_records)?;
     let (records, _) = rows.size(stored.key)?;
     if stored.copy_of.is_some() {
-        migrate(&*transaction)?;
+        prepare(&*transaction)?;
         rows.forget_copy(stored.key)?;
         transaction.commit().map_err(Error::of_commit)?;
     }
@@ -163,7 +163,7 @@ fn already_rows(agent: &Agent<'_>) -> Result<Output, Error> {
 fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
     if let Some(database) = agent.database(false)? {
         let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
-        migrate(&*transaction)?;
+        prepare(&*transaction)?;
         if delete_copy(agent, &AgentRows::of(&*transaction, agent.name), file)? {
             transaction.commit().map_err(Error::of_commit)?;
         }

@@ -9,7 +9,7 @@ use super::agent::Agent;
 use super::embedding::{follow_up, of_payload};
 use super::error::{Code, Error};
 use super::place::{DATABASE, LABEL};
-use super::sqlite::{Vectors, agent_with_key, agents, migrate};
+use super::sqlite::{Vectors, agent_with_key, agents, prepare};
 use crate::follow_up::{EmbeddingAnswer, MAX_PENDING};
 use crate::names::AgentName;
 use crate::storage::database::{Connection, Kind, Mode, Transaction};
@@ -157,7 +157,7 @@ fn change<T>(
     let agent = Agent::open(call, &name)?;
     let Some(database) = in_database(&agent)? else { return Ok(None) };
     let transaction = database.begin(Mode::Write(Some(&agent.scope())))?;
-    migrate(&*transaction)?;
+    prepare(&*transaction)?;
     // Another host may have converted the agent since.
     if agent.has_file()? || agent_with_key(&*transaction, key)?.as_deref() != Some(agent.name) {
         return Ok(None);

@@ -263,28 +263,6 @@ fn a_ranked_search_does_not_find_what_another_program_deleted() {
 }
 
 #[test]
-fn an_index_of_an_earlier_version_is_made_anew_step_by_step() {
-    let memory = indexed_for_ranking();
-    let expected = ranked(&memory);
-    memory.0.run_sql(&[
-        "INSERT INTO layers_episode_words (layers_episode_words) VALUES ('delete-all')",
-        "INSERT INTO layers_compost_words (layers_compost_words) VALUES ('delete-all')",
-        "UPDATE layers_schema SET version = 1",
-    ]);
-    assert_eq!(ranked(&memory), expected, "a reader of version 1");
-    for step in 1..=7 {
-        assert_eq!(memory.found("ada", "collided").len(), 17);
-        memory.add("bob", "Another");
-        memory.add("ada", "Other words");
-        assert_eq!(memory.number("SELECT version FROM layers_schema"), 2);
-        assert!(memory.number("SELECT count(*) FROM layers_episode_words_docsize") <= 256 * step);
-    }
-    assert!(memory.number("SELECT max(episodes_indexed) FROM layers_agents") > MANY as i64);
-    let found = memory.call("search_memory", json!({"agent": "ada", "query": "ships colliding"}));
-    assert_eq!(found["hits"], expected[0]["hits"]);
-}
-
-#[test]
 fn an_index_that_somebody_removed_is_made_anew() {
     let memory = Memory::new();
     memory.add("ada", "Begin");

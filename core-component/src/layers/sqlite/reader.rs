@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::row::Row;
-use super::schema::{Tables, has_stems};
+use super::schema::{Tables, check_version};
 use super::sql::{integer, into_text, statement, text};
 use crate::layers::error::{Code, Error};
 use crate::layers::memory::{Compost, Counts, Episode, Memory, Task};
@@ -56,13 +56,10 @@ impl<'a> Reader<'a> {
     /// `INVALID_INPUT` where another agent's name differs only in case.
     pub fn of(view: &'a dyn Transaction, agent: &'a str) -> Result<Self, Error> {
         let tables = Tables::of(view)?;
-        let is_old = tables.has_ours() && !has_stems(view)?;
-        let mut reader = Self::with_tables(view, tables, agent)?;
-        if is_old {
-            // The next writer empties the indexes.
-            reader.indexed = reader.indexed.map(|_| Indexed::default());
+        if tables.has_ours() {
+            check_version(view)?;
         }
-        Ok(reader)
+        Self::with_tables(view, tables, agent)
     }
 
     /// Of a database whose version is known.

@@ -53,7 +53,7 @@ const SPEC: &[&str] = &[
 const SPEC_TABLES: [&str; 5] =
     ["core_memories", "recent_memories", "current_task", "episodic_memories", "memory_compost"];
 
-/// Our own tables, of this version. `user_version` is left to the program of spec 002.
+/// Our own tables. `user_version` is left to the program of spec 002.
 ///
 /// `layers_agents` has each agent with the last rows that are indexed, see `indexing.rs`.
 /// `layers_summaries` is the log of summarisations: the compost, the first and the last of the
@@ -116,11 +116,8 @@ const OUR_TABLES: [&str; 6] = [
     "layers_compost_words",
 ];
 
-/// The version of our own tables. The indexes of version 1 have no stems.
-const VERSION: i64 = 2;
-
-/// Empties the indexes of an earlier version. All rows wait until writers have indexed them again.
-const DROPPED: [&str; 2] = ["DROP TABLE layers_episode_words", "DROP TABLE layers_compost_words"];
+/// The version of our own tables.
+const VERSION: i64 = 1;
 
 /// The tables that a database has.
 pub(super) struct Tables(BTreeSet<String>);
@@ -168,14 +165,9 @@ impl Tables {
     pub fn has_spec(&self) -> bool {
         SPEC_TABLES.iter().all(|table| self.has(table))
     }
-
-    fn has_all(&self) -> bool {
-        self.has_ours() && self.has_spec()
-    }
 }
 
-/// Makes the tables and indexes that are missing, and the indexes of an earlier version anew; all
-/// tables that there are then.
+/// Makes the tables and indexes that are missing; all tables that there are then.
 ///
 /// # Errors
 ///
@@ -183,13 +175,13 @@ impl Tables {
 /// of another program.
 pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
     let tables = Tables::of(transaction)?;
-    let is_current = tables.has("layers_schema") && has_stems(transaction)?;
-    if is_current && tables.has_all() {
+    if tables.has("layers_schema") {
+        check_version(transaction)?;
+    }
+    if tables.has_ours() && tables.has_spec() {
         return Ok(tables);
     }
-    let is_old = !is_current && tables.has_ours();
-    let dropped = DROPPED.iter().filter(|_| is_old);
-    let missing = dropped.chain(SPEC).chain(OURS).map(|sql| statement(sql, []));
+    let missing = SPEC.iter().chain(OURS).map(|sql| statement(sql, []));
     let mut statements: Vec<Statement> = missing.collect();
     let version = "INSERT INTO layers_schema (version) VALUES (?1)";
     statements.push(statement(version, [Value::Integer(VERSION)]));
@@ -197,16 +189,14 @@ pub(super) fn prepare(transaction: &dyn Transaction) -> Result<Tables, Error> {
     Tables::of(transaction)
 }
 
-/// Whether the indexes have stems, too: they are not of an earlier version.
-///
 /// # Errors
 ///
 /// `STORAGE_ERROR` for tables of a later version of this program.
-pub(super) fn has_stems(view: &dyn Transaction) -> Result<bool, Error> {
+pub(super) fn check_version(view: &dyn Transaction) -> Result<(), Error> {
     let rows = view.query(&statement("SELECT version FROM layers_schema", []), 1)?.rows;
     let version = rows.first().and_then(|row| row.first()).map_or(Ok(0), integer)?;
     if version <= VERSION {
-        return Ok(version == VERSION);
+        return Ok(());
     }
     let message = format!(
         "the index in the database of layers has version {version}, which a later version of this \

@@ -34,7 +34,7 @@ pub(in crate::records) struct StoredAgent {
 }
 
 impl<'a> AgentRows<'a> {
-    /// A caller that changes rows has to run [`migrate`](super::migrate) before.
+    /// A caller that changes rows has to run [`prepare`](super::prepare) before.
     pub fn of(transaction: &'a dyn Transaction, name: &'a str) -> Self {
         Self { transaction, name }
     }

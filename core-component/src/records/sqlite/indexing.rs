@@ -5,8 +5,8 @@
 //! key is in the table `unindexed`. As soon as [`BATCH`] memories are pending, the write indexes
 //! them. A search for terms reads each pending memory, a ranked search the newest of them.
 //!
-//! After the migration of an old database, all memories are pending. Each write indexes some of them.
-//! Very long ones stay pending.
+//! A long import leaves memories pending. Each later write indexes some of them. Very long ones stay
+//! pending.
 
 use std::collections::BTreeSet;
 

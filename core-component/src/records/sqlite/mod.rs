@@ -16,6 +16,6 @@ mod writer;
 
 pub(super) use agent_rows::{AgentRows, Position, StoredAgent, Style};
 pub(super) use reader::{SqliteReader, agent_names, has_agent};
-pub(super) use schema::migrate;
+pub(super) use schema::prepare;
 pub(super) use vectors::{Vectors, agent_with_key, agents};
 pub(super) use writer::SqliteWriter;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ranked;
 use super::row::{COLUMNS, Row, timestamp};
-use super::schema::{MAX_AGENTS, has_index, has_tables};
+use super::schema::{MAX_AGENTS, has_tables};
 use super::search::{CANDIDATES, candidates};
 use super::sql::{
     count, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
@@ -25,9 +25,6 @@ use crate::time::Timestamp;
 pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> Result<bool, Error> {
     Ok(find_agent_or_tables(|statement| database.query(statement, 1), agent)?.is_some())
 }
-
-/// The number of rows that are read at once: the longest that the tools accept fit in one answer.
-const BATCH: u32 = 100;
 
 /// The most memories that are looked at for terms that no index finds.
 const MAX_NEWEST: u32 = 20_000;
@@ -85,21 +82,17 @@ pub(in crate::records) struct SqliteReader<'a> {
     view: &'a dyn Transaction,
     /// The agent's key; `None` if the database has no such agent.
     agent: Option<i64>,
-    /// Whether the database has the index of words. An earlier version has another one.
-    has_index: bool,
 }
 
 impl<'a> SqliteReader<'a> {
     pub fn of(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
         let agent = find_agent_or_tables(|statement| view.query(statement, 1), agent)?;
-        let agent = agent.map(|agent| agent.key);
-        let has_index = has_index(|statement| view.query(statement, 1))?;
-        Ok(Self { view, agent, has_index })
+        Ok(Self { view, agent: agent.map(|agent| agent.key) })
     }
 
-    /// Takes the agent's key. The database must have been migrated.
+    /// Takes the agent's key.
     pub(super) fn with_key(view: &'a dyn Transaction, agent: Option<i64>) -> Self {
-        Self { view, agent, has_index: true }
+        Self { view, agent }
     }
 
     /// Whether the database has the agent.
@@ -147,36 +140,6 @@ impl<'a> SqliteReader<'a> {
         let rows = self.view.query(&statement(&sql, parameters), limit)?.rows;
         rows.into_iter().map(|mut row| into_text(row.swap_remove(0))).collect()
     }
-
-    /// The memories that were added last, in the order in which they were added, as long as they have
-    /// at most so many bytes, and the number of the others.
-    pub(super) fn newest(&self, most_bytes: u64) -> Result<(Vec<Memory>, u64), Error> {
-        let Some(agent) = self.agent else { return Ok((Vec::new(), 0)) };
-        let number = "SELECT count(*) FROM memories WHERE agent = ?1";
-        let number = query_one(self.view, statement(number, [Value::Integer(agent)]))?;
-        let number = number.map_or(Ok(0), |row| integer(&row[0]))? as u64;
-        let sql = format!(
-            "SELECT {COLUMNS} FROM memories AS m WHERE m.key < ?1 AND +m.agent = ?2 \
-             ORDER BY m.key DESC LIMIT ?3"
-        );
-        let (mut newest, mut before, mut room) = (Vec::new(), i64::MAX, most_bytes);
-        'pages: while (newest.len() as u64) < number {
-            let parameters = [before, agent, BATCH.into()].map(Value::Integer);
-            let rows = self.view.query(&statement(&sql, parameters), BATCH)?.rows;
-            if rows.is_empty() {
-                break;
-            }
-            for row in rows {
-                let row = Row::read(row)?;
-                let Some(left) = room.checked_sub(row.memory.bytes()) else { break 'pages };
-                (room, before) = (left, row.key);
-                newest.push(row.memory);
-            }
-        }
-        newest.reverse();
-        let others = number - newest.len() as u64;
-        Ok((newest, others))
-    }
 }
 
 impl Reader for SqliteReader<'_> {
@@ -192,10 +155,7 @@ impl Reader for SqliteReader<'_> {
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
         let Some(agent) = self.agent else { return Ok(Page::default()) };
-        let candidates = match self.has_index {
-            true => candidates(self.view, agent, &query.terms)?,
-            false => None,
-        };
+        let candidates = candidates(self.view, agent, &query.terms)?;
         let (condition, parameters) = condition(agent, query, candidates);
         let mut of_page = parameters.clone();
         of_page.extend([Value::Integer(query.limit.into()), count(query.offset)]);
@@ -226,7 +186,7 @@ impl Reader for SqliteReader<'_> {
         let (mut found, mut others) = (BTreeSet::new(), Vec::new());
         for term in &query.terms {
             let terms = vec![term.clone()];
-            match self.has_index && candidates(self.view, agent, &terms)?.is_some() {
+            match candidates(self.view, agent, &terms)?.is_some() {
                 true => {
                     let of_term = Query { terms, ..query.clone() };
                     let memories = self.query(&of_term)?.memories.into_iter();
@@ -271,13 +231,8 @@ impl Reader for SqliteReader<'_> {
 
     fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
         match self.agent {
-            Some(agent) if self.has_index => ranked::candidates(self.view, agent, request),
-            _ => {
-                let (memories, skipped) = self.newest(request.work.left())?;
-                let candidates = of_all(memories, request)?;
-                let (all, skipped) = (candidates.memories + skipped, candidates.skipped + skipped);
-                Ok(Candidates { memories: all, skipped, ..candidates })
-            }
+            Some(agent) => ranked::candidates(self.view, agent, request),
+            None => of_all(Vec::new(), request),
         }
     }
 

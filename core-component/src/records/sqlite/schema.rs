@@ -1,24 +1,17 @@
-//! The schema of the database, and its migrations.
+//! The schema of the database.
 
 use super::sql::{integer, statement};
 use crate::records::error::{Code, Error};
 use crate::storage;
 use crate::storage::database::{Rows, Statement, Transaction};
 
-/// The migrations. `user_version` is the number of migrations that a database has seen. A released
-/// migration never changes.
-const MIGRATIONS: &[&[&str]] = &[TABLES, CLEAN_UP, INDEX_OF_WORDS, VECTORS];
+/// The version of the schema, which is in `user_version`.
+const VERSION: i64 = 1;
 
 /// The most agents that are listed.
 pub(super) const MAX_AGENTS: u32 = 10_000;
 
-/// The version from which on the database has the index of words.
-const WITH_WORDS: i64 = 3;
-
-/// The version from which on the database has the tables of vectors.
-const WITH_VECTORS: i64 = 4;
-
-/// Version 1: all tables and indexes.
+/// The tables and indexes. Once a version is released, its schema never changes.
 ///
 /// - Timestamps are milliseconds since 1970 in UTC.
 /// - `type` and `importance` are numbers from 0, in ascending order.
@@ -29,13 +22,24 @@ const WITH_VECTORS: i64 = 4;
 ///   columns.
 /// - `memories.folded` has the texts that a search looks through, case-folded by this crate, each on
 ///   a line. It lacks a content in ASCII, which would double the size of the database.
-/// - `memories_text` was the index of version 1 and 2. Version 3 drops it.
-/// - `unindexed` has the keys of pending memories, which are not in the index yet (see `indexing.rs`).
 /// - `memory_tags` has no foreign key: SQLite would read all tags for each deleted memory.
+/// - `unindexed` has the keys of pending memories, which are not in the index yet (see `indexing.rs`).
+/// - `words` is the vocabulary of each agent: the words of its indexed memories, as
+///   [`ranking`](crate::ranking) divides the texts.
+/// - `words_text` is the trigram index over the vocabulary. A search by substring finds the words
+///   that contain the term in it.
+/// - `memories_words` is the index of texts. Its tokens are the keys of the words. So a search reads
+///   nothing of other agents. `folded` and `lower(content)` confirm what it finds.
 /// - `automerge` is 8 instead of 4: merging segments is most of the cost of an add.
 /// - Each order of `query_memories` has an index with the order of its ties, so that SQLite reads a
 ///   page without sorting. The filters by type and by category have indexes in the default order.
-pub(super) const TABLES: &[&str] = &[
+/// - `memories_in_order` finds the memories around one. The key of the row is its last column.
+/// - `embedders` has a row for each model and agent. All its vectors have the same dimension.
+///   `digest` and `memories` are those of the batch that it is asked for. `leased_until` is in
+///   milliseconds since 1970; after a failure, the embedder rests until then.
+/// - `vectors` has 32-bit numbers, little-endian, scaled to the length 1. An empty vector is that of a
+///   blank text. Without a vector, the memory waits for one. See `vectors.rs`.
+const SCHEMA: &[&str] = &[
     "CREATE TABLE agents (
         key INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE COLLATE NOCASE,
@@ -68,11 +72,6 @@ pub(super) const TABLES: &[&str] = &[
         archived INTEGER NOT NULL,
         PRIMARY KEY (agent, tag, memory)
     ) STRICT, WITHOUT ROWID",
-    "CREATE VIRTUAL TABLE memories_text USING fts5 (
-        folded, content = '', contentless_delete = 1, detail = none,
-        tokenize = 'trigram case_sensitive 1'
-    )",
-    "INSERT INTO memories_text (memories_text, rank) VALUES ('automerge', 8)",
     "CREATE TABLE unindexed (memory INTEGER PRIMARY KEY) STRICT",
     "CREATE INDEX memories_by_created_at
         ON memories (agent, created_at DESC, id, archived)",
@@ -93,33 +92,7 @@ pub(super) const TABLES: &[&str] = &[
     "CREATE INDEX memories_by_category
         ON memories (agent, category, accessed_at DESC, created_at DESC, id, archived)
         WHERE category IS NOT NULL",
-];
-
-/// Version 2: cleans up after interrupted conversions by version 1. Agents with a `/` in their
-/// names are removed with their rows. An empty text in `moving` becomes NULL.
-pub(super) const CLEAN_UP: &[&str] = &[
-    "DELETE FROM memory_tags WHERE agent IN (SELECT key FROM agents WHERE instr(name, '/'))",
-    "DELETE FROM memories_text WHERE rowid IN (SELECT m.key FROM memories AS m
-        JOIN agents AS a ON a.key = m.agent WHERE instr(a.name, '/'))",
-    "DELETE FROM unindexed WHERE memory IN (SELECT m.key FROM memories AS m
-        JOIN agents AS a ON a.key = m.agent WHERE instr(a.name, '/'))",
-    "DELETE FROM memories WHERE agent IN (SELECT key FROM agents WHERE instr(name, '/'))",
-    "DELETE FROM agents WHERE instr(name, '/')",
-    "UPDATE agents SET moving = NULL WHERE moving = ''",
-];
-
-/// Version 3: one index for both kinds of search, in place of trigrams of all texts.
-///
-/// - `words` is the vocabulary of each agent: the words of its indexed memories, as
-///   [`ranking`](crate::ranking) divides the texts.
-/// - `words_text` is the trigram index over the vocabulary. A search by substring finds the words
-///   that contain the term in it.
-/// - `memories_words` is the index of texts. Its tokens are the keys of the words. So a search reads
-///   nothing of other agents. `folded` and `lower(content)` confirm what it finds.
-/// - All memories become pending. Later writes index them.
-/// - `memories_in_order` finds the memories around one. The key of the row is its last column.
-pub(super) const INDEX_OF_WORDS: &[&str] = &[
-    "DROP TABLE memories_text",
+    "CREATE INDEX memories_in_order ON memories (agent, type)",
     "CREATE TABLE words (
         key INTEGER PRIMARY KEY,
         agent INTEGER NOT NULL,
@@ -137,18 +110,6 @@ pub(super) const INDEX_OF_WORDS: &[&str] = &[
         words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
     )",
     "INSERT INTO memories_words (memories_words, rank) VALUES ('automerge', 8)",
-    "INSERT OR IGNORE INTO unindexed (memory) SELECT key FROM memories",
-    "CREATE INDEX memories_in_order ON memories (agent, type)",
-];
-
-/// Version 4: the vectors of memories, see `vectors.rs`.
-///
-/// - `embedders` has a row for each model and agent. All its vectors have the same dimension.
-///   `digest` and `memories` are those of the batch that it is asked for. `leased_until` is in
-///   milliseconds since 1970; after a failure, the embedder rests until then.
-/// - `vectors` has 32-bit numbers, little-endian, scaled to the length 1. An empty vector is that of a
-///   blank text. Without a vector, the memory waits for one.
-const VECTORS: &[&str] = &[
     "CREATE TABLE embedders (
         key INTEGER PRIMARY KEY,
         agent INTEGER NOT NULL REFERENCES agents,
@@ -173,33 +134,30 @@ const VECTORS: &[&str] = &[
     "CREATE INDEX vectors_wanted ON vectors (embedder, failures, memory) WHERE vector IS NULL",
 ];
 
-/// Runs the migrations that the database has not seen. Only writers do: readers meet older versions.
+/// Creates the tables of a new database.
 ///
 /// # Errors
 ///
 /// `STORAGE_ERROR` for a database of a later version of this program, `CORRUPTED_DATA` for one of
 /// another program.
-pub(in crate::records) fn migrate(transaction: &dyn Transaction) -> Result<(), Error> {
-    let version = usize::try_from(version(|statement| transaction.query(statement, 1))?)
-        .unwrap_or(usize::MAX);
-    let Some(missing) = MIGRATIONS.get(version..) else {
+pub(in crate::records) fn prepare(transaction: &dyn Transaction) -> Result<(), Error> {
+    let version = version(|statement| transaction.query(statement, 1))?;
+    if version == VERSION {
+        return Ok(());
+    }
+    if version != 0 {
         let message = format!(
             "`memories.db` has version {version}, which a later version of this program made: use \
              that one"
         );
         return Err(Error::new(Code::StorageError, message));
-    };
-    if missing.is_empty() {
-        return Ok(());
     }
-    if version == 0 && has_any_table(transaction)? {
+    if has_any_table(transaction)? {
         let message = "`memories.db` belongs to another program: move it away, and try again";
         return Err(Error::new(Code::CorruptedData, message));
     }
-    let all = missing.iter().flat_map(|migration| migration.iter());
-    let mut statements: Vec<Statement> = all.map(|sql| statement(sql, [])).collect();
-    let current = MIGRATIONS.len();
-    statements.push(statement(&format!("PRAGMA user_version = {current}"), []));
+    let mut statements: Vec<Statement> = SCHEMA.iter().map(|sql| statement(sql, [])).collect();
+    statements.push(statement(&format!("PRAGMA user_version = {VERSION}"), []));
     transaction.execute(&statements)?;
     Ok(())
 }
@@ -210,7 +168,7 @@ fn has_any_table(transaction: &dyn Transaction) -> Result<bool, Error> {
     Ok(!transaction.query(&any, 1)?.rows.is_empty())
 }
 
-/// The number of migrations that the database has seen; 0 if it is empty.
+/// The version of the schema; 0 if the database is empty.
 fn version(query: impl Fn(&Statement) -> Result<Rows, storage::Error>) -> Result<i64, Error> {
     let rows = query(&statement("PRAGMA user_version", []))?.rows;
     rows.first().and_then(|row| row.first()).map_or(Ok(0), integer)
@@ -221,18 +179,4 @@ pub(super) fn has_tables(
     query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
 ) -> Result<bool, Error> {
     Ok(version(query)? > 0)
-}
-
-/// Whether the database has the index of words.
-pub(super) fn has_index(
-    query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
-) -> Result<bool, Error> {
-    Ok(version(query)? >= WITH_WORDS)
-}
-
-/// Whether the database has the tables of vectors.
-pub(super) fn has_vectors(
-    query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
-) -> Result<bool, Error> {
-    Ok(version(query)? >= WITH_VECTORS)
 }

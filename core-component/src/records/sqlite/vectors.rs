@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-use super::schema::{MAX_AGENTS, has_tables, has_vectors};
+use super::schema::{MAX_AGENTS, has_tables};
 use super::sql::{
     flag, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
 };
@@ -67,15 +67,12 @@ struct Embedder {
 }
 
 impl<'a> Vectors<'a> {
-    /// A caller that changes something has to run [`migrate`](super::migrate) before.
+    /// A caller that changes something has to run [`prepare`](super::prepare) before.
     pub fn of(transaction: &'a dyn Transaction, agent: i64, model: &'a str) -> Self {
         Self { transaction, agent, model }
     }
 
     fn embedder(&self) -> Result<Option<Embedder>, Error> {
-        if !has_vectors(|statement| self.transaction.query(statement, 1))? {
-            return Ok(None);
-        }
         let sql = "SELECT key, dimension, seen, leased_until, digest, memories, failures \
                    FROM embedders WHERE agent = ?1 AND model = ?2";
         let of = [Value::Integer(self.agent), text(self.model)];

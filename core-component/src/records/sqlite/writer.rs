@@ -36,7 +36,7 @@ pub(in crate::records) struct SqliteWriter<'a> {
 }
 
 impl<'a> SqliteWriter<'a> {
-    /// The caller has to run [`migrate`](super::migrate) in the transaction before.
+    /// The caller has to run [`prepare`](super::prepare) in the transaction before.
     pub fn of(
         transaction: &'a dyn Transaction,
         name: &'a str,

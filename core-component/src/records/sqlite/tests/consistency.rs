@@ -82,6 +82,34 @@ fn an_import_is_indexed_except_for_fewer_than_a_batch() {
     }
 }
 
+#[test]
+fn what_a_long_import_leaves_pending_is_found_and_is_indexed_step_by_step() {
+    let host = Host::new();
+    let record = |number: usize| {
+        json!({"id": format!("{number:08}-0000-4000-8000-000000000000"), "type": "task",
+            "content": format!("kite {number}"), "created_at": "2025-01-01T10:00:00.000Z"})
+        .to_string()
+    };
+    let lines: Vec<String> = (0..2_600).map(record).collect();
+    host.call("import_records", &json!({"agent_id": "ada", "records": lines.join("\n")}));
+    let mut pending = host.pending().len();
+    assert!(pending > 500, "{pending} are pending");
+    for added in 1.. {
+        assert_eq!(host.total("ada", "KITE 259"), 13);
+        host.add("ada", "another");
+        let before = std::mem::replace(&mut pending, host.pending().len());
+        let indexed = before + 1 - pending;
+        assert!(indexed <= 257, "one call indexed {indexed}");
+        assert_eq!(host.total("ada", "ite"), 2_600);
+        assert_eq!(host.total("ada", "nother"), added);
+        if pending < 32 {
+            break;
+        }
+        assert!(indexed >= 200, "one call indexed only {indexed}");
+    }
+    host.check_index();
+}
+
 /// The texts of a page would not fit into one answer of storage, and those of a call would take too
 /// long.
 #[test]

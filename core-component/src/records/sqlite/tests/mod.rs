@@ -1,7 +1,6 @@
 //! Tests of the index against the rows.
 
 mod consistency;
-mod migration;
 mod ranking;
 mod vectors;
 

@@ -7,6 +7,8 @@ use crate::ranking::{Match, Query};
 use crate::records::candidates::{Candidates, of_all};
 use crate::records::search::add_candidates;
 use crate::records::sqlite::SqliteReader;
+use crate::records::sqlite::row::{COLUMNS, Row};
+use crate::records::sqlite::sql::statement;
 use crate::records::store::Reader;
 use crate::source::{Entries, EntryId, Owner, Request};
 use crate::storage::database::Mode;
@@ -86,7 +88,14 @@ fn the_index_finds_the_hits_and_the_scores_of_reading_everything() {
     let database = host.database();
     let view = database.begin(Mode::Read).expect("a view");
     let reader = SqliteReader::of(&*view, "ada").expect("a reader");
-    let all = || reader.newest(u64::MAX).expect("memories").0;
+    let in_order = format!(
+        "SELECT {COLUMNS} FROM memories AS m JOIN agents AS a ON a.key = m.agent \
+         WHERE a.name = 'ada' ORDER BY m.key"
+    );
+    let all = || {
+        let rows = view.query(&statement(&in_order, []), 10_000).expect("rows").rows.into_iter();
+        rows.map(|row| Row::read(row).expect("a row").memory).collect()
+    };
     for question in [
         "rare1",
         "rare2 kites",

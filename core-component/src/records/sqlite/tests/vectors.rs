@@ -1,14 +1,9 @@
-//! The vectors of rows, over what the suite cannot show: several models, old databases, and what is
-//! deleted.
+//! The vectors of rows, over what the suite cannot show: several models, and what is deleted.
 
 use serde_json::{Value as Json, json};
 
-use super::super::schema::{CLEAN_UP, INDEX_OF_WORDS, TABLES};
-use super::super::sql::{statement, text};
 use super::Host;
 use crate::context::{Context, EmbeddedText};
-use crate::storage::database::{Kind, Mode, Value};
-use crate::storage::{Place, Storage};
 use crate::toolbox::{self, Outcome, WantedVector};
 
 /// The context of a call of a host that asks an embedder.
@@ -138,54 +133,4 @@ fn memories_of_a_host_without_an_embedder_are_found_later() {
     host.add("ada", "With the key of the last.");
     assert_eq!(host.number(VECTORS), 40);
     assert_eq!(host.claim("first").0, ["With the key of the last."]);
-}
-
-#[test]
-fn an_index_that_is_made_anew_keeps_the_vectors() {
-    let host = Host::new();
-    for number in 0..40 {
-        host.add("ada", &format!("Text {number}."));
-    }
-    host.embed("first", &[1.0, 0.0]);
-    let database = host.database();
-    let transaction = database.begin(Mode::Write(None)).expect("a transaction");
-    let anew = [
-        "DELETE FROM memories_words",
-        "INSERT OR IGNORE INTO unindexed SELECT key FROM memories",
-        "DELETE FROM words_text",
-        "DELETE FROM words",
-    ];
-    transaction.execute(&anew.map(|sql| statement(sql, []))).expect("emptied");
-    transaction.commit().expect("committed");
-    drop(transaction);
-    drop(database);
-    host.add("ada", "One more.");
-    assert!(host.pending().len() < 32);
-    assert_eq!(host.number(VECTORS), 40);
-}
-
-#[test]
-fn a_database_of_the_version_before_is_searched_and_gets_vectors_at_the_first_claim() {
-    let host = Host::new();
-    let place = Place::named("records");
-    let database =
-        host.storage.open_database(&place, "memories.db", Kind::Kept, true).expect("new");
-    let transaction = database.begin(Mode::Write(None)).expect("a transaction");
-    let all = [TABLES, CLEAN_UP, INDEX_OF_WORDS].into_iter().flatten();
-    let mut statements: Vec<_> = all.map(|sql| statement(sql, [])).collect();
-    let memory = "INSERT INTO memories VALUES (1, 1, '00000001-0000-4000-8000-000000000000', 0, ?1, \
-                  NULL, 0, 0, 0, 0, '[]', 1, 0, 100, '', NULL)";
-    statements.push(statement("INSERT INTO agents (name) VALUES ('ada')", []));
-    statements.push(statement(memory, [text("The sloop is moored.")]));
-    statements.push(statement("INSERT INTO unindexed VALUES (?1)", [Value::Integer(1)]));
-    statements.push(statement("PRAGMA user_version = 3", []));
-    transaction.execute(&statements).expect("executed");
-    transaction.commit().expect("committed");
-    drop(transaction);
-    drop(database);
-    assert_eq!(host.hits("first", &[1.0, 0.0]), 0);
-    assert_eq!(host.search(&context("first")).wants_vector, None);
-    assert_eq!(host.pending_for("first"), ["records/1"]);
-    host.embed("first", &[1.0, 0.0]);
-    assert_eq!(host.hits("first", &[1.0, 0.0]), 1);
 }
