@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::facts::Facts;
 use super::postings::{Postings, number_of};
 use super::segment::Segment;
-use crate::ranking::{Parts, each_unstemmed, stem_of};
+use crate::ranking::{Language, Parts};
+use crate::words::{Role, each_token};
 
 /// A document that is to be indexed.
 pub(crate) struct Document<'d> {
@@ -32,8 +33,8 @@ pub(crate) struct Entry<'t> {
 pub(super) struct Builder {
     pub segment: Segment,
     pub work: u64,
-    /// The stem of each word, as an index of `postings`.
-    stems: BTreeMap<String, u32>,
+    /// The stem of each word in its language and role, as an index of `postings`.
+    stems: BTreeMap<(Language, Role), BTreeMap<String, u32>>,
     of_stems: BTreeMap<i64, u32>,
     postings: Vec<Postings>,
 }
@@ -59,11 +60,14 @@ impl Builder {
 
     fn add_entry(&mut self, Entry { texts, begins_run }: &Entry<'_>) {
         let (mut parts, mut found) = (Parts::default(), Vec::new());
-        for line in texts.iter().flat_map(|text| text.split('\n')) {
-            each_unstemmed(line, |word, is_english| {
-                found.push((self.stem(word, is_english), parts.add_stem()));
-            });
-            parts.end_line();
+        for text in texts {
+            let language = Language::of(text);
+            for line in text.split('\n') {
+                each_token(line, |word, role| {
+                    found.push((self.stem(language, word, role), parts.add_stem()));
+                });
+                parts.end_line();
+            }
         }
         let lengths = parts.end();
         let (first, last) = (self.segment.parts(), lengths.len() as u32 - 1);
@@ -76,16 +80,18 @@ impl Builder {
         self.segment.add_entry(&lengths, *begins_run);
     }
 
-    fn stem(&mut self, word: &str, is_english: bool) -> u32 {
-        if let Some(stem) = self.stems.get(word) {
+    fn stem(&mut self, language: Language, word: &str, role: Role) -> u32 {
+        let words = self.stems.entry((language, role)).or_default();
+        if let Some(stem) = words.get(word) {
             return *stem;
         }
         let next = self.postings.len() as u32;
-        let stem = *self.of_stems.entry(number_of(&stem_of(word, is_english))).or_insert(next);
+        let number = number_of(&language.stem(word, role));
+        let stem = *self.of_stems.entry(number).or_insert(next);
         if stem == next {
             self.postings.push(Postings::default());
         }
-        self.stems.insert(word.to_owned(), stem);
+        words.insert(word.to_owned(), stem);
         stem
     }
 }

@@ -1,7 +1,6 @@
 //! The work of finding the stems of a text.
 
-use super::stems::is_in_pairs;
-use crate::words::{is_never_divided, is_one_word};
+use crate::words::{is_in_pairs, is_letter, is_of_syllable};
 
 /// The work for a byte of a letter that Unicode never divides from another: it is folded.
 const FOLDED: u64 = 6;
@@ -26,11 +25,11 @@ pub(crate) fn cost(text: &str) -> u64 {
 
 /// The work for a part of a text between spaces.
 fn of_part(part: &str) -> u64 {
-    let of_ascii = if part.is_ascii() || is_one_word(part.trim_ascii_end()) { 1 } else { PAIRED };
+    let of_ascii = if part.is_ascii() { 1 } else { PAIRED };
     let of_byte = |character: char| match character {
         _ if character.is_ascii() => of_ascii,
-        _ if is_never_divided(character) => FOLDED,
-        _ if is_in_pairs(character) => PAIRED,
+        _ if is_letter(character) => FOLDED,
+        _ if is_in_pairs(character) || is_of_syllable(character) => PAIRED,
         _ => DIVIDED,
     };
     part.chars().map(|character| character.len_utf8() as u64 * of_byte(character)).sum()

@@ -1,7 +1,6 @@
 //! The parts of a search term by which an index of words finds the texts that contain the term.
 
-use super::stems::is_in_pairs;
-use crate::words::words;
+use crate::words::{is_han, is_in_pairs, is_letter, plain};
 
 /// A part of a term. In every text that contains the term, the part is inside one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,35 +11,60 @@ pub(crate) enum Fragment {
     Pair(String),
 }
 
-/// The fragments of a case-folded term.
+/// The fragments of a case-folded term, in plain form.
 ///
-/// The boundaries of words depend on what stands around them, and a term may begin and end anywhere
-/// in a text. So a part only goes on where the two characters are never divided.
+/// A term may begin and end anywhere in a text. So a fragment has only characters whose plain form and
+/// whose word do not depend on what stands around the term.
 pub(crate) fn fragments(term: &str) -> Vec<Fragment> {
     let mut fragments = Vec::new();
-    let mut part = String::new();
-    let mut characters = term.chars().peekable();
-    while let Some(character) = characters.next() {
-        part.push(character);
-        let next = characters.peek().copied();
-        if let Some(next) = next.filter(|next| is_in_pairs(character) && is_in_pairs(*next)) {
-            fragments.push(Fragment::Pair([character, next].iter().collect()));
+    let mut rest = term;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|character| !is_letter(character)).unwrap_or(rest.len());
+        if end > 0 {
+            fragments.extend(part_of(&rest[..end], end == rest.len()));
+            rest = &rest[end..];
+            continue;
         }
-        if !next.is_some_and(|next| are_joined(character, next)) {
-            fragments.push(Fragment::Part(std::mem::take(&mut part)));
+        let mut following = rest.chars();
+        following.next();
+        let after = following.as_str();
+        let mut next = after.chars();
+        if let Some(second) = next.next()
+            && is_settled_pair(first, second, next.next())
+        {
+            fragments.push(Fragment::Pair([first, second].iter().collect()));
         }
+        rest = after;
     }
     fragments
 }
 
-/// Whether two neighbouring characters are in one word of every text. If they are one word by
-/// themselves, no rule of Unicode (UAX #29) divides them beside others.
-fn are_joined(first: char, second: char) -> bool {
-    if first.is_ascii_alphanumeric() && second.is_ascii_alphanumeric() {
-        return true;
+/// The part of letters. If they end the term, a mark may follow that makes another letter of the last.
+fn part_of(letters: &str, ends_term: bool) -> Option<Fragment> {
+    let mut part = plain(letters);
+    if ends_term && part.ends_with(['и', 'у']) {
+        part.pop();
     }
-    let both = String::from_iter([first, second]);
-    !is_in_pairs(first) && !is_in_pairs(second) && words(&both) == [both]
+    (!part.is_empty()).then_some(Fragment::Part(part))
+}
+
+/// Whether two characters are a pair in every text: they are in plain form, whatever follows them.
+fn is_settled_pair(first: char, second: char, next: Option<char>) -> bool {
+    let may_compose = |character: char| match character {
+        '\u{ac00}'..='\u{d7a3}' => (u32::from(character) - 0xac00).is_multiple_of(28),
+        _ => !is_han(character),
+    };
+    let is_mark = |character: char| {
+        matches!(
+            character,
+            '\u{1100}'..='\u{11ff}' | '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}'
+        )
+    };
+    let is_plain = |character: char| {
+        is_in_pairs(character) && plain(character.encode_utf8(&mut [0; 4])) == character.to_string()
+    };
+    let is_settled = !may_compose(second) || next.is_some_and(|next| !is_mark(next));
+    is_plain(first) && is_plain(second) && is_settled && !is_mark(first) && !is_mark(second)
 }
 
 #[cfg(test)]
@@ -61,12 +85,16 @@ mod tests {
     fn a_term_is_divided_where_a_word_may_end() {
         for (term, expected) in [
             ("collision", "collision"),
-            ("don't", "don|'|t"),
-            ("v1.25", "v1|.|25"),
-            ("höhe", "höhe"),
-            ("cafe\u{301}s", "cafe\u{301}|s"),
-            ("a\u{200d}b\0c", "a\u{200d}|b|\0|c"),
-            ("東京都x", "=東京|東|=京都|京|都|x"),
+            ("don't", "don|t"),
+            ("v1.25", "v1|25"),
+            ("höhe", "hohe"),
+            ("cafe\u{301}s", "cafes"),
+            ("a\u{200d}b\0c", "ab|c"),
+            ("東京都x", "=東京|=京都|x"),
+            ("データ", "=デー"),
+            ("서울에서", "=서울|=울에"),
+            ("россии", "росси"),
+            ("ไทย", ""),
         ] {
             assert_eq!(joined(term), expected, "{term:?}");
         }
@@ -75,8 +103,9 @@ mod tests {
     /// The promise of [`fragments`], for every term that occurs in texts of such characters.
     #[test]
     fn each_fragment_of_a_term_is_inside_a_word_of_every_text_with_the_term() {
-        let alphabet: Vec<char> = "ab1é_'.,:-’\"·  \n\0ßאבكไทยก็नमस्ते東京ーカｱ가각ㄱ\u{301}\u{345}\u{200d}\u{ad}\
-                                   \u{5f4}\u{600}\u{e33}\u{1100}\u{1161}\u{3099}\u{1f170}👩🇩🇪ο΄ς\u{2060}𛀀㋐"
+        let alphabet: Vec<char> = "abB1é_'.,:-’\"·  \n\0ßאבكไทยก็नमस्ते東京ーカｱ가각ㄱ\u{301}\u{345}\u{200d}\u{ad}\
+                                   \u{5f4}\u{600}\u{e33}\u{1100}\u{1161}\u{3099}\u{1f170}👩🇩🇪ο΄ς\u{2060}𛀀㋐\
+                                   иуй\u{306}Ａ①ﬁｶﾞがか\u{309a}أ\u{654}ß㎒Жæ+#"
             .chars()
             .collect();
         let mut state = 1_u64;
@@ -85,12 +114,12 @@ mod tests {
             (state >> 33) as usize % most
         };
         let mut parts = 0;
-        for _ in 0..6_000 {
+        for _ in 0..8_000 {
             let length = 1 + below(12);
             let text: String = (0..length).map(|_| alphabet[below(alphabet.len())]).collect();
-            let text = fold(&text);
             let mut found = Vec::new();
             each_stem(&text, |word, _| found.push(word.to_owned()));
+            let text = fold(&text);
             let bounds: Vec<usize> =
                 text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             let (start, end) = (below(bounds.len()), below(bounds.len()));

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::stems::stem_of;
+use super::language::Language;
+use crate::words::Role;
 
 /// The stems of all forms of a word, that of the base form first. `None` if its forms are regular.
 pub(super) fn stems_of_forms(word: &str, stem: &str) -> Option<Vec<String>> {
     let forms = FORMS.iter().find(|forms| is_form(word, stem, forms))?;
     let mut seen = BTreeSet::new();
-    let stems = forms.split(' ').map(|form| stem_of(form, true));
+    let stems = forms.split(' ').map(english);
     Some(stems.filter(|stem| seen.insert(stem.clone())).collect())
 }
 
@@ -17,7 +18,11 @@ fn is_form(word: &str, stem: &str, forms: &str) -> bool {
     let base = forms.split(' ').next().unwrap_or_default();
     // Most bases begin with other letters, which spares their stems.
     let may_be_of_base = stem.bytes().take(2).eq(base.bytes().take(2));
-    forms.split(' ').any(|form| form == word) || (may_be_of_base && stem_of(base, true) == stem)
+    forms.split(' ').any(|form| form == word) || (may_be_of_base && english(base) == stem)
+}
+
+fn english(word: &str) -> String {
+    Language::English.stem(word, Role::Word).into_owned()
 }
 
 /// The forms of each word, its base first. Left out are forms that are more often another word, such as
@@ -186,7 +191,7 @@ mod tests {
     use crate::ranking::stop_words::is_stop_word;
 
     fn stems(word: &str) -> Option<String> {
-        stems_of_forms(word, &stem_of(word, true)).map(|stems| stems.join(" "))
+        stems_of_forms(word, &english(word)).map(|stems| stems.join(" "))
     }
 
     #[test]
@@ -203,7 +208,7 @@ mod tests {
     #[test]
     fn no_form_is_found_by_a_stop_word() {
         for form in FORMS.iter().flat_map(|forms| forms.split(' ')) {
-            assert!(!is_stop_word(&stem_of(form, true)), "{form}");
+            assert!(!is_stop_word(Language::English, &english(form)), "{form}");
         }
     }
 

@@ -1,7 +1,8 @@
 //! Ranked search: bm25 over terms, by parts of entries, where what is around an entry counts too.
 //!
-//! A term of a query is a word by its stem. If the word's forms are irregular, the term has the stems
-//! of all of them. The score of an entry has three parts, each a bm25 sum over the terms:
+//! A term of a query is a word by its stems: those in each language that a text may be in, and those of
+//! all forms, if they are irregular. The score of an entry has three parts, each a bm25 sum over the
+//! terms:
 //!
 //! - Its best part. The part before the entry counts in its first part, and the part after it in its
 //!   last one, with a smaller weight: an answer often lacks the words of its question.
@@ -27,6 +28,7 @@ mod counts;
 mod fragments;
 mod fusion;
 mod irregular;
+mod language;
 mod parts;
 mod passage;
 mod query;
@@ -42,8 +44,9 @@ pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use counts::{Counts, Found};
 pub(crate) use fragments::{Fragment, fragments};
 pub(crate) use fusion::fuse;
+pub(crate) use language::Language;
 pub(crate) use parts::{Lengths, Parts};
 pub(crate) use passage::{Passage, passage};
 pub(crate) use query::Query;
-pub(crate) use stems::{each_stem, each_unstemmed, stem_of};
+pub(crate) use stems::each_stem;
 pub(crate) use vector::Vector;

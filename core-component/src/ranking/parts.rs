@@ -51,7 +51,9 @@ mod tests {
     fn lengths(lines: &[usize]) -> Lengths {
         let mut parts = Parts::default();
         for stems in lines {
-            (0..*stems).for_each(|_| drop(parts.add_stem()));
+            for _ in 0..*stems {
+                parts.add_stem();
+            }
             parts.end_line();
         }
         parts.end()

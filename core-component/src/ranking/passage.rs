@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::language::Language;
 use super::query::Query;
 
 /// A longer text is first cut into parts of about so many bytes, so that only two of them are
@@ -24,13 +25,13 @@ pub(crate) struct Passage {
 /// terms, cut between words.
 pub(crate) fn passage(text: &str, query: &Query, most: usize) -> Passage {
     let begin = text.len() - text.trim_start().len();
-    let whole = text.trim();
+    let (whole, language) = (text.trim(), Language::of(text));
     let part = match whole.len() {
         ..=TWO_PARTS => 0..whole.len(),
-        _ => telling_part(whole, query),
+        _ => telling_part(whole, language, query),
     };
     let signs = usize::from(part.start > 0) + usize::from(part.end < whole.len());
-    let range = passage_of(&whole[part.clone()], query, most.saturating_sub(signs));
+    let range = passage_of(&whole[part.clone()], language, query, most.saturating_sub(signs));
     let (start, end) = (part.start + range.start, part.start + range.end);
     let sign = |is_cut: bool| if is_cut { "…" } else { "" };
     let (before, after) = (sign(start > 0), sign(end < whole.len()));
@@ -39,7 +40,7 @@ pub(crate) fn passage(text: &str, query: &Query, most: usize) -> Passage {
 }
 
 /// The two neighbouring parts of a long text with the most terms, the first ones among equals.
-fn telling_part(text: &str, query: &Query) -> Range<usize> {
+fn telling_part(text: &str, language: Language, query: &Query) -> Range<usize> {
     let mut bounds = vec![0];
     while let Some(last) = bounds.last().copied().filter(|last| text.len() - last > TWO_PARTS) {
         let end = text.floor_char_boundary(last + PART);
@@ -48,7 +49,7 @@ fn telling_part(text: &str, query: &Query) -> Range<usize> {
     }
     bounds.push(text.len());
     let parts: Vec<Vec<bool>> =
-        bounds.windows(2).map(|at| query.which(&text[at[0]..at[1]])).collect();
+        bounds.windows(2).map(|at| query.which(language, &text[at[0]..at[1]])).collect();
     let terms = |at: usize| {
         let has = |term: usize| (at..=at + 1).filter_map(|at| parts.get(at)).any(|part| part[term]);
         (0..query.terms().len()).filter(|term| has(*term)).count()
@@ -58,7 +59,7 @@ fn telling_part(text: &str, query: &Query) -> Range<usize> {
 }
 
 /// The range of a passage. If it is not the whole text, there is room for a sign at each end.
-fn passage_of(text: &str, query: &Query, most: usize) -> Range<usize> {
+fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Range<usize> {
     let characters: Vec<usize> =
         text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     if characters.len() - 1 <= most {
@@ -70,7 +71,7 @@ fn passage_of(text: &str, query: &Query, most: usize) -> Range<usize> {
     let forth = |at: usize| characters[(number(at) + most - 2).min(characters.len() - 1)];
     let bounds: Vec<usize> =
         text.split_word_bound_indices().map(|(at, _)| at).chain([text.len()]).collect();
-    let starts = matches(text, &bounds, query);
+    let starts = matches(text, &bounds, language, query);
     let start = best(&starts, query.terms().len(), back, forth);
     let end = forth(start);
     let is_bound = |at: &&usize| text[..**at].ends_with(char::is_whitespace) || **at == 0;
@@ -85,9 +86,10 @@ type Match = (usize, usize);
 
 /// The matches between the boundaries of words. Two segments are looked at together, so that pairs of
 /// characters are found.
-fn matches(text: &str, bounds: &[usize], query: &Query) -> Vec<Match> {
+fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> Vec<Match> {
     let matches = bounds.windows(3).filter_map(|at| {
-        let term = query.which(&text[at[0]..at[2]]).into_iter().position(|is_there| is_there)?;
+        let which = query.which(language, &text[at[0]..at[2]]);
+        let term = which.into_iter().position(|is_there| is_there)?;
         Some((at[0], term))
     });
     matches.collect()

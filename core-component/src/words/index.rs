@@ -45,7 +45,14 @@ pub(crate) fn query(owner: &str, words: &[String]) -> String {
 }
 
 fn token(mark: &str, word: &str) -> String {
-    mark.chars().chain(word.chars().take(MAX_WORD)).collect()
+    // To the tokenizer, a sign of ASCII is a space.
+    let letter = |c: char| match c {
+        '!'..='~' if !c.is_ascii_alphanumeric() => {
+            char::from_u32(u32::from(c) + 0xfee0).unwrap_or(c)
+        }
+        _ => c,
+    };
+    mark.chars().chain(word.chars().take(MAX_WORD).map(letter)).collect()
 }
 
 /// Eight hexadecimal digits.

@@ -98,7 +98,7 @@ const SCHEMA: &[&str] = &[
         agent INTEGER NOT NULL,
         word TEXT NOT NULL,
         stem TEXT NOT NULL,
-        UNIQUE (agent, word)
+        UNIQUE (agent, word, stem)
     ) STRICT",
     "CREATE INDEX words_by_stem ON words (agent, stem)",
     "CREATE VIRTUAL TABLE words_text USING fts5 (

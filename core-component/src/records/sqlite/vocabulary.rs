@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use super::sql::{integer, into_text, query_one, statement, unexpected};
-use crate::ranking::{each_unstemmed, stem_of};
+use crate::ranking::each_stem;
 use crate::records::error::Error;
 use crate::storage::database::{Statement, Transaction, Value};
 
 /// The distinct words of some texts. Each has a number.
 #[derive(Default)]
 pub(super) struct Words {
-    numbers: BTreeMap<i64, BTreeMap<String, usize>>,
+    numbers: BTreeMap<i64, BTreeMap<(String, String), usize>>,
     /// The words by their numbers.
     words: Vec<Word>,
 }
@@ -19,7 +19,8 @@ pub(super) struct Words {
 struct Word {
     agent: i64,
     word: String,
-    is_english: bool,
+    /// In the language of a text: the same word of another text may have another.
+    stem: String,
 }
 
 impl Words {
@@ -27,10 +28,10 @@ impl Words {
     pub fn add(&mut self, agent: i64, text: &str, of_memory: &mut Vec<usize>) {
         let Self { numbers, words } = self;
         let numbers = numbers.entry(agent).or_default();
-        each_unstemmed(text, |word, is_english| {
-            let number = numbers.get(word).copied().unwrap_or_else(|| {
-                numbers.insert(word.to_owned(), words.len());
-                words.push(Word { agent, word: word.to_owned(), is_english });
+        each_stem(text, |word, stem| {
+            let (word, stem) = (word.to_owned(), stem.to_owned());
+            let number = *numbers.entry((word.clone(), stem.clone())).or_insert_with(|| {
+                words.push(Word { agent, word, stem });
                 words.len() - 1
             });
             of_memory.push(number);
@@ -40,9 +41,10 @@ impl Words {
     /// The keys of the words by their numbers. Inserts the words that the vocabulary does not have.
     pub fn keys(&self, transaction: &dyn Transaction) -> Result<Vec<i64>, Error> {
         let sql = "SELECT json_group_array(w.key) FROM json_each(?1) AS one LEFT JOIN words AS w \
-                   ON w.agent = one.value->>0 AND w.word = one.value->>1";
+                   ON w.agent = one.value->>0 AND w.word = one.value->>1 \
+                   AND w.stem = one.value->>2";
         let list: Vec<_> =
-            self.words.iter().map(|Word { agent, word, .. }| (agent, word)).collect();
+            self.words.iter().map(|Word { agent, word, stem }| (agent, word, stem)).collect();
         let found = query_one(transaction, statement(sql, [json(&list)]))?;
         let found = into_text(found.and_then(|mut row| row.pop()).unwrap_or(Value::Null))?;
         let found: Vec<Option<i64>> = serde_json::from_str(&found)
@@ -50,10 +52,10 @@ impl Words {
         let newest = statement("SELECT coalesce(max(key), 0) FROM words", []);
         let mut newest = query_one(transaction, newest)?.map_or(Ok(0), |row| integer(&row[0]))?;
         let (mut keys, mut new) = (Vec::with_capacity(found.len()), Vec::new());
-        for (key, Word { agent, word, is_english }) in found.iter().zip(&self.words) {
+        for (key, Word { agent, word, stem }) in found.iter().zip(&self.words) {
             keys.push(key.unwrap_or_else(|| {
                 newest += 1;
-                new.push((newest, agent, word, stem_of(word, *is_english)));
+                new.push((newest, agent, word, stem));
                 newest
             }));
         }

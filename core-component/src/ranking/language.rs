@@ -1,0 +1,248 @@
+//! The language of a text, and the stems of its words.
+
+use std::borrow::Cow;
+
+use frostem::{Algorithm, Stemmer};
+
+use super::stop_words;
+use crate::words::{Role, each_token};
+
+/// Longer words are their own stems, in bytes.
+const MAX_STEMMED: usize = 40;
+
+/// The language is told by the beginning of a text, in parts between spaces.
+const TOLD_BY: usize = 200;
+
+/// A text has as many stop words of a language, or it is English.
+const MIN_STOP_WORDS: usize = 2;
+
+/// A language that has so many more stop words than all others is that of the text.
+const LEAD: usize = 6;
+
+/// Stands before the stem of a word in another language than English, so that it is not that of
+/// another word of English. No token begins with it.
+pub(super) const FOREIGN: char = '°';
+
+/// A language with Latin letters whose words have stems. Words in Cyrillic have those of Russian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Language {
+    English,
+    Danish,
+    Dutch,
+    French,
+    German,
+    Italian,
+    Norwegian,
+    Portuguese,
+    Spanish,
+    Swedish,
+}
+
+impl Language {
+    pub const ALL: [Self; 10] = [
+        Self::English,
+        Self::Danish,
+        Self::Dutch,
+        Self::French,
+        Self::German,
+        Self::Italian,
+        Self::Norwegian,
+        Self::Portuguese,
+        Self::Spanish,
+        Self::Swedish,
+    ];
+
+    /// The language of a text: the one with the most stop words at its beginning. English, if there
+    /// are too few to tell.
+    pub fn of(text: &str) -> Self {
+        let counts = Counts::of(text);
+        let [english, ..] = counts.0;
+        let most = counts.most();
+        match Self::ALL.into_iter().find(|language| counts.0[*language as usize] == most) {
+            Some(language) if most > english && most >= MIN_STOP_WORDS => language,
+            _ => Self::English,
+        }
+    }
+
+    /// The languages that a question may be in: those with the most stop words. All, if it has none.
+    pub fn all_of(question: &str) -> Vec<Self> {
+        let counts = Counts::of(question);
+        let most = counts.most();
+        Self::ALL.into_iter().filter(|language| counts.0[*language as usize] == most).collect()
+    }
+
+    /// The stem of a token.
+    pub fn stem<'w>(self, word: &'w str, role: Role) -> Cow<'w, str> {
+        if !matches!(role, Role::Word | Role::Part) || word.len() > MAX_STEMMED {
+            return Cow::Borrowed(word);
+        }
+        let first = word.as_bytes()[0];
+        if first.is_ascii() {
+            return match word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                true if self == Self::English => Stemmer::new(Algorithm::English).stem(word),
+                true => Cow::Owned(self.foreign_stem(word)),
+                false => Cow::Borrowed(word),
+            };
+        }
+        match word.chars().all(|letter| matches!(letter, 'а'..='я')) {
+            true => Stemmer::new(Algorithm::Russian).stem(word),
+            false => Cow::Borrowed(word),
+        }
+    }
+
+    fn foreign_stem(self, word: &str) -> String {
+        let endings = ENDINGS.iter().filter(|(language, ..)| *language == self);
+        let mut marked = Cow::Borrowed(word);
+        for (_, plain, ending) in endings {
+            let rest = marked.strip_suffix(plain).filter(|rest| rest.len() >= MIN_REST);
+            if let Some(rest) = rest {
+                marked = Cow::Owned(format!("{rest}{ending}"));
+            }
+        }
+        let stem = Stemmer::new(self.algorithm()).stem(&marked);
+        format!("{FOREIGN}{}", crate::words::plain(&stem))
+    }
+
+    fn algorithm(self) -> Algorithm {
+        match self {
+            Self::English => Algorithm::English,
+            Self::Danish => Algorithm::Danish,
+            Self::Dutch => Algorithm::Dutch,
+            Self::French => Algorithm::French,
+            Self::German => Algorithm::German,
+            Self::Italian => Algorithm::Italian,
+            Self::Norwegian => Algorithm::Norwegian,
+            Self::Portuguese => Algorithm::Portuguese,
+            Self::Spanish => Algorithm::Spanish,
+            Self::Swedish => Algorithm::Swedish,
+        }
+    }
+
+    /// Whether a stem begins with the same byte as its word. In Dutch, `gelopen` has the stem of `lopen`.
+    pub(super) fn keeps_beginnings(self) -> bool {
+        self != Self::Dutch
+    }
+}
+
+/// Endings that the algorithms know only with their marks, which plain words don't have.
+const ENDINGS: [(Language, &str, &str); 7] = [
+    (Language::French, "ee", "ée"),
+    (Language::French, "ees", "ées"),
+    (Language::French, "ite", "ité"),
+    (Language::French, "ites", "ités"),
+    (Language::Portuguese, "oes", "ao"),
+    (Language::Portuguese, "cao", "ção"),
+    (Language::Portuguese, "veis", "vel"),
+];
+
+/// What stands before such an ending has as many letters.
+const MIN_REST: usize = 2;
+
+/// How many stop words of each language a text has.
+struct Counts([usize; Language::ALL.len()]);
+
+impl Counts {
+    fn of(text: &str) -> Self {
+        let mut counts = Self([0; Language::ALL.len()]);
+        for part in text.split_ascii_whitespace().take(TOLD_BY) {
+            if part.len() > MAX_STEMMED {
+                continue;
+            }
+            each_token(part, |word, role| {
+                let is_of = |language: &Language| stop_words::is_stop_word(*language, word);
+                if role == Role::Word {
+                    let all = Language::ALL.into_iter().filter(is_of);
+                    all.for_each(|language| counts.0[language as usize] += 1);
+                }
+            });
+            if counts.lead() >= LEAD {
+                break;
+            }
+        }
+        counts
+    }
+
+    fn most(&self) -> usize {
+        self.0.into_iter().max().unwrap_or_default()
+    }
+
+    /// How many more the first language has than the second.
+    fn lead(&self) -> usize {
+        let mut counts = self.0;
+        counts.sort_unstable();
+        counts[counts.len() - 1] - counts[counts.len() - 2]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stop_words_tell_the_language() {
+        for (text, language) in [
+            ("The key is in the office.", Language::English),
+            ("Der Schlüssel liegt im Büro.", Language::German),
+            ("La clé est dans le bureau.", Language::French),
+            ("La llave está en la oficina.", Language::Spanish),
+            ("A chave está no escritório com ele.", Language::Portuguese),
+            ("La chiave è nell'ufficio della scuola.", Language::Italian),
+            ("De sleutel ligt niet op het kantoor.", Language::Dutch),
+            ("Nyckeln är inte på kontoret, men jag har en.", Language::Swedish),
+            ("Jeg har ikke noget ud over nøglen.", Language::Danish),
+            ("Jeg vet ikke hva noen har kjøpt.", Language::Norwegian),
+            ("Schlüssel Büro", Language::English),
+            ("Maria de Silva", Language::English),
+            ("", Language::English),
+            ("猫 ไทย", Language::English),
+        ] {
+            assert_eq!(Language::of(text), language, "{text}");
+        }
+        let long = "key ".repeat(TOLD_BY) + &"der die das ".repeat(50);
+        assert_eq!(Language::of(&long), Language::English);
+    }
+
+    #[test]
+    fn forms_of_a_word_have_one_stem() {
+        for (language, forms) in [
+            (Language::English, "collide collides colliding"),
+            (Language::German, "Entscheidung Entscheidungen"),
+            (Language::German, "Haus Häuser Häusern"),
+            (Language::French, "décider décidé décidée décidées"),
+            (Language::French, "activité activités"),
+            (Language::Spanish, "canción canciones"),
+            (Language::Portuguese, "decisão decisões decisao"),
+            (Language::Portuguese, "informação informações"),
+            (Language::Portuguese, "possível possíveis"),
+            (Language::Italian, "riunione riunioni"),
+            (Language::Dutch, "lopen gelopen loopt"),
+            (Language::Swedish, "möte möten mötet"),
+            (Language::Danish, "beslutning beslutninger"),
+            (Language::Norwegian, "beslutning beslutningen"),
+            (Language::English, "решение решения решениями"),
+            (Language::German, "новый новая нового"),
+        ] {
+            let stem = |form| {
+                let word = crate::words::plain(form);
+                language.stem(&word, Role::Word).into_owned()
+            };
+            let stems: Vec<String> = forms.split(' ').map(stem).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{language:?} {stems:?}");
+        }
+    }
+
+    #[test]
+    fn a_stem_begins_with_the_letter_of_its_word() {
+        let words = "dying skies yielding ugly uses eyes a i is as yes ions ied sses ing ed news \
+                     generously communism arsenal idly skis bled y ying use ous oed aing eed ably \
+                     gelaufen gesagt getan quelle quoi eues ames iii uuu oie ais ait ees oes cao \
+                     emente mente heit keit ung erne ede ande yenta ymos hete igt lig els";
+        for language in Language::ALL.into_iter().filter(|language| language.keeps_beginnings()) {
+            for word in words.split(' ') {
+                let stem = language.stem(word, Role::Word);
+                let first = stem.trim_start_matches(FOREIGN).bytes().next();
+                assert_eq!(first, word.bytes().next(), "{language:?} {word}");
+            }
+        }
+    }
+}

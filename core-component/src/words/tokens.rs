@@ -1,0 +1,406 @@
+//! How a text is divided for the ranked search: into words, and what else they are found by.
+
+use std::collections::BTreeSet;
+
+use super::plain::{Plain, is_joint, is_mark};
+
+/// What a token is. Each stands after the word that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    /// A word, or a pair of neighbouring characters of a script without spaces.
+    Word,
+    /// A part of a compound: `user` of `getUserName`.
+    Part,
+    /// The beginning of an id: `550e8400` of `550e8400e29b`.
+    Beginning,
+    /// A word with its signs: `c++`, `c#`, `.net`.
+    Signed,
+    /// A character of a pair. It occurs once for all of the same in a text.
+    Single,
+}
+
+/// A part of a compound has as many characters.
+const MIN_PART: usize = 2;
+
+/// An id has as many characters.
+const MIN_ID: usize = 6;
+/// The lengths of the beginnings by which an id is found.
+const BEGINNINGS: std::ops::RangeInclusive<usize> = MIN_ID..=8;
+
+/// Calls `found` with each token of a text in plain form, in order.
+pub(crate) fn each_token(text: &str, mut found: impl FnMut(&str, Role)) {
+    if text.is_ascii() {
+        return ascii_tokens(text, &text.to_ascii_lowercase(), &mut found);
+    }
+    let mut singles = BTreeSet::new();
+    for part in text.split_ascii_whitespace() {
+        if part.is_ascii() {
+            ascii_tokens(part, &part.to_ascii_lowercase(), &mut found);
+        } else {
+            tokens(&Plain::of(part), &mut singles, &mut found);
+        }
+    }
+}
+
+/// The tokens of a text of ASCII.
+fn ascii_tokens(text: &str, plain: &str, found: &mut impl FnMut(&str, Role)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(start) = bytes[at..].iter().position(u8::is_ascii_alphanumeric) {
+        let start = at + start;
+        let length = bytes[start..].iter().position(|byte| !byte.is_ascii_alphanumeric());
+        let end = length.map_or(bytes.len(), |length| start + length);
+        let word = &bytes[start..end];
+        found(&plain[start..end], Role::Word);
+        // Most words are of small letters, the first one aside.
+        if !word[1..].iter().all(u8::is_ascii_lowercase) || word[0].is_ascii_digit() {
+            let byte = |at: usize| bytes[at] as char;
+            let next = |at: usize| (at + 1 < end).then(|| byte(at + 1));
+            let joints =
+                (start + 1..end).filter(|at| is_joint(Some(byte(at - 1)), byte(*at), next(*at)));
+            parts(&plain[..end], start, joints, found);
+        }
+        signed(plain, start, end, found);
+        at = end;
+    }
+}
+
+/// The tokens of a part of a text without spaces.
+fn tokens(
+    Plain { text, joints }: &Plain,
+    singles: &mut BTreeSet<String>,
+    found: &mut impl FnMut(&str, Role),
+) {
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let Some(script) = Script::of(first) else {
+            at += first.len_utf8();
+            continue;
+        };
+        let length = text[at..].find(|character| !script.has(character));
+        let (start, end) = (at, length.map_or(text.len(), |length| at + length));
+        at = end;
+        match script {
+            Script::Words => {
+                found(&text[start..end], Role::Word);
+                let joints = joints.iter().copied().filter(|at| (start + 1..end).contains(at));
+                parts(&text[..end], start, joints, found);
+                signed(text, start, end, found);
+            }
+            Script::Characters => in_pairs(&text[start..end], singles, |_, _, _| true, found),
+            Script::Syllables => in_pairs(&text[start..end], singles, begins_syllable, found),
+        }
+    }
+}
+
+/// The parts of the word that ends the text, or the beginnings of an id.
+fn parts(
+    text: &str,
+    start: usize,
+    joints: impl Iterator<Item = usize>,
+    found: &mut impl FnMut(&str, Role),
+) {
+    let word = &text[start..];
+    if is_id(word) {
+        for length in BEGINNINGS.filter(|length| *length < word.len()) {
+            found(&word[..length], Role::Beginning);
+        }
+        return;
+    }
+    let mut last = start;
+    for joint in joints.chain([text.len()]) {
+        let is_whole = last == start && joint == text.len();
+        if !is_whole && text[last..joint].chars().nth(MIN_PART - 1).is_some() {
+            found(&text[last..joint], Role::Part);
+        }
+        last = joint;
+    }
+}
+
+/// Whether a word is an id: hexadecimal digits, or a long number of any base.
+fn is_id(word: &str) -> bool {
+    let has_digit = || word.bytes().any(|byte| byte.is_ascii_digit());
+    let is_hexadecimal = || word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_long =
+        || word.len() >= 3 * MIN_ID && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    word.len() >= MIN_ID && has_digit() && (is_hexadecimal() || is_long())
+}
+
+/// A word with its signs, if it is the name of a language such as `C++`.
+fn signed(text: &str, start: usize, end: usize, found: &mut impl FnMut(&str, Role)) {
+    let (before, after) = (text[..start].as_bytes(), text[end..].as_bytes());
+    let is_in_word = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric())
+    };
+    let last = text.as_bytes()[end - 1];
+    if after.starts_with(b"++") && last.is_ascii_lowercase() && after.get(2) != Some(&b'+') {
+        found(&text[start..end + 2], Role::Signed);
+    } else if after.starts_with(b"#") && last.is_ascii_lowercase() && !is_in_word(after.get(1)) {
+        found(&text[start..=end], Role::Signed);
+    } else if &text[start..end] == "net" && before.ends_with(b".") {
+        // `example.net` is a domain.
+        let product =
+            ["asp.", "vb.", "ado."].iter().any(|product| before.ends_with(product.as_bytes()));
+        if product || !is_in_word(before.iter().nth_back(1)) {
+            found(&text[start - 1..end], Role::Signed);
+        }
+    }
+}
+
+/// How the words of a script are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    /// Spaces divide them.
+    Words,
+    /// Pairs of characters stand for them: Han, Hiragana, Katakana, Hangul.
+    Characters,
+    /// Pairs of syllables stand for them: Thai, Lao, Burmese, Khmer.
+    Syllables,
+}
+
+impl Script {
+    /// Of the first character of a word.
+    fn of(character: char) -> Option<Self> {
+        [Self::Syllables, Self::Characters, Self::Words].into_iter().find(|script| {
+            script.has(character) && (character.is_alphanumeric() || *script == Self::Syllables)
+        })
+    }
+
+    /// Whether a word of the script goes on with the character.
+    fn has(self, character: char) -> bool {
+        match self {
+            Self::Words => {
+                (character.is_alphanumeric() || is_mark(character))
+                    && !is_in_pairs(character)
+                    && !is_of_syllable(character)
+            }
+            Self::Characters => {
+                is_in_pairs(character) || matches!(character, '\u{3099}' | '\u{309a}')
+            }
+            Self::Syllables => is_of_syllable(character),
+        }
+    }
+}
+
+/// The pairs of neighbouring characters or syllables; one alone is a word. Then the single ones that
+/// may be a word in a text: a character of Han, the first one of Hangul, and a syllable.
+fn in_pairs(
+    run: &str,
+    singles: &mut BTreeSet<String>,
+    begins: impl Fn(Option<char>, char, Option<char>) -> bool,
+    found: &mut impl FnMut(&str, Role),
+) {
+    let mut bounds = Vec::new();
+    let mut characters = run.char_indices().peekable();
+    let mut before = None;
+    while let Some((at, character)) = characters.next() {
+        if at == 0 || begins(before, character, characters.peek().map(|(_, next)| *next)) {
+            bounds.push(at);
+        }
+        before = Some(character);
+    }
+    bounds.push(run.len());
+    if bounds.len() == 2 {
+        return found(run, Role::Word);
+    }
+    bounds.windows(3).for_each(|at| found(&run[at[0]..at[2]], Role::Word));
+    for (number, at) in bounds.windows(2).enumerate() {
+        let single = &run[at[0]..at[1]];
+        if is_word(single, number == 0) && !singles.contains(single) {
+            singles.insert(single.to_owned());
+            found(single, Role::Single);
+        }
+    }
+}
+
+/// Whether one character or syllable may be a word.
+fn is_word(single: &str, is_first: bool) -> bool {
+    let mut characters = single.chars();
+    match (characters.next(), characters.next()) {
+        (Some('\u{ac00}'..='\u{d7a3}'), None) => is_first,
+        (Some(character), None) => is_han(character),
+        _ => true,
+    }
+}
+
+/// Whether it is a letter of Han, Hiragana, Katakana or Hangul.
+pub(crate) fn is_in_pairs(character: char) -> bool {
+    let is_there = matches!(
+        character,
+        '\u{1100}'..='\u{11ff}'
+            | '\u{3005}'..='\u{3007}'
+            | '\u{3040}'..='\u{30ff}'
+            | '\u{3130}'..='\u{318f}'
+            | '\u{31f0}'..='\u{31ff}'
+            | '\u{3400}'..='\u{4dbf}'
+            | '\u{4e00}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7ff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{ff66}'..='\u{ffdc}'
+            | '\u{20000}'..='\u{3ffff}'
+    );
+    is_there && character.is_alphanumeric()
+}
+
+pub(crate) fn is_han(character: char) -> bool {
+    matches!(
+        character,
+        '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
+}
+
+/// Whether it is a letter or a sign of Thai, Lao, Burmese or Khmer.
+pub(crate) fn is_of_syllable(character: char) -> bool {
+    matches!(
+        character,
+        '\u{e01}'..='\u{e3a}'
+            | '\u{e40}'..='\u{e4e}'
+            | '\u{e81}'..='\u{ece}'
+            | '\u{edc}'..='\u{edf}'
+            | '\u{1000}'..='\u{103f}'
+            | '\u{1050}'..='\u{108f}'
+            | '\u{109a}'..='\u{109d}'
+            | '\u{1780}'..='\u{17d3}'
+            | '\u{17dc}'..='\u{17dd}'
+            | '\u{a9e0}'..='\u{a9ef}'
+            | '\u{a9fa}'..='\u{a9fe}'
+            | '\u{aa60}'..='\u{aa7f}'
+    )
+}
+
+/// Whether a syllable begins with a character, by a rule that needs no dictionary: a vowel before
+/// its consonant and a consonant begin one. A consonant under another one, or without a vowel in
+/// Burmese, does not.
+fn begins_syllable(before: Option<char>, character: char, next: Option<char>) -> bool {
+    let is_letter = matches!(
+        character,
+        '\u{e01}'..='\u{e2e}'
+            | '\u{e40}'..='\u{e44}'
+            | '\u{e81}'..='\u{eae}'
+            | '\u{ec0}'..='\u{ec4}'
+            | '\u{edc}'..='\u{edf}'
+            | '\u{1000}'..='\u{102a}'
+            | '\u{103f}'
+            | '\u{1050}'..='\u{1055}'
+            | '\u{105a}'..='\u{105d}'
+            | '\u{1061}'
+            | '\u{1065}'..='\u{1066}'
+            | '\u{106e}'..='\u{1070}'
+            | '\u{1075}'..='\u{1081}'
+            | '\u{108e}'
+            | '\u{1780}'..='\u{17b3}'
+            | '\u{a9e0}'..='\u{a9ef}'
+            | '\u{a9fa}'..='\u{a9fe}'
+            | '\u{aa60}'..='\u{aa7a}'
+    );
+    let is_joined = matches!(
+        before,
+        Some('\u{e40}'..='\u{e44}' | '\u{ec0}'..='\u{ec4}' | '\u{1039}' | '\u{17d2}')
+    );
+    let is_last_of_syllable = matches!(next, Some('\u{1039}' | '\u{103a}'));
+    is_letter && !is_joined && !is_last_of_syllable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> String {
+        let mut tokens = Vec::new();
+        each_token(text, |token, role| {
+            let sign = match role {
+                Role::Word => "",
+                Role::Part => "+",
+                Role::Beginning => "^",
+                Role::Signed => "=",
+                Role::Single => "'",
+            };
+            tokens.push(format!("{sign}{token}"));
+        });
+        tokens.join(" ")
+    }
+
+    #[test]
+    fn a_compound_is_found_by_its_parts() {
+        for (text, expected) in [
+            ("getUserName", "getusername +get +user +name"),
+            ("HTTPServer", "httpserver +http +server"),
+            ("v12beta utf8 x86", "v12beta +12 +beta utf8 +utf x86 +86"),
+            ("getÜberName's", "getubername +get +uber +name s"),
+            ("API iPhone McDonald", "api iphone +phone mcdonald +mc +donald"),
+            ("agent_memory snake-case", "agent memory snake case"),
+            ("Größe2 3D", "grosse2 +grosse 3d"),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_found_by_its_beginning() {
+        for (text, expected) in [
+            ("550e8400-e29b", "550e8400 ^550e84 ^550e840 e29b +29"),
+            ("Ab12cd", "ab12cd"),
+            ("20250120", "20250120 ^202501 ^2025012"),
+            ("id–550E8400e29b", "id 550e8400e29b ^550e84 ^550e840 ^550e8400"),
+            ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "01arz3ndektsv4rrffq69g5fav ^01arz3 ^01arz3n ^01arz3nd"),
+            ("facade 12345", "facade 12345"),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_language_has_its_signs() {
+        for (text, expected) in [
+            ("C++, C# and F#.", "c =c++ c =c# and f =f#"),
+            ("“C++” c++17", "c =c++ c =c++ 17"),
+            (".NET ASP.NET example.net", "net =.net asp net =.net example net"),
+            ("a+b #12 issue#12 i+++", "a b 12 issue 12 i"),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_pairs_and_single_characters() {
+        for (text, expected) in [
+            ("猫", "猫"),
+            ("東京都に", "東京 京都 都に '東 '京 '都"),
+            ("私は猫。猫が", "私は は猫 '私 '猫 猫が"),
+            ("データ カ\u{3099}ス", "デー ータ ガス"),
+            ("서울에서 책을", "서울 울에 에서 '서 책을 '책"),
+            ("SQLiteの速度", "sqlite +sq +lite の速 速度 '速 '度"),
+            ("ประเทศไทย", "ประ ระเท เทศ ศไท ไทย 'ระ 'เท 'ไท"),
+            ("ภาษาลาว ປະເທດລາວ", "ภาษา ษาลา ลาว 'ภา 'ษา 'ลา ປະເທ ເທດ ດລາ ລາວ 'ປະ 'ເທ 'ລາ"),
+            ("ភាសាខ្មែរ", "ភាសា សាខ្មែ ខ្មែរ 'ភា 'សា 'ខ្មែ"),
+            ("မြန်မာ", "မြန်မာ 'မြန် 'မာ"),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_have_their_marks() {
+        for (text, expected) in [
+            ("नमस्ते दुनिया", "नमस्ते दुनिया"),
+            ("l’été – d'été", "l ete d ete"),
+            ("שָׁלוֹם", "שלום"),
+            ("", ""),
+            ("—…!\u{301}", ""),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    /// The two ways must agree, because a text and a question may take different ones.
+    #[test]
+    fn tokens_of_ascii_are_the_same_beside_other_letters() {
+        for text in
+            ["a_b c.d 1,2 don't x-y v1.2.3 (e.g. this) a:b 3a a3 --", "HTTPServer2 C++ x", "utf8"]
+        {
+            let beside: String = text.split(' ').map(|part| format!("{part}— ")).collect();
+            assert_eq!(found(&beside), found(text));
+        }
+    }
+}
