@@ -78,7 +78,7 @@ impl Host {
     fn check_index(&self) {
         let pending = self.pending();
         let indexed = self.keys("SELECT id FROM memories_words_docsize", []);
-        let mut expected = BTreeMap::<(i64, String), (String, BTreeSet<i64>)>::new();
+        let mut expected = BTreeMap::<(i64, String, String), BTreeSet<i64>>::new();
         let mut all = BTreeSet::new();
         let rows = statement(&format!("SELECT m.agent, {COLUMNS} FROM memories AS m"), []);
         for mut row in self.database().query(&rows, 1_000_000).expect("rows").rows {
@@ -90,9 +90,8 @@ impl Host {
             }
             for text in memory.searched_texts() {
                 each_stem(text, |word, stem| {
-                    let new = || (stem.to_owned(), BTreeSet::new());
-                    let entry = expected.entry((agent, word.to_owned()));
-                    entry.or_insert_with(new).1.insert(key);
+                    let entry = expected.entry((agent, word.to_owned(), stem.to_owned()));
+                    entry.or_default().insert(key);
                 });
             }
         }
@@ -100,7 +99,7 @@ impl Host {
         assert!(pending.is_disjoint(&indexed), "a memory is in one of both");
         let words = statement("SELECT key, agent, word, stem FROM words", []);
         let rows = self.database().query(&words, 1_000_000).expect("words").rows;
-        assert_eq!(rows.len(), expected.len(), "each word is in the vocabulary once");
+        assert_eq!(rows.len(), expected.len(), "each word with a stem is in the vocabulary once");
         let mut keys = BTreeSet::new();
         for row in rows {
             let [key, agent, word, stem] = row.try_into().expect("four columns");
@@ -108,7 +107,7 @@ impl Host {
             let (word, stem) = (into_text(word).expect("text"), into_text(stem).expect("text"));
             let sql = "SELECT rowid FROM memories_words WHERE memories_words MATCH ?1";
             let memories = self.keys(sql, [text(&key.to_string())]);
-            assert_eq!(expected.get(&(agent, word.clone())), Some(&(stem, memories)), "{word}");
+            assert_eq!(expected.get(&(agent, word.clone(), stem)), Some(&memories), "{word}");
             keys.insert(key);
             if word.chars().nth(2).is_some() {
                 let sql = "SELECT rowid FROM words_text WHERE words_text MATCH ?1";
