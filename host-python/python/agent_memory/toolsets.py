@@ -1574,8 +1574,11 @@ class _CopyCoreMemoriesOutput(TypedDict):
 class CopyCoreMemoriesOutput(_CopyCoreMemoriesOutput, total=False):
     """The output of `copy_core_memories`."""
 
-    #: Where to look instead, if the agent has none.
+    #: Where to look instead, if there are none.
     note: str
+
+    #: About rows that were left out.
+    warnings: list[str]
 
 
 class _ExportLayersInput(TypedDict):
