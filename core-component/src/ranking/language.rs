@@ -13,6 +13,11 @@ const MAX_STEMMED: usize = 40;
 /// The language is told by the beginning of a text, in parts between spaces.
 const TOLD_BY: usize = 200;
 
+/// If so many of a text's first words are stop words of English, it is English. Texts in other
+/// languages have at most a few that are such words, too.
+const TOLD_AT_ONCE: usize = 16;
+const PLAINLY_ENGLISH: usize = 6;
+
 /// A text has as many stop words of a language, or it is English.
 const MIN_STOP_WORDS: usize = 2;
 
@@ -55,6 +60,9 @@ impl Language {
     /// The language of a text: the one with the most stop words at its beginning. English, if there
     /// are too few to tell.
     pub fn of(text: &str) -> Self {
+        if is_plainly_english(text) {
+            return Self::English;
+        }
         let counts = Counts::of(text);
         let [english, ..] = counts.0;
         let most = counts.most();
@@ -122,6 +130,18 @@ impl Language {
     pub(super) fn keeps_beginnings(self) -> bool {
         self != Self::Dutch
     }
+}
+
+/// Whether a text begins with so many stop words of English that it is in no other language, or is too
+/// short to tell. Most texts are.
+fn is_plainly_english(text: &str) -> bool {
+    let (mut words, mut english) = (0, 0);
+    for part in text.split_ascii_whitespace().take(TOLD_AT_ONCE) {
+        let word = part.trim_matches(|c: char| c.is_ascii_punctuation());
+        words += 1;
+        english += usize::from(stop_words::is_stop_word(Language::English, word));
+    }
+    words < MIN_STOP_WORDS || english >= PLAINLY_ENGLISH
 }
 
 /// Endings that the algorithms know only with their marks, which plain words don't have.

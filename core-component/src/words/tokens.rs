@@ -128,7 +128,7 @@ fn is_id(word: &str) -> bool {
 
 /// A word with its signs, if it is the name of a language such as `C++`.
 fn signed(text: &str, start: usize, end: usize, found: &mut impl FnMut(&str, Role)) {
-    let (before, after) = (text[..start].as_bytes(), text[end..].as_bytes());
+    let (before, after) = (&text.as_bytes()[..start], &text.as_bytes()[end..]);
     let is_in_word = |byte: Option<&u8>| {
         byte.is_some_and(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric())
     };

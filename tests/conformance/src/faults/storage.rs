@@ -124,7 +124,7 @@ impl<P: Plan> Storage for FaultyStorage<P> {
         kind: Kind,
         create: bool,
     ) -> Result<Box<dyn Connection + '_>, Error> {
-        // An index may fail in any way: no answer shows it, see `document_index.rs` of the core.
+        // An index may fail in any way: no answer shows it, see `tests/index.rs` of the core.
         if kind == Kind::Derived {
             return self.memory.open_database(place, name, kind, create);
         }
