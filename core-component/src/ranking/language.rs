@@ -165,21 +165,30 @@ impl Counts {
     fn of(text: &str) -> Self {
         let mut counts = Self([0; Language::ALL.len()]);
         for part in text.split_ascii_whitespace().take(TOLD_BY) {
-            if part.len() > MAX_STEMMED {
-                continue;
+            let word = part.trim_matches(|c: char| c.is_ascii_punctuation());
+            match word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                true => counts.add(word),
+                false if part.len() > MAX_STEMMED => {}
+                false => each_token(part, |word, role| {
+                    if role == Role::Word {
+                        counts.add(word);
+                    }
+                }),
             }
-            each_token(part, |word, role| {
-                let is_of = |language: &Language| stop_words::is_stop_word(*language, word);
-                if role == Role::Word {
-                    let all = Language::ALL.into_iter().filter(is_of);
-                    all.for_each(|language| counts.0[language as usize] += 1);
-                }
-            });
             if counts.lead() >= LEAD {
                 break;
             }
         }
         counts
+    }
+
+    fn add(&mut self, word: &str) {
+        let languages = stop_words::languages_of(word);
+        if languages != 0 {
+            for (at, count) in self.0.iter_mut().enumerate() {
+                *count += usize::from(languages >> at & 1);
+            }
+        }
     }
 
     fn most(&self) -> usize {
@@ -188,9 +197,12 @@ impl Counts {
 
     /// How many more the first language has than the second.
     fn lead(&self) -> usize {
-        let mut counts = self.0;
-        counts.sort_unstable();
-        counts[counts.len() - 1] - counts[counts.len() - 2]
+        let (mut first, mut second) = (0, 0);
+        for count in self.0 {
+            second = second.max(first.min(count));
+            first = first.max(count);
+        }
+        first - second
     }
 }
 

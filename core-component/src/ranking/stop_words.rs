@@ -1,10 +1,44 @@
 //! Words that say nothing of the subject of a question.
 
+use std::sync::LazyLock;
+
 use super::language::Language;
 
 /// Whether a plain word is one of a language.
 pub(super) fn is_stop_word(language: Language, word: &str) -> bool {
     list(language).binary_search(&word).is_ok()
+}
+
+/// Each language has a bit: the one with its index in [`Language::ALL`].
+pub(super) type Languages = u16;
+
+/// The languages of which a plain word is a stop word.
+pub(super) fn languages_of(word: &str) -> Languages {
+    static ALL: LazyLock<Vec<Vec<(&str, Languages)>>> = LazyLock::new(|| {
+        let mut all = vec![Vec::new(); BUCKETS];
+        for (at, language) in Language::ALL.into_iter().enumerate() {
+            for word in list(language) {
+                let bucket: &mut Vec<(&str, Languages)> = &mut all[bucket(word)];
+                match bucket.iter_mut().find(|(known, _)| known == word) {
+                    Some((_, languages)) => *languages |= 1 << at,
+                    None => bucket.push((word, 1 << at)),
+                }
+            }
+        }
+        all
+    });
+    let found = ALL[bucket(word)].iter().find(|(known, _)| *known == word);
+    found.map_or(0, |(_, languages)| *languages)
+}
+
+/// Most words share theirs with few others.
+const BUCKETS: usize = 1_024;
+
+fn bucket(word: &str) -> usize {
+    let bytes = word.as_bytes();
+    let byte = |at: usize| usize::from(bytes.get(at).copied().unwrap_or_default());
+    let last = bytes.len().saturating_sub(1);
+    (byte(0) * 31 + byte(1) * 7 + byte(last) * 61 + bytes.len() * 5) % BUCKETS
 }
 
 /// Whether a plain word is one of Russian, which its letters tell.
@@ -186,6 +220,19 @@ const SWEDISH: &[&str] = &[
 mod tests {
     use super::*;
     use crate::words::words;
+
+    #[test]
+    fn a_word_has_each_language_whose_list_has_it() {
+        let with = |language| 1 << Language::ALL.iter().position(|one| *one == language).unwrap();
+        assert_eq!(languages_of("the"), with(Language::English));
+        assert_eq!(languages_of("kestrel") | languages_of(""), 0);
+        for word in Language::ALL.into_iter().flat_map(list) {
+            let of_lists =
+                Language::ALL.into_iter().filter(|language| is_stop_word(*language, word));
+            let expected: Languages = of_lists.map(with).sum();
+            assert_eq!(languages_of(word), expected, "{word}");
+        }
+    }
 
     #[test]
     fn each_list_is_sorted_and_plain() {

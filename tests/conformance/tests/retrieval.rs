@@ -114,7 +114,7 @@ fn questions_find_the_records_that_answer_them() {
             .quality(&format!("records in {format}"))
     });
     assert_eq!(both[0], both[1], "the formats differ");
-    assert!(both[0].recall_at_10 > 0.84 && both[0].mean_reciprocal_rank > 0.53, "{:?}", both[0]);
+    assert!(both[0].recall_at_10 > 0.83 && both[0].mean_reciprocal_rank > 0.545, "{:?}", both[0]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn questions_find_the_entries_of_session_logs_that_answer_them() {
     }
     let settings = json!({"toolsets": ["sessions", "search"]});
     let quality = Asking { storage: &storage, settings, keys: keys() }.quality("session logs");
-    assert!(quality.recall_at_10 > 0.84 && quality.mean_reciprocal_rank > 0.53, "{quality:?}");
+    assert!(quality.recall_at_10 > 0.83 && quality.mean_reciprocal_rank > 0.545, "{quality:?}");
 }
 
 fn memories() -> Vec<Memory> {
