@@ -13,11 +13,6 @@ const MAX_STEMMED: usize = 40;
 /// The language is told by the beginning of a text, in parts between spaces.
 const TOLD_BY: usize = 200;
 
-/// If so many of a text's first words are stop words of English, it is English. Texts in other
-/// languages have at most a few that are such words, too.
-const TOLD_AT_ONCE: usize = 16;
-const PLAINLY_ENGLISH: usize = 6;
-
 /// A text has as many stop words of a language, or it is English.
 const MIN_STOP_WORDS: usize = 2;
 
@@ -60,9 +55,6 @@ impl Language {
     /// The language of a text: the one with the most stop words at its beginning. English, if there
     /// are too few to tell.
     pub fn of(text: &str) -> Self {
-        if is_plainly_english(text) {
-            return Self::English;
-        }
         let counts = Counts::of(text);
         let [english, ..] = counts.0;
         let most = counts.most();
@@ -132,18 +124,6 @@ impl Language {
     }
 }
 
-/// Whether a text begins with so many stop words of English that it is in no other language, or is too
-/// short to tell. Most texts are.
-fn is_plainly_english(text: &str) -> bool {
-    let (mut words, mut english) = (0, 0);
-    for part in text.split_ascii_whitespace().take(TOLD_AT_ONCE) {
-        let word = part.trim_matches(|c: char| c.is_ascii_punctuation());
-        words += 1;
-        english += usize::from(stop_words::is_stop_word(Language::English, word));
-    }
-    words < MIN_STOP_WORDS || english >= PLAINLY_ENGLISH
-}
-
 /// Endings that the algorithms know only with their marks, which plain words don't have.
 const ENDINGS: [(Language, &str, &str); 7] = [
     (Language::French, "ee", "ée"),
@@ -158,6 +138,15 @@ const ENDINGS: [(Language, &str, &str); 7] = [
 /// What stands before such an ending has as many letters.
 const MIN_REST: usize = 2;
 
+/// A part of a text that is one word of small letters of ASCII, without signs around it. Most are.
+fn plain_word(part: &str) -> Option<&str> {
+    let is_sign = |byte: &u8| byte.is_ascii_punctuation();
+    let start = part.bytes().take_while(is_sign).count();
+    let end = part.len() - part[start..].bytes().rev().take_while(is_sign).count();
+    let word = &part[start..end];
+    word.bytes().all(|byte| byte.is_ascii_lowercase()).then_some(word)
+}
+
 /// How many stop words of each language a text has.
 struct Counts([usize; Language::ALL.len()]);
 
@@ -165,11 +154,10 @@ impl Counts {
     fn of(text: &str) -> Self {
         let mut counts = Self([0; Language::ALL.len()]);
         for part in text.split_ascii_whitespace().take(TOLD_BY) {
-            let word = part.trim_matches(|c: char| c.is_ascii_punctuation());
-            match word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-                true => counts.add(word),
-                false if part.len() > MAX_STEMMED => {}
-                false => each_token(part, |word, role| {
+            match plain_word(part) {
+                Some(word) => counts.add(word),
+                None if part.len() > MAX_STEMMED => {}
+                None => each_token(part, |word, role| {
                     if role == Role::Word {
                         counts.add(word);
                     }
