@@ -14,15 +14,23 @@ const END_OF_TABLES: char = '\u{a000}';
 ///
 /// A name has the same spelling in each form of Unicode. Marks are left out, and other scripts are
 /// written in Latin letters. A [mark](digest) of the name stands at the end if a character has no
-/// spelling, if no letter or digit is left, or if the spelling is too long.
+/// spelling, if no letter or digit is left, or if the spelling is too long. A `+` or `#` that belongs to
+/// a word, as in `C++` and `C#`, has no spelling.
 pub(super) fn spelled(name: &str, max: usize) -> String {
     let name = name.trim();
     let (ascii, is_complete) = in_ascii(name);
     let words = ascii.split(|c: char| !c.is_ascii_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let spelling = words.join("-").to_ascii_lowercase();
+    let is_complete = is_complete && !has_sign_of_word(&ascii);
     let is_whole = is_complete && !spelling.is_empty() && spelling.len() <= max;
     if is_whole || name.is_empty() { spelling } else { marked(&spelling, name, max) }
+}
+
+/// Whether a `+` or `#` follows a letter or digit.
+fn has_sign_of_word(ascii: &str) -> bool {
+    let is_sign = |pair: &[u8]| pair[0].is_ascii_alphanumeric() && matches!(pair[1], b'+' | b'#');
+    ascii.as_bytes().windows(2).any(is_sign)
 }
 
 /// A spelling with a mark of the name at its end, so that another name has another one.
@@ -111,6 +119,9 @@ mod tests {
         assert_ne!(six("🎉 party", "party-"), six("🎊 party", "party-"));
         assert_ne!(six("🎉", ""), six("🎊", ""));
         assert_ne!(six("!!!", ""), six("???", ""));
+        assert_ne!(six("C++", "c-"), six("C#", "c-"));
+        assert_eq!(spelled("C", 20), "c");
+        assert_eq!(spelled("Issue #12 + notes", 20), "issue-12-notes");
         assert_ne!(six(&"a".repeat(21), "aaaaaaaaaaaaa-"), six(&"a".repeat(22), "aaaaaaaaaaaaa-"));
         assert_eq!(six("é🎉", "e-"), six("e\u{301}🎉", "e-"));
         assert_eq!(spelled(&"a".repeat(20), 20), "a".repeat(20));
