@@ -19,8 +19,9 @@ export function homeDirectory(): string | undefined {
 
 /** The rule of `setting-values/src/path.rs`. Both are tested with `tests/setting-paths.json`. */
 const mistakes: readonly (readonly [RegExp, string])[] = [
-  [/^(["'])[^]*\1$/, 'has quotation marks around it: leave them out'],
-  [/\$\{[^]*\}/, 'has a `${...}` that nothing has replaced: write the path itself'],
+  [/^\s|\s$/, 'has white space at an end: leave it out'],
+  [/^(["'])[^]*\1$|^[“„][^]*[”“]$/, 'has quotation marks around it: leave them out'],
+  [/\$\{/, 'has a `${...}` that nothing has replaced: write the path itself'],
   [/\$\([^]*\)|`[^]*`/, 'has a command that no shell has run: write the path itself'],
   [/\{\{[^]*\}\}/, 'has a `{{...}}` that nothing has replaced: write the path itself'],
   [/(^|[/\\])\$[A-Za-z_]/, 'begins a name with a `$` variable that nothing has replaced: write the path itself'],
@@ -28,7 +29,7 @@ const mistakes: readonly (readonly [RegExp, string])[] = [
   [/^(file:|[A-Za-z][A-Za-z0-9+.-]+:\/\/)/i, 'is a URI: write the path itself, such as `/home/ada/memory`'],
   ...(process.platform === 'win32'
     ? []
-    : [[/^[A-Za-z]:([/\\]|$)/, 'begins with a drive letter of Windows: write a path of this system'] as const]),
+    : [[/^\/?[A-Za-z]:([/\\]|$)|^\\\\/, 'is a path of Windows: write a path of this system'] as const]),
   [/^~[^/]/, 'begins with `~` and a name, which is not replaced here: write the path itself'],
 ]
 

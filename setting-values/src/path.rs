@@ -4,10 +4,13 @@
 ///
 /// Such a path would make a directory of that very name, perhaps in somebody's repository.
 pub fn path_mistake(path: &str) -> Option<&'static str> {
+    if path.trim() != path {
+        return Some("has white space at an end: leave it out");
+    }
     if is_quoted(path) {
         return Some("has quotation marks around it: leave them out");
     }
-    if has_between(path, "${", "}") {
+    if path.contains("${") {
         return Some("has a `${...}` that nothing has replaced: write the path itself");
     }
     if has_between(path, "$(", ")") || has_between(path, "`", "`") {
@@ -27,8 +30,8 @@ pub fn path_mistake(path: &str) -> Option<&'static str> {
     if is_uri(path) {
         return Some("is a URI: write the path itself, such as `/home/ada/memory`");
     }
-    if cfg!(not(windows)) && begins_with_drive(path) {
-        return Some("begins with a drive letter of Windows: write a path of this system");
+    if cfg!(not(windows)) && (begins_with_drive(path) || path.starts_with("\\\\")) {
+        return Some("is a path of Windows: write a path of this system");
     }
     if path.starts_with('~') && path != "~" && !path.starts_with("~/") {
         return Some(
@@ -41,7 +44,10 @@ pub fn path_mistake(path: &str) -> Option<&'static str> {
 fn is_quoted(path: &str) -> bool {
     let mut characters = path.chars();
     let (first, last) = (characters.next(), characters.next_back());
-    first == last && matches!(first, Some('\'' | '"'))
+    matches!(
+        (first, last),
+        (Some('\''), Some('\'')) | (Some('"'), Some('"')) | (Some('“' | '„'), Some('”' | '“'))
+    )
 }
 
 fn has_between(path: &str, begin: &str, end: &str) -> bool {
@@ -72,8 +78,9 @@ fn is_uri(path: &str) -> bool {
     is_scheme && (scheme.eq_ignore_ascii_case("file") || rest.starts_with("//"))
 }
 
+/// Whether it begins with a drive letter, also as in a `file:` URI.
 fn begins_with_drive(path: &str) -> bool {
-    let mut bytes = path.bytes();
+    let mut bytes = path.strip_prefix('/').unwrap_or(path).bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
         && bytes.next() == Some(b':')
         && matches!(bytes.next(), None | Some(b'/' | b'\\'))
