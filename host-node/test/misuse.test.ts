@@ -194,14 +194,14 @@ test('arguments that a tool refuses are an outcome that says what to do', async 
 })
 
 const requests: [name: string, request: (memory: AgentMemory) => Promise<unknown>][] = [
-  ['call', (memory) => memory.call('list_sessions', {})],
+  ['call', (memory) => memory.call('list_sessions', { agent_name: 'ada' })],
   ['readResource', (memory) => memory.readResource('sessions://ada/summary')],
   ['getPrompt', (memory) => memory.getPrompt('resume_session', {})],
   ['complete', (memory) => memory.complete({ reference: { prompt: 'a' }, argument: 'a', value: '' })],
   ['pending', (memory) => memory.pending()],
   ['claim', (memory) => memory.claim('layers/1', 90)],
   ['answer', (memory) => memory.answer('layers/1', { error: 'none' })],
-  ['call of a view', async (memory) => memory.withReach({}).call('list_sessions', {})],
+  ['call of a view', async (memory) => memory.withReach({}).call('list_sessions', { agent_name: 'ada' })],
 ]
 
 test('a memory may be closed twice, and every later request rejects with `closed`', async () => {
@@ -213,7 +213,7 @@ test('a memory may be closed twice, and every later request rejects with `closed
   await memory[Symbol.asyncDispose]()
   for (const [name, request] of requests)
     await assert.rejects(request(memory), { name: 'MemoryCallError', code: 'closed', message: /open another/ }, name)
-  await assert.rejects(view.call('list_sessions', {}), { code: 'closed' })
+  await assert.rejects(view.call('list_sessions', { agent_name: 'ada' }), { code: 'closed' })
   assert.ok(memory.tools.length > 0, 'the lists stay')
 })
 

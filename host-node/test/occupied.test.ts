@@ -15,8 +15,7 @@ function open(context: TestContext, options: Partial<MemoryOptions>): Promise<Ag
 
 /** One tool of each toolset. */
 const calls = {
-  records: (memory: AgentMemory) =>
-    memory.call('records_add_core_memory', { agent_id, content: 'The lamp is green.' }),
+  records: (memory: AgentMemory) => memory.call('records_add_core_memory', { agent_id, content: 'The lamp is green.' }),
   layers: (memory: AgentMemory) => memory.call('layers_add_core_memory', { agent_id, memory: 'A lamp hangs here.' }),
   stores: (memory: AgentMemory) => memory.call('list_memories' as string, {}),
 }

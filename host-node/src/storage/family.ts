@@ -136,8 +136,7 @@ export class Family {
     const place = registered.get(name)
     if (place === undefined)
       throw new StorageError('not-found', `there is no place \`${name}\` in \`${this.#place.label}\``)
-    if (place.unusable !== undefined)
-      throw new StorageError('not-granted', `cannot use \`${name}\`: ${place.unusable}`)
+    if (place.unusable !== undefined) throw new StorageError('not-granted', `cannot use \`${name}\`: ${place.unusable}`)
     const refused = (reason: string) =>
       new StorageError('not-granted', `cannot use \`${name}\` at \`${place.path}\`: ${reason}`)
     const meant = familyDirectory(place.path, this.#place)
