@@ -9,7 +9,9 @@ test('the named or default toolsets are mounted, in the order of the description
   assert.deepEqual(names([]), [])
   assert.deepEqual(names(['second', 'first']), ['first', 'second'])
   assert.deepEqual(names(['all']), ['first', 'second'])
-  assert.throws(() => names(['second', 'third']), { message: 'no toolset `third`; there are `first`, `second`, `all`' })
+  assert.throws(() => names(['second', 'third']), {
+    message: 'the option `toolsets` has `third`, which does not exist; there are `first`, `second`, `all`',
+  })
   assert.throws(() => names('all' as unknown as string[]), { message: /`toolsets` is not an array/ })
 })
 

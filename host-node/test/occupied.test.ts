@@ -7,17 +7,18 @@ import { emptyDirectory } from './fixtures/scratch.ts'
 
 const agent_id = 'ada'
 
-/** Opens a memory of all toolsets without a repository. Its warnings are not printed. */
+/** Opens a memory of all toolsets that need no repository. Its warnings are not printed. */
 function open(context: TestContext, options: Partial<MemoryOptions>): Promise<AgentMemory> {
   context.mock.method(console, 'warn', () => {})
-  return openMemory({ allow: [], toolsets: ['all'], durability: 'relaxed', ...options })
+  const toolsets = ['records', 'layers', 'stores']
+  return openMemory({ allow: [], toolsets, durability: 'relaxed', ...options })
 }
 
 /** One tool of each toolset. */
 const calls = {
   records: (memory: AgentMemory) => memory.call('records_add_core_memory', { agent_id, content: 'The lamp is green.' }),
   layers: (memory: AgentMemory) => memory.call('layers_add_core_memory', { agent_id, memory: 'A lamp hangs here.' }),
-  stores: (memory: AgentMemory) => memory.call('list_memories' as string, {}),
+  stores: (memory: AgentMemory) => memory.call('list_memories', { store: 'team' }),
 }
 
 async function refusalOf(call: Promise<{ isError: boolean; result: unknown }>): Promise<string> {
@@ -32,7 +33,7 @@ async function succeeds(call: Promise<{ isError: boolean; result: unknown }>): P
 }
 
 async function search(memory: AgentMemory) {
-  const outcome = await memory.call('search_memory', { query: 'lamp' })
+  const outcome = await memory.call('search_memory', { query: 'lamp', agent: agent_id })
   assert.ok(!outcome.isError, JSON.stringify(outcome))
   const { hits, warnings = [] } = outcome.result
   return { hits, warnings: warnings.join('\n') }
