@@ -8,7 +8,7 @@ import { type AgentMemory, type MemoryOptions, openMemory } from 'agent-memory-h
 import { Lock } from '../dist/storage/lock.js'
 import { monotonic } from '../dist/time.js'
 import { beginWrite, databaseIn, place } from './fixtures/places.ts'
-import { emptyDirectory, emptyRepository, testProgram, write } from './fixtures/scratch.ts'
+import { emptyDirectory, testProgram, write } from './fixtures/scratch.ts'
 
 const formats = ['json', 'sqlite'] as const
 const lockTimeout = { atHead: 60_000, total: 60_000 }
@@ -165,12 +165,4 @@ test('a setting reaches the toolset', async () => {
   assert.ok(refused.isError)
   assert.equal(refused.error.category, 'limit')
   await memory.close()
-})
-
-test('a file cannot be the directory of records: `openMemory` rejects', async () => {
-  const file = join(emptyRepository(), '.git/HEAD')
-  await assert.rejects(openMemory({ allow: [], settings: { records: { directory: file } } }), {
-    code: 'invalid-option',
-    message: /`settings\.records\.directory` .*something other than a directory/,
-  })
 })
