@@ -136,7 +136,7 @@ export function mountedToolsets(
   names: readonly string[] = toolsets.filter((toolset) => toolset.default).map(({ name }) => name),
   values: SettingValues = new Map(),
 ): readonly Toolset[] {
-  if (!Array.isArray(names)) throw invalidOption('toolsets', "is not an array of names, such as `['sessions']`")
+  if (!Array.isArray(names)) throw invalidOption('toolsets', "is not an array of names, such as `['all']`")
   const known = [...toolsets.map(({ name }) => name), 'all']
   const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined) {
