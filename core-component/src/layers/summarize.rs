@@ -231,9 +231,9 @@ mod tests {
     fn a_summary_says_how_many_from_when_to_when_and_what() {
         assert_eq!(
             text(&["Read the issue.", "Wrote the parser!", "Read the issue."]),
-            "3 memories from 2025-01-20 10:00 to 2025-01-20 10:02: Wrote the parser; Read the issue."
+            "3 memories from 2025-01-20 10:00 to 2025-01-20 10:02 UTC: Wrote the parser; Read the issue."
         );
-        assert_eq!(text(&["Done"]), "1 memory of 2025-01-20 10:00: Done.");
+        assert_eq!(text(&["Done"]), "1 memory of 2025-01-20 10:00 UTC: Done.");
         let undated = Memory { id: 1, memory: "x".into(), created_at: None };
         assert_eq!(summarize(&[undated]).text, "1 memory: x.");
     }

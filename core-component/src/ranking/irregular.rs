@@ -188,7 +188,6 @@ const FORMS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ranking::stop_words::is_stop_word;
 
     fn stems(word: &str) -> Option<String> {
         stems_of_forms(word, &english(word)).map(|stems| stems.join(" "))
@@ -208,7 +207,7 @@ mod tests {
     #[test]
     fn no_form_is_found_by_a_stop_word() {
         for form in FORMS.iter().flat_map(|forms| forms.split(' ')) {
-            assert!(!is_stop_word(Language::English, &english(form)), "{form}");
+            assert!(!Language::English.has_stop_word(&english(form)), "{form}");
         }
     }
 

@@ -71,6 +71,11 @@ impl Language {
         Self::ALL.into_iter().filter(|language| counts.0[*language as usize] == most).collect()
     }
 
+    /// Whether a plain word is a stop word.
+    pub fn has_stop_word(self, word: &str) -> bool {
+        stop_words::is_in_list(self as usize, word)
+    }
+
     /// The stem of a token.
     pub fn stem<'w>(self, word: &'w str, role: Role) -> Cow<'w, str> {
         if !matches!(role, Role::Word | Role::Part) || word.len() > MAX_STEMMED {
@@ -197,6 +202,26 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_language_has_its_own_stop_words() {
+        use Language::*;
+        for (language, word) in [
+            (English, "the"),
+            (Danish, "hvornar"),
+            (Dutch, "het"),
+            (French, "avec"),
+            (German, "nicht"),
+            (Italian, "della"),
+            (Norwegian, "hva"),
+            (Portuguese, "nao"),
+            (Spanish, "esta"),
+            (Swedish, "och"),
+        ] {
+            assert!(language.has_stop_word(word), "{language:?} {word}");
+        }
+        assert!(Language::ALL.into_iter().enumerate().all(|(at, one)| one as usize == at));
+    }
 
     #[test]
     fn the_stop_words_tell_the_language() {

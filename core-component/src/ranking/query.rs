@@ -8,7 +8,7 @@ use super::counts::{Counts, Found};
 use super::irregular::stems_of_forms;
 use super::language::{FOREIGN, Language};
 use super::parts::Parts;
-use super::stop_words::{is_russian_stop_word, is_stop_word};
+use super::stop_words::is_russian_stop_word;
 use crate::words::{Role, each_token, is_han, is_in_pairs, plain};
 
 /// The most terms of a query. Further ones are left out.
@@ -53,7 +53,7 @@ impl Query {
         let is_stop_word = |word: &str| {
             let of_question = languages.len() < Language::ALL.len();
             let languages = languages.iter().filter(|_| of_question).chain([&Language::English]);
-            languages.copied().any(|language| is_stop_word(language, word))
+            languages.copied().any(|language| language.has_stop_word(word))
                 || is_russian_stop_word(word)
         };
         let asked = asked_words(text);
@@ -265,7 +265,7 @@ impl Asked {
         let parts = self.parts.iter().filter(move |(part, role)| match role {
             Role::Beginning => part.len() >= MIN_BEGINNING,
             _ => {
-                let is_telling = !is_stop_word(Language::English, part);
+                let is_telling = !Language::English.has_stop_word(part);
                 many && is_word(part) && part.chars().count() >= MIN_LETTERS && is_telling
             }
         });

@@ -2,22 +2,20 @@
 
 use std::sync::LazyLock;
 
-use super::language::Language;
-
-/// Whether a plain word is one of a language.
-pub(super) fn is_stop_word(language: Language, word: &str) -> bool {
-    list(language).binary_search(&word).is_ok()
+/// Whether a plain word is in the list with this index in [`LISTS`].
+pub(super) fn is_in_list(list: usize, word: &str) -> bool {
+    LISTS[list].binary_search(&word).is_ok()
 }
 
-/// Each language has a bit: the one with its index in [`Language::ALL`].
+/// Each language has a bit: the one with the index of its list in [`LISTS`].
 pub(super) type Languages = u16;
 
 /// The languages of which a plain word is a stop word.
 pub(super) fn languages_of(word: &str) -> Languages {
     static ALL: LazyLock<Vec<Vec<(&str, Languages)>>> = LazyLock::new(|| {
         let mut all = vec![Vec::new(); BUCKETS];
-        for (at, language) in Language::ALL.into_iter().enumerate() {
-            for word in list(language) {
+        for (at, list) in LISTS.into_iter().enumerate() {
+            for word in list {
                 let bucket: &mut Vec<(&str, Languages)> = &mut all[bucket(word)];
                 match bucket.iter_mut().find(|(known, _)| known == word) {
                     Some((_, languages)) => *languages |= 1 << at,
@@ -46,20 +44,9 @@ pub(super) fn is_russian_stop_word(word: &str) -> bool {
     RUSSIAN.binary_search(&word).is_ok()
 }
 
-fn list(language: Language) -> &'static [&'static str] {
-    match language {
-        Language::English => ENGLISH,
-        Language::Danish => DANISH,
-        Language::Dutch => DUTCH,
-        Language::French => FRENCH,
-        Language::German => GERMAN,
-        Language::Italian => ITALIAN,
-        Language::Norwegian => NORWEGIAN,
-        Language::Portuguese => PORTUGUESE,
-        Language::Spanish => SPANISH,
-        Language::Swedish => SWEDISH,
-    }
-}
+/// The lists in the order of the languages in `Language::ALL`.
+const LISTS: [&[&str]; 10] =
+    [ENGLISH, DANISH, DUTCH, FRENCH, GERMAN, ITALIAN, NORWEGIAN, PORTUGUESE, SPANISH, SWEDISH];
 
 /// In byte order, as all lists. Contractions are there as texts are divided into words.
 #[rustfmt::skip]
@@ -223,20 +210,18 @@ mod tests {
 
     #[test]
     fn a_word_has_each_language_whose_list_has_it() {
-        let with = |language| 1 << Language::ALL.iter().position(|one| *one == language).unwrap();
-        assert_eq!(languages_of("the"), with(Language::English));
+        assert_eq!(languages_of("the"), 1);
         assert_eq!(languages_of("kestrel") | languages_of(""), 0);
-        for word in Language::ALL.into_iter().flat_map(list) {
-            let of_lists =
-                Language::ALL.into_iter().filter(|language| is_stop_word(*language, word));
-            let expected: Languages = of_lists.map(with).sum();
+        for word in LISTS.into_iter().flatten() {
+            let lists = (0..LISTS.len()).filter(|list| is_in_list(*list, word));
+            let expected: Languages = lists.map(|list| 1 << list).sum();
             assert_eq!(languages_of(word), expected, "{word}");
         }
     }
 
     #[test]
     fn each_list_is_sorted_and_plain() {
-        for list in Language::ALL.into_iter().map(list).chain([RUSSIAN]) {
+        for list in LISTS.into_iter().chain([RUSSIAN]) {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
             assert!(list.iter().all(|word| words(word) == [*word]), "{list:?}");
         }
