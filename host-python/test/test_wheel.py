@@ -12,8 +12,8 @@ from pathlib import Path
 
 from scratch import ROOT
 
-#: The aim is 9.6 MB; the size differs a little with the path of the build.
-MAX_BYTES = 9_650_000
+#: The aim is 9.9 MB; the size differs a little with the path of the build.
+MAX_BYTES = 9_950_000
 
 
 class WheelTest(unittest.TestCase):
