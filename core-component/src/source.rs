@@ -37,6 +37,11 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// The query for which indexes are looked at.
+    pub fn indexed_query(&self) -> Option<&Query> {
+        (!self.ignores_indexes).then_some(&self.query)
+    }
+
     /// Whether the entries of an agent are asked for.
     pub fn is_for(&self, agent: &str) -> bool {
         let only = self.agent.as_ref().map(AgentName::as_str);

@@ -25,11 +25,9 @@ mod stamp;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ranking::{Counts, Found};
-use crate::source::Request;
+use crate::ranking::{Counts, Found, Query};
 use crate::storage::{Place, Status, Storage};
 use crate::time::Timestamp;
-use crate::tool::Call;
 use crate::work::Work;
 
 use builder::Builder;
@@ -49,16 +47,16 @@ const MAX_DOCUMENTS: usize = 200_000;
 
 /// Removes documents that were deleted for good from the index of a place. If another search is
 /// writing, the next search removes them.
-pub(crate) fn forget(call: &Call<'_>, place: &Place, collection: &str, keys: &[&str]) {
+pub(crate) fn forget(storage: &dyn Storage, place: &Place, collection: &str, keys: &[&str]) {
     if !keys.is_empty() {
         let keys = keys.iter().map(|key| number_of(key)).collect();
-        let _ = database::purge(call.storage, place, collection, &keys);
+        let _ = database::purge(storage, place, collection, &keys);
     }
 }
 
 /// Removes the collections of a place that are none of these.
-pub(crate) fn keep(call: &Call<'_>, place: &Place, collections: &BTreeSet<&str>) {
-    let _ = database::keep(call.storage, place, collections);
+pub(crate) fn keep(storage: &dyn Storage, place: &Place, collections: &BTreeSet<&str>) {
+    let _ = database::keep(storage, place, collections);
 }
 
 /// The index of one collection, for one search.
@@ -94,16 +92,19 @@ pub(crate) fn is_version(number: i64, version: &str) -> bool {
 }
 
 impl<'a> Index<'a> {
-    /// Reads the index of a collection. If the request ignores it, it knows no document, but is brought
-    /// up to date.
-    pub fn open(call: &'a Call<'_>, place: Place, collection: &str, request: &'a Request) -> Self {
-        let (storage, now, work) = (call.storage, call.context.now, &request.work);
+    /// Reads the index of a collection. Without a query it knows no document, but is brought up to date.
+    pub fn open(
+        storage: &'a dyn Storage,
+        place: Place,
+        collection: &str,
+        query: Option<&Query>,
+        now: Timestamp,
+        work: &'a Work,
+    ) -> Self {
         let numbers = |term: &Vec<String>| term.iter().map(|stem| number_of(stem)).collect();
-        let terms: Vec<Vec<i64>> = request.query.terms().iter().map(numbers).collect();
-        let snapshot = match request.ignores_indexes {
-            true => None,
-            false => Snapshot::read(storage, &place, collection, &terms).ok(),
-        };
+        let terms = |query: &Query| query.terms().iter().map(numbers).collect::<Vec<Vec<i64>>>();
+        let snapshot =
+            query.and_then(|query| Snapshot::read(storage, &place, collection, &terms(query)).ok());
         let snapshot = snapshot.unwrap_or(Snapshot { segments: Vec::new(), found: Vec::new() });
         let mut documents = BTreeMap::new();
         for (segment, stored) in snapshot.segments.iter().enumerate() {

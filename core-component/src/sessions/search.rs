@@ -90,7 +90,11 @@ fn add_repository(call: &Call<'_>, root: &str, entries: &mut Entries<'_>) -> Res
         }
     }
     if call.context.agents.is_none() {
-        index::keep(call, &Place::repository(root), &names.iter().map(String::as_str).collect());
+        index::keep(
+            call.storage,
+            &Place::repository(root),
+            &names.iter().map(String::as_str).collect(),
+        );
     }
     Ok(())
 }
@@ -141,8 +145,10 @@ struct Text {
 impl Agent<'_> {
     /// Adds the summary and the logs, the newest first. Returns how many were skipped.
     fn add_documents(&self, entries: &mut Entries<'_>) -> Result<u64, Error> {
+        let request = entries.request;
+        let (place, query) = (Place::repository(self.root), request.indexed_query());
         let mut index =
-            Index::open(self.call, Place::repository(self.root), self.name, entries.request);
+            Index::open(self.call.storage, place, self.name, query, request.now, &request.work);
         let mut skipped = u64::from(self.add_summary(entries)? == Added::Skipped);
         for (log, status) in self.logs(entries)?.iter().rev() {
             let added = self.add_log(log, status, entries, &mut index)?;

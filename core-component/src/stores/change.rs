@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use super::error::Error;
 use super::intent::{self, CommitError, Step};
-use super::place::LABEL;
+use super::place::{COLLECTION, LABEL};
 use super::plan::Plan;
-use super::search::COLLECTION;
 use super::store::Store;
 use super::uri::changed_by;
 use crate::index;
@@ -64,7 +63,7 @@ fn attempts<T>(
                 store.call.changed.borrow_mut().extend(uris.collect::<BTreeSet<_>>());
                 let deleted: Vec<_> = finished.changes.iter().filter_map(Step::deleted).collect();
                 let place = Place::of_family(LABEL, store.name);
-                index::forget(store.call, &place, COLLECTION, &deleted);
+                index::forget(store.call.storage, &place, COLLECTION, &deleted);
                 return answer.map(|answer| (answer, finished.warnings));
             }
         }

@@ -5,6 +5,9 @@ use crate::toolset::{PlaceDescription, PlaceKind};
 /// Its label.
 pub(super) const LABEL: &str = "stores";
 
+/// The collection of a store's memories in the index of a search.
+pub(super) const COLLECTION: &str = "memories";
+
 /// The family as it is described to hosts.
 pub(super) const STORES: PlaceDescription = PlaceDescription {
     label: LABEL,

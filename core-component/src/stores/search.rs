@@ -7,7 +7,7 @@ use super::error::Error;
 use super::get_memory::DEFAULT_LIMIT;
 use super::memory::{Memory, Metadata};
 use super::path::{CategoryPath, MemoryPath};
-use super::place::LABEL;
+use super::place::{COLLECTION, LABEL};
 use super::store::{ReadError, Store, names, usable};
 use super::walk::{Files, files};
 use crate::index::{self, Facts, Index};
@@ -20,9 +20,6 @@ use crate::work::{OF_DOCUMENT, OF_INDEXED, Work};
 
 /// The most bytes of a memory's path, tags and names that count.
 const MAX_ABOUT: usize = 4 << 10;
-
-/// The collection of a store's memories in its index.
-pub(super) const COLLECTION: &str = "memories";
 
 /// The work to read a byte of an index of a category.
 const YAML: u64 = 1;
@@ -73,7 +70,8 @@ fn add(
     let request = entries.request;
     let work = &request.work;
     let place = Place::of_family(LABEL, store.name);
-    let mut index = Index::open(call, place, COLLECTION, request);
+    let mut index =
+        Index::open(call.storage, place, COLLECTION, request.indexed_query(), request.now, work);
     let (mut to_read, mut skipped) = (Vec::new(), 0);
     let Files { files, warnings } = files(store)?;
     for warning in warnings {
