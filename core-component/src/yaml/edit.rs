@@ -12,22 +12,25 @@ use crate::text::{line_after, line_start};
 pub(crate) struct Editor<'a> {
     text: &'a str,
     splices: Vec<(Range<usize>, String)>,
+    /// New values. They come before what else is changed at the same place.
+    values: Vec<(Range<usize>, String)>,
 }
 
 impl<'a> Editor<'a> {
     pub fn new(text: &'a str) -> Self {
-        Self { text, splices: Vec::new() }
+        Self { text, splices: Vec::new(), values: Vec::new() }
     }
 
     pub fn has_changes(&self) -> bool {
-        !self.splices.is_empty()
+        !self.splices.is_empty() || !self.values.is_empty()
     }
 
     /// The changes, in order.
     pub fn splices(mut self) -> Vec<Splice> {
-        self.splices.sort_by_key(|(range, _)| (range.start, range.end));
+        self.values.append(&mut self.splices);
+        self.values.sort_by_key(|(range, _)| (range.start, range.end));
         let splice = |(range, text): (_, String)| Splice { range, inserts: text.into_bytes() };
-        self.splices.into_iter().map(splice).collect()
+        self.values.into_iter().map(splice).collect()
     }
 
     /// The text with all changes. `None` if two of them overlap.
@@ -121,7 +124,7 @@ impl<'a> Editor<'a> {
                         texts.push(self.text[item.span.clone()].to_owned());
                     }
                 }
-                self.splice(self.value_range(entry), format!(" [{}]", texts.join(", ")));
+                self.values.push((self.value_range(entry), format!(" [{}]", texts.join(", "))));
             }
             // The list is empty now or was so before.
             _ => {
@@ -131,7 +134,7 @@ impl<'a> Editor<'a> {
                     true => format!(" {}", new.flow()),
                     false => new.after_colon(column, self.line_end()),
                 };
-                self.splice(self.value_range(entry), text);
+                self.values.push((self.value_range(entry), text));
             }
         }
     }
@@ -150,7 +153,7 @@ impl<'a> Editor<'a> {
                 new.after_colon(self.column_at(entry.key.span.start) + 2, self.line_end())
             }
         };
-        self.splice(self.value_range(entry), text);
+        self.values.push((self.value_range(entry), text));
     }
 
     /// Adds an entry after the last one.
@@ -349,5 +352,14 @@ mod tests {
         );
         assert_eq!(changed("l:\n- p: a", &[], &[(1, item("b"))]), "l:\n- p: a\n- p: b\n  m: 1");
         assert_eq!(changed("{l: []}", &[], &[(0, item("b"))]), "{l: [{p: b, m: 1}]}");
+    }
+
+    #[test]
+    fn the_items_of_a_last_key_stay_below_it_if_another_key_follows() {
+        let text = edited("z: 1\nl:", |editor, root| {
+            editor.change_items(root, "m", &[], &[(0, New::text("a"))]);
+            editor.change_items(root, "l", &[], &[(0, New::text("b"))]);
+        });
+        assert_eq!(text, "z: 1\nl:\n  - b\nm:\n  - a");
     }
 }
