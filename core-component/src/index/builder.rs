@@ -10,7 +10,7 @@ use crate::words::{Role, each_token};
 
 /// A document that is to be indexed.
 pub(crate) struct Document<'d> {
-    /// What names it in its collection.
+    /// Its name in its collection, such as its path.
     pub key: &'d str,
     /// Another one says that the document may have changed.
     pub stamp: &'d str,

@@ -82,7 +82,7 @@ pub(crate) struct Known {
     segment: usize,
     document: usize,
     pub facts: Facts,
-    /// That of what was read, see [`is_version`].
+    /// The number of the version that was read, see [`is_version`].
     pub version: i64,
 }
 
@@ -191,7 +191,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Those of some parts.
+/// The terms that are found in some parts.
 fn within<'f>(found: &'f [Found], parts: &std::ops::Range<u32>) -> &'f [Found] {
     let start = found.partition_point(|found| found.part < parts.start);
     let end = found.partition_point(|found| found.part < parts.end);
