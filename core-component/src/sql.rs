@@ -17,6 +17,7 @@ pub(crate) fn type_of(value: &Value) -> &'static str {
         Value::Integer(_) => "an integer",
         Value::Real(_) => "a real number",
         Value::Text(_) => "text",
+        Value::Blob(bytes) if std::str::from_utf8(bytes).is_err() => "bytes that are not UTF-8",
         Value::Blob(_) => "a blob",
     }
 }

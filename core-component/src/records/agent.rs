@@ -8,7 +8,9 @@ use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
 use super::settings::{RecordsFormat, RecordsSettings};
-use super::sqlite::{AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, prepare};
+use super::sqlite::{
+    AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, has_agent_of_same_case, prepare,
+};
 use super::store::{Purpose, Reader, Writer};
 use super::uri::changed_by;
 use crate::follow_up::FollowUp;
@@ -237,7 +239,7 @@ impl<'a> Agent<'a> {
     /// Whether the agent has rows with other records than its file, which hides them. It happens when
     /// another program creates the file after a conversion to SQLite.
     pub fn has_hidden_rows(&self) -> Result<bool, Error> {
-        if !self.has_file()? || !self.has_rows()? {
+        if !self.has_file()? || !self.has_rows_of_same_case()? {
             return Ok(false);
         }
         let Some(database) = self.database(false)? else { return Ok(false) };
@@ -285,7 +287,17 @@ impl<'a> Agent<'a> {
             Some(files) => files.check_case(self.name),
             None => Files::list(&*self.tree)?.check_case(self.name),
         };
-        checked.map_err(|error| error.for_caller(self.call.context))
+        let Err(error) = checked else { return Ok(()) };
+        // Another program may have created the file beside the agent's rows.
+        if self.has_rows_of_same_case()? {
+            return Ok(());
+        }
+        Err(error.for_caller(self.call.context))
+    }
+
+    fn has_rows_of_same_case(&self) -> Result<bool, Error> {
+        let database = self.database(false)?;
+        database.map_or(Ok(false), |database| has_agent_of_same_case(database, self.name))
     }
 
     /// The error of a call that a conversion overtook in every attempt.

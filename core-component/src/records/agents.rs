@@ -22,7 +22,7 @@ pub(super) fn complete(call: &Call<'_>, _partial: &Partial<'_>) -> Checked<Vec<S
 pub(super) fn names(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
     let files = Files::list(&*call.storage.open(&Place::named(LABEL))?)?;
     let mut names = files.agents();
-    names.extend(names_in_database(call)?);
+    names.extend(names_in_database(call)?.names);
     Ok(names)
 }
 
@@ -55,13 +55,42 @@ fn not_listed(error: &Error) -> String {
     format!("the agents with memories could not be listed: {}", error.message())
 }
 
+/// The agents of the database.
+#[derive(Default)]
+pub(super) struct AgentsInDatabase {
+    /// The names of those that have rows.
+    pub names: BTreeSet<String>,
+    /// The warning about names that no call can use, if there are any: another program wrote them.
+    pub warning: Option<String>,
+}
+
 /// The names of the agents that have rows.
-pub(super) fn names_in_database(call: &Call<'_>) -> Result<BTreeSet<String>, Error> {
+pub(super) fn names_in_database(call: &Call<'_>) -> Result<AgentsInDatabase, Error> {
     match call.storage.open_database(&Place::named(LABEL), DATABASE, Kind::Kept, false) {
-        Ok(database) => Ok(agent_names(&*database)?.into_iter().collect()),
-        Err(error) if error.code == ErrorCode::NotFound => Ok(BTreeSet::new()),
+        Ok(database) => {
+            let (names, unreadable) = agent_names(&*database)?;
+            let (valid, invalid): (Vec<_>, Vec<_>) =
+                names.into_iter().partition(|name| name_error(name).is_none());
+            let warning = invalid_names(&invalid, unreadable);
+            Ok(AgentsInDatabase { names: valid.into_iter().collect(), warning })
+        }
+        Err(error) if error.code == ErrorCode::NotFound => Ok(AgentsInDatabase::default()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The warning about agents whose names are invalid or not UTF-8. The names are not told: another
+/// program may have written any text.
+fn invalid_names(invalid: &[String], unreadable: usize) -> Option<String> {
+    let count = invalid.len() + unreadable;
+    let agents = match count {
+        0 => return None,
+        1 => "1 agent in `memories.db` has a name that is".to_owned(),
+        _ => format!("{count} agents in `memories.db` have names that are"),
+    };
+    Some(format!(
+        "{agents} not valid, so their memories cannot be reached: correct it in the table `agents`"
+    ))
 }
 
 /// The files of agents in the directory of records.
@@ -98,8 +127,11 @@ impl Files {
     }
 
     /// Fails if the name of an existing agent differs only in case: a file system that ignores case
-    /// could not hold the files of both.
+    /// could not hold the files of both. An agent with a file is no new one: another program made both.
     pub fn check_case(&self, agent: &str) -> Result<(), Error> {
+        if self.alike(agent).iter().any(|(name, _)| name == agent) {
+            return Ok(());
+        }
         let twin = self.alike(agent).iter().find(|(name, _)| name != agent);
         twin.map_or(Ok(()), |(twin, _)| Err(Error::case_twin(agent, twin)))
     }

@@ -1,7 +1,7 @@
 //! The memories, as entries of a search.
 
 use super::agent::Agent;
-use super::agents::{Files, names_in_database};
+use super::agents::{AgentsInDatabase, Files, names_in_database};
 use super::candidates::{Candidates, Near};
 use super::error::Error;
 use super::memory::Memory;
@@ -23,7 +23,13 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let (request, tool) = (entries.request, call.listed("records", "query_memories"));
     let mut names = files.agents();
     match names_in_database(call) {
-        Ok(more) => names.extend(more),
+        Ok(AgentsInDatabase { names: more, warning }) => {
+            names.extend(more);
+            // A caller that may use some agents only hears of no other.
+            if let Some(warning) = warning.filter(|_| call.context.agents.is_none()) {
+                entries.warn(warning);
+            }
+        }
         Err(error) => {
             let message = error.message();
             entries.warn(format!("records in `memories.db` were not searched: {message}"));

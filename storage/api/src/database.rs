@@ -13,7 +13,8 @@ pub enum Kind {
     Derived,
 }
 
-/// The value of a column or a parameter. NaN is stored as null.
+/// The value of a column or a parameter. NaN is stored as null. A text that is not UTF-8 is read as a
+/// blob, so that it makes no other row unreadable.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the names are SQL's")]
 pub enum Value {

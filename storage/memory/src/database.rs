@@ -337,7 +337,10 @@ fn value(value: ValueRef<'_>) -> Value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(value) => Value::Integer(value),
         ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(value) => Value::Text(String::from_utf8_lossy(value).into_owned()),
+        ValueRef::Text(value) => match std::str::from_utf8(value) {
+            Ok(text) => Value::Text(text.to_owned()),
+            Err(_) => Value::Blob(value.to_vec()),
+        },
         ValueRef::Blob(value) => Value::Blob(value.to_vec()),
     }
 }

@@ -136,11 +136,10 @@ fn values(row: &Row<'_>, width: usize, room: &mut usize) -> Result<Vec<Value>, S
             ValueRef::Real(value) => Value::Real(value),
             ValueRef::Text(text) => {
                 claim(room, text.len())?;
-                let text = std::str::from_utf8(text).map_err(|_| {
-                    let message = "a text in the database is not UTF-8: restore it from a backup";
-                    Error::new(ErrorCode::Corrupted, message)
-                })?;
-                Value::Text(text.to_owned())
+                match std::str::from_utf8(text) {
+                    Ok(text) => Value::Text(text.to_owned()),
+                    Err(_) => Value::Blob(text.to_owned()),
+                }
             }
             ValueRef::Blob(blob) => {
                 claim(room, blob.len())?;

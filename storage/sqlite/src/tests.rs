@@ -125,3 +125,12 @@ fn a_kept_database_is_synced_as_its_durability_says_and_a_derived_one_is_not() {
         assert_eq!(set, synchronous, "{durability:?} {kind:?}");
     }
 }
+
+#[test]
+fn a_text_that_is_not_utf_8_is_read_as_a_blob() {
+    let scene = Scene::with(Durability::Relaxed);
+    let database = scene.open(Kind::Kept, true).unwrap();
+    write(&database, "CREATE TABLE t AS SELECT CAST(x'41ff' AS TEXT) AS x UNION ALL SELECT 'a'");
+    let rows = database.query(&sql("SELECT x FROM t ORDER BY rowid"), 9).unwrap().rows;
+    assert_eq!(rows, [[Value::Blob(vec![0x41, 0xff])], [Value::Text("a".to_owned())]]);
+}

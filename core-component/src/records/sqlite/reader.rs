@@ -1,6 +1,8 @@
 //! Reading an agent's rows.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::ranked;
 use super::row::{COLUMNS, Row, timestamp};
@@ -26,17 +28,37 @@ pub(in crate::records) fn has_agent(database: &dyn Connection, agent: &str) -> R
     Ok(find_agent_or_tables(|statement| database.query(statement, 1), agent)?.is_some())
 }
 
+/// Whether the database has rows of an agent with exactly this name.
+pub(in crate::records) fn has_agent_of_same_case(
+    database: &dyn Connection,
+    agent: &str,
+) -> Result<bool, Error> {
+    let query = |statement: &Statement| database.query(statement, 1);
+    // The first comparison finds the row in the index, which ignores case.
+    let sql = "SELECT 1 FROM agents WHERE name = ?1 AND name = ?1 COLLATE BINARY";
+    Ok(has_tables(query)? && !query(&statement(sql, [text(agent)]))?.rows.is_empty())
+}
+
 /// The most memories that are looked at for terms that no index finds.
 const MAX_NEWEST: u32 = 20_000;
 
-/// The agents that have rows, in byte order.
-pub(in crate::records) fn agent_names(database: &dyn Connection) -> Result<Vec<String>, Error> {
+/// The most rows that are looked at for the most accessed memory. Those before it cannot be read.
+const MAX_MOST_ACCESSED: u32 = 10;
+
+/// The agents that have rows, in byte order, and the number of agents whose names are not UTF-8.
+pub(in crate::records) fn agent_names(
+    database: &dyn Connection,
+) -> Result<(Vec<String>, usize), Error> {
     let query = |statement: &Statement| database.query(statement, MAX_AGENTS);
     if !has_tables(query)? {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), 0));
     }
-    let rows = query(&statement("SELECT name FROM agents ORDER BY name", []))?.rows.into_iter();
-    rows.map(|mut row| into_text(row.swap_remove(0))).collect()
+    let rows = query(&statement("SELECT name FROM agents ORDER BY name", []))?.rows;
+    let count = rows.len();
+    let names = rows.into_iter().filter_map(|mut row| into_text(row.swap_remove(0)).ok());
+    let names: Vec<String> = names.collect();
+    let unreadable = count - names.len();
+    Ok((names, unreadable))
 }
 
 /// Like [`find_agent`], for a database that may have no tables.
@@ -82,17 +104,67 @@ pub(in crate::records) struct SqliteReader<'a> {
     view: &'a dyn Transaction,
     /// The agent's key; `None` if the database has no such agent.
     agent: Option<i64>,
+    unreadable: UnreadableRows,
+}
+
+/// The most rows that a warning names.
+const MAX_NAMED: usize = 3;
+
+/// The reasons why rows were left out, by their keys. Another program may have stored values that this
+/// one does not, and a text can be damaged.
+#[derive(Clone, Default)]
+pub(super) struct UnreadableRows(Rc<RefCell<BTreeMap<i64, String>>>);
+
+impl UnreadableRows {
+    /// The memory of a row. `None` if the row cannot be read.
+    fn memory(&self, row: Vec<Value>) -> Result<Option<Memory>, Error> {
+        let key = integer(&row[0])?;
+        Ok(match Row::read(row) {
+            Ok(row) => Some(row.memory),
+            Err(error) => {
+                self.0.borrow_mut().insert(key, error.message().to_owned());
+                None
+            }
+        })
+    }
+
+    /// The memories of the rows that can be read.
+    fn memories(&self, rows: Vec<Vec<Value>>) -> Result<Vec<Memory>, Error> {
+        rows.into_iter().filter_map(|row| self.memory(row).transpose()).collect()
+    }
+
+    /// The warning about the rows that were left out, if there are any.
+    pub fn warning(&self) -> Option<String> {
+        let rows = self.0.borrow();
+        let count = rows.len();
+        let (records, are) = match count {
+            0 => return None,
+            1 => ("1 record".to_owned(), "is"),
+            _ => (format!("{count} records"), "are"),
+        };
+        let named = rows.iter().take(MAX_NAMED);
+        let named = named.map(|(key, reason)| format!("row {key} of `memories`: {reason}"));
+        let mut named = named.collect::<Vec<_>>().join("; ");
+        if count > MAX_NAMED {
+            named += &format!("; and {} more", count - MAX_NAMED);
+        }
+        Some(format!("{records} of `memories.db` cannot be read and {are} left out: {named}"))
+    }
 }
 
 impl<'a> SqliteReader<'a> {
     pub fn of(view: &'a dyn Transaction, agent: &str) -> Result<Self, Error> {
         let agent = find_agent_or_tables(|statement| view.query(statement, 1), agent)?;
-        Ok(Self { view, agent: agent.map(|agent| agent.key) })
+        Ok(Self::with_key(view, agent.map(|agent| agent.key), UnreadableRows::default()))
     }
 
-    /// Takes the agent's key.
-    pub(super) fn with_key(view: &'a dyn Transaction, agent: Option<i64>) -> Self {
-        Self { view, agent }
+    /// Takes the agent's key, and the rows that were left out before.
+    pub(super) fn with_key(
+        view: &'a dyn Transaction,
+        agent: Option<i64>,
+        unreadable: UnreadableRows,
+    ) -> Self {
+        Self { view, agent, unreadable }
     }
 
     /// Whether the database has the agent.
@@ -177,8 +249,10 @@ impl Reader for SqliteReader<'_> {
                 row.map_or(Ok(0), |row| integer(&row[0]))? as u64
             }
         };
-        let memories = rows.into_iter().map(|row| Ok(Row::read(row)?.memory));
-        Ok(Page { memories: memories.collect::<Result<_, Error>>()?, total })
+        let count = rows.len();
+        let memories = self.unreadable.memories(rows)?;
+        let total = total.saturating_sub((count - memories.len()) as u64);
+        Ok(Page { memories, total })
     }
 
     fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
@@ -215,16 +289,23 @@ impl Reader for SqliteReader<'_> {
         }
         let sql = format!(
             "SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.archived = 0 \
-             ORDER BY m.access_count DESC, m.accessed_at DESC, m.id LIMIT 1"
+             ORDER BY m.access_count DESC, m.accessed_at DESC, m.id LIMIT {MAX_MOST_ACCESSED}"
         );
-        let most_accessed = query_one(self.view, statement(&sql, [Value::Integer(agent)]))?;
-        stats.most_accessed = most_accessed.map(Row::read).transpose()?.map(|row| row.memory);
+        let most_accessed = statement(&sql, [Value::Integer(agent)]);
+        for row in self.view.query(&most_accessed, MAX_MOST_ACCESSED)?.rows {
+            stats.most_accessed = self.unreadable.memory(row)?;
+            if stats.most_accessed.is_some() {
+                break;
+            }
+        }
         let sql = "SELECT tag, count(*) FROM memory_tags WHERE agent = ?1 AND archived = 0 \
                    GROUP BY tag ORDER BY 2 DESC, 1 LIMIT ?2";
         let tags = statement(sql, [Value::Integer(agent), count(TOP_TAGS as u64)]);
         for mut row in self.view.query(&tags, TOP_TAGS as u32)?.rows {
             let count = integer(&row[1])? as u64;
-            stats.top_tags.push((into_text(row.swap_remove(0))?, count));
+            if let Ok(tag) = into_text(row.swap_remove(0)) {
+                stats.top_tags.push((tag, count));
+            }
         }
         Ok(stats)
     }
@@ -262,7 +343,11 @@ impl Reader for SqliteReader<'_> {
         let since = Value::Integer(since.milliseconds());
         let parameters = [Value::Integer(agent), since, kind, count(limit.into())];
         let rows = self.view.query(&statement(&sql, parameters), limit)?.rows;
-        rows.into_iter().map(|row| Ok(Row::read(row)?.memory)).collect()
+        self.unreadable.memories(rows)
+    }
+
+    fn unreadable(&self) -> Option<String> {
+        self.unreadable.warning()
     }
 }
 

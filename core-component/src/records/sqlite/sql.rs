@@ -53,7 +53,7 @@ pub(super) fn unexpected(expected: &str, found: &Value) -> Error {
     let found = type_of(found);
     let message = format!(
         "`memories.db` holds {found} where {expected} is expected: another program changed it, \
-         restore it from a backup"
+         mend that row or restore the file from a backup"
     );
     Error::new(Code::CorruptedData, message)
 }

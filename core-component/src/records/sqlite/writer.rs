@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::indexing::{MOST, cost, delete_text, index_pending, make_pending};
-use super::reader::{SqliteReader, find_agent};
+use super::reader::{SqliteReader, UnreadableRows, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, optional_text, query_one, statement, text};
 use super::vectors::{Vectors, delete_vectors, drop_vectors, see_again};
@@ -33,6 +33,7 @@ pub(in crate::records) struct SqliteWriter<'a> {
     has_changed: bool,
     /// How much may still be indexed, as [`cost`] counts it.
     indexing: usize,
+    unreadable: UnreadableRows,
 }
 
 impl<'a> SqliteWriter<'a> {
@@ -46,7 +47,17 @@ impl<'a> SqliteWriter<'a> {
         let is_copy = found.as_ref().is_some_and(|agent| agent.copy_of.is_some());
         let agent = found.map(|agent| agent.key);
         let settings = RecordsSettings::of(context);
-        Ok(Self { transaction, name, agent, is_copy, settings, has_changed: false, indexing: MOST })
+        let unreadable = UnreadableRows::default();
+        Ok(Self {
+            transaction,
+            name,
+            agent,
+            is_copy,
+            settings,
+            has_changed: false,
+            indexing: MOST,
+            unreadable,
+        })
     }
 
     /// The agent's key, if its memories wait for the vectors of this model, which may be asked now.
@@ -62,7 +73,7 @@ impl<'a> SqliteWriter<'a> {
     }
 
     fn reader(&self) -> SqliteReader<'a> {
-        SqliteReader::with_key(self.transaction, self.agent)
+        SqliteReader::with_key(self.transaction, self.agent, self.unreadable.clone())
     }
 
     /// The agent's key. Inserts the agent if the database does not have it.
@@ -171,6 +182,10 @@ impl Reader for SqliteWriter<'_> {
 
     fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
         self.reader().existing_ids(ids)
+    }
+
+    fn unreadable(&self) -> Option<String> {
+        self.unreadable.warning()
     }
 
     fn unused(

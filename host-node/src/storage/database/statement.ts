@@ -46,9 +46,7 @@ export function query(
         }),
       )
     }
-    if (isSuspect && !areTextsUtf8(connection, statement, values, maxRows)) {
-      throw new StorageError('corrupted', 'a text in the database is not UTF-8: restore it from a backup')
-    }
+    if (isSuspect) restoreBytes(rows, connection, statement, values, maxRows)
     return { columns: statement.columns().map(({ name }) => name), rows, truncated }
   })
 }
@@ -110,19 +108,20 @@ function checkedStatement(
 const inserting = /^\s*(?:insert|replace)(?![a-z])/i
 
 /**
- * Whether all texts of a statement's rows are UTF-8. Node replaces invalid bytes by U+FFFD, which a valid text may have
- * too, so this reads the texts as blobs in a second query around the statement.
+ * Makes each text of a statement's rows that is not UTF-8 a blob of its bytes. Node replaces invalid bytes by U+FFFD,
+ * which a valid text may have too, so this reads the texts as blobs in a second query around the statement.
  *
  * A pragma, or a statement that changes rows and returns them, cannot be part of another query. Its texts count as
  * UTF-8.
  */
-function areTextsUtf8(
+function restoreBytes(
+  found: Value[][],
   connection: Connection,
   { sourceSQL }: StatementSync,
   values: SQLInputValue[],
   maxRows: number,
-): boolean {
-  return connection.authoriser.asHost(() => {
+): void {
+  connection.authoriser.asHost(() => {
     let bytes: StatementSync
     const inner = sourceSQL.replace(/;$/, '')
     try {
@@ -133,11 +132,17 @@ function areTextsUtf8(
         `WITH r (${names.join(', ')}) AS (${inner}\n) SELECT ${texts.join(', ')} FROM r LIMIT ${maxRows}`,
       )
     } catch {
-      return true
+      return
     }
     const rows = bytes.iterate(...values) as Iterable<unknown> as Iterable<(Uint8Array | null)[]>
-    for (const row of rows) if (!row.every((text) => text === null || isUtf8(text))) return false
-    return true
+    let index = 0
+    for (const row of rows) {
+      const restored = row.map((text): Value | undefined =>
+        text === null || isUtf8(text) ? undefined : { tag: 'blob', val: text },
+      )
+      found[index] = found[index]?.map((value, column) => restored[column] ?? value) ?? []
+      index += 1
+    }
   })
 }
 

@@ -2,6 +2,7 @@
 
 mod consistency;
 mod ranking;
+mod unreadable;
 mod vectors;
 
 use std::cell::Cell;
@@ -46,6 +47,20 @@ impl Host {
         let answer: Json = serde_json::from_str(outcome.expect(tool).json()).expect("JSON");
         assert_eq!(answer.get("error"), None, "{tool} {arguments}");
         answer
+    }
+
+    /// Searches what all agents have.
+    fn searched(&self, query: &str) -> Json {
+        let context = json!({
+            "settings": {"toolsets": ["records", "search"], "records": {"format": "sqlite"}},
+            "now": "2025-02-01T00:00:00.000Z",
+            "seed": 1,
+        });
+        let context: Context = serde_json::from_value(context).expect("a context");
+        self.storage.begin_call();
+        let arguments = json!({"query": query}).to_string();
+        let outcome = toolbox::call_tool(&self.storage, "search_memory", &arguments, &context);
+        serde_json::from_str(outcome.expect("search_memory").json()).expect("JSON")
     }
 
     fn add(&self, agent: &str, content: &str) -> Json {
