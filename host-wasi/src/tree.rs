@@ -7,7 +7,9 @@ use std::time::Duration;
 use agent_memory_storage::{
     Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Status, Tree, Writer,
 };
-use agent_memory_storage_files::{self as files, Durability, Layout, Lease, errno_error, owner};
+use agent_memory_storage_files::{
+    self as files, Durability, Layout, Lease, lock_directory_error, owner,
+};
 use rustix::io::Errno;
 
 /// The documents of one place.
@@ -30,7 +32,7 @@ impl Place {
         let layout = self.files.layout();
         let durable = self.files.durability() == Durability::Full;
         let directory = layout.create_lock_directory(durable).map_err(|errno| {
-            let error = errno_error(errno, &format!("lock `{}`", layout.location()));
+            let error = lock_directory_error(layout, errno);
             match errno {
                 Errno::ACCESS | Errno::PERM | Errno::ROFS => {
                     Error { code: ErrorCode::ReadOnly, ..error }

@@ -119,7 +119,7 @@ class LockFile {
     this.#path = path
     const before = lstatIfExists(path)
     if (before !== undefined && !before.isFile()) {
-      throw new StorageError('invalid-path', `\`${basename(path)}\` of the lock is not a file; move it away`)
+      throw new StorageError('invalid-path', `\`${path}\` is not a file, but the lock needs one there: move it away`)
     }
     const database = openFile(path, before !== undefined)
     try {
@@ -186,9 +186,25 @@ export function busyError(since: number): StorageError {
 
 /** Makes the directory of a place's lock. Adds a `.gitignore` if the directory can be part of a work tree. */
 export function makeLockDirectory(root: Root, durability: Durability): string {
-  const directory = makeDirectory(root, durability)
+  const directory = makeUnobstructed(root, durability)
   if (root.isHidden || (!root.isPrivate && basename(directory) === '.agent-memory')) ignoreInGit(directory, root)
   return directory
+}
+
+/** Makes the directory of a lock. An error names what is in the way by its path, as the native host does. */
+function makeUnobstructed(root: Root, durability: Durability): string {
+  try {
+    return makeDirectory(root, durability)
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.code !== 'invalid-path') throw error
+    const paths = root.segments.map((_, index) => join(root.anchor, ...root.segments.slice(0, index + 1)))
+    const obstacle = paths.find((path) => lstatIfExists(path)?.isDirectory() === false)
+    if (obstacle === undefined) throw error
+    throw new StorageError(
+      'invalid-path',
+      `\`${obstacle}\` is not a directory (a symbolic link is not followed), but a lock needs one there: move it away`,
+    )
+  }
 }
 
 function ignoreInGit(directory: string, { isPrivate = false }: Root): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -100,7 +100,19 @@ test('a symbolic link in place of the lock directory is refused', () => {
   symlinkSync('elsewhere', join(base, '.agent-memory'))
   const error = storageError(() => addRow(open(join(base, 'file.db'))))
   assert.equal(error.code, 'invalid-path')
-  assert.match(error.message, /`\.agent-memory` is a symbolic link/)
+  assert.ok(error.message.startsWith(`\`${join(base, '.agent-memory')}\` is not a directory`), error.message)
+})
+
+test('what is in the way of the lock is named by its path', () => {
+  const base = emptyDirectory()
+  const own = join(base, '.agent-memory')
+  writeFileSync(own, 'mine')
+  const refused = () => storageError(() => addRow(open(join(base, 'file.db')))).message
+  assert.ok(refused().startsWith(`\`${own}\` is not a directory`), refused())
+  rmSync(own)
+  mkdirSync(own)
+  writeFileSync(join(own, 'file.db'), 'mine')
+  assert.ok(refused().startsWith(`\`${join(own, 'file.db')}\` is not a directory`), refused())
 })
 
 test('a path that no file can have is refused, and so is a directory in place of the file', () => {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use agent_memory_storage::{Area, EntryKind, Error};
+use agent_memory_storage::{Area, EntryKind, Error, ErrorCode};
 use rustix::io::Errno;
 
 use super::base::Base;
@@ -209,6 +209,24 @@ impl Layout {
         }
         Ok(directory)
     }
+}
+
+/// The error of a lock directory that cannot be created. It names what is in the way by its path.
+pub fn lock_directory_error(layout: &Layout, errno: Errno) -> Error {
+    if !matches!(errno, Errno::NOTDIR | Errno::LOOP) {
+        return errno_error(errno, &format!("lock `{}`", layout.location()));
+    }
+    let lock = layout.lock_path();
+    let mut ways: Vec<&Path> = lock.ancestors().collect();
+    ways.reverse();
+    let is_obstacle = |path: &&Path| path.symlink_metadata().is_ok_and(|found| !found.is_dir());
+    let obstacle = ways.into_iter().find(is_obstacle).unwrap_or(lock).display();
+    let message = format!(
+        "`{obstacle}` is not a directory (a symbolic link is not followed), but the lock of `{}` \
+         needs one there: move it away",
+        layout.location()
+    );
+    Error::new(ErrorCode::InvalidPath, message)
 }
 
 /// A directory that need not exist, by its canonical path.

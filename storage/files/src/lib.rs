@@ -46,7 +46,7 @@ pub use directory::{Directory, Metadata};
 pub use durability::Durability;
 pub use error::{errno_error, io_error};
 pub use family::{Directories, FamilyBase};
-pub use layout::{BESIDE_DATABASE, Layout, OWN};
+pub use layout::{BESIDE_DATABASE, Layout, OWN, lock_directory_error};
 pub use lease::{LEASE, Lease, has_lease};
 pub use members::{Members, Registered};
 pub use repository::{Grant, Repository};

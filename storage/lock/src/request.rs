@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_memory_storage::{EntryKind, Error, ErrorCode};
-use agent_memory_storage_files::{Directory, Layout, errno_error, obstacle, owner};
+use agent_memory_storage_files::{Directory, Layout, errno_error, lock_directory_error, owner};
 use rustix::io::Errno;
 
 use super::lock_file::{IdleLocks, LockFile, cannot_write, connect, lock_error};
@@ -60,7 +60,7 @@ impl Request {
     pub fn open(layout: &Layout, idle: &Arc<IdleLocks>, durable: bool) -> Result<Self, Error> {
         let failed = |errno| match errno {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => cannot_write(errno_error(errno, "")),
-            errno => obstacle(errno, &[layout.lock().names.last().map_or("", String::as_str)]),
+            errno => lock_directory_error(layout, errno),
         };
         let directory = layout.create_lock_directory(durable).map_err(failed)?;
         owner::check_for_hosts(layout.lock_path(), layout.location())?;
@@ -142,7 +142,8 @@ fn open_file(
         return Err(Error::new(
             ErrorCode::InvalidPath,
             format!(
-                "something other than a file stands in place of the lock's `{file}`: remove it"
+                "`{}` is not a file, but the lock needs one there: move it away",
+                path.display()
             ),
         ));
     }
