@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::names::name_error;
+use crate::nearest::nearest;
 use crate::yaml::{self, Editor, New, Node};
 
 /// A registry with more values and keys than this is refused: about 10,000 stores.
@@ -184,11 +185,24 @@ fn stores<'a>(text: &str, root: Option<&'a Node>) -> Result<Vec<(&'a str, &'a No
     if root.entries().is_none() {
         return Err(invalid(text, root, "a registry is a mapping with the key `stores`"));
     }
-    let Some(stores) = root.get("stores") else { return Ok(Vec::new()) };
+    let Some(stores) = root.get("stores") else {
+        return misspelt(root).map_or(Ok(Vec::new()), |(key, value)| {
+            let key = key.escape_debug();
+            Err(invalid(text, value, &format!("the key `{key}` is not `stores`: rename it")))
+        });
+    };
     let entries =
         stores.entries().ok_or_else(|| invalid(text, stores, "`stores` maps names to stores"))?;
     let named = entries.iter().map(|entry| (entry.key.text().unwrap_or_default(), &entry.value));
     Ok(named.collect())
+}
+
+/// A key of the registry that stands for `stores`, with its value.
+fn misspelt(root: &Node) -> Option<(&str, &Node)> {
+    let known = ["stores".to_owned()];
+    let mut entries = root.entries().into_iter().flatten();
+    let is_meant = |key: &str| nearest(key, &known).is_some();
+    entries.find_map(|entry| Some((entry.key.text().filter(|key| is_meant(key))?, &entry.value)))
 }
 
 fn invalid(text: &str, at: &Node, message: &str) -> String {
@@ -233,6 +247,8 @@ mod tests {
         for (text, says) in [
             ("stores: [a]\n".to_owned(), "line 1 of the registry: `stores` maps names"),
             ("- a\n".to_owned(), "line 1 of the registry: a registry is a mapping"),
+            (format!("store:\n{}", store("a")), "the key `store` is not `stores`: rename it"),
+            (format!("Stores:\n{}", store("a")), "the key `Stores` is not `stores`: rename it"),
             ("stores:\n  a: &x\n    kind: filesystem\n".to_owned(), "anchors"),
             (
                 format!("stores:\n{}{}", store("a"), store("a")),

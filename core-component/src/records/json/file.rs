@@ -30,6 +30,8 @@ pub(in crate::records) struct JsonFile {
     pub(super) not_utf8: Vec<usize>,
     pub(super) members: Vec<Member>,
     arrays: [Option<Array>; 3],
+    /// The keys of other arrays of objects. They may be misspelt.
+    pub(super) other_arrays: Vec<String>,
     pub(super) metadata: Option<Vec<Member>>,
     /// The first and the second record with each id. It is built at the second search for an id: for
     /// one search, a look at every record is faster.
@@ -95,6 +97,7 @@ impl JsonFile {
             not_utf8: Vec::new(),
             members: Vec::new(),
             arrays: [None, None, None],
+            other_arrays: Vec::new(),
             metadata: None,
             id_index: OnceCell::new(),
             was_searched: Cell::new(false),
@@ -106,6 +109,7 @@ impl JsonFile {
     pub(super) fn scan(&mut self) -> Result<(), Flaw> {
         let mut arrays = [None, None, None];
         let mut metadata = None;
+        let mut other_arrays = Vec::new();
         let mut scanner = Scanner::of(&self.text);
         scanner.begin();
         self.members = scanner.object(|scanner, key| {
@@ -117,11 +121,17 @@ impl JsonFile {
                 metadata = Some(scanner.object(|scanner, _| scanner.value())?);
                 Ok(())
             } else {
-                scanner.value()
+                let start = scanner.position();
+                scanner.value()?;
+                if is_array_of_objects(&self.text[start..scanner.position()]) {
+                    other_arrays.push(key.into_owned());
+                }
+                Ok(())
             }
         })?;
         scanner.end()?;
         (self.arrays, self.metadata) = (arrays, metadata);
+        self.other_arrays = other_arrays;
         Ok(())
     }
 
@@ -395,6 +405,12 @@ pub(super) fn unused(
     memories.into_iter().filter(is_unused).take(limit as usize).collect()
 }
 
+/// Whether the text of a value is that of an array whose first item is an object.
+fn is_array_of_objects(text: &str) -> bool {
+    let items = text.strip_prefix('[');
+    items.is_some_and(|items| items.trim_start().starts_with('{'))
+}
+
 impl Reader for JsonFile {
     fn find(&self, id: &str) -> Result<Option<Memory>, Error> {
         self.index_of(id)?.map(|index| self.memory(index)).transpose()
@@ -405,7 +421,7 @@ impl Reader for JsonFile {
     }
 
     fn unreadable(&self) -> Option<String> {
-        self.unreadable_warning()
+        self.left_out_warning()
     }
 
     fn query(&self, query: &Query) -> Result<Page, Error> {

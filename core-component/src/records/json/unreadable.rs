@@ -4,16 +4,40 @@
 use super::file::{JsonFile, RecordIndex};
 use super::path::file_path;
 use super::record::RecordError;
+use crate::names::listed;
 use crate::records::error::Error;
 use crate::records::memory::Kind;
 
 /// The most records that a warning names.
 const MAX_NAMED: usize = 3;
 
-/// A longer id is not shown: another program may have written any text.
+/// The most characters of an id or a key that is shown.
 const MAX_ID: usize = 64;
 
 impl JsonFile {
+    /// The warning about all that reads leave out: records that cannot be read, and arrays with
+    /// another name.
+    pub(in crate::records) fn left_out_warning(&self) -> Option<String> {
+        let warnings = [self.unreadable_warning(), self.other_arrays_warning()];
+        let warnings: Vec<String> = warnings.into_iter().flatten().collect();
+        (!warnings.is_empty()).then(|| warnings.join("; "))
+    }
+
+    /// The warning about arrays that are read as fields of another program.
+    fn other_arrays_warning(&self) -> Option<String> {
+        let is_shown = |key: &&String| is_plain(key);
+        let keys: Vec<&String> = self.other_arrays.iter().filter(is_shown).collect();
+        let arrays = Kind::ALL.map(|kind| format!("`{}`", kind.array())).join(", ");
+        (!keys.is_empty()).then(|| {
+            format!(
+                "`{}` has objects in {}, which is not read: memories are in {arrays}; rename the \
+                 key if they are memories",
+                file_path(&self.agent),
+                listed(&keys, MAX_NAMED)
+            )
+        })
+    }
+
     /// The warning about the records that cannot be read, if there are any: how many they are, and
     /// the first with their place and what is wrong.
     pub(in crate::records) fn unreadable_warning(&self) -> Option<String> {
@@ -58,12 +82,14 @@ impl JsonFile {
             return format!("`{name}`: {message}");
         }
         let id = self.record(index).id(&self.text);
-        let is_plain = |id: &str| {
-            id.chars().count() <= MAX_ID && !id.contains(|c: char| c.is_control() || c == '`')
-        };
         match id.filter(|id| is_plain(id)) {
             Some(id) => format!("record `{id}`: {message}"),
             None => format!("record {} of `{name}`: {message}", index.1 + 1),
         }
     }
+}
+
+/// Whether a message can show an id or a key: another program may have written any text.
+fn is_plain(text: &str) -> bool {
+    text.chars().count() <= MAX_ID && !text.contains(|c: char| c.is_control() || c == '`')
 }

@@ -264,7 +264,7 @@ impl Reader for JsonWriter {
     }
 
     fn unreadable(&self) -> Option<String> {
-        self.file.unreadable_warning()
+        self.file.left_out_warning()
     }
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
