@@ -128,6 +128,16 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// The name of an entry that has no path, in a message: its section and its id.
+    fn name(&self) -> Option<String> {
+        let section = self.section.as_ref()?;
+        Some(match &self.id {
+            Some(EntryId::Number(id)) => format!("{section} {id}"),
+            Some(EntryId::Text(id)) => format!("{section} {id}"),
+            None => section.clone(),
+        })
+    }
+
     /// What the facts of its document say of an entry.
     pub fn of(facts: Facts, zone: &Zone, now: Timestamp) -> Self {
         let Facts { written, expires_at, importance, is_archived } = facts;
@@ -372,7 +382,8 @@ impl<'a> Entries<'a> {
             return;
         }
         let of_index = entry.unread.map(|unread| self.documents[unread.document].path.clone());
-        let Some(path) = of_index.or_else(|| entry.path.clone()) else { return };
+        let path = of_index.or_else(|| entry.path.clone()).or_else(|| entry.name());
+        let Some(path) = path else { return };
         let undated = Undated { owner: self.owners.len() - 1, path };
         if self.undated.last() != Some(&undated) {
             self.undated.push(undated);

@@ -92,3 +92,16 @@ mod tests {
         assert_eq!(cut_to_seconds(moment).to_string(), "2025-01-20T08:00:59.000Z");
     }
 }
+
+/// The warning about memories without a date that can be read, which dates leave out.
+pub(super) fn undated_warning(count: usize, one: &str, several: &str) -> Option<String> {
+    let (memories, them) = match count {
+        0 => return None,
+        1 => (format!("1 {one} has"), "it"),
+        _ => (format!("{count} {several} have"), "them"),
+    };
+    Some(format!(
+        "{memories} no date that can be read, so `from_date` and `to_date` leave {them} out: search \
+         without dates to find {them}"
+    ))
+}

@@ -6,7 +6,7 @@
 use super::agent::Agent;
 use super::agents::names;
 use super::error::Error;
-use super::memory::{Compost, Episode, Memory};
+use super::memory::{Compost, Episode, Memory, undated_warning};
 use super::sqlite::{Candidates, Near, Reader};
 use crate::ranking::{Match, cost};
 use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall};
@@ -77,6 +77,16 @@ impl Layers<'_, '_> {
             read: layers.read_at(archived_at, Some(true)),
             ..entry("compost", summary, archived_at)
         });
+        let request = self.entries.request;
+        if request.from.is_some() || request.to.is_some() {
+            let mut undated = self.reader.undated_episodes(None)?;
+            if request.include_archived {
+                undated += self.reader.undated_compost(None)?;
+            }
+            if let Some(warning) = undated_warning(undated, "episode", "episodes") {
+                self.entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
+            }
+        }
         for warning in self.reader.warnings() {
             self.entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
         }

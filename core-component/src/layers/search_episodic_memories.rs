@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::error::Error;
-use super::memory::{Compost, Counts, Episode, cut_to_seconds};
-use super::sqlite::Query;
+use super::memory::{Compost, Counts, Episode, cut_to_seconds, undated_warning};
+use super::sqlite::{Query, Reader};
 use crate::answer::cut_list;
 use crate::existing::{self, sentence};
 use crate::names::AgentName;
@@ -32,6 +32,10 @@ pub(super) struct Input {
     /// The last day or moment. Without an offset it is in the caller's time zone.
     #[schemars(length(min = 1, max = 40))]
     to_date: Option<String>,
+    /// To go on: `next` of the answer before.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1_000_000))]
+    from: u32,
     /// How many at most.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
@@ -53,11 +57,14 @@ pub(super) struct Output {
     /// With `include_compost`; `limit` holds for it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost: Option<Vec<Compost>>,
+    // For `from`, to read on; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u32>,
     // Where nothing was found, or too much for an answer: how to find more, and which agents there
     // are.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    // About rows that were left out.
+    // About rows that were left out, or that dates leave out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -81,35 +88,105 @@ impl Tool for SearchEpisodicMemories {
             words: input.keywords.as_deref().map(words),
             from: from.map(|from| from.first),
             to: to.map(|to| to.last),
-            limit: input.limit,
+            // One more tells whether there is a next page.
+            limit: input.from.saturating_add(input.limit).saturating_add(1),
         };
-        let (memories, compost, left_out, counts, other_days, warnings) = agent.read(|reader| {
-            let mut memories = reader.search_episodes(&query)?;
-            let mut compost =
-                input.include_compost.then(|| reader.search_compost(&query)).transpose()?;
-            let left_out = cut_list(&mut memories) + compost.as_mut().map_or(0, cut_list);
+        let page = Page { from: input.from, limit: input.limit };
+        let (memories, compost, cut, counts, other_days, warnings) = agent.read(|reader| {
+            let (memories, mut cut) = page.of(reader.search_episodes(&query)?);
+            let mut compost = None;
+            if input.include_compost {
+                let (summaries, cut_compost) = page.of(reader.search_compost(&query)?);
+                compost = Some(summaries);
+                cut.add(cut_compost);
+            }
             let found_nothing = memories.is_empty() && compost.iter().all(Vec::is_empty);
             let counts = if found_nothing { Some(reader.counts()?) } else { None };
             let other_days = match found_nothing && query.has_dates() {
                 true => days(zone, reader.search_episodes(&query.without_dates())?),
                 false => None,
             };
-            Ok((memories, compost, left_out, counts, other_days, reader.warnings()))
+            let mut warnings = reader.warnings();
+            if query.has_dates() {
+                warnings.extend(undated(reader, &query, input.include_compost)?);
+            }
+            Ok((memories, compost, cut, counts, other_days, warnings))
         })?;
         let note = match counts {
+            Some(_) if input.from > 0 => Some(format!(
+                "no matches from {} on: begin without `from`, and go on with `next`",
+                input.from
+            )),
             Some(counts) => {
                 let agents = agent.others()?;
                 Some(note(&query, input.include_compost, &counts, other_days, agents))
             }
-            None => (left_out > 0).then(|| {
-                format!(
-                    "the answer is long, so the {left_out} oldest matches are left out: call again \
-                     with a `to_date` before the last one"
-                )
-            }),
+            None => cut.note(),
         };
-        Ok(Output { count: memories.len(), memories, compost, note, warnings })
+        let Cut { next, .. } = cut;
+        Ok(Output { count: memories.len(), memories, compost, next, note, warnings })
     }
+}
+
+/// The matches that an answer shows.
+struct Page {
+    from: u32,
+    limit: u32,
+}
+
+impl Page {
+    /// The items of the page, as many as fit into an answer. `items` has one more than the page, if
+    /// there are more.
+    fn of<T: Serialize>(&self, items: Vec<T>) -> (Vec<T>, Cut) {
+        let mut items: Vec<T> = items.into_iter().skip(self.from as usize).collect();
+        let has_more = items.len() > self.limit as usize;
+        items.truncate(self.limit as usize);
+        let left_out = cut_list(&mut items);
+        let end = self.from.saturating_add(items.len() as u32);
+        (items, Cut { left_out, next: (has_more || left_out > 0).then_some(end) })
+    }
+}
+
+/// What a page does not show.
+struct Cut {
+    /// The matches of the page that did not fit into the answer.
+    left_out: usize,
+    /// The first match that was not shown. `None` if there is none.
+    next: Option<u32>,
+}
+
+impl Cut {
+    /// Adds that of the second list of an answer.
+    fn add(&mut self, other: Self) {
+        self.left_out += other.left_out;
+        self.next = [self.next, other.next].into_iter().flatten().min();
+    }
+
+    fn note(&self) -> Option<String> {
+        let Self { left_out, next } = self;
+        let next = next.filter(|_| *left_out > 0)?;
+        Some(format!(
+            "the answer is long, so the {left_out} oldest matches are left out: go on with `from` \
+             {next}"
+        ))
+    }
+}
+
+/// The warning about matches without a date, which a search between dates leaves out.
+fn undated(
+    reader: &Reader<'_>,
+    query: &Query,
+    include_compost: bool,
+) -> Result<Option<String>, Error> {
+    let words = query.words.as_deref();
+    if words.is_some_and(<[String]>::is_empty) {
+        return Ok(None);
+    }
+    let mut count = reader.undated_episodes(words)?;
+    if include_compost {
+        count += reader.undated_compost(words)?;
+    }
+    Ok(undated_warning(count, "match", "matches"))
 }
 
 /// The first and the last day of some episodes.

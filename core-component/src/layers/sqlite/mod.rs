@@ -8,6 +8,7 @@ mod row;
 mod schema;
 mod search;
 mod sql;
+mod undated;
 mod whole;
 mod writer;
 
