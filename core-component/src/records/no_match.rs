@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::query::Query;
 use super::store::{Reader, WithAnyTerm};
+use crate::names::listed;
 use crate::tool::Call;
 
 /// Memories with some of the words are counted up to this number.
@@ -12,32 +13,42 @@ const MAX_COUNT: u32 = 100;
 const MAX_WORDS: usize = 10;
 
 /// The memories that a query has missed.
-pub(super) enum Near {
-    /// The query has no words.
-    NoWords,
-    /// So many memories have some of the words, counted up to one more than [`MAX_COUNT`].
-    WithSomeWords(WithAnyTerm),
+pub(super) struct Near {
+    /// How many archived ones match.
+    archived: u64,
+    /// How many have some of the words, counted up to one more than [`MAX_COUNT`]. `None` if the query
+    /// has no words.
+    with_some_words: Option<WithAnyTerm>,
 }
 
-/// Counts the memories with some of the words, whatever the other filters.
+/// Counts the archived memories that match and, if there are none, those with some of the words,
+/// whatever the other filters.
 pub(super) fn near(reader: &dyn Reader, query: &Query) -> Result<Near, Error> {
-    if query.terms.is_empty() {
-        return Ok(Near::NoWords);
+    let mut archived = 0;
+    if !query.archived {
+        let all = Query { archived: true, limit: 1, offset: 0, ..query.clone() };
+        archived = reader.query(&all)?.total;
+    }
+    if query.terms.is_empty() || archived > 0 {
+        return Ok(Near { archived, with_some_words: None });
     }
     let words = query.terms.iter().take(MAX_WORDS).cloned().collect();
     let any = Query { terms: words, archived: query.archived, ..Query::recent(MAX_COUNT + 1) };
-    Ok(Near::WithSomeWords(reader.count_with_any_term(&any)?))
+    Ok(Near { archived, with_some_words: Some(reader.count_with_any_term(&any)?) })
 }
 
 /// Says how many memories have some of the words, what `there_are` says of the agents, and which tool
 /// finds other forms of the words.
 pub(super) fn note(call: &Call<'_>, agent: &str, near: &Near, there_are: Option<String>) -> String {
     let mut parts = vec![format!("no memory of agent `{agent}` matches")];
-    if let Near::WithSomeWords(with) = near {
-        parts.push(with_some_words(*with));
+    match near.archived {
+        0 => {}
+        1 => parts.push("1 archived memory does: `archived` shows it".to_owned()),
+        archived => parts.push(format!("{archived} archived ones do: `archived` shows them")),
     }
+    parts.extend(near.with_some_words.map(with_some_words));
     parts.extend(there_are);
-    if matches!(near, Near::WithSomeWords(_)) && call.has_tool("search_memory") {
+    if near.with_some_words.is_some() && call.has_tool("search_memory") {
         let tool = call.listed("search", "search_memory");
         parts.push(format!("`{tool}` finds other forms of words, too"));
     }
@@ -56,4 +67,52 @@ fn with_some_words(WithAnyTerm { count, of_newest }: WithAnyTerm) -> String {
             format!("of the newest {newest}, {count} have some of the words")
         }
     }
+}
+
+/// The note of a page that begins behind the last match.
+pub(super) fn past_the_end(offset: u64, total: u64) -> String {
+    let matches = if total == 1 { "match" } else { "matches" };
+    format!("`offset` {offset} is behind the last of {total} {matches}: begin with 0")
+}
+
+/// The ids that no memory has, each with the id in lower case if a memory has that.
+pub(super) fn unknown_ids(
+    reader: &dyn Reader,
+    ids: &[String],
+) -> Result<Vec<(String, Option<String>)>, Error> {
+    let mut unknown = Vec::new();
+    for id in ids {
+        if reader.has_id(id)? {
+            continue;
+        }
+        let lower = id.trim().to_ascii_lowercase();
+        let is_meant = reader.has_id(&lower)?;
+        unknown.push((id.clone(), is_meant.then_some(lower)));
+    }
+    Ok(unknown)
+}
+
+/// The most ids that a warning names.
+const MAX_NAMED: usize = 5;
+
+/// The most characters of an id that a warning shows.
+const MAX_ID: usize = 64;
+
+pub(super) fn unknown_ids_warning(
+    agent: &str,
+    unknown: &[(String, Option<String>)],
+) -> Option<String> {
+    let shown =
+        |id: &String| id.chars().take(MAX_ID).collect::<String>().escape_debug().to_string();
+    let ids: Vec<String> = unknown.iter().map(|(id, _)| shown(id)).collect();
+    let mut warning = match ids.len() {
+        0 => return None,
+        1 => format!("no memory of agent `{agent}` has the id `{}`", ids[0]),
+        _ => format!("no memories of agent `{agent}` have the ids {}", listed(&ids, MAX_NAMED)),
+    };
+    let meant: Vec<&String> = unknown.iter().filter_map(|(_, meant)| meant.as_ref()).collect();
+    if !meant.is_empty() {
+        warning += &format!("; did you mean {}?", listed(&meant, MAX_NAMED));
+    }
+    Some(warning)
 }

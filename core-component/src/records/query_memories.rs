@@ -114,13 +114,16 @@ impl Tool for QueryMemories {
             counts_all: true,
         };
         let agent = Agent::open(call, &input.agent_id)?;
-        let (mut page, near, unreadable) = agent.read(|reader| {
+        let (mut page, near, unknown, unreadable) = agent.read(|reader| {
             let page = reader.query(&query)?;
             let near = (page.total == 0).then(|| no_match::near(reader, &query));
-            Ok((page, near.transpose()?, reader.unreadable()))
+            let unknown = no_match::unknown_ids(reader, &query.ids)?;
+            Ok((page, near.transpose()?, unknown, reader.unreadable()))
         })?;
-        let mut note = None;
+        let mut note = (page.memories.is_empty() && page.total > 0)
+            .then(|| no_match::past_the_end(offset, page.total));
         let mut warnings: Vec<String> = unreadable.into_iter().collect();
+        warnings.extend(no_match::unknown_ids_warning(agent.name, &unknown));
         if let Some(near) = near {
             let there_are = agents::there_are(call, agent.name, &mut warnings);
             note = Some(no_match::note(call, agent.name, &near, there_are));

@@ -123,7 +123,11 @@ pub(super) fn output(
         description: found.indexed.description,
     };
     let is_empty = list.memories.is_empty() && list.contents.subcategories.is_empty();
-    let note = if is_empty { store.empty_note(category)? } else { None };
+    let note = match (is_empty, list.expired) {
+        (false, _) => None,
+        (true, 0) => store.empty_note(category)?,
+        (true, expired) => Some(store.expired_note(category, expired)),
+    };
     let mut memories: Vec<_> = list.memories.into_iter().map(listed).collect();
     let mut subcategories: Vec<_> =
         list.contents.subcategories.into_iter().map(subcategory).collect();

@@ -370,7 +370,12 @@ fn texts(front: &FrontMatter<'_>, key: &str) -> Result<Vec<String>, YamlError> {
             message: format!("`{key}` is no list of texts"),
         })
     };
-    items.iter().map(text).collect()
+    items.iter().filter(|item| !is_blank(item)).map(text).collect()
+}
+
+/// Whether an item of a list has nothing in it, as after `- ` or between two commas.
+fn is_blank(item: &Node) -> bool {
+    item.is_null() || item.text().is_some_and(|text| text.trim().is_empty())
 }
 
 #[cfg(test)]

@@ -226,6 +226,8 @@ pub(super) fn move_memory(
 pub(super) struct List {
     pub memories: Vec<(Found, Metadata)>,
     pub contents: Contents,
+    /// How many memories were left out since they have expired.
+    pub expired: usize,
     /// Whether there are memories after the page.
     pub has_more: bool,
 }
@@ -247,6 +249,7 @@ pub(super) fn list_memories(
     let after = cursor.map(item).transpose()?;
     let mut contents = existing_contents(store, category, recursive)?;
     if let Some(after) = after {
+        let is_there = check_cursor(&after, &contents, category, recursive)?;
         // The first page has the warnings.
         contents.warnings.clear();
         match after.slug {
@@ -257,13 +260,19 @@ pub(super) fn list_memories(
                 contents.memories.retain(|found| found.path > after);
             }
         }
+        // The item of a cursor may be deleted before the next page is asked for.
+        if !is_there && contents.memories.is_empty() && contents.subcategories.is_empty() {
+            return Err(Error::invalid_cursor(cursor.unwrap_or_default()));
+        }
     }
-    let mut list = List { memories: Vec::new(), contents: Contents::default(), has_more: false };
+    let mut list =
+        List { memories: Vec::new(), contents: Contents::default(), expired: 0, has_more: false };
     for found in std::mem::take(&mut contents.memories) {
         // The file may be gone since the index was written.
         let warnings = &mut contents.warnings;
         let Some(metadata) = metadata(store, &found.path, warnings)? else { continue };
         if !include_expired && metadata.is_expired(now(store)) {
+            list.expired += 1;
             continue;
         }
         if list.memories.len() == limit {
@@ -275,6 +284,41 @@ pub(super) fn list_memories(
     contents.warnings = shortened(contents.warnings);
     list.contents = contents;
     Ok(list)
+}
+
+/// Checks that the item of a cursor can be in the list. Returns whether it is there now.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` for an item of another category.
+fn check_cursor(
+    item: &Item,
+    contents: &Contents,
+    category: &CategoryPath,
+    recursive: bool,
+) -> Result<bool, Error> {
+    let parent = match &item.slug {
+        Some(_) => Some(item.category.clone()),
+        None => item.category.parent(),
+    };
+    let is_in_list = parent.is_some_and(|parent| {
+        parent == *category || (recursive && parent.as_str().starts_with(&below(category)))
+    });
+    if !is_in_list {
+        return Err(Error::invalid_cursor(&item.cursor()));
+    }
+    Ok(match &item.slug {
+        Some(slug) => {
+            let path = item.category.memory(slug);
+            contents.memories.iter().any(|found| found.path == path)
+        }
+        None => contents.subcategories.iter().any(|found| found.path == item.category),
+    })
+}
+
+/// The beginning of the paths of the categories below a category.
+fn below(category: &CategoryPath) -> String {
+    if category.is_root() { String::new() } else { format!("{category}/") }
 }
 
 /// A memory with its content.

@@ -34,6 +34,8 @@ pub(super) struct Directory {
     pub subcategories: BTreeSet<String>,
     /// Markdown files whose names are no slugs.
     pub others: Vec<String>,
+    /// Directories whose names are no segments, each with a slash.
+    pub other_directories: Vec<String>,
     /// The entries of the directory that have the name of a memory's file or of a subcategory, and
     /// are neither.
     pub misplaced: Vec<Misplaced>,
@@ -133,12 +135,28 @@ impl<'a> Store<'a> {
 
     /// The note of a list without anything in it.
     pub fn empty_note(&self, category: &CategoryPath) -> Result<Option<String>, Error> {
+        let place = self.place(category);
+        Ok(self.others()?.map(|others| format!("nothing is in {place}; {others}")))
+    }
+
+    /// The note of a list that leaves out expired memories and has nothing else.
+    pub fn expired_note(&self, category: &CategoryPath, expired: usize) -> String {
+        let place = self.place(category);
+        match expired {
+            1 => format!("only an expired memory is in {place}: pass `include_expired` to list it"),
+            _ => format!(
+                "only expired memories are in {place}: pass `include_expired` to list {expired}"
+            ),
+        }
+    }
+
+    /// A category in words.
+    fn place(&self, category: &CategoryPath) -> String {
         let name = self.name;
-        let place = match category.is_root() {
+        match category.is_root() {
             true => format!("store `{name}`"),
             false => format!("category `{category}` of store `{name}`"),
-        };
-        Ok(self.others()?.map(|others| format!("nothing is in {place}; {others}")))
+        }
     }
 
     /// The error with the other stores, in which the memory or category may be. They are beside the
@@ -234,6 +252,10 @@ impl<'a> Store<'a> {
                 }
                 (EntryKind::Directory, Some(_)) => {
                     directory.misplaced.push(Misplaced { name, what: DIRECTORY });
+                }
+                // Other programs keep their own things in hidden directories.
+                (EntryKind::Directory, None) if !name.starts_with('.') => {
+                    directory.other_directories.push(format!("{name}/"));
                 }
                 (EntryKind::Other, slug) if slug.is_some() || is_segment => {
                     directory.misplaced.push(Misplaced { name, what: LINK });

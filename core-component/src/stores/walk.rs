@@ -7,6 +7,7 @@ use super::index::{Index, IndexedCategory, IndexedMemory, indexed};
 use super::memory::Metadata;
 use super::path::{CategoryPath, MemoryPath};
 use super::store::{Directory, Misplaced, ReadError, Store, usable};
+use crate::names::listed;
 use crate::storage::Status;
 
 /// How many warnings about single files an answer has.
@@ -209,6 +210,7 @@ pub(super) struct Files {
 /// with a warning.
 pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
     let mut found = Files::default();
+    let mut unnamed = Vec::new();
     let mut open = vec![CategoryPath::ROOT];
     while let Some(category) = open.pop() {
         let listed = store.directory(&category).map_err(ReadError::from);
@@ -227,10 +229,32 @@ pub(super) fn files(store: &Store<'_>) -> Result<Files, Error> {
         found.files.extend(memories.map(|(slug, status)| (category.memory(&slug), status)));
         let misplaced = directory.misplaced.iter();
         found.warnings.extend(misplaced.map(|entry| entry.warning(&category, "searched")));
+        let others = directory.others.iter().chain(&directory.other_directories);
+        unnamed.extend(others.map(|name| category.child(name).to_string()));
     }
+    found.warnings.extend(unnamed_warning(unnamed));
     // In the order of categories, as maintenance has them.
     found.files.sort_by_cached_key(|(path, _)| (path.category(), path.slug().to_owned()));
     Ok(found)
+}
+
+/// The most files and directories with other names that a warning names.
+const MAX_UNNAMED: usize = 5;
+
+/// The warning about files and directories whose names are no segments of a path.
+fn unnamed_warning(mut names: Vec<String>) -> Option<String> {
+    names.sort();
+    let (have, was, them) = match names.len() {
+        0 => return None,
+        1 => ("has a name", "was", "it"),
+        _ => ("have names", "were", "them"),
+    };
+    let names: Vec<String> = names.iter().map(|name| name.escape_debug().to_string()).collect();
+    Some(format!(
+        "{} {have} that no memory can have, and {was} not searched: rename {them} to lower-case \
+         letters, digits and `-`",
+        listed(&names, MAX_UNNAMED)
+    ))
 }
 
 fn directories(store: &Store<'_>) -> Result<BTreeMap<CategoryPath, Directory>, Error> {
