@@ -363,9 +363,17 @@ fn output(
         Hit { owner, id, path, section, date, passage, read }
     });
     let hits = hits.collect();
-    let searched = owners.into_iter().map(|(owner, entries)| Searched { owner, entries });
-    Ok(Output { hits, searched: searched.collect(), note, warnings })
+    let more = owners.len().saturating_sub(MAX_SEARCHED);
+    if more > 0 {
+        warnings.push(format!("`searched` leaves out {more} more that were searched"));
+    }
+    let searched = owners.into_iter().take(MAX_SEARCHED);
+    let searched = searched.map(|(owner, entries)| Searched { owner, entries }).collect();
+    Ok(Output { hits, searched, note, warnings })
 }
+
+/// The most owners that an answer lists as searched.
+const MAX_SEARCHED: usize = 100;
 
 /// Keeps the first warnings and counts the others.
 fn bound_warnings(warnings: &mut Vec<String>) {

@@ -1,6 +1,7 @@
 //! The `repo_root` argument of a call.
 
 use super::error::{Code, Error, listed};
+use crate::storage::Place;
 use crate::tool::Call;
 
 /// The rules for `repo_root`, in words.
@@ -12,7 +13,12 @@ pub(super) const ROOT_ACCEPTED: &str = "the absolute path of the repository's to
 ///
 /// `InvalidInput` if none or several are granted.
 pub(super) fn default_root(call: &Call<'_>) -> Result<String, Error> {
-    let granted = call.storage.list_repositories()?;
+    let mut granted = call.storage.list_repositories()?;
+    if granted.len() > 1 {
+        let is_usable = |root: &String| call.storage.open(&Place::repository(root)).is_ok();
+        let usable: Vec<String> = granted.iter().filter(|root| is_usable(root)).cloned().collect();
+        granted = if usable.is_empty() { granted } else { usable };
+    }
     let (what, accepted) = match &granted[..] {
         [only] => return Ok(only.clone()),
         [] => {

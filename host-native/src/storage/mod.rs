@@ -332,8 +332,8 @@ impl Storage {
     }
 
     /// The names of the granted places of a kind, in byte order. Repositories are the granted
-    /// directories that have a `.git` and can be opened: one without it may hold several
-    /// repositories. A label has one place, with an empty name.
+    /// directories that have a `.git`: one without it may hold several repositories. Those that
+    /// cannot be opened are among them: opening one tells why. A label has one place, with an empty name.
     ///
     /// `more_roots` are granted for this call only.
     ///
@@ -356,7 +356,6 @@ impl Storage {
             .iter()
             .filter(|grant| grant.path().join(".git").symlink_metadata().is_ok())
             .filter_map(|grant| grant.path().to_str())
-            .filter(|name| Repository::resolve(name, &grants).is_ok())
             .map(str::to_owned)
             .collect();
         names.sort();

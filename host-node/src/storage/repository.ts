@@ -32,13 +32,13 @@ export function findRepository(name: string, grants: readonly string[]): Granted
 }
 
 /**
- * The granted directories that have a `.git` and can be opened, in byte order. One without it may hold several
- * repositories.
+ * The granted directories that have a `.git`, in byte order. One without it may hold several repositories. Those that
+ * cannot be opened are among them: opening one tells why.
  */
 export function listRepositories(grants: readonly string[]): string[] {
   const isRepository = (name: string) => {
     try {
-      return lstatSync(join(name, '.git'), { throwIfNoEntry: false }) !== undefined && !!findRepository(name, grants)
+      return lstatSync(join(name, '.git'), { throwIfNoEntry: false }) !== undefined
     } catch {
       return false
     }
