@@ -25,6 +25,7 @@ impl Span {
             return Ok(Self { first: zone.start_of(date), last: zone.end_of(date) });
         }
         let moment = Timestamp::parse_in(trimmed, |local| zone.instant_of(local));
+        let moment = moment.filter(|_| !has_impossible_offset(trimmed));
         moment.map(|moment| Self { first: moment, last: moment }).ok_or_else(|| {
             let message = format!(
                 "`{field}` `{}` is no date and no timestamp: write `2025-01-31` or \
@@ -52,6 +53,16 @@ impl Span {
         }
         Ok(())
     }
+}
+
+/// Whether the offset of a timestamp is a day or more: RFC 3339 ends with 23:59.
+fn has_impossible_offset(timestamp: &str) -> bool {
+    let without_zone = timestamp.split('[').next().unwrap_or_default();
+    // The date before has signs, too.
+    let time = without_zone.get("2025-01-31".len()..).unwrap_or_default();
+    let offset = time.rsplit_once(['+', '-']).and_then(|(_, offset)| offset.get(..2));
+    let hours = offset.and_then(|hours| hours.parse::<u32>().ok());
+    hours.is_some_and(|hours| hours > 23)
 }
 
 #[cfg(test)]
@@ -175,7 +186,16 @@ mod tests {
 
     #[test]
     fn every_other_text_is_refused() {
-        for text in ["", "yesterday", "2026-02-30", "20260101", "2026-01-01T10:00[Asia/Tokyo]"] {
+        for text in [
+            "",
+            "yesterday",
+            "2026-02-30",
+            "20260101",
+            "2026-01-01T10:00[Asia/Tokyo]",
+            "2026-01-01T10:00:00+24:00",
+            "2026-01-01T10:00:00-25:00",
+            "2026-01-01 10:00+2400",
+        ] {
             assert!(Span::read(&Zone::default(), text, "from_date").is_err(), "{text}");
         }
     }

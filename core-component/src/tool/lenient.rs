@@ -13,7 +13,8 @@ use super::schema::CLEARED_BY_NULL;
 /// - the JSON text of an array or object becomes that array or object;
 /// - the text of an integer, and a number without a fraction (JSON Schema 2020-12, validation, 6.1.1),
 ///   become the integer;
-/// - the text of a boolean, in any case, becomes the boolean.
+/// - the text of a boolean, in any case, becomes the boolean;
+/// - a date loses the space around it.
 ///
 /// A text field keeps every text: its value is never taken for something else.
 pub(super) fn rewrite(schema: &Map<String, Value>, object: &mut Map<String, Value>) {
@@ -52,6 +53,10 @@ fn rewrite_value(schema: &Map<String, Value>, value: &mut Value) {
         }
         ("integer", number) => integer(number),
         ("boolean", Value::String(text)) => boolean(text.trim()),
+        // The only format is `date`.
+        ("string", Value::String(text)) if schema.contains_key("format") => {
+            Some(text.trim().into())
+        }
         _ => None,
     };
     if let Some(meant) = meant {
@@ -129,8 +134,10 @@ mod tests {
     #[test]
     fn the_text_of_a_value_is_the_value_but_a_text_stays_a_text() {
         let texts = json!({"name": "5", "text": "[1]", "count": " 5.0", "all": "True",
+            "day": " 2025-01-20\n",
             "tags": "[\"a\"]", "files": "[{\"size\": \"7\", \"path\": null}]"});
         let expected = json!({"name": "5", "text": "[1]", "count": 5, "all": true, "tags": ["a"],
+            "day": "2025-01-20",
             "files": [{"size": 7}]});
         assert_eq!(rewritten(&schema(), texts), expected);
         let unclear = json!({"count": "5 or 6", "all": "yes", "tags": "a, b", "files": "{}"});

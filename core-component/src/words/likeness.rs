@@ -5,7 +5,7 @@ use icu_normalizer::DecomposingNormalizerBorrowed;
 use super::fold::fold;
 
 /// The letters and digits of a name, without what people vary: case, spaces, accents, punctuation, a
-/// number at the beginning such as `1.`, and the form in Unicode (NFC, NFD, full width). Two names
+/// number at the beginning such as `1.`, `II.` or `b)`, and the form in Unicode (NFC, NFD, full width). Two names
 /// with the same key differ in nothing else. `+` and `#` after a letter stay, and a dot between
 /// digits: `C++` is not `C`, and `1.1` is not `11`.
 pub(crate) fn likeness_key(name: &str) -> String {
@@ -46,13 +46,30 @@ fn is_sign(c: char) -> bool {
     !c.is_alphanumeric()
 }
 
-/// A text without a number of a list at its beginning, such as `1. ` or `2) `.
+/// A text in lower case without a number of a list at its beginning, such as `1. `, `2) `, `ii. ` or
+/// `b) `.
 fn without_number(text: &str) -> &str {
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    match rest.strip_prefix(['.', ')', ':']) {
-        Some(after) if rest.len() < text.len() && after.starts_with(char::is_whitespace) => after,
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    let number = &text[..text.len() - rest.len()];
+    let signs: &[char] = match number {
+        "" => &[],
+        _ if number.bytes().all(|c| c.is_ascii_digit()) => &['.', ')', ':'],
+        _ if is_letter_or_roman(number) => &['.', ')'],
+        _ => &[],
+    };
+    match rest.strip_prefix(signs) {
+        Some(after) if after.starts_with(char::is_whitespace) => after,
         _ => text,
     }
+}
+
+/// Whether it is one letter, or a Roman number up to 39. Larger ones can be words, such as `mix`.
+fn is_letter_or_roman(number: &str) -> bool {
+    let ones = number.trim_start_matches('x');
+    let tens = number.len() - ones.len();
+    let is_roman = tens <= 3
+        && matches!(ones, "" | "i" | "ii" | "iii" | "iv" | "v" | "vi" | "vii" | "viii" | "ix");
+    is_roman || matches!(number.as_bytes(), [b'a'..=b'z'])
 }
 
 #[cfg(test)]
@@ -67,6 +84,10 @@ mod tests {
             "key-knowledge",
             "1. Key Knowledge",
             "2) KeyKnowledge",
+            "II. Key Knowledge",
+            "xiv) key knowledge",
+            "b) Key Knowledge",
+            "(B) Key Knowledge",
             "## Key Knowledge",
             "Key\u{a0}Knowledge",
             "Ｋｅｙ Knowledge",
@@ -94,6 +115,10 @@ mod tests {
             ("1.5 Release", "2.5 Release"),
             ("★", "☆"),
             ("Plan", "Plans"),
+            ("Mix. Plan", "Plan"),
+            ("C: Plan", "Plan"),
+            ("IIII. Plan", "Plan"),
+            ("X.Y", "Y"),
         ] {
             assert_ne!(likeness_key(one), likeness_key(other), "{one}");
         }
