@@ -40,6 +40,26 @@ fn calls_that_are_sent_together_are_numbered_in_their_order() {
 }
 
 #[test]
+fn a_request_with_the_id_of_one_in_progress_is_refused_and_both_are_answered() {
+    let repository = Repository::new();
+    let mut client = Client::start(&repository, ProtocolVersion::Initialized);
+    let arguments = repository.arguments(json!({}));
+    let call = json!({"name": "start_session", "arguments": arguments});
+    let request =
+        json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": call}).to_string();
+    // In one write: the first request is not answered before the second is read.
+    client.send_text(&format!("{request}\n{request}\n"));
+    let answers = [client.receive(), client.receive()];
+    assert!(answers.iter().all(|answer| answer["id"] == 77), "{answers:?}");
+    let refused = answers.iter().filter(|answer| answer["error"]["code"] == -32600);
+    assert_eq!(refused.count(), 1, "{answers:?}");
+    let done = answers.iter().filter(|answer| answer["result"]["isError"] == false);
+    assert_eq!(done.count(), 1, "{answers:?}");
+    let (rest, status) = client.end();
+    assert!(rest.is_empty() && status.success(), "{rest:?} {status}");
+}
+
+#[test]
 fn calls_in_progress_at_the_end_of_input_are_answered() {
     for version in PROTOCOL_VERSIONS {
         let repository = Repository::new();

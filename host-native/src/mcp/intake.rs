@@ -25,6 +25,9 @@ pub(super) struct Intake<T> {
     memory: AgentMemory,
     end: CancellationToken,
     unanswered: Arc<watch::Sender<HashSet<RequestId>>>,
+    /// The ids of requests whose answers have not come yet. A client may use an id again as soon as it
+    /// reads the answer, which may be before `send` ends.
+    running: HashSet<RequestId>,
     begun: bool,
 }
 
@@ -40,7 +43,14 @@ pub(super) fn arrival(request: &Extensions) -> Option<Arrival> {
 
 impl<T> Intake<T> {
     pub(super) fn new(transport: T, memory: AgentMemory, end: CancellationToken) -> Self {
-        Intake { transport, memory, end, unanswered: Arc::default(), begun: false }
+        Intake {
+            transport,
+            memory,
+            end,
+            unanswered: Arc::default(),
+            running: HashSet::new(),
+            begun: false,
+        }
     }
 
     /// Notes the requests that a message begins or ends.
@@ -48,6 +58,9 @@ impl<T> Intake<T> {
         match message {
             ClientJsonRpcMessage::Request(message) => {
                 let id = message.id.clone();
+                if !self.running.insert(id.clone()) {
+                    return Admission::Repeated;
+                }
                 self.unanswered.send_if_modified(|ids| ids.insert(id));
                 if !self.begun && !is_opening(&message.request) {
                     return Admission::Refused(not_initialized(message.request.method()));
@@ -65,6 +78,7 @@ impl<T> Intake<T> {
                     && let Some(id) = &cancelled.params.request_id
                 {
                     // A request that is cancelled gets no answer.
+                    self.running.remove(id);
                     self.unanswered.send_if_modified(|ids| ids.remove(id));
                 }
                 self.admit_in_session()
@@ -87,6 +101,8 @@ enum Admission {
     Ignored,
     /// The client gets this error.
     Refused(ErrorData),
+    /// A request with the id of one that is not answered yet. The client gets an error.
+    Repeated,
 }
 
 /// Whether `rmcp` answers a request that comes before a session in the words of its protocol version.
@@ -124,6 +140,9 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Intake<T> {
             ServerJsonRpcMessage::Error(error) => error.id.clone(),
             _ => None,
         };
+        if let Some(id) = &answered {
+            self.running.remove(id);
+        }
         let sent = self.transport.send(message);
         let unanswered = self.unanswered.clone();
         let end = self.end.clone();
@@ -159,6 +178,15 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Intake<T> {
                 Admission::Admitted => return Some(message),
                 Admission::Ignored => {
                     tracing::debug!("ignored a message that came before the session began");
+                }
+                Admission::Repeated => {
+                    let ClientJsonRpcMessage::Request(request) = message else { continue };
+                    let message = "the `id` is that of a request that is not answered yet, so this \
+                                   request was not executed: give each request an id of its own";
+                    let error = ErrorData::invalid_request(message, None);
+                    let refused = ServerJsonRpcMessage::error(error, Some(request.id));
+                    // Not by `self.send`: the first request stays unanswered.
+                    tokio::spawn(self.transport.send(refused));
                 }
                 Admission::Refused(error) => {
                     let ClientJsonRpcMessage::Request(request) = message else { continue };

@@ -125,7 +125,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
 /// Reads one message. A malformed one gives the error to answer with, or none for a notification.
 fn message(line: &[u8]) -> Read {
     if line.len() > LONGEST {
-        let message = format!("the message is longer than {LONGEST} bytes");
+        let message = format!("the message is longer than {LONGEST} bytes: send less at once");
         return Err(Some(error(ErrorData::invalid_request(message, None), None)));
     }
     let line = trimmed(line);
