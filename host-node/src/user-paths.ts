@@ -25,11 +25,17 @@ const mistakes: readonly (readonly [RegExp, string])[] = [
   [/\$\([^]*\)|`[^]*`/, 'has a command that no shell has run: write the path itself'],
   [/\{\{[^]*\}\}/, 'has a `{{...}}` that nothing has replaced: write the path itself'],
   [/(^|[/\\])\$[A-Za-z_]/, 'begins a name with a `$` variable that nothing has replaced: write the path itself'],
+  [/(^|[/\\])\{[A-Z_][A-Z0-9_]*\}($|[/\\])/, 'has a `{NAME}` that nothing has replaced: write the path itself'],
+  [/(^|[/\\])<[^<>/\\]+>($|[/\\])/, 'has a placeholder in `<...>`: write the path itself'],
+  [
+    /^(null|undefined|None|\[object Object\])$/,
+    'is the text of a missing value: write a path, or leave the option out',
+  ],
   [/%[A-Za-z_][A-Za-z0-9_()]*%/, 'has a `%...%` that nothing has replaced: write the path itself'],
   [/^(file:|[A-Za-z][A-Za-z0-9+.-]+:\/\/)/i, 'is a URI: write the path itself, such as `/home/ada/memory`'],
   ...(process.platform === 'win32'
     ? []
-    : [[/^\/?[A-Za-z]:([/\\]|$)|^\\\\/, 'is a path of Windows: write a path of this system'] as const]),
+    : [[/^\/?[A-Za-z]:([/\\]|$)|^[A-Z]:|^\\\\/, 'is a path of Windows: write a path of this system'] as const]),
   [/^~[^/]/, 'begins with `~` and a name, which is not replaced here: write the path itself'],
 ]
 

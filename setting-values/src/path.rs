@@ -24,6 +24,15 @@ pub fn path_mistake(path: &str) -> Option<&'static str> {
             "begins a name with a `$` variable that nothing has replaced: write the path itself",
         );
     }
+    if path.split(['/', '\\']).any(is_variable_in_braces) {
+        return Some("has a `{NAME}` that nothing has replaced: write the path itself");
+    }
+    if path.split(['/', '\\']).any(is_placeholder) {
+        return Some("has a placeholder in `<...>`: write the path itself");
+    }
+    if matches!(path, "null" | "undefined" | "None" | "[object Object]") {
+        return Some("is the text of a missing value: write a path, or leave the option out");
+    }
     if has_percent_variable(path) {
         return Some("has a `%...%` that nothing has replaced: write the path itself");
     }
@@ -59,6 +68,21 @@ fn is_shell_variable(segment: &str) -> bool {
     name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
+/// Whether it is `{NAME}`, in capitals. A person can name a directory `{a}`.
+fn is_variable_in_braces(segment: &str) -> bool {
+    let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| {
+        name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+            && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    })
+}
+
+/// Whether it is a word in `<...>`, as documentation writes what a reader has to replace.
+fn is_placeholder(segment: &str) -> bool {
+    let name = segment.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    name.is_some_and(|name| !name.is_empty() && !name.contains(['<', '>']))
+}
+
 /// Whether it has `%NAME%`, as a shell of Windows writes a variable.
 fn has_percent_variable(path: &str) -> bool {
     let is_name = |part: &str| {
@@ -78,8 +102,12 @@ fn is_uri(path: &str) -> bool {
     is_scheme && (scheme.eq_ignore_ascii_case("file") || rest.starts_with("//"))
 }
 
-/// Whether it begins with a drive letter, also as in a `file:` URI.
+/// Whether it begins with a drive letter, also as in a `file:` URI. A capital letter is one before any
+/// name, as in `C:memory`.
 fn begins_with_drive(path: &str) -> bool {
+    if let [b'A'..=b'Z', b':', ..] = path.as_bytes() {
+        return true;
+    }
     let mut bytes = path.strip_prefix('/').unwrap_or(path).bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
         && bytes.next() == Some(b':')
