@@ -359,3 +359,29 @@ fn many_entries_go_out_and_in_page_by_page() {
     assert_eq!(added as usize, 3 * MANY + 1);
     assert_eq!(pages("bob").concat(), out.concat());
 }
+
+#[test]
+fn a_search_of_all_toolsets_between_dates_says_what_has_no_date() {
+    let memory = Memory::new();
+    memory.add("ada", "The parser works");
+    memory.call("add_core_memory", json!({"agent_id": "ada", "memory": "The parser is ours"}));
+    memory.0.run_sql(&[
+        "INSERT INTO episodic_memories (agent_id, memory, created_at) \
+         VALUES ('ada', 'The parser slept', NULL), ('ada', 'The parser ran', '20/01/2025')",
+        "UPDATE core_memories SET created_at = 'once'",
+    ]);
+    let dated = json!({"agent": "ada", "query": "parser", "from_date": "2025-01-01"});
+    let answer = memory.call("search_memory", dated);
+    assert_eq!(answer["hits"][0]["passage"], "The parser works", "{answer}");
+    assert_eq!(
+        answer["warnings"],
+        json!([
+            "layers of agent `ada`: 2 episodes have no date that can be read, so `from_date` and \
+             `to_date` leave them out: search without dates to find them",
+            "1 document with words of the query has no date, so `from_date` and `to_date` leave it \
+             out: `core 1` of layers of agent `ada`; search without dates to find it",
+        ])
+    );
+    let undated = memory.call("search_memory", json!({"agent": "ada", "query": "parser"}));
+    assert_eq!(undated.get("warnings"), None, "{undated}");
+}
