@@ -530,6 +530,7 @@ class Layers(Toolset):
         keywords: str = ...,
         from_date: str = ...,
         to_date: str = ...,
+        from_: int = ...,
         limit: int = ...,
         include_compost: bool = ...,
     ) -> toolsets.SearchEpisodicMemoriesOutput:
@@ -541,6 +542,7 @@ class Layers(Toolset):
         keywords: Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
         from_date: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
         to_date: The last day or moment. Without an offset it is in the caller's time zone.
+        from_: To go on: `next` of the answer before.
         limit: How many at most.
         include_compost: Search summaries of recent memories, too.
         """
@@ -1425,6 +1427,7 @@ class AsyncLayers(AsyncToolset):
         keywords: str = ...,
         from_date: str = ...,
         to_date: str = ...,
+        from_: int = ...,
         limit: int = ...,
         include_compost: bool = ...,
     ) -> toolsets.SearchEpisodicMemoriesOutput:
@@ -1436,6 +1439,7 @@ class AsyncLayers(AsyncToolset):
         keywords: Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
         from_date: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
         to_date: The last day or moment. Without an offset it is in the caller's time zone.
+        from_: To go on: `next` of the answer before.
         limit: How many at most.
         include_compost: Search summaries of recent memories, too.
         """

@@ -1426,7 +1426,10 @@ class GetCurrentTaskOutput(_GetCurrentTaskOutput, total=False):
     warnings: list[str]
 
 
-class _SearchEpisodicMemoriesInput(TypedDict):
+_SearchEpisodicMemoriesInputFrom = TypedDict("_SearchEpisodicMemoriesInputFrom", {"from": "int"}, total=False)
+
+
+class _SearchEpisodicMemoriesInput(_SearchEpisodicMemoriesInputFrom):
     """The input of `search_episodic_memories`."""
 
     #: The agent.
@@ -1490,6 +1493,8 @@ class SearchEpisodicMemoriesOutput(_SearchEpisodicMemoriesOutput, total=False):
 
     #: With `include_compost`; `limit` holds for it alone.
     compost: list[SearchEpisodicMemoriesOutputCompost]
+
+    next: int
 
     note: str
 
