@@ -41,6 +41,7 @@ mod passage;
 mod prompt;
 mod ranking;
 mod records;
+mod rows;
 mod search;
 mod sessions;
 mod source;

@@ -140,7 +140,7 @@ impl Entry {
 
     /// What the facts of its document say of an entry.
     pub fn of(facts: Facts, zone: &Zone, now: Timestamp) -> Self {
-        let Facts { written, expires_at, importance, is_archived } = facts;
+        let Facts { written, expires_at, importance, is_archived, .. } = facts;
         let (created_at, day) = match written {
             Some(Written::At(moment)) => (Some(moment), None),
             Some(Written::On(day)) => (Some(zone.start_of(day)), Some(day)),
@@ -168,16 +168,36 @@ pub(crate) struct Unread {
 pub(crate) struct UnreadDocument {
     /// The index of its owner.
     pub owner: usize,
-    /// As a hit shows it.
-    pub path: String,
+    pub key: DocumentKey,
     /// The number of the version that the index has.
     pub version: i64,
 }
 
-/// The entries of a document in order, with its version.
+/// What a document is read by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum DocumentKey {
+    /// The path as a hit shows it.
+    Path(String),
+    /// The key of a row, and the number of its table among those of its toolset.
+    Row { table: u8, key: i64 },
+}
+
+/// The entries of a document in order, with the number of its version.
 pub(crate) struct ReadEntries {
-    pub version: String,
+    pub version: i64,
     pub entries: Vec<Entry>,
+}
+
+/// Reads documents by their paths, one after the other.
+pub(crate) fn read_paths<E>(
+    keys: &[&DocumentKey],
+    read: impl Fn(&str) -> Result<Option<ReadEntries>, E>,
+) -> Result<Vec<Option<ReadEntries>>, E> {
+    let read = |key: &&DocumentKey| match key {
+        DocumentKey::Path(path) => read(path),
+        DocumentKey::Row { .. } => Ok(None),
+    };
+    keys.iter().map(read).collect()
 }
 
 /// Entries that were kept within this time of each other belong together, in milliseconds.
@@ -317,21 +337,32 @@ impl<'a> Entries<'a> {
         self.add(entry);
     }
 
-    /// Counts entries of the last owner, of which [`add_counted`](Self::add_counted) adds some.
-    pub fn count(&mut self, entries: u64, with_term: &[u64]) {
+    /// Counts entries of the last owner without a term of the query.
+    pub fn count(&mut self, entries: u64) {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += entries;
-        self.corpus.count(entries, with_term);
+        self.corpus.count(entries, &[]);
     }
 
-    /// Adds an entry that is counted already, as [`add_in_time`](Self::add_in_time) does. Only a
-    /// match makes candidates.
-    pub fn add_counted(&mut self, entry: Entry, counts: Counts, matches: Match) {
+    /// Adds a row of the last owner, as [`add_in_time`](Self::add_in_time) adds an entry. A row that
+    /// `is_similar` is a match even if it has no term of the query.
+    pub fn add_row(&mut self, entry: Entry, counts: &Counts, is_similar: bool) {
         self.go_on_to(entry.created_at);
-        let can_be_hit = self.request.admits_entry(&entry);
-        self.note_undated(&entry, &counts);
+        if counts.any() || !is_similar {
+            return self.add_with(entry, counts);
+        }
+        self.count(1);
         let owner = self.owners.len() - 1;
-        self.corpus.add_counted(&counts, matches, can_be_hit.then_some((owner, entry)));
+        let can_be_hit = self.request.admits_entry(&entry);
+        self.corpus.add_counted(counts, Match::Vector, can_be_hit.then_some((owner, entry)));
+    }
+
+    /// Notes a row of the last owner that is to be read if it is a hit.
+    pub fn unread_row(&mut self, table: u8, key: i64, version: i64) -> Unread {
+        let owner = self.owners.len() - 1;
+        let key = DocumentKey::Row { table, key };
+        self.documents.push(UnreadDocument { owner, key, version });
+        Unread { document: self.documents.len() - 1, at: 0 }
     }
 
     /// Begins a run if the next entry was kept long after the last one, or before it.
@@ -361,11 +392,11 @@ impl<'a> Entries<'a> {
     /// Adds the entries of a document of the last owner as an index has them.
     pub fn add_known(&mut self, path: String, index: &Index<'_>, known: Known) {
         if !index.has_match(known) {
-            let none = vec![0; self.request.query.terms().len()];
-            return self.count(index.number_of_entries(known) as u64, &none);
+            return self.count(index.number_of_entries(known) as u64);
         }
         let (document, owner) = (self.documents.len(), self.owners.len() - 1);
-        self.documents.push(UnreadDocument { owner, path, version: known.version });
+        let key = DocumentKey::Path(path);
+        self.documents.push(UnreadDocument { owner, key, version: known.version });
         let facts = Entry::of(known.facts, &self.request.zone, self.request.now);
         for (at, (counts, begins_run)) in index.entries(known).enumerate() {
             if begins_run {
@@ -381,8 +412,12 @@ impl<'a> Entries<'a> {
         if !counts.any() || !self.request.misses_date_of(entry) {
             return;
         }
-        let of_index = entry.unread.map(|unread| self.documents[unread.document].path.clone());
-        let path = of_index.or_else(|| entry.path.clone()).or_else(|| entry.name());
+        let key = entry.unread.map(|unread| &self.documents[unread.document].key);
+        let path = match key {
+            Some(DocumentKey::Path(path)) => Some(path.clone()),
+            Some(DocumentKey::Row { .. }) => None,
+            None => entry.path.clone().or_else(|| entry.name()),
+        };
         let Some(path) = path else { return };
         let undated = Undated { owner: self.owners.len() - 1, path };
         if self.undated.last() != Some(&undated) {

@@ -29,6 +29,9 @@ pub(crate) const OF_ENTRY: u64 = 192;
 /// The work to take a document from an index.
 pub(crate) const OF_INDEXED: u64 = 1 << 10;
 
+/// The work to take a row from an index.
+pub(crate) const OF_INDEXED_ROW: u64 = 32;
+
 /// What is left of the work of a search.
 pub(crate) struct Work {
     left: Cell<u64>,

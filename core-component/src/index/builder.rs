@@ -21,6 +21,19 @@ pub(crate) struct Document<'d> {
     pub work: u64,
 }
 
+/// A row of a table that is to be indexed.
+pub(crate) struct Row {
+    /// Its key in the table.
+    pub key: i64,
+    /// Another one says that the row has changed.
+    pub stamp: i64,
+    /// The version of what was read.
+    pub version: i64,
+    pub facts: Facts,
+    /// The work of finding its stems.
+    pub work: u64,
+}
+
 /// An entry that is to be indexed.
 pub(crate) struct Entry<'t> {
     /// The texts that it is found by.
@@ -44,10 +57,10 @@ impl Builder {
         self.segment.documents.is_empty()
     }
 
-    pub fn add<'t>(&mut self, document: &Document<'_>, entries: impl Iterator<Item = Entry<'t>>) {
-        let Document { key, stamp, version, facts, work } = document;
+    pub fn add<'t>(&mut self, row: &Row, entries: impl Iterator<Item = Entry<'t>>) {
+        let Row { key, stamp, version, facts, work } = row;
         self.work += work;
-        self.segment.begin(number_of(key), number_of(stamp), number_of(version), *facts);
+        self.segment.begin(*key, *stamp, *version, *facts);
         for entry in entries {
             self.add_entry(&entry);
         }

@@ -400,6 +400,21 @@ pub(super) fn keep(
     transaction.commit()
 }
 
+/// Removes a collection.
+pub(super) fn delete(storage: &dyn Storage, place: &Place, collection: &str) -> Result<(), Error> {
+    let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
+    let transaction = connection.begin(Mode::Write(None))?;
+    let delete = |table: &str| {
+        let sql = format!(
+            "DELETE FROM {table} WHERE segment IN \
+             (SELECT segment FROM segments WHERE collection = ?1)"
+        );
+        statement(&sql, [text(collection)])
+    };
+    transaction.execute(&[delete("postings"), delete("segments")])?;
+    transaction.commit()
+}
+
 /// Makes an empty index of this version.
 fn create(connection: &dyn Connection) -> Result<(), Error> {
     let transaction = connection.begin(Mode::Write(None))?;

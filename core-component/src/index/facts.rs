@@ -13,6 +13,8 @@ pub(crate) struct Facts {
     /// 1 for high, 0 for medium, -1 for low.
     pub importance: i8,
     pub is_archived: bool,
+    /// The number of its group in its collection. Those of one group follow one another.
+    pub group: u8,
 }
 
 /// When something was written.
@@ -29,7 +31,8 @@ const EXPIRES: u8 = 4;
 const ARCHIVED: u8 = 8;
 const HIGH: u8 = 16;
 const LOW: u8 = 32;
-const ALL: u8 = 63;
+const GROUPED: u8 = 64;
+const ALL: u8 = 127;
 
 impl Facts {
     /// Appends the facts. `last` is the moment of the document before, from which the next one is
@@ -46,8 +49,12 @@ impl Facts {
                 | flag(self.expires_at.is_some(), EXPIRES)
                 | flag(self.is_archived, ARCHIVED)
                 | flag(self.importance > 0, HIGH)
-                | flag(self.importance < 0, LOW),
+                | flag(self.importance < 0, LOW)
+                | flag(self.group > 0, GROUPED),
         );
+        if self.group > 0 {
+            bytes.push(self.group);
+        }
         match self.written {
             Some(Written::At(moment)) => {
                 put_signed(bytes, moment.milliseconds().wrapping_sub(*last));
@@ -66,6 +73,7 @@ impl Facts {
     pub(super) fn read(codes: &mut Codes<'_>, last: &mut i64) -> Option<Self> {
         let flags = codes.byte().filter(|flags| flags & !ALL == 0)?;
         let has = |flag: u8| flags & flag != 0;
+        let group = if has(GROUPED) { codes.byte()? } else { 0 };
         let written = match (has(AT), has(ON)) {
             (true, false) => {
                 *last = last.wrapping_add(codes.signed()?);
@@ -83,7 +91,7 @@ impl Facts {
             false => None,
         };
         let importance = i8::from(has(HIGH)) - i8::from(has(LOW));
-        Some(Self { written, expires_at, importance, is_archived: has(ARCHIVED) })
+        Some(Self { written, expires_at, importance, is_archived: has(ARCHIVED), group })
     }
 }
 
@@ -108,6 +116,7 @@ mod tests {
                 expires_at: Some(moment("2999-12-31T23:59:59.999Z")),
                 importance: -1,
                 is_archived: false,
+                group: 2,
             },
         ];
         let (mut bytes, mut last) = (Vec::new(), 0);

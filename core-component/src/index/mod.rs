@@ -1,7 +1,7 @@
 //! A derived index, so that a search computes scores without reading texts.
 //!
 //! The index has no text. It is made of documents in collections: the logs of an agent, the memories
-//! of a store. Of each document it has the stamp, the version and some facts, the lengths of the parts
+//! of a store, the rows of an agent in a table. Of each document it has the stamp, the version and some facts, the lengths of the parts
 //! of its entries, and postings by stem: which parts have it, and how often. A stem is a number. From
 //! these, a search computes the same scores as from the texts.
 //!
@@ -23,7 +23,7 @@ mod postings;
 mod segment;
 mod stamp;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::ranking::{Counts, Found, Query};
 use crate::storage::{Place, Status, Storage};
@@ -31,10 +31,10 @@ use crate::time::Timestamp;
 use crate::work::Work;
 
 use builder::Builder;
-pub(crate) use builder::{Document, Entry};
+pub(crate) use builder::{Document, Entry, Row};
 use database::Snapshot;
 pub(crate) use facts::{Facts, Written};
-use postings::number_of;
+pub(crate) use postings::number_of;
 
 /// Smaller places have no index: reading them takes no longer. In bytes, where each document counts
 /// as [`BYTES_OF_READ`] more.
@@ -48,10 +48,21 @@ const MAX_DOCUMENTS: usize = 200_000;
 /// Removes documents that were deleted for good from the index of a place. If another search is
 /// writing, the next search removes them.
 pub(crate) fn forget(storage: &dyn Storage, place: &Place, collection: &str, keys: &[&str]) {
+    let keys: Vec<i64> = keys.iter().map(|key| number_of(key)).collect();
+    forget_rows(storage, place, collection, &keys);
+}
+
+/// Removes rows that were deleted for good, as [`forget`] removes documents.
+pub(crate) fn forget_rows(storage: &dyn Storage, place: &Place, collection: &str, keys: &[i64]) {
     if !keys.is_empty() {
-        let keys = keys.iter().map(|key| number_of(key)).collect();
+        let keys = keys.iter().copied().collect();
         let _ = database::purge(storage, place, collection, &keys);
     }
+}
+
+/// Removes all documents of a collection.
+pub(crate) fn forget_all(storage: &dyn Storage, place: &Place, collection: &str) {
+    let _ = database::delete(storage, place, collection);
 }
 
 /// Removes the collections of a place that are none of these.
@@ -67,10 +78,12 @@ pub(crate) struct Index<'a> {
     now: Timestamp,
     work: &'a Work,
     snapshot: Snapshot,
-    /// The segment and number of each document, by its key.
-    documents: BTreeMap<i64, (usize, usize)>,
+    /// The key, the segment and the number of each document, ordered by key.
+    documents: Vec<(i64, usize, usize)>,
     /// The keys of the documents that are there.
     seen: BTreeSet<i64>,
+    /// The keys of the rows that are no longer there.
+    gone: BTreeSet<i64>,
     bytes: u64,
     /// The documents that the search has read directly.
     builder: Builder,
@@ -82,13 +95,9 @@ pub(crate) struct Known {
     segment: usize,
     document: usize,
     pub facts: Facts,
-    /// The number of the version that was read, see [`is_version`].
+    pub stamp: i64,
+    /// The number of the version that was read, see [`number_of`].
     pub version: i64,
-}
-
-/// Whether a document has a version that the index knows.
-pub(crate) fn is_version(number: i64, version: &str) -> bool {
-    number_of(version) == number
 }
 
 impl<'a> Index<'a> {
@@ -106,14 +115,15 @@ impl<'a> Index<'a> {
         let snapshot =
             query.and_then(|query| Snapshot::read(storage, &place, collection, &terms(query)).ok());
         let snapshot = snapshot.unwrap_or(Snapshot { segments: Vec::new(), found: Vec::new() });
-        let mut documents = BTreeMap::new();
+        let mut documents = Vec::new();
         for (segment, stored) in snapshot.segments.iter().enumerate() {
             for (document, row) in stored.segment.documents.iter().enumerate() {
                 if !stored.gone.contains(&document) {
-                    documents.insert(row.key, (segment, document));
+                    documents.push((row.key, segment, document));
                 }
             }
         }
+        documents.sort_unstable();
         Self {
             storage,
             place,
@@ -123,6 +133,7 @@ impl<'a> Index<'a> {
             snapshot,
             documents,
             seen: BTreeSet::new(),
+            gone: BTreeSet::new(),
             bytes: 0,
             builder: Builder::default(),
         }
@@ -133,14 +144,23 @@ impl<'a> Index<'a> {
         let key = number_of(key);
         self.seen.insert(key);
         self.bytes = self.bytes.saturating_add(status.size.saturating_add(BYTES_OF_READ));
-        let (segment, document) = *self.documents.get(&key)?;
+        let at = self.documents.binary_search_by_key(&key, |(key, ..)| *key).ok()?;
+        let (_, segment, document) = self.documents[at];
+        let known = self.known(segment, document);
+        (known.stamp == number_of(&status.stamp)).then_some(known)
+    }
+
+    /// The keys of all documents that the index knows, ascending.
+    pub fn rows(&self) -> impl Iterator<Item = (i64, Known)> {
+        let known = |(key, segment, document): &(i64, usize, usize)| {
+            (*key, self.known(*segment, *document))
+        };
+        self.documents.iter().map(known)
+    }
+
+    fn known(&self, segment: usize, document: usize) -> Known {
         let row = &self.snapshot.segments[segment].segment.documents[document];
-        (row.stamp == number_of(&status.stamp)).then_some(Known {
-            segment,
-            document,
-            facts: row.facts,
-            version: row.version,
-        })
+        Known { segment, document, facts: row.facts, stamp: row.stamp, version: row.version }
     }
 
     /// The entries of a document: the counts of each, and whether it begins a run.
@@ -156,6 +176,12 @@ impl<'a> Index<'a> {
         })
     }
 
+    /// The counts of a row, which is one entry.
+    pub fn counts(&self, row: Known) -> Counts {
+        let none = || Counts { lengths: vec![0].into(), found: Vec::new() };
+        self.entries(row).next().map_or_else(none, |(counts, _)| counts)
+    }
+
     /// Whether any entry of a document has a term of the query.
     pub fn has_match(&self, known: Known) -> bool {
         let parts = self.snapshot.segments[known.segment].segment.parts_of(known.document);
@@ -169,25 +195,48 @@ impl<'a> Index<'a> {
 
     /// Takes note of a document that the search has read.
     pub fn add<'t>(&mut self, document: &Document<'_>, entries: impl Iterator<Item = Entry<'t>>) {
+        if stamp::is_settled(document.stamp, self.now) {
+            let Document { key, stamp, version, facts, work } = document;
+            let [key, stamp, version] = [key, stamp, version].map(|text| number_of(text));
+            self.add_new(&Row { key, stamp, version, facts: *facts, work: *work }, entries);
+        }
+    }
+
+    /// Takes note of a row that the search has read.
+    pub fn add_row(&mut self, row: &Row, entry: Entry<'_>) {
+        self.bytes = self.bytes.saturating_add(row.work);
+        self.add_new(row, [entry].into_iter());
+    }
+
+    fn add_new<'t>(&mut self, row: &Row, entries: impl Iterator<Item = Entry<'t>>) {
         let is_full = self.documents.len() >= MAX_DOCUMENTS;
-        let is_settled = stamp::is_settled(document.stamp, self.now);
-        if !is_full && is_settled && self.work.take_for_index(document.work) {
-            self.builder.add(document, entries);
+        if !is_full && self.work.take_for_index(row.work) {
+            self.builder.add(row, entries);
         }
     }
 
     /// Brings the index up to date. The documents that it knows, but that the search did not find, are
     /// gone.
-    pub fn update(self) {
-        let known = self.documents.keys().copied();
-        let gone: BTreeSet<i64> = known.filter(|key| !self.seen.contains(key)).collect();
-        if gone.is_empty() && self.builder.is_empty() {
+    pub fn update(mut self) {
+        let known = self.documents.iter().map(|(key, ..)| *key);
+        self.gone = known.filter(|key| !self.seen.contains(key)).collect();
+        self.update_rows();
+    }
+
+    /// Takes note of rows that are no longer there.
+    pub fn remove_rows(&mut self, keys: BTreeSet<i64>) {
+        self.gone.extend(keys);
+    }
+
+    /// Brings the index up to date with the rows that were added and removed.
+    pub fn update_rows(self) {
+        if self.gone.is_empty() && self.builder.is_empty() {
             return;
         }
         let creates = self.bytes >= MIN_BYTES;
-        let Self { storage, place, collection, builder, .. } = &self;
+        let Self { storage, place, collection, builder, gone, .. } = &self;
         // Another search may be writing. An index that stays as it is costs time only.
-        let _ = database::update(*storage, place, collection, &gone, builder, creates);
+        let _ = database::update(*storage, place, collection, gone, builder, creates);
     }
 }
 

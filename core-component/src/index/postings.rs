@@ -6,7 +6,7 @@ use super::codes::{Codes, put};
 
 /// A number for a text, so that nobody can read the text in the index: 6 bytes of its SHA-256, which
 /// SQLite stores as such.
-pub(super) fn number_of(text: &str) -> i64 {
+pub(crate) fn number_of(text: &str) -> i64 {
     let digest = Sha256::digest(text);
     let (first, _) = digest.split_first_chunk().expect("a digest has 32 bytes");
     i64::from_be_bytes(*first) >> 16

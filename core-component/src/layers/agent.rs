@@ -2,14 +2,16 @@
 
 use super::agents::names;
 use super::error::{Code, Error};
-use super::place::{database, existing_database};
+use super::place::{LABEL, database, existing_database};
 use super::settings::LayersSettings;
-use super::sqlite::{Reader, Writer};
+use super::sqlite::{Reader, Writer, collection_of};
 use super::uri::summary_uri;
 use crate::context::Context;
 use crate::existing;
 use crate::follow_up::FollowUp;
+use crate::index;
 use crate::names::AgentName;
+use crate::storage::Place;
 use crate::storage::database::{Connection, Mode};
 use crate::tool::Call;
 
@@ -105,6 +107,10 @@ impl<'a> Agent<'a> {
         let done = change(&mut writer)?;
         if writer.has_changed() {
             transaction.commit().map_err(Error::of_commit)?;
+            for (table, ids) in writer.forgotten() {
+                let collection = collection_of(self.name, table);
+                index::forget_rows(self.call.storage, &Place::named(LABEL), &collection, ids);
+            }
             let (mut changed, uri) = (self.call.changed.borrow_mut(), summary_uri(self.name));
             // A call may be two changes.
             if !changed.contains(&uri) {

@@ -87,9 +87,6 @@ impl Tool for ImportLayers {
                 for line in &page {
                     added += usize::from(writer.import(line)?);
                 }
-                if added > 0 {
-                    writer.index_some()?;
-                }
                 Ok(added)
             })?;
         }

@@ -1,20 +1,26 @@
 //! The memories of one agent, as entries of a search.
 //!
-//! Core and recent memories and the task are few, and read. Of episodes and of the compost, the index
-//! finds candidates.
+//! Core and recent memories and the task are few, and read. Of episodes and of the compost, an index
+//! knows the words.
 
 use super::agent::Agent;
 use super::agents::names;
 use super::error::Error;
 use super::memory::{Compost, Episode, Memory, undated_warning};
-use super::sqlite::{Candidates, Near, Reader};
-use crate::ranking::{Match, cost};
-use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall};
+use super::sqlite::{LayerRows, Reader, Searched};
+use crate::index::Index;
+use crate::names::AgentName;
+use crate::ranking::cost;
+use crate::rows::Table;
+use crate::source::{
+    DocumentKey, Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadEntries,
+};
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
 use crate::work::OF_ENTRY;
 
-pub(super) const SOURCE: Source = Source { toolset: "layers", collect, read: |_, _, _| Ok(None) };
+pub(super) const SOURCE: Source =
+    Source { toolset: "layers", collect, read: |call, owner, keys| Ok(read(call, owner, keys)?) };
 
 /// Adds the memories of the agent that is asked for. Those of others are only named.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
@@ -27,7 +33,16 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
     let Some(name) = &request.agent else { return Ok(()) };
     let agent = Agent::open(call, name)?;
     entries.begin(owner(name.as_str()));
-    let added = agent.read(|reader| Layers { call, agent: agent.name, reader, entries }.add());
+    let mut indexes = Indexes {
+        episodes: LayerRows::<Episode>::index(call, agent.name, request),
+        compost: LayerRows::<Compost>::index(call, agent.name, request),
+    };
+    let added = agent.read(|reader| {
+        let layers = Layers { call, agent: agent.name, reader };
+        layers.add(&mut indexes, entries)
+    });
+    indexes.episodes.update_rows();
+    indexes.compost.update_rows();
     if let Err(error) = added {
         entries.warn(format!("layers of agent `{}`: {}", agent.name, error.message()));
     }
@@ -38,96 +53,142 @@ fn owner(agent: &str) -> Owner {
     Owner { toolset: "layers", agent: Some(agent.to_owned()), ..Owner::default() }
 }
 
-struct Layers<'a, 'r> {
+/// Reads episodes and summaries again.
+fn read(
+    call: &Call<'_>,
+    owner: &Owner,
+    keys: &[&DocumentKey],
+) -> Result<Vec<Option<ReadEntries>>, Error> {
+    let Some(name) = owner.agent.as_deref().and_then(AgentName::parse) else {
+        return Ok(Vec::new());
+    };
+    let agent = Agent::open(call, &name)?;
+    agent.read(|reader| {
+        let layers = Layers { call, agent: agent.name, reader };
+        let episode = |row| layers.episode(row);
+        let compost = |row| layers.compost(row);
+        let episodes = LayerRows { reader, entry: &episode };
+        let composts = LayerRows { reader, entry: &compost };
+        let mut read: Vec<_> = keys.iter().map(|_| None).collect();
+        fill(&mut read, keys, &episodes)?;
+        fill(&mut read, keys, &composts)?;
+        Ok(read)
+    })
+}
+
+/// Reads those of some rows that are of a layer.
+fn fill<T: Searched>(
+    read: &mut [Option<ReadEntries>],
+    keys: &[&DocumentKey],
+    rows: &LayerRows<'_, T>,
+) -> Result<(), Error> {
+    let id = |(at, key): (usize, &&DocumentKey)| match key {
+        DocumentKey::Row { table, key } if *table == LayerRows::<T>::NUMBER => Some((at, *key)),
+        _ => None,
+    };
+    let (at, ids): (Vec<usize>, Vec<i64>) = keys.iter().enumerate().filter_map(id).unzip();
+    for (at, entries) in at.into_iter().zip(rows.read(&ids)?) {
+        read[at] = entries;
+    }
+    Ok(())
+}
+
+struct Indexes<'a> {
+    episodes: Index<'a>,
+    compost: Index<'a>,
+}
+
+struct Layers<'a> {
     call: &'a Call<'a>,
     agent: &'a str,
     reader: &'a Reader<'a>,
-    entries: &'a mut Entries<'r>,
 }
 
-impl Layers<'_, '_> {
-    fn add(mut self) -> Result<(), Error> {
-        let work = &self.entries.request.work;
+impl Layers<'_> {
+    fn add(&self, indexes: &mut Indexes<'_>, entries: &mut Entries<'_>) -> Result<(), Error> {
+        let work = &entries.request.work;
         let whole = work.share();
         work.begin(whole, 3);
-        self.add_all("core", "get_core_memories", self.reader.core()?);
+        self.add_all("core", "get_core_memories", self.reader.core()?, entries);
         let mut recent = self.reader.recent(u32::MAX)?;
         recent.reverse();
-        self.add_all("recent", "get_recent_memories", recent);
+        self.add_all("recent", "get_recent_memories", recent, entries);
         if let Some(task) = self.reader.task()? {
             let read = Some(self.read("get_current_task", ReadArguments::default()));
             let about = "current task".to_owned();
             let entry = Entry { about, read, ..entry("task", task.task, task.started_at) };
-            self.entries.begin_run();
-            self.entries.add_in_time(entry);
+            entries.begin_run();
+            entries.add_in_time(entry);
         }
         work.begin(whole, 2);
-        let episodes = self.reader.ranked_episodes(self.entries.request)?;
-        self.add_candidates(episodes, |layers, Episode { id, memory, tags, created_at }| Entry {
-            id: Some(EntryId::Number(id)),
-            about: tags.join(" "),
-            read: layers.read_at(created_at, None),
-            ..entry("episodic", memory, created_at)
-        });
+        self.add_rows(&|row: Episode| self.episode(row), &mut indexes.episodes, entries)?;
         work.begin(whole, 1);
-        let compost = self.reader.ranked_compost(self.entries.request)?;
-        self.add_candidates(compost, |layers, Compost { id, summary, archived_at, .. }| Entry {
-            id: Some(EntryId::Number(id)),
-            is_archived: true,
-            read: layers.read_at(archived_at, Some(true)),
-            ..entry("compost", summary, archived_at)
-        });
-        let request = self.entries.request;
+        self.add_rows(&|row: Compost| self.compost(row), &mut indexes.compost, entries)?;
+        let request = entries.request;
         if request.from.is_some() || request.to.is_some() {
             let mut undated = self.reader.undated_episodes(None)?;
             if request.include_archived {
                 undated += self.reader.undated_compost(None)?;
             }
             if let Some(warning) = undated_warning(undated, "episode", "episodes") {
-                self.entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
+                entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
             }
         }
         for warning in self.reader.warnings() {
-            self.entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
+            entries.warn(format!("layers of agent `{}`: {warning}", self.agent));
         }
         Ok(())
     }
 
     /// Adds memories, which come in the order of their ids. The newest are taken first.
-    fn add_all(&mut self, section: &str, tool: &str, memories: Vec<Memory>) {
-        self.entries.begin_run();
-        let work = &self.entries.request.work;
+    fn add_all(&self, section: &str, tool: &str, memories: Vec<Memory>, entries: &mut Entries<'_>) {
+        entries.begin_run();
+        let work = &entries.request.work;
         let newest = memories.iter().rev();
         let read = newest.take_while(|one| work.take(OF_ENTRY + cost(&one.memory))).count();
         let skipped = memories.len() - read;
-        self.skip(skipped as u64);
+        self.skip(skipped as u64, entries);
         for Memory { id, memory, created_at } in memories.into_iter().skip(skipped) {
             let id = Some(EntryId::Number(id));
             let read = Some(self.read(tool, ReadArguments::default()));
-            self.entries.add_in_time(Entry { id, read, ..entry(section, memory, created_at) });
+            entries.add_in_time(Entry { id, read, ..entry(section, memory, created_at) });
         }
     }
 
-    fn add_candidates<T>(&mut self, candidates: Candidates<T>, entry: impl Fn(&Self, T) -> Entry) {
-        let Candidates { rows, with_term, near, skipped } = candidates;
-        self.skip(skipped);
-        self.entries.count(rows, &with_term);
-        for Near { row, counts, is_match, begins_run } in near {
-            if begins_run {
-                self.entries.begin_run();
-            }
-            let entry = entry(self, row);
-            let request = self.entries.request;
-            let is_shown = request.admits(entry.created_at, entry.is_archived);
-            if counts.any() && request.admits(entry.created_at, false) && !is_shown {
-                self.entries.hide(&counts);
-            }
-            self.entries.add_counted(entry, counts, Match::of_words(is_match));
+    fn add_rows<T: Searched>(
+        &self,
+        entry: &dyn Fn(T) -> Entry,
+        index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error> {
+        let rows = LayerRows { reader: self.reader, entry };
+        let skipped = rows.add_to(index, entries)?;
+        self.skip(skipped, entries);
+        Ok(())
+    }
+
+    fn episode(&self, row: Episode) -> Entry {
+        let Episode { id, memory, tags, created_at } = row;
+        Entry {
+            id: Some(EntryId::Number(id)),
+            about: tags.join(" "),
+            read: self.read_at(created_at, None),
+            ..entry("episodic", memory, created_at)
         }
     }
 
-    fn skip(&mut self, memories: u64) {
-        self.entries.skip_some(owner(self.agent), memories, "memory", "memories");
+    fn compost(&self, row: Compost) -> Entry {
+        let Compost { id, summary, archived_at, .. } = row;
+        Entry {
+            id: Some(EntryId::Number(id)),
+            is_archived: true,
+            read: self.read_at(archived_at, Some(true)),
+            ..entry("compost", summary, archived_at)
+        }
+    }
+
+    fn skip(&self, memories: u64, entries: &mut Entries<'_>) {
+        entries.skip_some(owner(self.agent), memories, "memory", "memories");
     }
 
     /// The call that reads what was kept at a moment.

@@ -50,7 +50,7 @@ const ASKING: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ranking::each_stem;
+    use crate::ranking::stems::each_stem;
 
     #[test]
     fn the_list_is_in_order_and_has_the_stems_of_its_words() {

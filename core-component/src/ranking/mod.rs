@@ -20,12 +20,10 @@
 //! same scores, bit for bit.
 
 mod asking;
-mod candidates;
 mod constants;
 mod corpus;
 mod cost;
 mod counts;
-mod fragments;
 mod fusion;
 mod irregular;
 mod language;
@@ -33,20 +31,18 @@ mod parts;
 mod passage;
 mod query;
 mod score;
+#[cfg(test)]
 mod stems;
 mod stop_words;
 mod vector;
 
-pub(crate) use candidates::choose;
-pub(crate) use constants::{MAX_MATCHES, REACH};
+pub(crate) use constants::REACH;
 pub(crate) use corpus::{Corpus, Match, Ranked};
 pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use counts::{Counts, Found};
-pub(crate) use fragments::{Fragment, fragments};
 pub(crate) use fusion::fuse;
 pub(crate) use language::Language;
 pub(crate) use parts::{Lengths, Parts};
 pub(crate) use passage::{Passage, passage};
 pub(crate) use query::Query;
-pub(crate) use stems::each_stem;
 pub(crate) use vector::Vector;

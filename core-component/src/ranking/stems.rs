@@ -1,7 +1,4 @@
-//! The words of a text with their stems.
-//!
-//! The databases of `records` and `layers` keep these words or their stems. So another division needs
-//! another version of their indexes, see `sqlite/schema.rs` of both.
+//! The words of a text with their stems, for tests.
 
 use super::language::Language;
 use crate::words::each_token;
@@ -20,7 +17,6 @@ pub(crate) fn each_stem_in(language: Language, text: &str, mut found: impl FnMut
     each_token(text, |word, role| found(word, &language.stem(word, role)));
 }
 
-#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -7,6 +7,7 @@ use super::embedding::follow_up;
 use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
+use super::search::forget;
 use super::settings::{RecordsFormat, RecordsSettings};
 use super::sqlite::{
     AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, has_agent_of_same_case, prepare,
@@ -82,11 +83,14 @@ impl<'a> Agent<'a> {
     }
 
     /// Reads from one consistent view of the memories.
-    pub fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
+    pub fn read<T>(&self, read: impl FnMut(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
         self.read_any(read).map_err(|error| error.for_caller(self.call.context))
     }
 
-    fn read_any<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
+    fn read_any<T>(
+        &self,
+        mut read: impl FnMut(&dyn Reader) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         self.check_case()?;
         for _ in 0..ATTEMPTS {
             if let Some(file) = self.file()? {
@@ -176,7 +180,9 @@ impl<'a> Agent<'a> {
         let output = change(&mut writer)?;
         if writer.has_changed() {
             let follow_up = self.follow_up(&writer)?;
+            let removed = writer.removed().to_vec();
             transaction.commit().map_err(Error::of_commit)?;
+            forget(self, &removed);
             self.note_change();
             self.call.follow_ups.borrow_mut().extend(follow_up);
         }

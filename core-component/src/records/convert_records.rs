@@ -7,6 +7,7 @@ use super::error::{Code, Error};
 use super::input::WriteAgent;
 use super::json::file_path;
 use super::json::{JsonFile, limits};
+use super::search::forget_all;
 use super::settings::RecordsSettings;
 use super::sqlite::{AgentRows, StoredAgent, prepare};
 use super::store::Imported;
@@ -140,6 +141,7 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     agent.note_change();
     rows.delete(stored.key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
+    forget_all(agent);
     Ok(Output::new(true, records))
 }
 
@@ -166,6 +168,7 @@ fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
         prepare(&*transaction)?;
         if delete_copy(agent, &AgentRows::of(&*transaction, agent.name), file)? {
             transaction.commit().map_err(Error::of_commit)?;
+            forget_all(agent);
         }
     }
     Ok(Output::new(false, file.len() as u64))

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::index::number_of;
 use crate::time::Timestamp;
 use crate::version::version;
 
@@ -171,6 +172,12 @@ impl Memory {
 
     pub fn version(&self) -> String {
         version(self.versioned())
+    }
+
+    /// A number of what a search needs of it, below 2⁴⁰: the sum of as many as an agent can have is an
+    /// integer of SQLite.
+    pub fn stamp(&self) -> i64 {
+        number_of(&format!("{} {}", self.created_at, self.versioned())) & ((1 << 40) - 1)
     }
 
     /// Its size in both formats: the length of its compact JSON in bytes.

@@ -16,7 +16,6 @@ mod add_recent_task;
 mod agent;
 mod agents;
 mod archive_memories;
-mod candidates;
 mod convert_records;
 mod delete_memory;
 mod embedding;

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use super::candidates::Candidates;
 use super::error::Error;
 use super::memory::{Kind, Memory};
 use super::query::{Page, Query};
+use super::search::Search;
 use super::stats::Stats;
-use crate::source::Request;
+use crate::index::Index;
+use crate::source::{Entries, ReadEntries};
 use crate::time::Timestamp;
 
 /// A memory that is imported or converted.
@@ -66,8 +67,23 @@ pub(super) trait Reader {
 
     fn stats(&self) -> Result<Stats, Error>;
 
-    /// The memories that a ranked search looks at.
-    fn candidates(&self, request: &Request) -> Result<Candidates, Error>;
+    /// Adds the memories to those of the last owner of a search. A format without rows leaves the index
+    /// alone.
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error>;
+
+    /// Reads rows that are hits, in the order of their keys. A format without rows has none.
+    fn read_rows(
+        &self,
+        _search: &Search<'_>,
+        _keys: &[i64],
+    ) -> Result<Vec<Option<ReadEntries>>, Error> {
+        Ok(Vec::new())
+    }
 
     /// Whether a memory has this id, even if its record is damaged.
     fn has_id(&self, id: &str) -> Result<bool, Error>;

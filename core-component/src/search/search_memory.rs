@@ -13,7 +13,7 @@ use crate::names::AgentName;
 use crate::page::count;
 use crate::ranking::{Passage, Query, Ranked, Vector, fuse, passage};
 use crate::source::{
-    Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument,
+    DocumentKey, Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument,
 };
 use crate::span::Span;
 use crate::time::Timestamp;
@@ -396,12 +396,17 @@ fn adjusted(ranked: &Candidate, now: Timestamp) -> f64 {
     ranked.score * importance * (1.0 + recency)
 }
 
-/// The best first; the newest first among equals, then in the order of the sources.
+/// The best first; the newest first among equals, then by path. The sort keeps the order of the
+/// sources among the others.
 fn order(documents: &[UnreadDocument]) -> impl Fn(&Candidate, &Candidate) -> Ordering {
     let key = |ranked: &Candidate| {
         let (owner, entry) = &ranked.entry;
-        let unread = entry.unread.map(|unread| documents[unread.document].path.clone());
-        (*owner, unread.or_else(|| entry.path.clone()), entry.id.clone())
+        let path = match entry.unread.map(|unread| &documents[unread.document].key) {
+            Some(DocumentKey::Path(path)) => Some(path.clone()),
+            Some(DocumentKey::Row { .. }) => None,
+            None => entry.path.clone(),
+        };
+        (*owner, path)
     };
     move |a, b| {
         let newest = || b.entry.1.created_at.cmp(&a.entry.1.created_at);

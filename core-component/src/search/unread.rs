@@ -1,9 +1,7 @@
 //! Reading the hits that an index of documents brought.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry::{Occupied, Vacant};
 
-use crate::index::is_version;
 use crate::ranking::Ranked;
 use crate::source::{Entry, Owner, UnreadDocument};
 use crate::tool::Call;
@@ -11,38 +9,48 @@ use crate::tool::Call;
 /// A document is not as its index says, or cannot be read.
 pub(super) struct Changed;
 
-/// Reads the entries that come from an index, each document once.
+/// Reads the entries that come from an index, each document once, and those of an owner together.
 pub(super) fn read_hits(
     call: &Call<'_>,
     owners: &[(Owner, u64)],
     documents: &[UnreadDocument],
     hits: &mut [Ranked<(usize, Entry)>],
 ) -> Result<(), Changed> {
+    let mut wanted: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for unread in hits.iter().filter_map(|hit| hit.entry.1.unread) {
+        let of_owner = wanted.entry(documents[unread.document].owner).or_default();
+        if !of_owner.contains(&unread.document) {
+            of_owner.push(unread.document);
+        }
+    }
     let mut read: BTreeMap<usize, Vec<Entry>> = BTreeMap::new();
+    for (owner, of_owner) in wanted {
+        let of_owner: Vec<(usize, &UnreadDocument)> =
+            of_owner.into_iter().map(|at| (at, &documents[at])).collect();
+        read.extend(entries(call, &owners[owner].0, &of_owner)?);
+    }
     for (_, entry) in hits.iter_mut().map(|hit| &mut hit.entry) {
         let Some(unread) = entry.unread else { continue };
-        let entries = match read.entry(unread.document) {
-            Occupied(read) => read.into_mut(),
-            Vacant(unread) => {
-                let document = &documents[*unread.key()];
-                unread.insert(entries(call, &owners[document.owner].0, document)?)
-            }
-        };
-        *entry = entries.get(unread.at).ok_or(Changed)?.clone();
+        let similarity = entry.similarity;
+        *entry = read[&unread.document].get(unread.at).ok_or(Changed)?.clone();
+        entry.similarity = similarity;
     }
     Ok(())
 }
 
-/// The entries of a document that is as its index says.
+/// The entries of documents that are as their index says.
 fn entries(
     call: &Call<'_>,
     owner: &Owner,
-    document: &UnreadDocument,
-) -> Result<Vec<Entry>, Changed> {
+    documents: &[(usize, &UnreadDocument)],
+) -> Result<Vec<(usize, Vec<Entry>)>, Changed> {
     let source = call.sources.iter().find(|source| source.toolset == owner.toolset);
-    let read = (source.ok_or(Changed)?.read)(call, owner, &document.path);
-    match read.map_err(|_| Changed)? {
-        Some(read) if is_version(document.version, &read.version) => Ok(read.entries),
+    let keys: Vec<_> = documents.iter().map(|(_, document)| &document.key).collect();
+    let read = (source.ok_or(Changed)?.read)(call, owner, &keys).map_err(|_| Changed)?;
+    let is_read = read.len() == documents.len();
+    let read = documents.iter().zip(read).map(|((at, document), read)| match read {
+        Some(read) if read.version == document.version => Ok((*at, read.entries)),
         _ => Err(Changed),
-    }
+    });
+    if is_read { read.collect() } else { Err(Changed) }
 }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use super::agent::{Agents, MAX_PARSED_BYTES, agents, in_repository, in_tree, open_tree};
 use super::error::Error;
 use super::log::log_date;
-use crate::index::{self, Facts, Index, Written};
+use crate::index::{self, Facts, Index, Written, number_of};
 use crate::markdown::{BlockKind, Outline, items};
 use crate::ranking::cost;
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
+use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries, read_paths};
 use crate::storage::{self, Area, EntryKind, ErrorCode, Place, Status, Tree};
 use crate::time::{Date, Timestamp};
 use crate::tool::{Call, Checked, Source, ToolError};
@@ -24,8 +24,11 @@ const NO_DIRECTORY: &str =
 /// The most characters of a heading that count.
 const MAX_HEADING: usize = 200;
 
-pub(super) const SOURCE: Source =
-    Source { toolset: "sessions", collect, read: |call, owner, path| Ok(read(call, owner, path)?) };
+pub(super) const SOURCE: Source = Source {
+    toolset: "sessions",
+    collect,
+    read: |call, owner, keys| Ok(read_paths(keys, |path| read(call, owner, path))?),
+};
 
 /// Adds the logs and summaries of one repository or of all that are granted by their top levels.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
@@ -110,7 +113,7 @@ fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries
     let Ok(Some(text)) = agent.text(&log)? else { return Ok(None) };
     let entries = blocks(&text.text, log.date.is_some()).into_iter();
     let entries = entries.map(|block| agent.entry(&log, block)).collect();
-    Ok(Some(ReadEntries { version: text.version, entries }))
+    Ok(Some(ReadEntries { version: number_of(&text.version), entries }))
 }
 
 /// The documents of one agent.

@@ -10,10 +10,10 @@ use super::path::{CategoryPath, MemoryPath};
 use super::place::{COLLECTION, LABEL};
 use super::store::{ReadError, Store, names, usable};
 use super::walk::{Files, files};
-use crate::index::{self, Facts, Index};
+use crate::index::{self, Facts, Index, number_of};
 use crate::names::StoreName;
 use crate::ranking::{MAX_COST, cost};
-use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries};
+use crate::source::{Entries, Entry, Owner, ReadArguments, ReadCall, ReadEntries, read_paths};
 use crate::storage::{Place, Status};
 use crate::tool::{Call, Checked, Source};
 use crate::work::{OF_DOCUMENT, OF_INDEXED, Work};
@@ -24,8 +24,11 @@ const MAX_ABOUT: usize = 4 << 10;
 /// The work to read a byte of an index of a category.
 const YAML: u64 = 1;
 
-pub(super) const SOURCE: Source =
-    Source { toolset: "stores", collect, read: |call, owner, path| Ok(read(call, owner, path)?) };
+pub(super) const SOURCE: Source = Source {
+    toolset: "stores",
+    collect,
+    read: |call, owner, keys| Ok(read_paths(keys, |path| read(call, owner, path))?),
+};
 
 /// Adds the memories of all stores that the caller may use. They belong to no agent.
 fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
@@ -141,7 +144,7 @@ fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries
     let store = Store::open(call, &name)?;
     let tool = call.listed("stores", "get_memory");
     Ok(store.read(&path, |memory, text| ReadEntries {
-        version: text.version.clone(),
+        version: number_of(&text.version),
         entries: vec![entry(&store, &path, &memory, &tool)],
     })?)
 }

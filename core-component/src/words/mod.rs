@@ -1,8 +1,7 @@
-//! Words, as the index and the search of `layers` see them: the same on every host, whatever tables
-//! its SQLite has. The ranked search divides texts in another way, see `tokens.rs`.
+//! Words, as the search by words of `layers` sees them: the same on every host, whatever tables its
+//! SQLite has. The ranked search divides texts in another way, see `tokens.rs`.
 
 mod fold;
-mod index;
 mod likeness;
 mod plain;
 mod tokens;
@@ -10,7 +9,6 @@ mod tokens;
 use unicode_segmentation::UnicodeSegmentation;
 
 pub(crate) use fold::fold;
-pub(crate) use index::{index_text, query, stem_query};
 pub(crate) use likeness::likeness_key;
 pub(crate) use plain::{is_letter, plain};
 pub(crate) use tokens::{Role, each_token, is_han, is_in_pairs, is_of_syllable};

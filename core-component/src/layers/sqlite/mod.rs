@@ -1,10 +1,9 @@
 //! All SQL of the toolset.
 
 mod batch;
-mod indexing;
-mod ranked;
 mod reader;
 mod row;
+mod rows;
 mod schema;
 mod search;
 mod sql;
@@ -13,8 +12,8 @@ mod whole;
 mod writer;
 
 pub(super) use batch::{Batch, agent_of, lease, waiting};
-pub(super) use ranked::{Candidates, Near};
 pub(super) use reader::{Reader, agent_names};
-pub(super) use search::Query;
+pub(super) use rows::{LayerRows, collection_of};
+pub(super) use search::{Query, Searched};
 pub(super) use whole::Position;
 pub(super) use writer::Writer;

@@ -31,24 +31,17 @@ pub(in crate::layers) struct Reader<'a> {
     pub(super) view: Option<&'a dyn Transaction>,
     pub(super) agent: &'a str,
     tables: Tables,
-    /// `None` if our own tables do not have the agent yet.
-    pub(super) indexed: Option<Indexed>,
+    /// Whether our own tables have the agent.
+    pub(super) is_known: bool,
     /// The reasons why rows were left out, by table and id.
     unreadable: RefCell<BTreeMap<(String, i64), String>>,
-}
-
-/// The last rows of an agent that are indexed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Indexed {
-    pub episodes: i64,
-    pub compost: i64,
 }
 
 impl<'a> Reader<'a> {
     /// Of a database that does not exist.
     pub fn of_nothing(agent: &'a str) -> Self {
         let unreadable = RefCell::default();
-        Self { view: None, agent, tables: Tables::none(), indexed: None, unreadable }
+        Self { view: None, agent, tables: Tables::none(), is_known: false, unreadable }
     }
 
     /// # Errors
@@ -69,35 +62,33 @@ impl<'a> Reader<'a> {
         agent: &'a str,
     ) -> Result<Self, Error> {
         let unreadable = RefCell::default();
-        let mut reader = Self { view: Some(view), agent, tables, indexed: None, unreadable };
+        let mut reader = Self { view: Some(view), agent, tables, is_known: false, unreadable };
         if reader.tables.has_ours() {
-            reader.indexed = reader.find_agent()?;
+            reader.is_known = reader.find_agent()?;
         }
         Ok(reader)
     }
 
     /// Whether our own tables know the agent: it has memories or had some.
     pub fn has_agent(&self) -> bool {
-        self.indexed.is_some()
+        self.is_known
     }
 
-    /// The agent in our own tables.
-    fn find_agent(&self) -> Result<Option<Indexed>, Error> {
-        let sql = "SELECT agent_id, episodes_indexed, compost_indexed FROM layers_agents \
-                   WHERE agent_id = ?1 COLLATE NOCASE";
+    /// Whether our own tables have the agent.
+    fn find_agent(&self) -> Result<bool, Error> {
+        let sql = "SELECT agent_id FROM layers_agents WHERE agent_id = ?1 COLLATE NOCASE";
         let mut twin = None;
         for row in self.rows("layers_agents", sql, [text(self.agent)], 1_000)? {
-            let (episodes, compost) = (integer(&row[1])?, integer(&row[2])?);
             let name = into_text(row.into_iter().next().unwrap_or(Value::Null))?;
             if name == self.agent {
-                return Ok(Some(Indexed { episodes, compost }));
+                return Ok(true);
             }
             twin = Some(name);
         }
         match twin {
             // The program of spec 002 may have made both.
             Some(twin) if !self.has_rows()? => Err(Error::case_twin(self.agent, &twin)),
-            _ => Ok(None),
+            _ => Ok(false),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::layers::memory::{Compost, Episode, Memory, Task};
 use crate::storage::database::Value;
 
 /// The values of one row, in the order of its columns.
-pub(super) struct Row(std::vec::IntoIter<Value>);
+pub(in crate::layers) struct Row(std::vec::IntoIter<Value>);
 
 impl Row {
     pub fn of(values: Vec<Value>) -> Self {

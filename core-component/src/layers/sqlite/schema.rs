@@ -55,7 +55,7 @@ const SPEC_TABLES: [&str; 5] =
 
 /// Our own tables. `user_version` is left to the program of spec 002.
 ///
-/// `layers_agents` has each agent with the last rows that are indexed, see `indexing.rs`.
+/// `layers_agents` has each agent.
 /// `layers_summaries` is the log of summarisations: the compost, the first and the last of the
 /// recent memories that it stands for, and who wrote it.
 /// `layers_batches` has the recent memories that wait for a summary by a model, at most one batch
@@ -63,14 +63,10 @@ const SPEC_TABLES: [&str; 5] =
 /// milliseconds since 1970.
 ///
 /// None is `STRICT`: SQLite before 3.37, which the program of spec 002 may use, could not open the
-/// database any more. One without FTS5 can, and leaves the index alone.
+/// database any more.
 const OURS: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS layers_schema (version INTEGER NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS layers_agents (
-    agent_id TEXT PRIMARY KEY,
-    episodes_indexed INTEGER NOT NULL DEFAULT 0,
-    compost_indexed INTEGER NOT NULL DEFAULT 0
-)",
+    "CREATE TABLE IF NOT EXISTS layers_agents (agent_id TEXT PRIMARY KEY)",
     "CREATE INDEX IF NOT EXISTS layers_agents_by_name ON layers_agents (agent_id COLLATE NOCASE)",
     "CREATE TABLE IF NOT EXISTS layers_summaries (
     id INTEGER PRIMARY KEY,
@@ -90,31 +86,17 @@ const OURS: &[&str] = &[
     leased_until INTEGER NOT NULL DEFAULT 0,
     created_at TIMESTAMP NOT NULL
 )",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS layers_episode_words USING fts5 (
-    words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
-)",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS layers_compost_words USING fts5 (
-    words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
-)",
     // The agents of the program of spec 002.
     "INSERT OR IGNORE INTO layers_agents (agent_id)
     SELECT agent_id FROM core_memories UNION SELECT agent_id FROM recent_memories
     UNION SELECT agent_id FROM current_task UNION SELECT agent_id FROM episodic_memories
     UNION SELECT agent_id FROM memory_compost",
-    // Of an index that somebody removed, nothing is left.
-    "UPDATE layers_agents SET episodes_indexed = 0, compost_indexed = 0",
     "DELETE FROM layers_schema",
 ];
 
 /// The tables of ours.
-const OUR_TABLES: [&str; 6] = [
-    "layers_schema",
-    "layers_agents",
-    "layers_summaries",
-    "layers_batches",
-    "layers_episode_words",
-    "layers_compost_words",
-];
+const OUR_TABLES: [&str; 4] =
+    ["layers_schema", "layers_agents", "layers_summaries", "layers_batches"];
 
 /// The version of our own tables.
 const VERSION: i64 = 1;

@@ -1,8 +1,7 @@
-//! Search by words and dates: the index finds candidates, the row itself decides.
+//! Search by words and dates: SQLite finds candidates, the row itself decides.
 
 use std::borrow::Cow;
 
-use super::indexing::{COMPOST, EPISODES, Layer};
 use super::reader::Reader;
 use super::row::Row;
 use super::sql::{integer, text};
@@ -10,18 +9,59 @@ use crate::layers::error::Error;
 use crate::layers::memory::{Compost, Episode};
 use crate::storage::database::Value;
 use crate::time::Timestamp;
-use crate::words::{has_all, query as words_query};
+use crate::words::has_all;
 
 /// How many rows are read at once where many of them do not match.
 const PAGE: u32 = 200;
 
-/// An agent's rows in a layer are looked at one by one up to this number. So a change that another
-/// program made to a row shows at once; among more rows it is found by its new words no sooner than
-/// the index knows them.
-const LOOKED_AT: i64 = 1_000;
+/// Up to this number of rows in a layer, a ranked search compares the lengths of their columns with
+/// those that the index has. So a change that another program made to a row shows at once.
+pub(super) const LOOKED_AT: i64 = 1_000;
 
 /// Up to so many rows between two dates tell between which ids a search looks.
 const IN_RANGE: i64 = 10_000;
+
+/// A layer that is searched.
+pub(in crate::layers) struct Layer {
+    /// Its number among those of the toolset.
+    pub number: u8,
+    pub table: &'static str,
+    /// In the order in which a row is read.
+    pub columns: &'static str,
+    /// SQL for the text that is searched.
+    text: &'static str,
+    /// SQL for a number that most changes of a row change.
+    pub stamp: &'static str,
+    /// When a row was made.
+    moment: &'static str,
+    /// Whether spec 002 has an index of them.
+    has_index_of_moments: bool,
+    /// Whether the rows are shown only if archived entries are asked for.
+    pub is_archived: bool,
+}
+
+const EPISODES: Layer = Layer {
+    number: 0,
+    table: "episodic_memories",
+    columns: "m.id, m.memory, m.tags, m.created_at",
+    text: "(m.memory || char(10) || coalesce(m.tags, ''))",
+    stamp: "(octet_length(m.memory) * 65536 + octet_length(coalesce(m.tags, '')) * 256 \
+            + octet_length(coalesce(m.created_at, '')))",
+    moment: "m.created_at",
+    has_index_of_moments: true,
+    is_archived: false,
+};
+
+const COMPOST: Layer = Layer {
+    number: 1,
+    table: "memory_compost",
+    columns: "m.id, m.summary, m.original_count, m.archived_at",
+    text: "m.summary",
+    stamp: "(octet_length(m.summary) * 256 + octet_length(coalesce(m.archived_at, '')))",
+    moment: "m.archived_at",
+    has_index_of_moments: false,
+    is_archived: true,
+};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -52,7 +92,7 @@ impl Query {
 }
 
 /// A row of a layer that is searched.
-pub(super) trait Searched: Sized {
+pub(in crate::layers) trait Searched: Sized {
     const LAYER: &'static Layer;
     fn of(row: Row) -> Result<Self, Error>;
     /// The text that has the words.
@@ -118,49 +158,34 @@ impl Query {
 
 /// The ids that are looked at: from `first` on, less than `before`.
 #[derive(Clone, Copy)]
-pub(super) struct Ids {
-    pub first: i64,
-    pub before: i64,
+struct Ids {
+    first: i64,
+    before: i64,
 }
 
 impl Reader<'_> {
     /// The episodes that match, at most `query.limit`, the last added first.
     pub fn search_episodes(&self, query: &Query) -> Result<Vec<Episode>, Error> {
-        self.search(query, self.indexed.unwrap_or_default().episodes)
+        self.search(query)
     }
 
     /// The summaries in the compost that match, at most `query.limit`, the last added first.
     pub fn search_compost(&self, query: &Query) -> Result<Vec<Compost>, Error> {
-        self.search(query, self.indexed.unwrap_or_default().compost)
+        self.search(query)
     }
 
-    /// `indexed` is the last row of the agent that is.
-    fn search<T: Searched>(&self, query: &Query, indexed: i64) -> Result<Vec<T>, Error> {
+    fn search<T: Searched>(&self, query: &Query) -> Result<Vec<T>, Error> {
         let mut found = Vec::new();
         let Some(ids) = self.ids_between_dates(T::LAYER, query)? else { return Ok(found) };
-        match &query.words {
-            Some(words) if words.is_empty() => {}
-            Some(words) if self.has_many(T::LAYER, indexed)? => {
-                let next = indexed.saturating_add(1);
-                let beyond = Ids { first: ids.first.max(next), ..ids };
-                self.look(query, None, beyond, &mut found)?;
-                if found.len() < query.limit as usize {
-                    let indexed = Ids { before: ids.before.min(next), ..ids };
-                    self.look(query, Some(words), indexed, &mut found)?;
-                }
-            }
-            _ => self.look(query, None, ids, &mut found)?,
+        if query.words.as_ref().is_none_or(|words| !words.is_empty()) {
+            self.look(query, ids, &mut found)?;
         }
         Ok(found)
     }
 
     /// The ids of the rows between the dates, of all agents; `None` where there is no such row. All
     /// ids where there are no dates or too many rows, which are looked at from the newest on.
-    pub(super) fn ids_between_dates(
-        &self,
-        layer: &Layer,
-        query: &Query,
-    ) -> Result<Option<Ids>, Error> {
+    fn ids_between_dates(&self, layer: &Layer, query: &Query) -> Result<Option<Ids>, Error> {
         let all = Ids { first: i64::MIN, before: i64::MAX };
         let mut parameters = vec![Value::Integer(IN_RANGE + 1)];
         let condition = dates_of(layer, query, &mut parameters);
@@ -183,31 +208,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether more rows are indexed than are looked at one by one.
-    pub(super) fn has_many(&self, layer: &Layer, indexed: i64) -> Result<bool, Error> {
-        let table = layer.table;
-        let sql =
-            format!("SELECT 1 FROM {table} WHERE agent_id = ?1 AND id <= ?2 LIMIT 1 OFFSET ?3");
-        let bound = [text(self.agent), Value::Integer(indexed), Value::Integer(LOOKED_AT)];
-        Ok(!self.rows(table, &sql, bound, 1)?.is_empty())
-    }
-
-    /// Adds the rows that match, page by page, until there are enough. With indexed words, only rows
-    /// that the index finds are looked at.
+    /// Adds the rows that match, page by page, until there are enough.
     fn look<T: Searched>(
         &self,
         query: &Query,
-        indexed: Option<&[String]>,
         mut ids: Ids,
         found: &mut Vec<T>,
     ) -> Result<(), Error> {
         let limit = query.limit as usize;
-        // The rows that the index finds nearly all match, and each page walks its postings again.
-        let has_dates = query.from.is_some() || query.to.is_some();
-        let is_sifted = has_dates || (query.words.is_some() && indexed.is_none());
+        let is_sifted = query.has_dates() || query.words.is_some();
         let page = if is_sifted { query.limit.max(PAGE) } else { query.limit };
         loop {
-            let (sql, parameters) = statement_of(T::LAYER, self.agent, query, indexed, ids, page);
+            let (sql, parameters) = statement_of(T::LAYER, self.agent, query, ids, page);
             let rows = self.rows(T::LAYER.table, &sql, parameters, page)?;
             let is_last = rows.len() < page as usize;
             for row in rows {
@@ -232,32 +244,42 @@ fn statement_of(
     layer: &Layer,
     agent: &str,
     query: &Query,
-    indexed: Option<&[String]>,
     ids: Ids,
     page: u32,
 ) -> (String, Vec<Value>) {
-    let Layer { table, columns, index, .. } = layer;
+    let Layer { table, columns, .. } = layer;
     let [first, before, page] = [ids.first, ids.before, page.into()].map(Value::Integer);
     let mut parameters = vec![text(agent), first, before, page];
     let mut conditions = dates_of(layer, query, &mut parameters);
-    let (from, id) = match indexed {
-        None => (format!("{table} AS m"), "m.id".to_owned()),
-        Some(words) => {
-            parameters.push(Value::Text(words_query(agent, words)));
-            conditions.push(format!("{index} MATCH ?{}", parameters.len()));
-            let from = format!("{index} CROSS JOIN {table} AS m ON m.id = {index}.rowid");
-            (from, format!("{index}.rowid"))
-        }
-    };
-    conditions.push(format!("m.agent_id = ?1 AND {id} >= ?2 AND {id} < ?3"));
+    conditions.extend(words_of(layer, query, &mut parameters));
+    conditions.push("m.agent_id = ?1 AND m.id >= ?2 AND m.id < ?3".to_owned());
     let condition = conditions.join(" AND ");
-    let sql = format!("SELECT {columns} FROM {from} WHERE {condition} ORDER BY {id} DESC LIMIT ?4");
+    let sql =
+        format!("SELECT {columns} FROM {table} AS m WHERE {condition} ORDER BY m.id DESC LIMIT ?4");
     (sql, parameters)
+}
+
+/// Conditions that each word occurs. SQLite folds ASCII alone, so they let through each row with
+/// another character or with a value that is no text, and `Query::accepts` decides. Their values are
+/// added to `parameters`.
+fn words_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
+    let text = layer.text;
+    let is_other =
+        format!("octet_length({text}) IS NOT length({text}) OR typeof({text}) <> 'text'");
+    let words = query.words.iter().flatten();
+    let conditions = words.map(|word| match word.is_ascii() {
+        true => {
+            parameters.push(Value::Text(word.clone()));
+            format!("(instr(lower({text}), ?{}) > 0 OR {is_other})", parameters.len())
+        }
+        false => format!("({is_other})"),
+    });
+    conditions.collect()
 }
 
 /// Conditions for the dates of a query. They let through a day and more on either side, and
 /// `Query::accepts` decides. Their values are added to `parameters`.
-pub(super) fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
+fn dates_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
     let moment = layer.moment;
     let (least, most) = query.column_bounds();
     let mut conditions = Vec::new();

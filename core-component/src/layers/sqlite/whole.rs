@@ -1,6 +1,5 @@
 //! All of an agent: its entries in pages, and entries from elsewhere.
 
-use super::indexing::{COMPOST, EPISODES, catch_up, index_again};
 use super::reader::Reader;
 use super::row::Row;
 use super::sql::{integer, statement, text};
@@ -130,16 +129,8 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Indexes some of what waits.
-    pub fn index_some(&mut self) -> Result<(), Error> {
-        let indexed = self.reader().indexed.unwrap_or_default();
-        catch_up(self.transaction, self.reader().agent, &EPISODES, indexed.episodes)?;
-        catch_up(self.transaction, self.reader().agent, &COMPOST, indexed.compost)
-    }
-
     /// Puts `[removed]` in the place of a text, wherever it occurs in a layer, in at most so many
-    /// rows of each; how many rows had it, and whether all are done. What the index has of them is
-    /// wiped out.
+    /// rows of each; how many rows had it, and whether all are done.
     pub fn forget(&mut self, secret: &str, most: u32) -> Result<(u64, bool), Error> {
         let (mut changed, mut is_done) = (0, true);
         for (table, columns) in SECRETS {
@@ -157,7 +148,7 @@ impl Writer<'_> {
             is_done &= ids.len() < most as usize;
             changed += ids.len() as u64;
             let ids: Vec<i64> = ids.iter().map(|row| integer(&row[0])).collect::<Result<_, _>>()?;
-            let ids = Value::Text(serde_json::to_string(&ids).expect("ids are JSON"));
+            let list = Value::Text(serde_json::to_string(&ids).expect("ids are JSON"));
             let set: Vec<_> =
                 each(|column| format!("{column} = replace({column}, ?1, ?2)")).collect();
             // A core memory that becomes the same as another is one.
@@ -165,18 +156,12 @@ impl Writer<'_> {
                 "UPDATE OR REPLACE {table} SET {} WHERE id IN (SELECT value FROM json_each(?3))",
                 set.join(", ")
             );
-            self.execute(&[statement(&update, [text(secret), text(REMOVED), ids.clone()])])?;
+            self.execute(&[statement(&update, [text(secret), text(REMOVED), list])])?;
             if *table == "recent_memories" {
                 // Its digest is one of the secret. The next add makes another batch.
                 self.remove_batch()?;
             }
-            let indexed = self.reader().indexed.unwrap_or_default();
-            for (layer, indexed) in [(&EPISODES, indexed.episodes), (&COMPOST, indexed.compost)] {
-                if layer.table == *table {
-                    let agent = self.reader().agent;
-                    index_again(self.transaction, agent, layer, indexed, ids.clone())?;
-                }
-            }
+            self.forgotten.push((table, ids));
         }
         Ok((changed, is_done))
     }

@@ -1,7 +1,6 @@
 //! Changing an agent's rows.
 
-use super::indexing::{COMPOST, EPISODES, catch_up};
-use super::reader::{Indexed, Reader, returned_id};
+use super::reader::{Reader, returned_id};
 use super::schema::prepare;
 use super::sql::{statement, text};
 use crate::layers::error::Error;
@@ -16,6 +15,8 @@ pub(in crate::layers) struct Writer<'a> {
     /// Of the call.
     pub now: Timestamp,
     has_changed: bool,
+    /// The rows whose old text was removed for good: their tables and ids.
+    pub(super) forgotten: Vec<(&'static str, Vec<i64>)>,
 }
 
 impl<'a> Writer<'a> {
@@ -31,11 +32,16 @@ impl<'a> Writer<'a> {
     ) -> Result<Self, Error> {
         let tables = prepare(transaction)?;
         let reader = Reader::with_tables(transaction, tables, agent)?;
-        Ok(Self { transaction, reader, now, has_changed: false })
+        Ok(Self { transaction, reader, now, has_changed: false, forgotten: Vec::new() })
     }
 
     pub fn reader(&self) -> &Reader<'a> {
         &self.reader
+    }
+
+    /// The rows whose old text was removed for good: their tables and ids.
+    pub fn forgotten(&self) -> &[(&'static str, Vec<i64>)] {
+        &self.forgotten
     }
 
     /// Whether there is anything to commit.
@@ -61,10 +67,10 @@ impl<'a> Writer<'a> {
 
     fn note_change(&mut self) -> Result<(), Error> {
         self.has_changed = true;
-        if self.reader.indexed.is_none() {
+        if !self.reader.is_known {
             let sql = "INSERT INTO layers_agents (agent_id) VALUES (?1)";
             self.transaction.execute(&[statement(sql, [self.agent()])])?;
-            self.reader.indexed = Some(Indexed::default());
+            self.reader.is_known = true;
         }
         Ok(())
     }
@@ -111,10 +117,7 @@ impl<'a> Writer<'a> {
         let sql = "INSERT INTO episodic_memories (agent_id, memory, tags, created_at) \
                    VALUES (?1, ?2, ?3, ?4) RETURNING id";
         let tags = tags.map_or(Value::Null, text);
-        let id = self.insert(sql, [self.agent(), text(memory), tags, self.now_text()])?;
-        let indexed = self.reader.indexed.unwrap_or_default().episodes;
-        catch_up(self.transaction, self.reader.agent, &EPISODES, indexed)?;
-        Ok(id)
+        self.insert(sql, [self.agent(), text(memory), tags, self.now_text()])
     }
 
     /// Makes a task the current one, in the place of the one before.
@@ -171,8 +174,6 @@ impl<'a> Writer<'a> {
         if self.reader.batch()?.is_some() {
             self.remove_batch()?;
         }
-        let indexed = self.reader.indexed.unwrap_or_default().compost;
-        catch_up(self.transaction, self.reader.agent, &COMPOST, indexed)?;
         Ok(id)
     }
 }

@@ -8,13 +8,14 @@ use super::layout::{record_text, without_byte_order_mark};
 use super::path::file_path;
 use super::record::{Record, RecordError};
 use super::scan::{Flaw, Member, Scanner, unquoted};
-use crate::records::candidates::{Candidates, of_all};
+use crate::index::Index;
 use crate::records::error::{Code, Error};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
+use crate::records::search::Search;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Newest, Reader, WithAnyTerm};
-use crate::source::Request;
+use crate::source::Entries;
 use crate::storage::{Area, Document, MAX_DOCUMENT_BYTES, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
@@ -436,8 +437,14 @@ impl Reader for JsonFile {
         Ok(Stats::of(&self.memories()))
     }
 
-    fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
-        of_all(self.memories(), request)
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        _index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error> {
+        search.add_all(self.memories(), entries);
+        Ok(())
     }
 
     fn unused(

@@ -11,14 +11,15 @@ use super::path::file_path;
 use super::record::Record;
 use super::scan::{Member, Scanner, unquoted};
 use crate::context::Context;
-use crate::records::candidates::{Candidates, of_all};
+use crate::index::Index;
 use crate::records::error::{Error, RAISE_LIMITS};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
+use crate::records::search::Search;
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Purpose, Reader, WithAnyTerm, Writer};
-use crate::source::Request;
+use crate::source::Entries;
 use crate::storage::{self, Area, Change, MAX_DOCUMENT_BYTES};
 use crate::time::Timestamp;
 
@@ -279,8 +280,14 @@ impl Reader for JsonWriter {
         Ok(Stats::of(&self.memories()))
     }
 
-    fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
-        of_all(self.memories(), request)
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        _index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error> {
+        search.add_all(self.memories(), entries);
+        Ok(())
     }
 
     fn unused(

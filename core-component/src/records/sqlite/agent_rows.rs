@@ -1,12 +1,10 @@
 //! All rows of an agent at once: for conversion and export.
 
-use super::indexing::{MOST, cost, delete_texts, index_pending};
 use super::reader::find_agent;
 use super::row::{COLUMNS, Row, timestamp};
 use super::schema::has_tables;
 use super::sql::{count, integer, into_optional_text, query_one, statement, text, unexpected};
 use super::vectors::delete_embedders;
-use super::vocabulary::delete_vocabulary;
 use super::writer::{insert_agent, insert_all, set_copy_of};
 use crate::records::error::Error;
 use crate::records::json::{Outline, Section, empty_document, line, record_text};
@@ -92,9 +90,7 @@ impl<'a> AgentRows<'a> {
 
     /// Adds records after all others of the agent.
     pub fn add(&self, key: i64, records: &[&Imported]) -> Result<(), Error> {
-        insert_all(self.transaction, key, records)?;
-        let added: usize = records.iter().map(|of| cost(of.memory.searched_texts())).sum();
-        index_pending(self.transaction, MOST + added).map(drop)
+        insert_all(self.transaction, key, records)
     }
 
     /// Removes the note that the rows are a copy of a file.
@@ -107,18 +103,11 @@ impl<'a> AgentRows<'a> {
     pub fn delete(&self, key: i64) -> Result<(), Error> {
         let of_agent = [Value::Integer(key)];
         let delete = |sql: &str| statement(sql, of_agent.clone());
-        let [indexed, unindexed] =
-            delete_texts("SELECT key FROM memories WHERE agent = ?1", &of_agent);
-        let [words_text, words] = delete_vocabulary(key);
         let [vectors, embedders] = delete_embedders(key);
         self.transaction.execute(&[
             delete("DELETE FROM memory_tags WHERE agent = ?1"),
-            words_text,
-            words,
             vectors,
             embedders,
-            indexed,
-            unindexed,
             delete("DELETE FROM memories WHERE agent = ?1"),
             delete("DELETE FROM agents WHERE key = ?1"),
         ])?;

@@ -1,17 +1,14 @@
 //! The SQLite format: one database for all agents. SQL filters, sorts, pages and counts.
 
 mod agent_rows;
-mod indexing;
-mod ranked;
 mod reader;
 mod row;
+mod rows;
 mod schema;
-mod search;
 mod sql;
 #[cfg(test)]
 mod tests;
 mod vectors;
-mod vocabulary;
 mod writer;
 
 pub(super) use agent_rows::{AgentRows, Position, StoredAgent, Style};

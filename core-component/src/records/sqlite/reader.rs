@@ -4,23 +4,22 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::ranked;
 use super::row::{COLUMNS, Row, timestamp};
+use super::rows::Rows;
 use super::schema::{MAX_AGENTS, has_tables};
-use super::search::{CANDIDATES, candidates};
 use super::sql::{
-    count, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
+    count, integer, into_optional_text, into_text, json, query_one, statement, text, unexpected,
 };
-use super::vocabulary::json;
-use crate::records::candidates::{Candidates, of_all};
+use crate::index::Index;
 use crate::records::error::Error;
 use crate::records::memory::{Importance, Kind, Memory};
 use crate::records::query::{Page, Query, Sort};
+use crate::records::search::Search;
 use crate::records::stats::{Stats, TOP_TAGS};
 use crate::records::store::{Newest, Reader, WithAnyTerm};
-use crate::source::Request;
+use crate::source::{Entries, ReadEntries};
 use crate::storage;
-use crate::storage::database::{Connection, Rows, Statement, Transaction, Value};
+use crate::storage::database::{self, Connection, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
 /// Whether the database has rows of this agent.
@@ -39,7 +38,7 @@ pub(in crate::records) fn has_agent_of_same_case(
     Ok(has_tables(query)? && !query(&statement(sql, [text(agent)]))?.rows.is_empty())
 }
 
-/// The most memories that are looked at for terms that no index finds.
+/// The most memories that are looked at for any of some terms.
 const MAX_NEWEST: u32 = 20_000;
 
 /// The most rows that are looked at for the most accessed memory. Those before it cannot be read.
@@ -63,7 +62,7 @@ pub(in crate::records) fn agent_names(
 
 /// Like [`find_agent`], for a database that may have no tables.
 fn find_agent_or_tables(
-    query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
+    query: impl Fn(&Statement) -> Result<database::Rows, storage::Error>,
     agent: &str,
 ) -> Result<Option<AgentRow>, Error> {
     match has_tables(&query)? {
@@ -85,7 +84,7 @@ pub(super) struct AgentRow {
 ///
 /// `INVALID_INPUT` if the name of an existing agent differs only in case.
 pub(super) fn find_agent(
-    query: impl Fn(&Statement) -> Result<Rows, storage::Error>,
+    query: impl Fn(&Statement) -> Result<database::Rows, storage::Error>,
     agent: &str,
 ) -> Result<Option<AgentRow>, Error> {
     let sql = "SELECT key, name, moving FROM agents WHERE name = ?1";
@@ -179,7 +178,7 @@ impl<'a> SqliteReader<'a> {
         found.map(Row::read).transpose()
     }
 
-    /// The keys of the newest memories, for terms that no index finds.
+    /// The keys of the newest memories.
     fn newest_keys(&self, agent: i64, archived: bool) -> Result<Newest<i64>, Error> {
         let sql = "SELECT key, bytes FROM memories WHERE agent = ?1 AND archived <= ?2 \
                    ORDER BY created_at DESC, id LIMIT ?3";
@@ -191,13 +190,8 @@ impl<'a> SqliteReader<'a> {
         Ok(Newest { is_all, ..newest })
     }
 
-    /// The ids of memories among these that have any of the terms.
-    fn ids_with_any(
-        &self,
-        keys: &[i64],
-        terms: &[&String],
-        limit: u32,
-    ) -> Result<Vec<String>, Error> {
+    /// The number of memories among these that have any of the terms, up to a limit.
+    fn count_with_any(&self, keys: &[i64], terms: &[String], limit: u32) -> Result<u32, Error> {
         let mut parameters = vec![json(&keys), Value::Integer(limit.into())];
         let mut conditions = Vec::new();
         for term in terms {
@@ -205,12 +199,12 @@ impl<'a> SqliteReader<'a> {
             conditions.push(has_term(&format!("?{}", parameters.len())));
         }
         let sql = format!(
-            "SELECT m.id FROM memories AS m WHERE m.key IN (SELECT value FROM json_each(?1)) \
-             AND ({}) LIMIT ?2",
+            "SELECT count(*) FROM (SELECT 1 FROM memories AS m \
+             WHERE m.key IN (SELECT value FROM json_each(?1)) AND ({}) LIMIT ?2)",
             conditions.join(" OR ")
         );
-        let rows = self.view.query(&statement(&sql, parameters), limit)?.rows;
-        rows.into_iter().map(|mut row| into_text(row.swap_remove(0))).collect()
+        let row = query_one(self.view, statement(&sql, parameters))?;
+        Ok(row.map_or(Ok(0), |row| integer(&row[0]))? as u32)
     }
 }
 
@@ -227,8 +221,7 @@ impl Reader for SqliteReader<'_> {
 
     fn query(&self, query: &Query) -> Result<Page, Error> {
         let Some(agent) = self.agent else { return Ok(Page::default()) };
-        let candidates = candidates(self.view, agent, &query.terms)?;
-        let (condition, parameters) = condition(agent, query, candidates);
+        let (condition, parameters) = condition(agent, query);
         let mut of_page = parameters.clone();
         of_page.extend([Value::Integer(query.limit.into()), count(query.offset)]);
         let sql = format!(
@@ -257,25 +250,9 @@ impl Reader for SqliteReader<'_> {
 
     fn count_with_any_term(&self, query: &Query) -> Result<WithAnyTerm, Error> {
         let Some(agent) = self.agent else { return Ok(WithAnyTerm { count: 0, of_newest: None }) };
-        let (mut found, mut others) = (BTreeSet::new(), Vec::new());
-        for term in &query.terms {
-            let terms = vec![term.clone()];
-            match candidates(self.view, agent, &terms)?.is_some() {
-                true => {
-                    let of_term = Query { terms, ..query.clone() };
-                    let memories = self.query(&of_term)?.memories.into_iter();
-                    found.extend(memories.map(|memory| memory.id));
-                }
-                false => others.push(term),
-            }
-        }
-        let mut of_newest = None;
-        if !others.is_empty() {
-            let newest = self.newest_keys(agent, query.archived)?;
-            of_newest = newest.number();
-            found.extend(self.ids_with_any(&newest.keys, &others, query.limit)?);
-        }
-        Ok(WithAnyTerm { count: query.limit.min(found.len() as u32), of_newest })
+        let newest = self.newest_keys(agent, query.archived)?;
+        let count = self.count_with_any(&newest.keys, &query.terms, query.limit)?;
+        Ok(WithAnyTerm { count, of_newest: newest.number() })
     }
 
     fn stats(&self) -> Result<Stats, Error> {
@@ -310,10 +287,26 @@ impl Reader for SqliteReader<'_> {
         Ok(stats)
     }
 
-    fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error> {
         match self.agent {
-            Some(agent) => ranked::candidates(self.view, agent, request),
-            None => of_all(Vec::new(), request),
+            Some(agent) => Rows { view: self.view, agent, search }.add_to(index, entries),
+            None => Ok(()),
+        }
+    }
+
+    fn read_rows(
+        &self,
+        search: &Search<'_>,
+        keys: &[i64],
+    ) -> Result<Vec<Option<ReadEntries>>, Error> {
+        match self.agent {
+            Some(agent) => Rows { view: self.view, agent, search }.read(keys),
+            None => Ok(Vec::new()),
         }
     }
 
@@ -376,12 +369,11 @@ fn add_group(stats: &mut Stats, group: &[Value]) -> Result<(), Error> {
 }
 
 /// The SQL condition of a query, and its parameters. The first parameter is the agent's key.
-/// `candidates` is the FTS5 query for memories that may have its terms.
-fn condition(agent: i64, query: &Query, candidates: Option<String>) -> (String, Vec<Value>) {
+fn condition(agent: i64, query: &Query) -> (String, Vec<Value>) {
     // `+` excludes the indexes on `agent`, so that SQLite looks up the rows of the subqueries below.
     // Otherwise it may read all rows of the agent in the order of the query.
     // See "unary +" in https://www.sqlite.org/optoverview.html.
-    let has_subquery = !query.tags.is_empty() || candidates.is_some();
+    let has_subquery = !query.tags.is_empty();
     let mut condition = if has_subquery { "+m.agent = ?1" } else { "m.agent = ?1" }.to_owned();
     let mut parameters = vec![Value::Integer(agent)];
     let mut and = |sql: &str, value: Value| {
@@ -407,9 +399,6 @@ fn condition(agent: i64, query: &Query, candidates: Option<String>) -> (String, 
     for tag in &query.tags {
         let sql = "m.key IN (SELECT memory FROM memory_tags WHERE agent = ?1 AND tag = ??)";
         and(sql, text(tag));
-    }
-    if let Some(candidates) = candidates {
-        and(CANDIDATES, Value::Text(candidates));
     }
     for term in &query.terms {
         and(&has_term("??"), text(term));

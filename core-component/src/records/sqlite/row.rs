@@ -44,7 +44,7 @@ impl Row {
 }
 
 /// The columns whose values follow from the memory.
-pub(super) const VALUE_COLUMNS: [&str; 13] = [
+pub(super) const VALUE_COLUMNS: [&str; 14] = [
     "id",
     "type",
     "content",
@@ -58,10 +58,11 @@ pub(super) const VALUE_COLUMNS: [&str; 13] = [
     "archived",
     "bytes",
     "folded",
+    "stamp",
 ];
 
 /// The values of [`VALUE_COLUMNS`]. `folded` is the [`folded`] text of the memory.
-pub(super) fn values(memory: &Memory, folded: &str) -> [Value; 13] {
+pub(super) fn values(memory: &Memory, folded: &str) -> [Value; 14] {
     [
         text(&memory.id),
         Value::Integer(memory.kind as i64),
@@ -76,6 +77,7 @@ pub(super) fn values(memory: &Memory, folded: &str) -> [Value; 13] {
         flag(memory.archived),
         count(memory.bytes()),
         text(stored_folded(memory, folded)),
+        Value::Integer(memory.stamp()),
     ]
 }
 

@@ -23,17 +23,10 @@ pub(super) const MAX_AGENTS: u32 = 10_000;
 /// - `memories.folded` has the texts that a search looks through, case-folded by this crate, each on
 ///   a line. It lacks a content in ASCII, which would double the size of the database.
 /// - `memory_tags` has no foreign key: SQLite would read all tags for each deleted memory.
-/// - `unindexed` has the keys of pending memories, which are not in the index yet (see `indexing.rs`).
-/// - `words` is the vocabulary of each agent: the words of its indexed memories, as
-///   [`ranking`](crate::ranking) divides the texts.
-/// - `words_text` is the trigram index over the vocabulary. A search by substring finds the words
-///   that contain the term in it.
-/// - `memories_words` is the index of texts. Its tokens are the keys of the words. So a search reads
-///   nothing of other agents. `folded` and `lower(content)` confirm what it finds.
-/// - `automerge` is 8 instead of 4: merging segments is most of the cost of an add.
+/// - `stamp` is [`Memory::stamp`](crate::records::memory::Memory::stamp). A search finds by it what
+///   has changed since the index was brought up to date.
 /// - Each order of `query_memories` has an index with the order of its ties, so that SQLite reads a
 ///   page without sorting. The filters by type and by category have indexes in the default order.
-/// - `memories_in_order` finds the memories around one. The key of the row is its last column.
 /// - `embedders` has a row for each model and agent. All its vectors have the same dimension.
 ///   `digest` and `memories` are those of the batch that it is asked for. `leased_until` is in
 ///   milliseconds since 1970; after a failure, the embedder rests until then.
@@ -62,6 +55,7 @@ const SCHEMA: &[&str] = &[
         archived INTEGER NOT NULL,
         bytes INTEGER NOT NULL,
         folded TEXT NOT NULL,
+        stamp INTEGER NOT NULL,
         original TEXT,
         UNIQUE (agent, id)
     ) STRICT",
@@ -72,7 +66,6 @@ const SCHEMA: &[&str] = &[
         archived INTEGER NOT NULL,
         PRIMARY KEY (agent, tag, memory)
     ) STRICT, WITHOUT ROWID",
-    "CREATE TABLE unindexed (memory INTEGER PRIMARY KEY) STRICT",
     "CREATE INDEX memories_by_created_at
         ON memories (agent, created_at DESC, id, archived)",
     "CREATE INDEX memories_by_updated_at
@@ -92,24 +85,7 @@ const SCHEMA: &[&str] = &[
     "CREATE INDEX memories_by_category
         ON memories (agent, category, accessed_at DESC, created_at DESC, id, archived)
         WHERE category IS NOT NULL",
-    "CREATE INDEX memories_in_order ON memories (agent, type)",
-    "CREATE TABLE words (
-        key INTEGER PRIMARY KEY,
-        agent INTEGER NOT NULL,
-        word TEXT NOT NULL,
-        stem TEXT NOT NULL,
-        UNIQUE (agent, word, stem)
-    ) STRICT",
-    "CREATE INDEX words_by_stem ON words (agent, stem)",
-    "CREATE VIRTUAL TABLE words_text USING fts5 (
-        word, content = '', contentless_delete = 1, detail = none,
-        tokenize = 'trigram case_sensitive 1'
-    )",
-    "INSERT INTO words_text (words_text, rank) VALUES ('automerge', 8)",
-    "CREATE VIRTUAL TABLE memories_words USING fts5 (
-        words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
-    )",
-    "INSERT INTO memories_words (memories_words, rank) VALUES ('automerge', 8)",
+    "CREATE INDEX memories_by_key ON memories (agent, key, stamp)",
     "CREATE TABLE embedders (
         key INTEGER PRIMARY KEY,
         agent INTEGER NOT NULL REFERENCES agents,

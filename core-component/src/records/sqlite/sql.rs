@@ -23,6 +23,11 @@ pub(super) fn count(value: u64) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
+/// A list as a parameter for `json_each`.
+pub(super) fn json(list: &impl serde::Serialize) -> Value {
+    Value::Text(serde_json::to_string(list).expect("lists are JSON"))
+}
+
 pub(super) fn flag(value: bool) -> Value {
     Value::Integer(value.into())
 }

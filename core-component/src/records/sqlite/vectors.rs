@@ -8,17 +8,15 @@
 //! key that it has got to. Each memory up to there has a row in `vectors`; without a vector, it still
 //! waits.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use sha2::{Digest, Sha256};
 
 use super::schema::{MAX_AGENTS, has_tables};
 use super::sql::{
-    flag, integer, into_optional_text, into_text, query_one, statement, text, unexpected,
+    flag, integer, into_optional_text, into_text, json, query_one, statement, text, unexpected,
 };
-use super::vocabulary::json;
 use crate::ranking::Vector;
 use crate::records::error::{Code, Error};
+use crate::rows::Similar;
 use crate::source::Request;
 use crate::storage::database::{Statement, Transaction, Value};
 use crate::time::Timestamp;
@@ -110,16 +108,9 @@ impl<'a> Vectors<'a> {
 
     /// The next keys of memories that the embedder has not got to.
     fn unseen(&self, seen: i64, most: u32) -> Result<Vec<i64>, Error> {
-        let of_type = |kind: i64| {
-            format!(
-                "SELECT key FROM (SELECT key FROM memories INDEXED BY memories_in_order \
-                 WHERE agent = ?1 AND type = {kind} AND key > ?2 ORDER BY key LIMIT ?3)"
-            )
-        };
-        let of_types = [0, 1, 2].map(of_type).join(" UNION ALL ");
-        let sql = format!("{of_types} ORDER BY key LIMIT ?3");
+        let sql = "SELECT key FROM memories WHERE agent = ?1 AND key > ?2 ORDER BY key LIMIT ?3";
         let parameters = [self.agent, seen, most.into()].map(Value::Integer);
-        let rows = self.transaction.query(&statement(&sql, parameters), most)?.rows;
+        let rows = self.transaction.query(&statement(sql, parameters), most)?.rows;
         rows.iter().map(|row| integer(&row[0])).collect()
     }
 
@@ -350,12 +341,10 @@ pub(super) fn see_again(key: &str, agent: i64, parameter: Option<Value>) -> Stat
 }
 
 /// How similar the vectors of an agent's memories are to that of a query.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Similarities {
-    /// By the keys of the memories.
-    pub of: BTreeMap<i64, f64>,
-    /// The most similar memories that can be hits.
-    pub nearest: BTreeSet<i64>,
+    /// By the keys of the memories. The nearest can be hits.
+    pub rows: Similar,
     /// The agent has vectors, and the request has none.
     pub wants_vector: bool,
     /// What was not compared, in words.
@@ -406,7 +395,7 @@ pub(super) fn similarities(
         ];
         let rows = view.query(&statement(sql, parameters), page as u32)?.rows;
         if !request.work.take_for_vectors(rows.len() as u64 * (bytes as u64 + OF_VECTOR)) {
-            let compared = found.of.len();
+            let compared = found.rows.similarities.len();
             found.warning = Some(format!("only the newest {compared} vectors were compared"));
             break;
         }
@@ -415,7 +404,7 @@ pub(super) fn similarities(
             before = integer(&row[0])?;
             let Value::Blob(stored) = &row[1] else { return Err(unexpected("a blob", &row[1])) };
             let Some(cosine) = vector.cosine(stored) else { continue };
-            found.of.insert(before, cosine);
+            found.rows.similarities.insert(before, cosine);
             if cosine > 0.0 && integer(&row[2])? != 0 {
                 admitted.push((cosine, before));
             }
@@ -427,6 +416,7 @@ pub(super) fn similarities(
     admitted.sort_by(|(one, key), (other, of_other)| {
         other.total_cmp(one).then_with(|| of_other.cmp(key))
     });
-    found.nearest = admitted.into_iter().take(MAX_NEAREST).map(|(_, key)| key).collect();
+    let nearest = admitted.into_iter().take(MAX_NEAREST).map(|(_, key)| key);
+    found.rows.nearest = nearest.collect();
     Ok(found)
 }

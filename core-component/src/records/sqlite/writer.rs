@@ -2,22 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::indexing::{MOST, cost, delete_text, index_pending, make_pending};
 use super::reader::{SqliteReader, UnreadableRows, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, optional_text, query_one, statement, text};
 use super::vectors::{Vectors, delete_vectors, drop_vectors, see_again};
-use super::vocabulary::json;
 use crate::context::Context;
-use crate::records::candidates::Candidates;
+use crate::index::Index;
 use crate::records::error::{Code, Error, RAISE_LIMITS};
 use crate::records::json::rewritten;
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
+use crate::records::search::Search;
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, WithAnyTerm, Writer};
-use crate::source::Request;
+use crate::source::{Entries, ReadEntries};
 use crate::storage::database::{Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
@@ -31,9 +30,9 @@ pub(in crate::records) struct SqliteWriter<'a> {
     is_copy: bool,
     settings: RecordsSettings,
     has_changed: bool,
-    /// How much may still be indexed, as [`cost`] counts it.
-    indexing: usize,
     unreadable: UnreadableRows,
+    /// The keys of the memories that were removed.
+    removed: Vec<i64>,
 }
 
 impl<'a> SqliteWriter<'a> {
@@ -47,7 +46,6 @@ impl<'a> SqliteWriter<'a> {
         let is_copy = found.as_ref().is_some_and(|agent| agent.copy_of.is_some());
         let agent = found.map(|agent| agent.key);
         let settings = RecordsSettings::of(context);
-        let unreadable = UnreadableRows::default();
         Ok(Self {
             transaction,
             name,
@@ -55,8 +53,8 @@ impl<'a> SqliteWriter<'a> {
             is_copy,
             settings,
             has_changed: false,
-            indexing: MOST,
-            unreadable,
+            unreadable: UnreadableRows::default(),
+            removed: Vec::new(),
         })
     }
 
@@ -70,6 +68,11 @@ impl<'a> SqliteWriter<'a> {
     /// Whether there is anything to commit.
     pub fn has_changed(&self) -> bool {
         self.has_changed
+    }
+
+    /// The keys of the memories that were removed.
+    pub fn removed(&self) -> &[i64] {
+        &self.removed
     }
 
     fn reader(&self) -> SqliteReader<'a> {
@@ -130,24 +133,15 @@ impl<'a> SqliteWriter<'a> {
             statements.push(insert_tags("last_insert_rowid()", agent, memory, None));
         }
         statements.push(see_again("last_insert_rowid()", agent, None));
-        statements.push(make_pending("VALUES (last_insert_rowid())", &[]));
-        self.execute(&statements)?;
-        self.index_pending(cost(memory.searched_texts()))
-    }
-
-    /// Indexes pending memories, if there are enough: besides what a call adds, at most [`MOST`].
-    fn index_pending(&mut self, added: usize) -> Result<(), Error> {
-        self.indexing += added;
-        let indexed = index_pending(self.transaction, self.indexing)?;
-        self.indexing = self.indexing.saturating_sub(indexed);
-        Ok(())
+        self.execute(&statements).map(drop)
     }
 
     fn delete_row(&mut self, agent: i64, row: &Row) -> Result<(), Error> {
         let delete = statement("DELETE FROM memories WHERE key = ?1", [Value::Integer(row.key)]);
         let vectors = delete_vectors("VALUES (?1)", &[Value::Integer(row.key)]);
         self.execute(&[delete_tags(agent, row), delete, vectors])?;
-        delete_text(self.transaction, agent, row.key, &row.memory)
+        self.removed.push(row.key);
+        Ok(())
     }
 
     fn row(&self, memory: &Memory) -> Result<Row, Error> {
@@ -176,8 +170,21 @@ impl Reader for SqliteWriter<'_> {
         self.reader().stats()
     }
 
-    fn candidates(&self, request: &Request) -> Result<Candidates, Error> {
-        self.reader().candidates(request)
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error> {
+        self.reader().add_to(search, index, entries)
+    }
+
+    fn read_rows(
+        &self,
+        search: &Search<'_>,
+        keys: &[i64],
+    ) -> Result<Vec<Option<ReadEntries>>, Error> {
+        self.reader().read_rows(search, keys)
     }
 
     fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
@@ -208,8 +215,7 @@ impl Writer for SqliteWriter<'_> {
         let bytes = records.iter().map(|record| record.memory.bytes()).sum();
         self.check_limits(agent, records.len() as u64, bytes)?;
         self.note_change()?;
-        insert_all(self.transaction, agent, records)?;
-        self.index_pending(records.iter().map(|of| cost(of.memory.searched_texts())).sum())
+        insert_all(self.transaction, agent, records)
     }
 
     fn update(&mut self, before: &Memory, after: &Memory) -> Result<(), Error> {
@@ -229,14 +235,7 @@ impl Writer for SqliteWriter<'_> {
         if before.content != after.content {
             statements.push(drop_vectors(row.key));
         }
-        self.execute(&statements)?;
-        if folded(before) != folded(after) {
-            let key = [Value::Integer(row.key)];
-            delete_text(self.transaction, agent, row.key, before)?;
-            self.execute(&[make_pending("VALUES (?1)", &key)])?;
-            self.index_pending(cost(after.searched_texts()))?;
-        }
-        Ok(())
+        self.execute(&statements).map(drop)
     }
 
     fn remove(&mut self, memory: &Memory) -> Result<(), Error> {
@@ -264,7 +263,7 @@ pub(super) fn insert_agent(transaction: &dyn Transaction, name: &str) -> Result<
     key.ok_or_else(|| Error::new(Code::InternalError, "storage returned no key of an inserted row"))
 }
 
-/// Adds these records after all others of an agent. They become pending.
+/// Adds these records after all others of an agent.
 pub(super) fn insert_all(
     transaction: &dyn Transaction,
     agent: i64,
@@ -279,22 +278,20 @@ pub(super) fn insert_all(
     let tagged = records.iter().zip(keys()).filter(|(record, _)| !record.memory.tags.is_empty());
     let mut statements: Vec<Statement> =
         tagged.map(|(record, key)| insert_tags("?4", agent, &record.memory, Some(key))).collect();
-    let keys: Vec<i64> = effects.iter().map(|effect| effect.last_insert_id).collect();
-    let first = keys.iter().min().map(|first| Value::Integer(*first));
-    statements.extend(first.map(|first| see_again("?2", agent, Some(first))));
-    statements.push(make_pending("SELECT value FROM json_each(?1)", &[json(&keys)]));
+    let first = effects.iter().map(|effect| effect.last_insert_id).min();
+    statements.extend(first.map(|first| see_again("?2", agent, Some(Value::Integer(first)))));
     transaction.execute(&statements)?;
     Ok(())
 }
 
-/// Inserts the row of a memory, without its tags and its entry in the full-text index.
+/// Inserts the row of a memory, without its tags.
 fn insert_row(agent: i64, memory: &Memory, original: Option<&str>, folded: &str) -> Statement {
     let mut parameters = vec![Value::Integer(agent)];
     parameters.extend(values(memory, folded));
     parameters.push(original.map_or(Value::Null, text));
     let insert = format!(
         "INSERT INTO memories (agent, {}, original) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         VALUE_COLUMNS.join(", ")
     );
     statement(&insert, parameters)

@@ -1,141 +1,159 @@
-//! The candidates of the index are those of all rows.
+//! A search among rows finds what a search in a file of the same memories finds.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::Host;
-use crate::ranking::{Match, Query};
-use crate::records::candidates::{Candidates, of_all};
-use crate::records::search::add_candidates;
-use crate::records::sqlite::SqliteReader;
-use crate::records::sqlite::row::{COLUMNS, Row};
-use crate::records::sqlite::sql::statement;
-use crate::records::store::Reader;
-use crate::source::{Entries, EntryId, Owner, Request};
-use crate::storage::database::Mode;
-use crate::time::Timestamp;
-use crate::work::Work;
-use crate::zone::Zone;
 
 /// Words by how often they occur: the one at index `n` in one of `n + 1` memories.
 const WORDS: [&str; 8] = ["run", "kites", "fly", "planes", "collide", "東京都", "tests", "straße"];
 
-/// As many memories that the more common words exceed the limit of matches.
+/// As many that the more common words exceed the limit of matches, and that the index has several
+/// segments.
 const MEMORIES: usize = 1_700;
 
-fn request(query: &str) -> Request {
-    Request {
-        work: Work::of_search(),
-        query: Query::of(query),
-        embedder: None,
-        vector: None,
-        agent: None,
-        repo_root: None,
-        from: None,
-        to: None,
-        zone: Zone::default(),
-        now: Timestamp::from_milliseconds(1_800_000_000_000).expect("in range"),
-        include_archived: false,
-        ignores_indexes: false,
+const QUESTIONS: [&str; 11] = [
+    "rare1",
+    "rare2 kites",
+    "straße",
+    "tests collide",
+    "run",
+    "running kite planes",
+    "東京",
+    "rare1 rare2 rare3 tests",
+    "nothing",
+    "1 2 3 flies 44 changed",
+    "tag",
+];
+
+/// Numbers without pattern.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+        (self.0 >> 33) % most
+    }
+
+    fn id(&mut self) -> String {
+        format!("{:08}-0000-4000-8000-000000000000", self.below(100_000_000))
+    }
+
+    fn content(&mut self, number: usize) -> String {
+        let words = (0..WORDS.len()).filter(|at| self.below(*at as u64 + 1) == 0);
+        let mut words: Vec<String> = words.map(|at| WORDS[at].to_owned()).collect();
+        words.extend((self.below(40) == 0).then(|| format!("rare{}", self.below(9))));
+        format!("{} {number}", words.join(" "))
     }
 }
 
-/// Each hit with the bits of its score, in the order of the candidates, and the number of entries.
-fn hits(request: &Request, candidates: Candidates) -> (Vec<(EntryId, u64, u64)>, u64) {
-    let mut entries = Entries::of(request);
-    entries.begin(Owner::default());
-    add_candidates(&mut entries, candidates, "ada", "query_memories");
-    let found = entries.found();
-    let hits = found.candidates.into_iter().map(|ranked| {
-        let id = ranked.entry.1.id.expect("an id");
-        (id, ranked.score.to_bits(), ranked.coverage.to_bits())
-    });
-    (hits.collect(), found.owners[0].1)
+/// The agents that have the same memories, in rows and in a file.
+const AGENTS: [&str; 2] = ["rows", "file"];
+
+fn each(host: &Host, tool: &str, arguments: &Json) {
+    for agent in AGENTS {
+        let mut arguments = arguments.clone();
+        arguments["agent_id"] = json!(agent);
+        host.call_at(0, tool, &arguments);
+    }
+}
+
+/// The hits without the agent, and the notes without its name.
+fn answer(host: &Host, agent: &str, question: &str, others: &Json) -> Json {
+    let mut arguments = others.clone();
+    arguments["query"] = json!(question);
+    arguments["agent"] = json!(agent);
+    arguments["limit"] = json!(20);
+    let answer = host.call_at(1, "search_memory", &arguments).to_string();
+    assert!(!answer.contains("\"warnings\""), "{question}: {answer}");
+    let answer = answer.replace(&format!("\"{agent}\""), "\"agent\"");
+    serde_json::from_str(&answer).expect("JSON")
+}
+
+fn compare(host: &Host, what: &str) {
+    let all = [json!({}), json!({"include_archived": true}), json!({"from_date": "2023-11-24"})];
+    for question in QUESTIONS {
+        for others in &all {
+            let [rows, file] = AGENTS.map(|agent| answer(host, agent, question, others));
+            assert_eq!(rows["hits"], file["hits"], "{what}: {question} {others}");
+            assert_eq!(rows["searched"], file["searched"], "{what}: {question} {others}");
+        }
+    }
 }
 
 #[test]
-fn the_index_finds_the_hits_and_the_scores_of_reading_everything() {
+fn rows_and_a_file_with_the_same_memories_have_the_same_hits_after_any_change() {
     let host = Host::new();
-    let mut state = 5_u64;
-    let mut below = |most: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
-        (state >> 33) % most
-    };
-    let mut minutes = 0;
-    let mut record = |number: usize| {
-        let words = (0..WORDS.len()).filter(|at| below(*at as u64 + 1) == 0);
-        let mut words: Vec<String> = words.map(|at| WORDS[at].to_owned()).collect();
-        words.extend((below(40) == 0).then(|| format!("rare{}", below(9))));
-        minutes += [0, 1, 20, 45][below(4) as usize];
-        let moment = Timestamp::from_milliseconds(1_700_000_000_000 + 60_000 * minutes);
-        json!({
-            "id": format!("{:08}-0000-4000-8000-000000000000", below(100_000_000)),
-            "type": (["core", "learning", "task"][below(3) as usize]),
-            "content": format!("{} {number}", words.join(" ")),
-            "tags": if below(9) == 0 { json!(["running", "tag"]) } else { json!([]) },
-            "archived": below(6) == 0, "created_at": moment.expect("in range").to_string(),
-        })
-        .to_string()
-    };
-    let lines: Vec<String> = (0..MEMORIES).map(&mut record).collect();
-    for page in lines.chunks(500) {
-        host.call("import_records", &json!({"agent_id": "ada", "records": page.join("\n")}));
+    let mut random = Random(5);
+    let (mut ids, mut minutes) = (Vec::new(), 0);
+    let mut records = Vec::new();
+    for number in 0..MEMORIES {
+        minutes += [0, 1, 20, 45][random.below(4) as usize];
+        let moment = 1_700_000_000_000 + 60_000 * minutes;
+        let moment = crate::time::Timestamp::from_milliseconds(moment).expect("in range");
+        ids.push(random.id());
+        let record = json!({
+            "id": ids.last(),
+            "type": (["core", "learning", "task"][random.below(3) as usize]),
+            "content": random.content(number),
+            "tags": if random.below(9) == 0 { json!(["running", "tag"]) } else { json!([]) },
+            "archived": random.below(6) == 0,
+            "created_at": moment.to_string(),
+        });
+        records.push(record.to_string());
+    }
+    for page in records.chunks(500) {
+        each(&host, "import_records", &json!({"records": page.join("\n")}));
         host.add("other", "kites of another agent fly too");
     }
-    for number in 0..20 {
-        host.add("ada", &format!("pending kites of {number} run"));
-    }
-    assert!(!host.pending().is_empty());
-    let database = host.database();
-    let view = database.begin(Mode::Read).expect("a view");
-    let reader = SqliteReader::of(&*view, "ada").expect("a reader");
-    let in_order = format!(
-        "SELECT {COLUMNS} FROM memories AS m JOIN agents AS a ON a.key = m.agent \
-         WHERE a.name = 'ada' ORDER BY m.key"
-    );
-    let all = || {
-        let rows = view.query(&statement(&in_order, []), 10_000).expect("rows").rows.into_iter();
-        rows.map(|row| Row::read(row).expect("a row").memory).collect()
-    };
-    for question in [
-        "rare1",
-        "rare2 kites",
-        "straße",
-        "tests collide",
-        "run",
-        "running kite planes",
-        "東京",
-        "rare1 rare2 rare3 tests",
-        "nothing",
-        "",
-        "the of",
-        "1 2 3 flies 44 pending",
-        "tag",
-    ] {
-        for (archived, from, to) in [
-            (false, None, None),
-            (true, None, None),
-            (false, Some(9), None),
-            (true, Some(5), Some(12)),
-        ] {
-            let day = |day: Option<i64>| {
-                day.and_then(|day| {
-                    Timestamp::from_milliseconds(1_700_000_000_000 + 86_400_000 * day)
-                })
-            };
-            let request = Request {
-                include_archived: archived,
-                from: day(from),
-                to: day(to),
-                ..request(question)
-            };
-            let by_index = reader.candidates(&request).expect("candidates");
-            let of_all = of_all(all(), &request).expect("candidates");
-            assert_eq!(by_index.with_term, of_all.with_term, "{question}");
-            let (found, expected) = (hits(&request, by_index), hits(&request, of_all));
-            assert_eq!(found, expected, "{question} {archived} {from:?} {to:?}");
+    host.call("convert_records", &json!({"agent_id": "file", "to": "json"}));
+    compare(&host, "imported");
+    let index = host.derived("SELECT count(*) FROM segments");
+    assert!(index > 0, "the search has made an index");
+    for step in 0..30 {
+        let id = ids.swap_remove(random.below(ids.len() as u64) as usize);
+        match random.below(4) {
+            0 => {
+                each(&host, "delete_memory", &json!({"id": id, "permanent": true}));
+                continue;
+            }
+            1 => each(&host, "delete_memory", &json!({"id": id})),
+            2 => {
+                let content = format!("changed {}", random.content(step));
+                each(&host, "update_memory", &json!({"id": id, "content": content}));
+            }
+            _ => {
+                let content = random.content(step);
+                let kind = ["core", "learning", "task"][random.below(3) as usize];
+                let memory = json!({"id": id, "type": kind, "content": content});
+                each(&host, "store_memory", &memory);
+            }
+        }
+        ids.push(id);
+        if step % 10 == 9 {
+            compare(&host, &format!("step {step}"));
         }
     }
-    let many = reader.candidates(&request("run")).expect("candidates");
-    assert!(many.with_term[0] > 1_000);
-    assert_eq!(many.near.iter().filter(|near| near.matches == Match::Words).count(), 500);
+    host.call("convert_records", &json!({"agent_id": "rows", "to": "json"}));
+    assert_eq!(host.derived("SELECT count(*) FROM segments WHERE collection = 'rows'"), 0);
+    host.call("convert_records", &json!({"agent_id": "rows", "to": "sqlite"}));
+    compare(&host, "converted");
+}
+
+#[test]
+fn the_words_of_a_memory_that_is_deleted_for_good_leave_the_index() {
+    let host = Host::new();
+    let content = |number: usize| format!("common words {}", "filler ".repeat(number % 7 + 9));
+    (0..300).for_each(|number| drop(host.add("ada", &content(number))));
+    let secret = host.add("ada", "common hunter2");
+    let search = |word: &str| {
+        let arguments = json!({"query": word, "agent": "ada"});
+        host.call("search_memory", &arguments)["hits"].as_array().map_or(0, Vec::len)
+    };
+    assert!(search("hunter2") > 0);
+    let stem = crate::index::number_of("hunter2");
+    let postings = format!("SELECT count(*) FROM postings WHERE stem = {stem}");
+    assert_eq!(host.derived(&postings), 1);
+    host.call("delete_memory", &json!({"agent_id": "ada", "id": secret, "permanent": true}));
+    assert_eq!(host.derived(&postings), 0);
+    assert_eq!(search("hunter2"), 0);
 }

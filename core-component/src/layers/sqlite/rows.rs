@@ -1,0 +1,146 @@
+//! The rows of a layer, as entries of a search.
+//!
+//! Other programs write to the tables of spec 002, too. In a layer of few rows, the lengths of the
+//! columns show their changes. Among more rows, a change that keeps the number of rows shows once the
+//! row is a hit by its old text.
+
+use std::collections::BTreeMap;
+
+use super::reader::Reader;
+use super::search::{LOOKED_AT, Layer, Searched};
+use super::sql::{integer, text};
+use crate::index::{Facts, Index, Written, number_of};
+use crate::layers::error::Error;
+use crate::layers::place::LABEL;
+use crate::rows::{self, Similar, Sum, Table, add_rows};
+use crate::source::{Entries, Entry, ReadEntries, Request};
+use crate::storage::Place;
+use crate::storage::database::Value;
+use crate::tool::Call;
+
+/// The number of rows that are read at once.
+const PAGE: usize = 100;
+
+/// The most stamps that are read at once.
+const STAMPS: u32 = 50_000;
+
+/// An agent's rows of a layer.
+pub(in crate::layers) struct LayerRows<'a, T> {
+    pub reader: &'a Reader<'a>,
+    /// Makes an entry of a row.
+    pub entry: &'a dyn Fn(T) -> Entry,
+}
+
+/// The collection of an agent's rows of a table in the index.
+pub(in crate::layers) fn collection_of(agent: &str, table: &str) -> String {
+    format!("{agent} {table}")
+}
+
+impl<T: Searched> LayerRows<'_, T> {
+    /// The index of an agent's rows.
+    pub fn index<'r>(call: &Call<'r>, agent: &str, request: &'r Request) -> Index<'r> {
+        let collection = collection_of(agent, T::LAYER.table);
+        let place = Place::named(LABEL);
+        let query = request.indexed_query();
+        Index::open(call.storage, place, &collection, query, request.now, &request.work)
+    }
+
+    /// Adds the rows to those of the last owner. Returns how many were not looked at.
+    pub fn add_to(&self, index: &mut Index<'_>, entries: &mut Entries<'_>) -> Result<u64, Error> {
+        add_rows(self, index, &Similar::default(), entries)
+    }
+
+    /// Reads rows by their ids, in the order of the ids. `None` for a row that is not there.
+    pub fn read(&self, ids: &[i64]) -> Result<Vec<Option<ReadEntries>>, Error> {
+        let mut descending = ids.to_vec();
+        descending.sort_unstable_by(|a, b| b.cmp(a));
+        let mut read = BTreeMap::new();
+        self.each(&descending, &mut |id, row| {
+            read.insert(id, ReadEntries { version: row.version, entries: vec![row.entry] });
+            true
+        })?;
+        Ok(ids.iter().map(|id| read.remove(id)).collect())
+    }
+
+    /// Whether the layer has more rows than are looked at one by one.
+    fn has_many(&self) -> Result<bool, Error> {
+        let table = T::LAYER.table;
+        let sql = format!("SELECT 1 FROM {table} WHERE agent_id = ?1 LIMIT 1 OFFSET ?2");
+        let parameters = [text(self.reader.agent), Value::Integer(LOOKED_AT)];
+        Ok(!self.reader.rows(table, &sql, parameters, 1)?.is_empty())
+    }
+}
+
+impl<T: Searched> Table for LayerRows<'_, T> {
+    type Error = Error;
+
+    const NUMBER: u8 = T::LAYER.number;
+
+    const TELLS_ARCHIVED: bool = T::LAYER.is_archived;
+
+    fn sum(&self, last: i64) -> Result<Sum, Error> {
+        let Layer { table, stamp, .. } = T::LAYER;
+        let has_many = self.has_many()?;
+        let stamps = if has_many { "0" } else { &format!("coalesce(sum({stamp}), 0)") };
+        let sql = format!(
+            "SELECT count(*), {stamps} FROM {table} AS m WHERE m.agent_id = ?1 AND m.id <= ?2"
+        );
+        let parameters = [text(self.reader.agent), Value::Integer(last)];
+        let rows = self.reader.rows(table, &sql, parameters, 1)?;
+        let Some(row) = rows.first() else { return Ok(Sum { rows: 0, stamps: Some(0) }) };
+        let stamps = integer(&row[1])?;
+        Ok(Sum { rows: integer(&row[0])? as u64, stamps: (!has_many).then_some(stamps) })
+    }
+
+    fn stamps(&self, mut after: i64) -> Result<Vec<(i64, i64)>, Error> {
+        let Layer { table, stamp, .. } = T::LAYER;
+        let sql = format!(
+            "SELECT m.id, {stamp} FROM {table} AS m WHERE m.agent_id = ?1 AND m.id > ?2 \
+             ORDER BY m.id LIMIT ?3"
+        );
+        let mut stamps = Vec::new();
+        loop {
+            let [from, most] = [after, STAMPS.into()].map(Value::Integer);
+            let parameters = [text(self.reader.agent), from, most];
+            let rows = self.reader.rows(table, &sql, parameters, STAMPS)?;
+            for row in &rows {
+                after = integer(&row[0])?;
+                stamps.push((after, integer(&row[1])?));
+            }
+            if rows.len() < STAMPS as usize {
+                return Ok(stamps);
+            }
+        }
+    }
+
+    /// The ids have to descend.
+    fn each(&self, ids: &[i64], read: &mut dyn FnMut(i64, rows::Row) -> bool) -> Result<(), Error> {
+        let Layer { table, columns, stamp, .. } = T::LAYER;
+        let sql = format!(
+            "SELECT {columns}, {stamp} FROM {table} AS m WHERE m.agent_id = ?1 \
+             AND m.id IN (SELECT value FROM json_each(?2)) ORDER BY m.id DESC"
+        );
+        for ids in ids.chunks(PAGE) {
+            let list = Value::Text(serde_json::to_string(ids).expect("ids are JSON"));
+            let parameters = [text(self.reader.agent), list];
+            for mut row in self.reader.rows(table, &sql, parameters, PAGE as u32)? {
+                let stamp = row.pop().map_or(Ok(0), |stamp| integer(&stamp))?;
+                let id = integer(&row[0])?;
+                let Some(row) = self.reader.entry(table, row, T::of)? else { continue };
+                let moment = row.moment();
+                let facts = Facts {
+                    written: moment.map(Written::At),
+                    is_archived: T::LAYER.is_archived,
+                    ..Facts::default()
+                };
+                let moment = moment.map(|moment| moment.to_string()).unwrap_or_default();
+                let version = number_of(&format!("{moment} {}", row.text()));
+                let entry = (self.entry)(row);
+                if !read(id, rows::Row { entry, facts, stamp, version }) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}

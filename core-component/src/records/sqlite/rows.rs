@@ -1,0 +1,133 @@
+//! An agent's rows, as entries of a search.
+
+use std::collections::BTreeMap;
+
+use super::row::{COLUMNS, Row};
+use super::sql::{integer, json, query_one, statement};
+use super::vectors::similarities;
+use crate::index::Index;
+use crate::records::error::Error;
+use crate::records::search::{Search, facts};
+use crate::rows::{self, Sum, Table, add_rows};
+use crate::source::{Entries, ReadEntries};
+use crate::storage::database::{Transaction, Value};
+
+/// The most rows that are read at once, and their most bytes, unless one alone has more.
+const PAGE: usize = 100;
+const PAGE_BYTES: i64 = 4 << 20;
+
+/// The most stamps that are read at once.
+const STAMPS: u32 = 50_000;
+
+/// The rows of one agent.
+pub(super) struct Rows<'a> {
+    pub view: &'a dyn Transaction,
+    pub agent: i64,
+    pub search: &'a Search<'a>,
+}
+
+impl Rows<'_> {
+    /// Adds the rows to those of the last owner.
+    pub fn add_to(&self, index: &mut Index<'_>, entries: &mut Entries<'_>) -> Result<(), Error> {
+        let similar = similarities(self.view, self.agent, entries.request)?;
+        let skipped = add_rows(self, index, &similar.rows, entries)?;
+        entries.skip_some(self.search.owner(), skipped, "memory", "memories");
+        if let Some(reason) = similar.warning {
+            entries.warn(format!("records of agent `{}`: {reason}", self.search.agent));
+        }
+        if similar.wants_vector {
+            entries.want_vector();
+        }
+        Ok(())
+    }
+
+    /// Reads rows by their keys, in the order of the keys. `None` for a row that is not there.
+    pub fn read(&self, keys: &[i64]) -> Result<Vec<Option<ReadEntries>>, Error> {
+        let mut descending = keys.to_vec();
+        descending.sort_unstable_by(|a, b| b.cmp(a));
+        let mut read = BTreeMap::new();
+        self.each(&descending, &mut |key, row| {
+            read.insert(key, ReadEntries { version: row.version, entries: vec![row.entry] });
+            true
+        })?;
+        Ok(keys.iter().map(|key| read.remove(key)).collect())
+    }
+
+    /// Divides keys into pages that are read at once.
+    fn pages<'k>(&self, mut keys: &'k [i64]) -> Result<Vec<&'k [i64]>, Error> {
+        let sql = "SELECT key, bytes + coalesce(octet_length(original), 0) FROM memories \
+                   WHERE key IN (SELECT value FROM json_each(?1))";
+        let rows = self.view.query(&statement(sql, [json(&keys)]), keys.len() as u32)?.rows;
+        let size = |row: &Vec<Value>| Ok((integer(&row[0])?, integer(&row[1])?));
+        let sizes = rows.iter().map(size).collect::<Result<BTreeMap<i64, i64>, Error>>()?;
+        let mut pages = Vec::new();
+        while !keys.is_empty() {
+            let mut room = PAGE_BYTES;
+            let fits = keys.iter().take_while(|key| {
+                room -= sizes.get(key).copied().unwrap_or_default();
+                room >= 0
+            });
+            let (page, rest) = keys.split_at(fits.count().max(1));
+            pages.push(page);
+            keys = rest;
+        }
+        Ok(pages)
+    }
+}
+
+impl Table for Rows<'_> {
+    type Error = Error;
+
+    const NUMBER: u8 = 0;
+
+    fn sum(&self, last: i64) -> Result<Sum, Error> {
+        let sql = "SELECT count(*), coalesce(sum(stamp), 0) FROM memories \
+                   WHERE agent = ?1 AND key <= ?2";
+        let parameters = [self.agent, last].map(Value::Integer);
+        let row = query_one(self.view, statement(sql, parameters))?;
+        let row = row.unwrap_or_else(|| vec![Value::Integer(0), Value::Integer(0)]);
+        Ok(Sum { rows: integer(&row[0])? as u64, stamps: Some(integer(&row[1])?) })
+    }
+
+    fn stamps(&self, mut after: i64) -> Result<Vec<(i64, i64)>, Error> {
+        let sql = "SELECT key, stamp FROM memories WHERE agent = ?1 AND key > ?2 \
+                   ORDER BY key LIMIT ?3";
+        let mut stamps = Vec::new();
+        loop {
+            let parameters = [self.agent, after, STAMPS.into()].map(Value::Integer);
+            let rows = self.view.query(&statement(sql, parameters), STAMPS)?.rows;
+            for row in &rows {
+                after = integer(&row[0])?;
+                stamps.push((after, integer(&row[1])?));
+            }
+            if rows.len() < STAMPS as usize {
+                return Ok(stamps);
+            }
+        }
+    }
+
+    /// The keys have to descend.
+    fn each(
+        &self,
+        keys: &[i64],
+        read: &mut dyn FnMut(i64, rows::Row) -> bool,
+    ) -> Result<(), Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories AS m \
+             WHERE m.key IN (SELECT value FROM json_each(?1)) ORDER BY m.key DESC"
+        );
+        for keys in keys.chunks(PAGE) {
+            for keys in self.pages(keys)? {
+                for row in self.view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {
+                    let Row { key, memory, .. } = Row::read(row)?;
+                    let (facts, stamp) = (facts(&memory), memory.stamp());
+                    let entry = self.search.entry(memory);
+                    if !read(key, rows::Row { entry, facts, stamp, version: stamp }) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

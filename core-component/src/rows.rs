@@ -1,0 +1,219 @@
+//! The rows of a table, as entries of a search.
+//!
+//! An index knows most rows. Those that are new or have changed are read, and so are the hits. A row
+//! has a stamp, which a change of what the index has of it changes. So the number of rows and the sum
+//! of their stamps show whether the index knows all rows up to its last one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::index::{self, Facts, Index, Known};
+use crate::ranking::{Counts, REACH, cost};
+use crate::source::{Entries, Entry};
+use crate::work::{OF_ENTRY, OF_INDEXED_ROW};
+
+/// A table with rows of one agent.
+pub(crate) trait Table {
+    type Error;
+
+    /// The number of the table among those of its toolset.
+    const NUMBER: u8;
+
+    /// Whether a search tells of rows that match and are shown only if archived entries are asked for.
+    const TELLS_ARCHIVED: bool = false;
+
+    /// The number of rows up to a key, and the sum of their stamps. If there is no sum, other programs
+    /// may change a row unseen.
+    fn sum(&self, last: i64) -> Result<Sum, Self::Error>;
+
+    /// The keys of the rows after a key, ascending, with their stamps.
+    fn stamps(&self, after: i64) -> Result<Vec<(i64, i64)>, Self::Error>;
+
+    /// Calls `read` with these rows in this order, as long as it returns true. Leaves out what cannot
+    /// be read.
+    fn each(&self, keys: &[i64], read: &mut dyn FnMut(i64, Row) -> bool)
+    -> Result<(), Self::Error>;
+}
+
+/// See [`Table::sum`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sum {
+    pub rows: u64,
+    pub stamps: Option<i64>,
+}
+
+/// A row that was read.
+pub(crate) struct Row {
+    pub entry: Entry,
+    pub facts: Facts,
+    pub stamp: i64,
+    /// Another text or other facts have another version.
+    pub version: i64,
+}
+
+/// The rows that are similar to a query by their vectors.
+#[derive(Default)]
+pub(crate) struct Similar {
+    /// How similar each row with a vector is.
+    pub similarities: BTreeMap<i64, f64>,
+    /// Those that are matches, even without a word of the query.
+    pub nearest: BTreeSet<i64>,
+}
+
+/// A row in the order of a search.
+struct Candidate {
+    key: i64,
+    facts: Facts,
+    has_term: bool,
+    from: From,
+}
+
+/// Where a row was found.
+enum From {
+    Index(Known),
+    Table(Box<Entry>, Counts),
+}
+
+/// Adds the rows of a table to those of the last owner. Returns how many rows were not looked at,
+/// because the work of the search was used up: the oldest. The index is to be
+/// [updated](Index::update_rows) when the transaction of the table has ended: a call has one at a time.
+pub(crate) fn add_rows<T: Table>(
+    table: &T,
+    index: &mut Index<'_>,
+    similar: &Similar,
+    entries: &mut Entries<'_>,
+) -> Result<u64, T::Error> {
+    let Changes { mut known, new, gone } = Changes::find(table, index)?;
+    let request = entries.request;
+    let affordable = (request.work.left() / OF_INDEXED_ROW) as usize;
+    let mut skipped = known.len().saturating_sub(affordable);
+    known.drain(..skipped);
+    request.work.take(OF_INDEXED_ROW * known.len() as u64);
+
+    let mut candidates = Vec::with_capacity(known.len() + new.len());
+    for (key, known) in known {
+        let has_term = index.has_match(known);
+        candidates.push(Candidate { key, facts: known.facts, has_term, from: From::Index(known) });
+    }
+    let newest: Vec<i64> = new.iter().rev().copied().collect();
+    let mut read = 0;
+    table.each(&newest, &mut |key, Row { entry, facts, stamp, version }| {
+        let work = OF_ENTRY + entry.texts().into_iter().map(cost).sum::<u64>();
+        if !request.work.take(work) {
+            return false;
+        }
+        read += 1;
+        let texts = entry.texts().to_vec();
+        index.add_row(
+            &index::Row { key, stamp, version, facts, work },
+            index::Entry { texts, begins_run: true },
+        );
+        let counts = request.query.count(entry.texts());
+        let has_term = counts.any();
+        let from = From::Table(Box::new(entry), counts);
+        candidates.push(Candidate { key, facts, has_term, from });
+        true
+    })?;
+    skipped += new.len() - read;
+    candidates.sort_by_key(|candidate| (candidate.facts.group, candidate.key));
+    add::<T>(candidates, index, similar, entries);
+    index.remove_rows(gone);
+    Ok(skipped as u64)
+}
+
+/// What has changed since an index was brought up to date.
+struct Changes {
+    /// The rows that the index knows, by key.
+    known: Vec<(i64, Known)>,
+    /// The keys of the rows that it does not know, ascending.
+    new: Vec<i64>,
+    /// The keys of the rows that are no longer there.
+    gone: BTreeSet<i64>,
+}
+
+impl Changes {
+    fn find<T: Table>(table: &T, index: &Index<'_>) -> Result<Self, T::Error> {
+        let mut known: Vec<(i64, Known)> = index.rows().collect();
+        let last = known.last().map_or(i64::MIN, |(key, _)| *key);
+        let sum = table.sum(last)?;
+        let stamps = known.iter().fold(0, |sum: i64, (_, known)| sum.wrapping_add(known.stamp));
+        let are_known = sum.rows == known.len() as u64;
+        if are_known && sum.stamps.is_none_or(|sum| sum == stamps) {
+            let new = table.stamps(last)?.into_iter().map(|(key, _)| key).collect();
+            return Ok(Self { known, new, gone: BTreeSet::new() });
+        }
+        let mut stamps: BTreeMap<i64, i64> = table.stamps(i64::MIN)?.into_iter().collect();
+        let mut gone = BTreeSet::new();
+        known.retain(|(key, known)| match stamps.get(key) {
+            None => {
+                gone.insert(*key);
+                false
+            }
+            Some(stamp) => sum.stamps.is_none() || *stamp == known.stamp,
+        });
+        for (key, _) in &known {
+            stamps.remove(key);
+        }
+        Ok(Self { known, new: stamps.into_keys().collect(), gone })
+    }
+}
+
+/// Adds the matches and the rows around them. The others only count.
+fn add<T: Table>(
+    candidates: Vec<Candidate>,
+    index: &Index<'_>,
+    similar: &Similar,
+    entries: &mut Entries<'_>,
+) {
+    let near = near_matches(&candidates, similar);
+    let mut group = None;
+    let mut is_beside = false;
+    let mut others = 0;
+    for (Candidate { key, facts, from, .. }, is_near) in candidates.into_iter().zip(near) {
+        if !is_near {
+            others += 1;
+            is_beside = false;
+            continue;
+        }
+        if group.replace(facts.group) != Some(facts.group) || !is_beside {
+            entries.begin_run();
+        }
+        is_beside = true;
+        let (entry, counts) = match from {
+            From::Table(entry, counts) => (*entry, counts),
+            From::Index(known) => {
+                let unread = Some(entries.unread_row(T::NUMBER, key, known.version));
+                let request = entries.request;
+                let entry = Entry::of(facts, &request.zone, request.now);
+                (Entry { unread, ..entry }, index.counts(known))
+            }
+        };
+        let is_hidden = facts.is_archived && !entries.request.include_archived;
+        if T::TELLS_ARCHIVED && is_hidden && counts.any() {
+            let request = entries.request;
+            if request.admits(entry.created_at, false) {
+                entries.hide(&counts);
+            }
+        }
+        let similarity = similar.similarities.get(&key).copied();
+        let is_similar = similar.nearest.contains(&key);
+        entries.add_row(Entry { similarity, ..entry }, &counts, is_similar);
+    }
+    entries.count(others);
+}
+
+/// Whether each row is a match or near one. A neighbour of a match is a candidate, too. So one more is
+/// needed on each side than is around a match.
+fn near_matches(candidates: &[Candidate], similar: &Similar) -> Vec<bool> {
+    let reach = REACH + 1;
+    let mut near = vec![false; candidates.len()];
+    // The first row that no match before it has marked.
+    let mut next = 0;
+    for (at, candidate) in candidates.iter().enumerate() {
+        if candidate.has_term || similar.nearest.contains(&candidate.key) {
+            let end = (at + reach + 1).min(candidates.len());
+            near[next.max(at.saturating_sub(reach))..end].fill(true);
+            next = end;
+        }
+    }
+    near
+}
