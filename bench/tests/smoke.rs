@@ -139,8 +139,7 @@ fn are_of_records(blocks: &[&str], sizes: &[&str]) {
     let with = |bare| [bare, ours[0], ours[1]];
     for size in sizes {
         let of = |what: &str| format!("{what} in SQLite, {size} memories");
-        let gathered = "bare engine, gathering";
-        let added = next(&of("an add"), &["bare engine", gathered, ours[0], ours[1]]);
+        let added = next(&of("an add"), &with("bare engine"));
         has_aims(&[added], &[("over MCP, CPU: ", true), ("over MCP, wall: ", false)]);
         for query in QUERIES {
             let queried = next(&of(&format!("a query {query}")), &with("bare engine"));
@@ -190,7 +189,7 @@ fn are_of_search(blocks: &[&str]) {
         // Peers may not be installed.
         next(&format!("a question beside {peer}, 40 records"), &["over MCP"], &[]);
     }
-    let added = ["bare engine", "bare engine, gathering", "the library", "over MCP"];
+    let added = ["bare engine", "the library", "over MCP"];
     let aims = [cpu, ("over MCP, wall: ", false)];
     next("an add in SQLite, 40 memories", &added, &aims);
     next("a question of eight words, 80 records in SQLite", &contestants, &[cpu]);

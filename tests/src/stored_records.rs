@@ -75,13 +75,6 @@ fn in_database(directory: &Path) -> Vec<StoredMemory> {
         return Vec::new();
     }
     let contradictions = [
-        "SELECT count(*) || '' FROM memories WHERE \
-         (key IN (SELECT id FROM memories_words_docsize)) = (key IN (SELECT memory FROM unindexed))",
-        "SELECT count(*) || '' FROM memories_words_docsize WHERE id NOT IN (SELECT key FROM memories)",
-        "SELECT count(*) || '' FROM words WHERE NOT EXISTS \
-         (SELECT 1 FROM memories_words WHERE memories_words MATCH words.key)",
-        "SELECT count(*) || '' FROM words WHERE key NOT IN (SELECT id FROM words_text_docsize)",
-        "SELECT count(*) || '' FROM unindexed WHERE memory NOT IN (SELECT key FROM memories)",
         "SELECT count(*) || '' FROM memory_tags WHERE memory NOT IN (SELECT key FROM memories)",
         "SELECT count(*) || '' FROM memories AS m, json_each(m.tags) AS t WHERE NOT EXISTS \
          (SELECT 1 FROM memory_tags WHERE agent = m.agent AND tag = t.value AND memory = m.key)",

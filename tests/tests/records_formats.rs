@@ -72,9 +72,8 @@ fn both_formats_give_the_same_answers() {
     }
 }
 
-/// New texts are indexed many at a time, but a search finds each of them at once.
 #[test]
-fn a_text_is_found_before_and_after_it_is_indexed() {
+fn a_text_is_found_as_it_is_after_each_change() {
     const MEMORIES: usize = 100;
     let mut host = Host::of(Format::Sqlite);
     let found = |host: &mut Host, word: &str| -> Vec<Value> {
@@ -85,7 +84,7 @@ fn a_text_is_found_before_and_after_it_is_indexed() {
     let none = Vec::<Value>::new();
     let mut ids = Vec::new();
     for number in 0..MEMORIES {
-        // Some are not ASCII, and some are long enough to be indexed at once.
+        // Some are not ASCII, and some are long.
         let (prefix, length) = (["word", "Wört"][number % 2], [1, 1, 1, 900][number % 4]);
         let content = format!("{prefix}{number:03}.{}", " more".repeat(length));
         let memory = json!({"agent_id": "ada", "type": "learning", "content": content});

@@ -94,7 +94,7 @@ impl Scene<'_> {
         format!("{what}, {} episodes", thousands(self.episodes))
     }
 
-    /// The numbers of added episodes. Texts are indexed many at a time, and FTS5 merges in bursts.
+    /// The numbers of added episodes.
     fn added(&self) -> std::ops::Range<usize> {
         FIRST_ADDED..FIRST_ADDED + self.how.either(2, 512)
     }

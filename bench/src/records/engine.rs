@@ -1,17 +1,13 @@
 //! The bare engine: SQLite with the product's tables, indexes and durability, with prepared
-//! statements. It has no lock but SQLite's, no checks, no protocol and no component. It indexes the
-//! text of each memory at once, as a simple program would; a second engine indexes many texts at a
-//! time, like the product.
+//! statements. It has no lock but SQLite's, no checks, no protocol and no component.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use frostem::{Algorithm, Stemmer};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, Params, params};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -21,9 +17,6 @@ use crate::comparison::{Contestant, Cost};
 
 /// How many rows one transaction adds when a database is filled.
 const FILLED_AT_ONCE: usize = 5_000;
-
-/// How many texts are indexed at a time, by the product and by the second engine.
-pub const GATHERED: i64 = 32;
 
 const COLUMNS: &str = "m.key, m.id, m.type, m.content, m.category, m.created_at, m.updated_at, \
     m.accessed_at, m.access_count, m.tags, m.importance, m.archived, m.original";
@@ -60,11 +53,6 @@ impl Filter {
             condition,
             parameters,
         };
-        let trigrams: Vec<String> = RARE
-            .as_bytes()
-            .windows(3)
-            .map(|three| format!("\"{}\"", three.escape_ascii()))
-            .collect();
         vec![
             of("without a filter", json!({}), "m.agent = ?1 AND m.archived = 0", vec![]),
             of("by `archived`", json!({"archived": true}), "m.agent = ?1", vec![]),
@@ -96,12 +84,9 @@ impl Filter {
             of(
                 "by `search`, a rare term",
                 json!({"search": RARE}),
-                "+m.agent = ?1 AND m.archived = 0 AND m.key IN \
-                 (SELECT rowid FROM memories_words WHERE memories_words MATCH \
-                 (SELECT group_concat(w.key, ' OR ') FROM words_text CROSS JOIN words AS w \
-                 ON w.key = words_text.rowid WHERE words_text MATCH ?2 AND w.agent = ?1)) \
-                 AND (instr(lower(m.content), ?3) > 0 OR instr(m.folded, ?3) > 0)",
-                vec![Box::new(trigrams.join(" AND ")), Box::new(RARE)],
+                "m.agent = ?1 AND m.archived = 0 \
+                 AND (instr(lower(m.content), ?2) > 0 OR instr(m.folded, ?2) > 0)",
+                vec![Box::new(RARE)],
             ),
         ]
     }
@@ -128,18 +113,10 @@ impl Engine {
         while rows.peek().is_some() {
             let some: Vec<(Row, String)> = rows.by_ref().take(FILLED_AT_ONCE).collect();
             self.run("BEGIN IMMEDIATE", [])?;
-            let mut keys = Vec::with_capacity(some.len());
             for (row, id) in &some {
                 self.insert_row(row, id)?;
-                keys.push(self.0.last_insert_rowid());
+                self.insert_tags(row, self.0.last_insert_rowid())?;
             }
-            // After all tags, since other statements in between would make a segment of each text.
-            for (key, (row, _)) in keys.iter().zip(&some) {
-                self.insert_tags(row, *key)?;
-            }
-            let texts: Vec<(i64, &str)> =
-                keys.iter().zip(&some).map(|(key, (row, _))| (*key, row.folded.as_str())).collect();
-            self.index(&texts)?;
             self.run("COMMIT", [])?;
         }
         self.0.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -149,35 +126,13 @@ impl Engine {
         self.0.prepare_cached(sql)?.execute(parameters).map(drop)
     }
 
-    fn add(&self, row: &Row, id: &str, indexing: Indexing) -> rusqlite::Result<()> {
+    fn add(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
         self.run("BEGIN IMMEDIATE", [])?;
         let sql = format!("SELECT {COLUMNS} FROM memories AS m WHERE m.agent = ?1 AND m.id = ?2");
         assert!(!self.0.prepare_cached(&sql)?.exists(params![1, id])?, "no id is taken");
         self.insert_row(row, id)?;
-        let key = self.0.last_insert_rowid();
-        self.insert_tags(row, key)?;
-        match indexing {
-            Indexing::EachText => self.index(&[(key, &row.folded)])?,
-            Indexing::Gathered => self.gather_text(key)?,
-        }
+        self.insert_tags(row, self.0.last_insert_rowid())?;
         self.run("COMMIT", [])
-    }
-
-    fn gather_text(&self, key: i64) -> rusqlite::Result<()> {
-        self.run("INSERT INTO unindexed (memory) VALUES (?1)", [key])?;
-        if key % GATHERED != 0 {
-            return Ok(());
-        }
-        let pending = "SELECT memory, lower(content) || folded \
-                       FROM unindexed CROSS JOIN memories ON key = memory ORDER BY memory";
-        let texts = self
-            .0
-            .prepare_cached(pending)?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
-        let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
-        self.index(&texts)?;
-        self.run("DELETE FROM unindexed", [])
     }
 
     fn insert_row(&self, row: &Row, id: &str) -> rusqlite::Result<()> {
@@ -186,8 +141,8 @@ impl Engine {
         let folded = &folded[content.len()..];
         self.run(
             "INSERT INTO memories (agent, id, type, content, category, created_at, updated_at, \
-             accessed_at, access_count, tags, importance, archived, bytes, folded) \
-             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?5, ?5, 0, ?6, ?7, 0, ?8, ?9)",
+             accessed_at, access_count, tags, importance, archived, bytes, folded, stamp) \
+             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?5, ?5, 0, ?6, ?7, 0, ?8, ?9, ?5)",
             params![id, kind, content, category, moment, tags, importance, bytes, folded],
         )
     }
@@ -198,44 +153,6 @@ impl Engine {
              SELECT 1, value, ?1, 0 FROM json_each(?2)",
             params![key, row.tags],
         )
-    }
-
-    /// Indexes texts. They are ASCII.
-    fn index(&self, texts: &[(i64, &str)]) -> rusqlite::Result<()> {
-        let stemmer = Stemmer::new(Algorithm::English);
-        let mut keys = BTreeMap::new();
-        let mut rows = Vec::new();
-        for (key, text) in texts {
-            let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-            let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
-            for word in &words {
-                if !keys.contains_key(word) {
-                    keys.insert(*word, self.word(word, &stemmer)?);
-                }
-            }
-            let tokens: Vec<String> = words.iter().map(|word| keys[word].to_string()).collect();
-            rows.push((key, tokens.join(" ")));
-        }
-        for (key, tokens) in rows {
-            let sql = "INSERT INTO memories_words (rowid, words) VALUES (?1, ?2)";
-            self.run(sql, params![key, tokens])?;
-        }
-        Ok(())
-    }
-
-    /// The key of a word. A new word is inserted.
-    fn word(&self, word: &str, stemmer: &Stemmer) -> rusqlite::Result<i64> {
-        let find = "SELECT key FROM words WHERE agent = 1 AND word = ?1";
-        let found = self.0.prepare_cached(find)?.query_row([word], |row| row.get(0)).optional()?;
-        if let Some(key) = found {
-            return Ok(key);
-        }
-        let is_stemmed = word.bytes().all(|byte| byte.is_ascii_lowercase());
-        let stem = if is_stemmed { stemmer.stem(word).into() } else { word.to_owned() };
-        self.run("INSERT INTO words (agent, word, stem) VALUES (1, ?1, ?2)", [word, &stem])?;
-        let key = self.0.last_insert_rowid();
-        self.run("INSERT INTO words_text (rowid, word) VALUES (?1, ?2)", params![key, word])?;
-        Ok(key)
     }
 
     /// The page of results, and their number.
@@ -282,17 +199,10 @@ impl Engine {
     }
 }
 
-/// When the text of a new memory is indexed.
-#[derive(Clone, Copy)]
-pub enum Indexing {
-    EachText,
-    Gathered,
-}
-
 /// The work of the engine in a turn.
 pub enum Task {
     /// Adds of these rows, with new ids.
-    Add(Vec<Row>, Indexing),
+    Add(Vec<Row>),
     Query(Filter, usize),
     /// Recalls, a millisecond apart.
     Recall(usize, i64),
@@ -308,7 +218,6 @@ pub struct BareEngine {
 
 impl BareEngine {
     pub const NAME: &str = "bare engine";
-    pub const GATHERING: &str = "bare engine, gathering";
 
     pub fn new(filled: Filled, task: Task) -> std::io::Result<Self> {
         let engine = Engine::open(filled.directory.path()).map_err(std::io::Error::other)?;
@@ -328,14 +237,14 @@ impl Contestant for BareEngine {
     fn take_turn(&mut self) -> std::io::Result<Cost> {
         let Self { engine, task, .. } = self;
         let calls = match task {
-            Task::Add(rows, _) => rows.len(),
+            Task::Add(rows) => rows.len(),
             Task::Query(_, calls) | Task::Recall(calls, _) => *calls,
         };
         Cost::of(process::id(), calls, || {
             let done = match task {
-                Task::Add(rows, indexing) => rows.iter().try_for_each(|row| {
-                    engine.add(row, &id(NEXT.fetch_add(1, Ordering::Relaxed)), *indexing)
-                }),
+                Task::Add(rows) => rows
+                    .iter()
+                    .try_for_each(|row| engine.add(row, &id(NEXT.fetch_add(1, Ordering::Relaxed)))),
                 Task::Query(filter, _) => (0..calls).try_for_each(|_| engine.query(filter)),
                 Task::Recall(_, moment) => (0..calls).try_for_each(|_| {
                     *moment += 1;

@@ -17,7 +17,7 @@ use crate::comparison::{Aim, Comparison, Contestant, Quantity};
 use crate::contestants::Server;
 use crate::figure::thousands;
 use crate::work::Calls;
-use engine::{BareEngine, Filter, GATHERED, Indexing, Task};
+use engine::{BareEngine, Filter, Task};
 use files::{DurableCopy, Parse};
 pub use memories::{Filled, Memory, RecordsFormat, id};
 pub use peers::PEERS;
@@ -135,11 +135,7 @@ impl Scene<'_> {
     fn adds(&self) -> Vec<Memory> {
         let count = match self.filled.format {
             RecordsFormat::Json => self.how.either(2, 10),
-            // Texts are indexed many at a time, and FTS5 merges in bursts, which get rarer with size.
-            RecordsFormat::Sqlite if self.memories < 10_000 => {
-                self.how.either(2, 8 * GATHERED as usize)
-            }
-            RecordsFormat::Sqlite => self.how.either(2, 32 * GATHERED as usize),
+            RecordsFormat::Sqlite => self.how.either(2, 512),
         };
         (FIRST_ADDED..FIRST_ADDED + count).map(Memory::new).collect()
     }
@@ -150,16 +146,8 @@ impl Scene<'_> {
     }
 
     fn bare_engine(&self, name: String) -> io::Result<Box<dyn Contestant>> {
-        self.bare_engine_that(Indexing::EachText, name)
-    }
-
-    fn bare_engine_that(
-        &self,
-        indexing: Indexing,
-        name: String,
-    ) -> io::Result<Box<dyn Contestant>> {
         let rows = self.adds().iter().map(Memory::row).collect();
-        let bare = BareEngine::new(self.filled.copy()?, Task::Add(rows, indexing))?;
+        let bare = BareEngine::new(self.filled.copy()?, Task::Add(rows))?;
         Ok(Box::new(bare.named(name)))
     }
 
@@ -173,7 +161,6 @@ impl Scene<'_> {
             title: self.title("an add"),
             contestants: vec![
                 self.bare_engine(BareEngine::NAME.to_owned())?,
-                self.bare_engine_that(Indexing::Gathered, BareEngine::GATHERING.to_owned())?,
                 Box::new(Library::new(self.filled.copy()?, &self.add_calls())?),
                 self.server(Server::NAME.to_owned())?,
             ],
@@ -278,8 +265,7 @@ impl Scene<'_> {
                 contestants.push(Box::new(peer) as Box<dyn Contestant>);
             }
             let has_peer = !contestants.is_empty();
-            let engine = BareEngine::GATHERING.to_owned();
-            contestants.push(self.bare_engine_that(Indexing::Gathered, engine)?);
+            contestants.push(self.bare_engine(BareEngine::NAME.to_owned())?);
             contestants.push(Box::new(Library::new(self.filled.copy()?, &self.add_calls())?));
             contestants.push(self.server(Server::NAME.to_owned())?);
             let aim = Aim { contestant: Server::NAME, quantity: Quantity::Cpu, at_most: 1.0 };
