@@ -28,7 +28,7 @@ pub(in crate::layers) struct Layer {
     pub table: &'static str,
     /// In the order in which a row is read.
     pub columns: &'static str,
-    /// SQL for the text that is searched.
+    /// SQL for the text that is searched, or null if the row cannot be read.
     text: &'static str,
     /// SQL for a number that most changes of a row change.
     pub stamp: &'static str,
@@ -44,7 +44,8 @@ const EPISODES: Layer = Layer {
     number: 0,
     table: "episodic_memories",
     columns: "m.id, m.memory, m.tags, m.created_at",
-    text: "(m.memory || char(10) || coalesce(m.tags, ''))",
+    text: "(CASE WHEN typeof(m.memory) = 'text' AND typeof(m.tags) <> 'blob' \
+           THEN m.memory || char(10) || coalesce(m.tags, '') END)",
     stamp: "(octet_length(m.memory) * 65536 + octet_length(coalesce(m.tags, '')) * 256 \
             + octet_length(coalesce(m.created_at, '')))",
     moment: "m.created_at",
@@ -56,7 +57,7 @@ const COMPOST: Layer = Layer {
     number: 1,
     table: "memory_compost",
     columns: "m.id, m.summary, m.original_count, m.archived_at",
-    text: "m.summary",
+    text: "(CASE WHEN typeof(m.summary) = 'text' THEN m.summary END)",
     stamp: "(octet_length(m.summary) * 256 + octet_length(coalesce(m.archived_at, '')))",
     moment: "m.archived_at",
     has_index_of_moments: false,
@@ -260,12 +261,11 @@ fn statement_of(
 }
 
 /// Conditions that each word occurs. SQLite folds ASCII alone, so they let through each row with
-/// another character or with a value that is no text, and `Query::accepts` decides. Their values are
+/// another character or that cannot be read, and `Query::accepts` decides. Their values are
 /// added to `parameters`.
 fn words_of(layer: &Layer, query: &Query, parameters: &mut Vec<Value>) -> Vec<String> {
     let text = layer.text;
-    let is_other =
-        format!("octet_length({text}) IS NOT length({text}) OR typeof({text}) <> 'text'");
+    let is_other = format!("coalesce(octet_length({text}) <> length({text}), true)");
     let words = query.words.iter().flatten();
     let conditions = words.map(|word| match word.is_ascii() {
         true => {
