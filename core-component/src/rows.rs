@@ -28,6 +28,17 @@ pub(crate) trait Table {
     /// The keys of the rows after a key, ascending, with their stamps.
     fn stamps(&self, after: i64) -> Result<Vec<(i64, i64)>, Self::Error>;
 
+    /// The place of a row among those of its group.
+    fn position(&self, key: i64) -> i64 {
+        key
+    }
+
+    /// Ascending keys in the order in which a search reads them: the newest first.
+    fn newest_first(&self, mut keys: Vec<i64>) -> Vec<i64> {
+        keys.reverse();
+        keys
+    }
+
     /// Calls `read` with these rows in this order, as long as it returns true. Leaves out what cannot
     /// be read.
     fn each(&self, keys: &[i64], read: &mut dyn FnMut(i64, Row) -> bool)
@@ -94,9 +105,8 @@ pub(crate) fn add_rows<T: Table>(
         let has_term = index.has_match(known);
         candidates.push(Candidate { key, facts: known.facts, has_term, from: From::Index(known) });
     }
-    let newest: Vec<i64> = new.iter().rev().copied().collect();
-    let mut read = 0;
-    table.each(&newest, &mut |key, Row { entry, facts, stamp, version }| {
+    let (number, mut read) = (new.len(), 0);
+    table.each(&table.newest_first(new), &mut |key, Row { entry, facts, stamp, version }| {
         let work = OF_ENTRY + entry.texts().into_iter().map(cost).sum::<u64>();
         if !request.work.take(work) {
             return false;
@@ -113,8 +123,9 @@ pub(crate) fn add_rows<T: Table>(
         candidates.push(Candidate { key, facts, has_term, from });
         true
     })?;
-    skipped += new.len() - read;
-    candidates.sort_by_key(|candidate| (candidate.facts.group, candidate.key));
+    skipped += number - read;
+    let place = |candidate: &Candidate| (candidate.facts.group, table.position(candidate.key));
+    candidates.sort_by_cached_key(place);
     add::<T>(candidates, index, similar, entries);
     index.remove_rows(gone);
     Ok(skipped as u64)

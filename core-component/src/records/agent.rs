@@ -12,7 +12,7 @@ use super::settings::{RecordsFormat, RecordsSettings};
 use super::sqlite::{
     AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, has_agent_of_same_case, prepare,
 };
-use super::store::{Purpose, Reader, Writer};
+use super::store::{Purpose, View, Writer};
 use super::uri::changed_by;
 use crate::follow_up::FollowUp;
 use crate::names::AgentName;
@@ -83,14 +83,11 @@ impl<'a> Agent<'a> {
     }
 
     /// Reads from one consistent view of the memories.
-    pub fn read<T>(&self, read: impl FnMut(&dyn Reader) -> Result<T, Error>) -> Result<T, Error> {
+    pub fn read<T>(&self, read: impl FnMut(&dyn View) -> Result<T, Error>) -> Result<T, Error> {
         self.read_any(read).map_err(|error| error.for_caller(self.call.context))
     }
 
-    fn read_any<T>(
-        &self,
-        mut read: impl FnMut(&dyn Reader) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    fn read_any<T>(&self, mut read: impl FnMut(&dyn View) -> Result<T, Error>) -> Result<T, Error> {
         self.check_case()?;
         for _ in 0..ATTEMPTS {
             if let Some(file) = self.file()? {
@@ -157,6 +154,7 @@ impl<'a> Agent<'a> {
         let mut writer = JsonWriter::of(file, self.call.context);
         let output = change(&mut writer).map_err(|error| self.with_backup_hint(error))?;
         if writer.has_changed() {
+            let removed = writer.removed_keys();
             let committed = lock.commit(&writer.into_changes(purpose));
             committed.map_err(|failed| match failed.error.code {
                 ErrorCode::VersionMismatch if failed.applied == 0 => {
@@ -164,6 +162,7 @@ impl<'a> Agent<'a> {
                 }
                 _ => ChangeError::Other(failed.into()),
             })?;
+            forget(self, &removed);
             self.note_change();
         }
         Ok(output)

@@ -121,11 +121,6 @@ impl Files {
         self.names.iter().filter(|name| name_error(name).is_none()).cloned().collect()
     }
 
-    /// Whether an agent has a file.
-    pub fn has(&self, agent: &str) -> bool {
-        self.alike(agent).iter().any(|(name, _)| name == agent)
-    }
-
     /// The size of an agent's file, or 0 if it has none.
     pub fn size(&self, agent: &str) -> u64 {
         self.alike(agent).iter().find(|(name, _)| name == agent).map_or(0, |(_, size)| *size)

@@ -55,9 +55,7 @@ fn collect(call: &Call<'_>, entries: &mut Entries<'_>) -> Checked<()> {
             entries.skip(owner(name.as_str()), "all memories");
             continue;
         }
-        let has_file = files.has(name.as_str());
-        let added =
-            Agent::open_listed(call, name, &files).and_then(|agent| add(&agent, has_file, entries));
+        let added = Agent::open_listed(call, name, &files).and_then(|agent| add(&agent, entries));
         if let Err(error) = added {
             let name = name.as_str();
             entries.warn(format!("records of agent `{name}`: {}", error.message()));
@@ -70,9 +68,9 @@ fn owner(agent: &str) -> Owner {
     Owner { toolset: "records", agent: Some(agent.to_owned()), ..Owner::default() }
 }
 
-fn add(agent: &Agent<'_>, has_file: bool, entries: &mut Entries<'_>) -> Result<(), Error> {
+fn add(agent: &Agent<'_>, entries: &mut Entries<'_>) -> Result<(), Error> {
     let search = Search::new(agent.call, agent.name);
-    let mut index = search.index(has_file, entries.request);
+    let mut index = search.index(entries.request);
     entries.begin(search.owner());
     let unreadable = agent.read(|reader| {
         reader.add_to(&search, &mut index, entries)?;
@@ -129,13 +127,12 @@ impl<'a> Search<'a> {
         Self { call, agent, tool: call.listed("records", "query_memories") }
     }
 
-    /// The index of the agent's rows, which a file does not need.
-    fn index<'r>(&self, has_file: bool, request: &'r Request) -> Index<'r>
+    /// The index of the agent's memories.
+    fn index<'r>(&self, request: &'r Request) -> Index<'r>
     where
         'a: 'r,
     {
-        let query = request.indexed_query().filter(|_| !has_file);
-        let storage = self.call.storage;
+        let (storage, query) = (self.call.storage, request.indexed_query());
         Index::open(storage, self.place(), self.agent, query, request.now, &request.work)
     }
 
@@ -147,7 +144,7 @@ impl<'a> Search<'a> {
         owner(self.agent)
     }
 
-    /// Adds all memories of a file, which no index has. The newest are taken first, as far as the work
+    /// Adds all memories of a file that has a damaged one, without the index. The newest are taken first, as far as the work
     /// of the search goes.
     pub fn add_all(&self, mut memories: Vec<Memory>, entries: &mut Entries<'_>) {
         memories.sort_by_key(|memory| memory.kind);

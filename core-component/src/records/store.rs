@@ -67,24 +67,6 @@ pub(super) trait Reader {
 
     fn stats(&self) -> Result<Stats, Error>;
 
-    /// Adds the memories to those of the last owner of a search. A format without rows leaves the index
-    /// alone.
-    fn add_to(
-        &self,
-        search: &Search<'_>,
-        index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
-    ) -> Result<(), Error>;
-
-    /// Reads rows that are hits, in the order of their keys. A format without rows has none.
-    fn read_rows(
-        &self,
-        _search: &Search<'_>,
-        _keys: &[i64],
-    ) -> Result<Vec<Option<ReadEntries>>, Error> {
-        Ok(Vec::new())
-    }
-
     /// Whether a memory has this id, even if its record is damaged.
     fn has_id(&self, id: &str) -> Result<bool, Error>;
 
@@ -116,6 +98,24 @@ pub(super) trait Reader {
         kind: Option<Kind>,
         limit: u32,
     ) -> Result<Vec<Memory>, Error>;
+}
+
+/// A view that a search reads, too.
+pub(super) trait View: Reader {
+    /// Adds the memories to those of the last owner of a search.
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error>;
+
+    /// Reads hits by their keys in the index, in the order of the keys.
+    fn read_rows(
+        &self,
+        search: &Search<'_>,
+        keys: &[i64],
+    ) -> Result<Vec<Option<ReadEntries>>, Error>;
 }
 
 /// A change that is being made under the lock. Others see all of it or nothing. The fields that

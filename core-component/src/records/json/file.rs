@@ -8,14 +8,15 @@ use super::layout::{record_text, without_byte_order_mark};
 use super::path::file_path;
 use super::record::{Record, RecordError};
 use super::scan::{Flaw, Member, Scanner, unquoted};
+use super::search::Records;
 use crate::index::Index;
 use crate::records::error::{Code, Error};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::search::Search;
 use crate::records::stats::Stats;
-use crate::records::store::{Imported, Newest, Reader, WithAnyTerm};
-use crate::source::Entries;
+use crate::records::store::{Imported, Newest, Reader, View, WithAnyTerm};
+use crate::source::{Entries, ReadEntries};
 use crate::storage::{Area, Document, MAX_DOCUMENT_BYTES, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
@@ -437,16 +438,6 @@ impl Reader for JsonFile {
         Ok(Stats::of(&self.memories()))
     }
 
-    fn add_to(
-        &self,
-        search: &Search<'_>,
-        _index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
-    ) -> Result<(), Error> {
-        search.add_all(self.memories(), entries);
-        Ok(())
-    }
-
     fn unused(
         &self,
         since: Timestamp,
@@ -454,5 +445,30 @@ impl Reader for JsonFile {
         limit: u32,
     ) -> Result<Vec<Memory>, Error> {
         Ok(unused(self.memories(), since, kind, limit))
+    }
+}
+
+impl View for JsonFile {
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error> {
+        let by_index = Records::new(self, search).map(|records| records.add_to(index, entries));
+        match by_index {
+            Some(Ok(())) => drop(self.unreadable.get_or_init(Vec::new)),
+            // All records are read, to name those that are damaged.
+            Some(Err(_)) | None => search.add_all(self.memories(), entries),
+        }
+        Ok(())
+    }
+
+    fn read_rows(
+        &self,
+        search: &Search<'_>,
+        keys: &[i64],
+    ) -> Result<Vec<Option<ReadEntries>>, Error> {
+        Ok(Records::new(self, search).map_or_else(Vec::new, |records| records.read(keys)))
     }
 }

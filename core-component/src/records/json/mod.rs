@@ -8,6 +8,7 @@ mod outline;
 mod path;
 mod record;
 mod scan;
+mod search;
 mod unreadable;
 mod write;
 

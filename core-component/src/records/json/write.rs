@@ -10,16 +10,14 @@ use super::layout::{RECORD_DEPTH, indented, record_text};
 use super::path::file_path;
 use super::record::Record;
 use super::scan::{Member, Scanner, unquoted};
+use super::search::key_of;
 use crate::context::Context;
-use crate::index::Index;
 use crate::records::error::{Error, RAISE_LIMITS};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
-use crate::records::search::Search;
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Purpose, Reader, WithAnyTerm, Writer};
-use crate::source::Entries;
 use crate::storage::{self, Area, Change, MAX_DOCUMENT_BYTES};
 use crate::time::Timestamp;
 
@@ -57,6 +55,11 @@ impl JsonWriter {
             added: Vec::new(),
             bytes_added: 0,
         }
+    }
+
+    /// The keys in the index of the records that were removed.
+    pub fn removed_keys(&self) -> Vec<i64> {
+        self.removed.iter().map(|index| key_of(&self.file, *index)).collect()
     }
 
     /// Whether there is anything to commit.
@@ -278,16 +281,6 @@ impl Reader for JsonWriter {
 
     fn stats(&self) -> Result<Stats, Error> {
         Ok(Stats::of(&self.memories()))
-    }
-
-    fn add_to(
-        &self,
-        search: &Search<'_>,
-        _index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
-    ) -> Result<(), Error> {
-        search.add_all(self.memories(), entries);
-        Ok(())
     }
 
     fn unused(

@@ -16,7 +16,7 @@ use crate::records::memory::{Importance, Kind, Memory};
 use crate::records::query::{Page, Query, Sort};
 use crate::records::search::Search;
 use crate::records::stats::{Stats, TOP_TAGS};
-use crate::records::store::{Newest, Reader, WithAnyTerm};
+use crate::records::store::{Newest, Reader, View, WithAnyTerm};
 use crate::source::{Entries, ReadEntries};
 use crate::storage;
 use crate::storage::database::{self, Connection, Statement, Transaction, Value};
@@ -287,29 +287,6 @@ impl Reader for SqliteReader<'_> {
         Ok(stats)
     }
 
-    fn add_to(
-        &self,
-        search: &Search<'_>,
-        index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
-    ) -> Result<(), Error> {
-        match self.agent {
-            Some(agent) => Rows { view: self.view, agent, search }.add_to(index, entries),
-            None => Ok(()),
-        }
-    }
-
-    fn read_rows(
-        &self,
-        search: &Search<'_>,
-        keys: &[i64],
-    ) -> Result<Vec<Option<ReadEntries>>, Error> {
-        match self.agent {
-            Some(agent) => Rows { view: self.view, agent, search }.read(keys),
-            None => Ok(Vec::new()),
-        }
-    }
-
     fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {
         let Some(agent) = self.agent else { return Ok(BTreeSet::new()) };
         let sql = "SELECT id FROM memories WHERE agent = ?1 \
@@ -341,6 +318,31 @@ impl Reader for SqliteReader<'_> {
 
     fn unreadable(&self) -> Option<String> {
         self.unreadable.warning()
+    }
+}
+
+impl View for SqliteReader<'_> {
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error> {
+        match self.agent {
+            Some(agent) => Rows { view: self.view, agent, search }.add_to(index, entries),
+            None => Ok(()),
+        }
+    }
+
+    fn read_rows(
+        &self,
+        search: &Search<'_>,
+        keys: &[i64],
+    ) -> Result<Vec<Option<ReadEntries>>, Error> {
+        match self.agent {
+            Some(agent) => Rows { view: self.view, agent, search }.read(keys),
+            None => Ok(Vec::new()),
+        }
     }
 }
 

@@ -7,16 +7,13 @@ use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, optional_text, query_one, statement, text};
 use super::vectors::{Vectors, delete_vectors, drop_vectors, see_again};
 use crate::context::Context;
-use crate::index::Index;
 use crate::records::error::{Code, Error, RAISE_LIMITS};
 use crate::records::json::rewritten;
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
-use crate::records::search::Search;
 use crate::records::settings::RecordsSettings;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Reader, WithAnyTerm, Writer};
-use crate::source::{Entries, ReadEntries};
 use crate::storage::database::{Effect, Statement, Transaction, Value};
 use crate::time::Timestamp;
 
@@ -168,23 +165,6 @@ impl Reader for SqliteWriter<'_> {
 
     fn stats(&self) -> Result<Stats, Error> {
         self.reader().stats()
-    }
-
-    fn add_to(
-        &self,
-        search: &Search<'_>,
-        index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
-    ) -> Result<(), Error> {
-        self.reader().add_to(search, index, entries)
-    }
-
-    fn read_rows(
-        &self,
-        search: &Search<'_>,
-        keys: &[i64],
-    ) -> Result<Vec<Option<ReadEntries>>, Error> {
-        self.reader().read_rows(search, keys)
     }
 
     fn existing_ids(&self, ids: &[&str]) -> Result<BTreeSet<String>, Error> {

@@ -1,4 +1,5 @@
-//! A search among rows finds what a search in a file of the same memories finds.
+//! A search among rows finds what a search in a file of the same memories finds, with an index and
+//! without.
 
 use serde_json::{Value as Json, json};
 
@@ -107,8 +108,10 @@ fn rows_and_a_file_with_the_same_memories_have_the_same_hits_after_any_change() 
     }
     host.call("convert_records", &json!({"agent_id": "file", "to": "json"}));
     compare(&host, "imported");
-    let index = host.derived("SELECT count(*) FROM segments");
-    assert!(index > 0, "the search has made an index");
+    for agent in AGENTS {
+        let sql = format!("SELECT count(*) FROM segments WHERE collection = '{agent}'");
+        assert!(host.derived(&sql) > 0, "a search has made an index of {agent}");
+    }
     for step in 0..30 {
         let id = ids.swap_remove(random.below(ids.len() as u64) as usize);
         match random.below(4) {
@@ -137,23 +140,29 @@ fn rows_and_a_file_with_the_same_memories_have_the_same_hits_after_any_change() 
     assert_eq!(host.derived("SELECT count(*) FROM segments WHERE collection = 'rows'"), 0);
     host.call("convert_records", &json!({"agent_id": "rows", "to": "sqlite"}));
     compare(&host, "converted");
+    host.storage.delete_derived();
+    compare(&host, "without an index");
 }
 
 #[test]
 fn the_words_of_a_memory_that_is_deleted_for_good_leave_the_index() {
-    let host = Host::new();
-    let content = |number: usize| format!("common words {}", "filler ".repeat(number % 7 + 9));
-    (0..300).for_each(|number| drop(host.add("ada", &content(number))));
-    let secret = host.add("ada", "common hunter2");
-    let search = |word: &str| {
-        let arguments = json!({"query": word, "agent": "ada"});
-        host.call("search_memory", &arguments)["hits"].as_array().map_or(0, Vec::len)
-    };
-    assert!(search("hunter2") > 0);
-    let stem = crate::index::number_of("hunter2");
-    let postings = format!("SELECT count(*) FROM postings WHERE stem = {stem}");
-    assert_eq!(host.derived(&postings), 1);
-    host.call("delete_memory", &json!({"agent_id": "ada", "id": secret, "permanent": true}));
-    assert_eq!(host.derived(&postings), 0);
-    assert_eq!(search("hunter2"), 0);
+    for format in ["sqlite", "json"] {
+        let host = Host::new();
+        let content = |number: usize| format!("common words {}", "filler ".repeat(number % 7 + 9));
+        (0..300).for_each(|number| drop(host.add("ada", &content(number))));
+        let secret = host.add("ada", "common hunter2");
+        host.call("convert_records", &json!({"agent_id": "ada", "to": format}));
+        let search = |word: &str| {
+            let arguments = json!({"query": word, "agent": "ada"});
+            host.call("search_memory", &arguments)["hits"].as_array().map_or(0, Vec::len)
+        };
+        assert!(search("hunter2") > 0);
+        let stem = crate::index::number_of("hunter2");
+        let postings = format!("SELECT count(*) FROM postings WHERE stem = {stem}");
+        assert_eq!(host.derived(&postings), 1, "{format}");
+        let secret = json!({"agent_id": "ada", "id": secret, "permanent": true});
+        host.call("delete_memory", &secret);
+        assert_eq!(host.derived(&postings), 0, "{format}");
+        assert_eq!(search("hunter2"), 0);
+    }
 }
