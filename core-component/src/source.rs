@@ -378,6 +378,7 @@ impl<'a> Entries<'a> {
     /// Adds an entry of the last owner.
     pub fn add(&mut self, entry: Entry) {
         let counts = self.request.query.count(entry.texts());
+        self.note_undated(&entry, &counts);
         self.add_with(entry, &counts);
     }
 
@@ -385,7 +386,6 @@ impl<'a> Entries<'a> {
         let owner = self.owners.len() - 1;
         self.owners[owner].1 += 1;
         let can_be_hit = self.request.admits_entry(&entry);
-        self.note_undated(&entry, counts);
         self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
     }
 
@@ -403,6 +403,7 @@ impl<'a> Entries<'a> {
                 self.begin_run();
             }
             let entry = Entry { unread: Some(Unread { document, at }), ..facts.clone() };
+            self.note_undated(&entry, &counts);
             self.add_with(entry, &counts);
         }
     }

@@ -33,9 +33,9 @@ pub(in crate::layers) struct Layer {
     /// SQL for a number that most changes of a row change.
     pub stamp: &'static str,
     /// When a row was made.
-    moment: &'static str,
+    pub moment: &'static str,
     /// Whether spec 002 has an index of them.
-    has_index_of_moments: bool,
+    pub has_index_of_moments: bool,
     /// Whether the rows are shown only if archived entries are asked for.
     pub is_archived: bool,
 }

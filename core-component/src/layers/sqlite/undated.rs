@@ -1,8 +1,7 @@
 //! Rows without a date that can be read. A search between dates leaves them out, and says how many.
 
-use super::indexing::Layer;
 use super::reader::Reader;
-use super::search::Searched;
+use super::search::{Layer, Searched};
 use crate::layers::error::Error;
 use crate::layers::memory::{Compost, Episode};
 use crate::storage::database::Value;

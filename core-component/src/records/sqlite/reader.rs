@@ -116,7 +116,7 @@ pub(super) struct UnreadableRows(Rc<RefCell<BTreeMap<i64, String>>>);
 
 impl UnreadableRows {
     /// The memory of a row. `None` if the row cannot be read.
-    fn memory(&self, row: Vec<Value>) -> Result<Option<Memory>, Error> {
+    pub fn memory(&self, row: Vec<Value>) -> Result<Option<Memory>, Error> {
         let key = integer(&row[0])?;
         Ok(match Row::read(row) {
             Ok(row) => Some(row.memory),
@@ -329,7 +329,8 @@ impl View for SqliteReader<'_> {
         entries: &mut Entries<'_>,
     ) -> Result<(), Error> {
         match self.agent {
-            Some(agent) => Rows { view: self.view, agent, search }.add_to(index, entries),
+            Some(agent) => Rows { view: self.view, agent, search, unreadable: &self.unreadable }
+                .add_to(index, entries),
             None => Ok(()),
         }
     }
@@ -340,7 +341,9 @@ impl View for SqliteReader<'_> {
         keys: &[i64],
     ) -> Result<Vec<Option<ReadEntries>>, Error> {
         match self.agent {
-            Some(agent) => Rows { view: self.view, agent, search }.read(keys),
+            Some(agent) => {
+                Rows { view: self.view, agent, search, unreadable: &self.unreadable }.read(keys)
+            }
             None => Ok(Vec::new()),
         }
     }

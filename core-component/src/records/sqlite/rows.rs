@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::row::{COLUMNS, Row};
+use super::reader::UnreadableRows;
+use super::row::COLUMNS;
 use super::sql::{integer, json, query_one, statement};
 use super::vectors::similarities;
 use crate::index::Index;
@@ -24,6 +25,7 @@ pub(super) struct Rows<'a> {
     pub view: &'a dyn Transaction,
     pub agent: i64,
     pub search: &'a Search<'a>,
+    pub unreadable: &'a UnreadableRows,
 }
 
 impl Rows<'_> {
@@ -119,7 +121,8 @@ impl Table for Rows<'_> {
         for keys in keys.chunks(PAGE) {
             for keys in self.pages(keys)? {
                 for row in self.view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {
-                    let Row { key, memory, .. } = Row::read(row)?;
+                    let key = integer(&row[0])?;
+                    let Some(memory) = self.unreadable.memory(row)? else { continue };
                     let (facts, stamp) = (facts(&memory), memory.stamp());
                     let entry = self.search.entry(memory);
                     if !read(key, rows::Row { entry, facts, stamp, version: stamp }) {
