@@ -246,7 +246,7 @@ impl Builder {
             .toolsets
             .take()
             .unwrap_or_else(|| description.default_toolsets().map(str::to_owned).collect());
-        let own = self.own_settings(&description)?;
+        let own = self.own_settings(description)?;
         let mounted = description.mounted(&names, &own).map_err(BuildError::Setting)?;
 
         self.storage.statement_time = self.limits.statement_time;
@@ -268,11 +268,11 @@ impl Builder {
         for toolset in &description.toolsets {
             granting.grant_places(toolset, mounted.iter().any(|one| one.name == toolset.name))?;
         }
-        granting.check_labels(&description)?;
+        granting.check_labels(description)?;
 
         let settings = toolbox::Settings {
             toolsets: mounted.iter().map(|toolset| toolset.name.clone()).collect(),
-            of_toolsets: settings_for_component(&description, own),
+            of_toolsets: settings_for_component(description, own),
         };
         let (clock, random) = (self.clock, self.random);
         let at_once = Limits::CALLS_AT_ONCE;

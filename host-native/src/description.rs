@@ -6,6 +6,7 @@ use crate::toolset_setting::ToolsetSetting;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The description of a component: all its toolsets, mounted or not.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -38,7 +39,7 @@ pub struct Toolset {
     /// is true.
     #[serde(default)]
     pub left_out_by: Option<String>,
-    tools: Vec<DescribedTool>,
+    tools: Vec<Tool>,
     resources: Vec<Resource>,
     resource_templates: Vec<ResourceTemplate>,
     prompts: Vec<Prompt>,
@@ -89,15 +90,6 @@ pub struct DatabaseDescription {
     pub dialects: Vec<String>,
 }
 
-/// A tool, with the toolsets that decide under which name it is listed.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-struct DescribedTool {
-    /// The toolsets that have a tool of the same name.
-    shared_with: Vec<String>,
-    #[serde(flatten)]
-    tool: Tool,
-}
-
 /// A mounted toolset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -124,22 +116,31 @@ pub struct Tool {
     pub description: String,
     /// The JSON Schema (2020-12) of its arguments, which are an object.
     #[serde(rename = "inputSchema")]
-    pub input_schema: Map<String, Value>,
+    pub input_schema: Arc<Map<String, Value>>,
     /// The JSON Schema (2020-12) of a successful result.
     #[serde(rename = "outputSchema")]
-    pub output_schema: Map<String, Value>,
+    pub output_schema: Arc<Map<String, Value>>,
     /// Hints about its effects.
     pub annotations: Annotations,
     /// Its audience.
     pub audience: Audience,
     /// Whether a model always has to see it. A client may show it other tools when it looks for them.
     pub always_visible: bool,
+    /// The toolsets that have a tool of the same name. They decide under which name it is listed.
+    #[serde(skip_serializing)]
+    shared_with: Vec<String>,
 }
 
 impl Tool {
     /// Whether this is one of its names.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.qualified_name == name
+    }
+
+    /// Its name in a list with the tools of other toolsets.
+    fn name_beside(&self, mounted: &[&Toolset]) -> &str {
+        let is_shared = mounted.iter().any(|other| self.shared_with.contains(&other.name));
+        if is_shared { &self.qualified_name } else { &self.name }
     }
 }
 
@@ -294,19 +295,14 @@ impl Toolset {
 
     /// Its tools, with qualified names where a toolset of `mounted` has a tool of the same name.
     pub(crate) fn tools_beside(&self, mounted: &[&Toolset]) -> impl Iterator<Item = Tool> {
-        self.tools.iter().map(|described| {
-            let mut tool = described.tool.clone();
-            let is_shared = |other: &&Toolset| described.shared_with.contains(&other.name);
-            if mounted.iter().any(is_shared) {
-                tool.name.clone_from(&tool.qualified_name);
-            }
-            tool
-        })
+        self.tools
+            .iter()
+            .map(|tool| Tool { name: tool.name_beside(mounted).to_owned(), ..tool.clone() })
     }
 
     /// The toolset as it is mounted beside others.
     pub(crate) fn mounted_beside(&self, mounted: &[&Toolset]) -> MountedToolset {
-        let tools = self.tools_beside(mounted).map(|tool| tool.name).collect();
+        let tools = self.tools.iter().map(|tool| tool.name_beside(mounted).to_owned()).collect();
         MountedToolset { name: self.name.clone(), description: self.description.clone(), tools }
     }
 

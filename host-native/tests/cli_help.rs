@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 
 /// The program's commands and their subcommands.
 fn commands() -> Vec<String> {
-    let program = cli::command();
+    let mut program = cli::command().disable_help_subcommand(true);
+    program.build();
     let of_command = |command: &clap::Command| {
         let name = command.get_name().to_owned();
         let own = command.get_subcommands().filter(|own| !own.is_hide_set());

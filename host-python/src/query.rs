@@ -13,9 +13,9 @@ use pyo3::types::{PyBytes, PyTuple};
 ///
 /// `invalid-request` if no toolset has a database in such a place.
 pub(crate) fn database(label: &str) -> PyResult<String> {
-    let description = Image::embedded().description();
+    let image = Image::embedded();
     let description =
-        description.map_err(|error| errors::coded("component", &error.to_string()))?;
+        image.description().map_err(|error| errors::coded("component", &error.to_string()))?;
     let places = description.toolsets.iter().flat_map(|toolset| &toolset.places);
     let databases: Vec<_> =
         places.filter_map(|place| Some((&place.label, &place.databases.first()?.name))).collect();

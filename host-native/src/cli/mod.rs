@@ -99,7 +99,7 @@ impl Command {
     }
 }
 
-/// The command line, with a command for each tool.
+/// The command line, with a command for each tool. Those of a toolset are added when it is built.
 pub fn command() -> clap::Command {
     toolset::add_commands(Cli::command())
 }

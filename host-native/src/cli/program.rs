@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 /// The name that users type.
 pub(super) const NAME: &str = "agent-memory";
 
-/// The component, with its description.
-static COMPONENT: OnceLock<(Image, Description)> = OnceLock::new();
+/// The component.
+static COMPONENT: OnceLock<Image> = OnceLock::new();
 
 /// The command line that starts the program, without its arguments.
 static START: OnceLock<Vec<OsString>> = OnceLock::new();
@@ -21,7 +21,7 @@ static START: OnceLock<Vec<OsString>> = OnceLock::new();
 ///
 /// If the program has one.
 pub(super) fn set(image: Image, start: Vec<OsString>) {
-    assert!(COMPONENT.set(with_description(image)).is_ok(), "the program is run once");
+    assert!(COMPONENT.set(image).is_ok(), "the program is run once");
     assert!(START.set(start).is_ok(), "the program is run once");
 }
 
@@ -38,23 +38,18 @@ pub(super) fn again() -> Command {
     command
 }
 
-fn component() -> &'static (Image, Description) {
-    COMPONENT.get_or_init(|| with_description(Image::embedded()))
-}
-
-fn with_description(image: Image) -> (Image, Description) {
-    let description = image.description().expect("an image is described when it is compiled");
-    (image, description)
+fn component() -> &'static Image {
+    COMPONENT.get_or_init(Image::embedded)
 }
 
 /// The component's description, from which commands and options are made.
 pub(super) fn description() -> &'static Description {
-    &component().1
+    component().description().expect("an image is described when it is compiled")
 }
 
 /// A builder with the component.
 pub(super) fn builder() -> Builder {
-    AgentMemory::builder().image(component().0.clone())
+    AgentMemory::builder().image(component().clone())
 }
 
 /// A runtime on this thread, which starts fast. Calls get threads of their own when they run.

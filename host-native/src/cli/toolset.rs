@@ -22,19 +22,26 @@ struct Arguments {
     embedder: EmbedderOptions,
 }
 
-/// Adds a command for each toolset that has none yet, and a subcommand for each of its tools. A
-/// command that takes arguments of its own gets no subcommands: they would be arguments, too.
+/// Adds a command for each toolset that has none yet, and a subcommand for each of its tools, which
+/// clap adds when the command is used. A command that takes arguments of its own gets no
+/// subcommands: they would be arguments, too.
 pub(super) fn add_commands(mut program: Command) -> Command {
     for toolset in &description().toolsets {
         let name = toolset.name.as_str();
-        let tools = toolset.tools_beside(&[]).map(|tool| command(&tool));
         program = match program.find_subcommand(name) {
             Some(own) if own.get_positionals().next().is_some() => program,
-            Some(_) => program.mut_subcommand(name, |command| command.subcommands(tools)),
-            None => program.subcommand(group(toolset).subcommands(tools)),
+            Some(_) => program.mut_subcommand(name, |command| command.defer(add_tools)),
+            None => program.subcommand(group(toolset).defer(add_tools)),
         };
     }
     program
+}
+
+/// Adds the subcommands of the toolset that the command is named after.
+fn add_tools(group: Command) -> Command {
+    let toolset = description().toolsets.iter().find(|toolset| toolset.name == group.get_name());
+    let tools = toolset.into_iter().flat_map(|toolset| toolset.tools_beside(&[]));
+    group.subcommands(tools.map(|tool| command(&tool)))
 }
 
 fn group(toolset: &'static Toolset) -> Command {

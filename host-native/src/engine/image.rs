@@ -2,6 +2,7 @@
 
 use crate::description::Description;
 use std::borrow::Cow;
+use std::sync::{Arc, LazyLock, OnceLock};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
 
@@ -11,16 +12,21 @@ use wasmtime::{Engine, Result};
 pub struct Image {
     code: Cow<'static, [u8]>,
     description: Cow<'static, str>,
+    /// Parsed once for all clones.
+    parsed: Arc<OnceLock<Description>>,
 }
 
 /// In statics: a constant would be copied into each part of the program that names it.
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/memory.cwasm"));
 static DESCRIPTION: &str = include_str!(concat!(env!("OUT_DIR"), "/memory.json"));
 
+static EMBEDDED: LazyLock<Image> =
+    LazyLock::new(|| Image::with_parts(Cow::Borrowed(CODE), Cow::Borrowed(DESCRIPTION)));
+
 impl Image {
     /// The product's component, which the build script has compiled.
     pub fn embedded() -> Image {
-        Image { code: Cow::Borrowed(CODE), description: Cow::Borrowed(DESCRIPTION) }
+        EMBEDDED.clone()
     }
 
     /// Another component's machine code and description.
@@ -32,7 +38,11 @@ impl Image {
         code: impl Into<Cow<'static, [u8]>>,
         description: impl Into<Cow<'static, str>>,
     ) -> Image {
-        Image { code: code.into(), description: description.into() }
+        Image::with_parts(code.into(), description.into())
+    }
+
+    fn with_parts(code: Cow<'static, [u8]>, description: Cow<'static, str>) -> Image {
+        Image { code, description, parsed: Arc::default() }
     }
 
     /// The machine code.
@@ -45,8 +55,12 @@ impl Image {
     /// # Errors
     ///
     /// If the text is not a description that this host understands.
-    pub fn description(&self) -> serde_json::Result<Description> {
-        serde_json::from_str(&self.description)
+    pub fn description(&self) -> serde_json::Result<&Description> {
+        if let Some(parsed) = self.parsed.get() {
+            return Ok(parsed);
+        }
+        let description = serde_json::from_str(&self.description)?;
+        Ok(self.parsed.get_or_init(|| description))
     }
 
     pub(super) fn load(&self, engine: &Engine) -> Result<Component> {
@@ -62,7 +76,8 @@ mod tests {
 
     #[test]
     fn the_embedded_image_describes_itself() {
-        let description = Image::embedded().description().unwrap();
+        let image = Image::embedded();
+        let description = image.description().unwrap();
         assert_eq!(description.default_toolsets().count(), 1);
         let unknown = description.mounted(&["none".to_owned()], &Default::default()).unwrap_err();
         assert!(unknown.starts_with("no toolset `none`; there are `"), "{unknown}");

@@ -2,7 +2,6 @@ use crate::{Annotations, CallError, Outcome, Tool};
 use rmcp::ErrorData;
 use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, MetaObject, ToolAnnotations};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// The mark of a tool that is never hidden behind a search for tools. Without a marked tool, Claude's
 /// own agent shows a model none of them.
@@ -17,14 +16,11 @@ pub(super) fn listed(tool: &Tool) -> model::Tool {
         .destructive(destructive_hint)
         .idempotent(idempotent_hint)
         .open_world(open_world_hint);
-    let mut listed = model::Tool::new(
-        tool.name.clone(),
-        tool.description.clone(),
-        Arc::new(tool.input_schema.clone()),
-    )
-    .with_title(&tool.title)
-    .with_raw_output_schema(Arc::new(tool.output_schema.clone()))
-    .with_annotations(annotations);
+    let mut listed =
+        model::Tool::new(tool.name.clone(), tool.description.clone(), tool.input_schema.clone())
+            .with_title(&tool.title)
+            .with_raw_output_schema(tool.output_schema.clone())
+            .with_annotations(annotations);
     let mark = || MetaObject(JsonObject::from_iter([(ALWAYS_LOAD.to_owned(), json!(true))]));
     listed.meta = tool.always_visible.then(mark);
     listed

@@ -51,7 +51,8 @@ fn zone_option(clock: &CaseClock) -> String {
 
 /// The options for the settings of a case.
 fn options(case: &Case, scratch: &Scratch) -> Result<Vec<String>, String> {
-    let description = Image::embedded().description().map_err(|error| error.to_string())?;
+    let image = Image::embedded();
+    let description = image.description().map_err(|error| error.to_string())?;
     let option = |(toolset, name, value): (String, String, Value)| {
         let flag = &description.toolset(&toolset)?.setting(&name)?.flag;
         Ok(match value.as_str() {
