@@ -2,18 +2,25 @@
 
 use agent_memory_host::Image;
 
+/// Machine code that can run where it is, like the product's.
+#[repr(C, align(4096))]
+struct PageAligned<T: ?Sized>(T);
+
+static GUESTS: &PageAligned<[u8]> =
+    &PageAligned(*include_bytes!(concat!(env!("OUT_DIR"), "/guests.cwasm")));
+static TOY: &PageAligned<[u8]> =
+    &PageAligned(*include_bytes!(concat!(env!("OUT_DIR"), "/toy.cwasm")));
+
 /// The component of `tests/guests`, which misbehaves on request.
 pub fn guests() -> Image {
-    let code = include_bytes!(concat!(env!("OUT_DIR"), "/guests.cwasm")).as_slice();
     let description = include_str!(concat!(env!("OUT_DIR"), "/guests.json"));
     // SAFETY: the build script has it from `precompile`.
-    unsafe { Image::new(code, description) }
+    unsafe { Image::new(&GUESTS.0, description) }
 }
 
 /// The component of `tests/guests/toy`, with the toolset `notes`.
 pub fn toy() -> Image {
-    let code = include_bytes!(concat!(env!("OUT_DIR"), "/toy.cwasm")).as_slice();
     let description = include_str!(concat!(env!("OUT_DIR"), "/toy.json"));
     // SAFETY: as above.
-    unsafe { Image::new(code, description) }
+    unsafe { Image::new(&TOY.0, description) }
 }

@@ -1,5 +1,8 @@
 //! The component's machine code and its description.
 
+use super::engine;
+#[cfg(target_os = "linux")]
+use super::in_place::InPlace;
 use crate::description::Description;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -16,12 +19,17 @@ pub struct Image {
     parsed: Arc<OnceLock<Description>>,
 }
 
+/// Bytes that begin at a page of most machines.
+#[repr(C, align(4096))]
+struct PageAligned<T: ?Sized>(T);
+
 /// In statics: a constant would be copied into each part of the program that names it.
-static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/memory.cwasm"));
+static CODE: &PageAligned<[u8]> =
+    &PageAligned(*include_bytes!(concat!(env!("OUT_DIR"), "/memory.cwasm")));
 static DESCRIPTION: &str = include_str!(concat!(env!("OUT_DIR"), "/memory.json"));
 
 static EMBEDDED: LazyLock<Image> =
-    LazyLock::new(|| Image::with_parts(Cow::Borrowed(CODE), Cow::Borrowed(DESCRIPTION)));
+    LazyLock::new(|| Image::with_parts(Cow::Borrowed(&CODE.0), Cow::Borrowed(DESCRIPTION)));
 
 impl Image {
     /// The product's component, which the build script has compiled.
@@ -63,10 +71,23 @@ impl Image {
         Ok(self.parsed.get_or_init(|| description))
     }
 
-    pub(super) fn load(&self, engine: &Engine) -> Result<Component> {
-        // SAFETY: the bytes are what this crate's build script compiled, or what the caller of
-        // `new` vouches for.
-        unsafe { Component::deserialize(engine, &self.code) }
+    /// Loads the machine code in an engine of its own: in place if no other engine does that, or else
+    /// a copy.
+    pub(super) fn load(&self) -> Result<(Engine, Component)> {
+        // SAFETY, here and below: the bytes are what this crate's build script compiled, or what the
+        // caller of `new` vouches for.
+        #[cfg(target_os = "linux")]
+        if let Cow::Borrowed(code) = self.code
+            && let Some(code) = InPlace::claim(code)
+        {
+            match unsafe { code.load() } {
+                Ok(loaded) => return Ok(loaded),
+                Err(error) => tracing::debug!(%error, "the machine code is copied"),
+            }
+        }
+        let engine = engine(None)?;
+        let component = unsafe { Component::deserialize(&engine, &self.code)? };
+        Ok((engine, component))
     }
 }
 
@@ -85,8 +106,7 @@ mod tests {
 
     #[test]
     fn the_embedded_image_loads_in_an_engine_without_a_compiler() {
-        let engine = Engine::new(&agent_memory_image::engine_config()).unwrap();
-        let component = Image::embedded().load(&engine).unwrap();
+        let (engine, component) = Image::embedded().load().unwrap();
         let exports: Vec<String> =
             component.component_type().exports(&engine).map(|(name, _)| name.to_owned()).collect();
         assert_eq!(exports, ["agent-memory:toolbox/toolbox@0.2.0"]);

@@ -2,6 +2,8 @@
 
 mod answer;
 mod image;
+#[cfg(target_os = "linux")]
+mod in_place;
 mod inert;
 mod ticker;
 
@@ -12,9 +14,10 @@ use crate::capability::{self, MemoryPre, toolbox};
 use crate::completion::{Completion, Reference};
 use crate::outcome::{CallError, Reason};
 use serde_json::Value;
+use std::sync::Arc;
 use ticker::Ticker;
 use wasmtime::component::Linker;
-use wasmtime::{Result, Store, UpdateDeadline};
+use wasmtime::{Config, CustomCodeMemory, Result, Store, UpdateDeadline};
 
 /// The component, ready to be instantiated.
 pub(crate) struct Engine {
@@ -25,8 +28,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn load(image: &Image, limits: Limits) -> Result<Engine> {
-        let engine = engine()?;
-        let component = image.load(&engine)?;
+        let (engine, component) = image.load()?;
         let mut linker = Linker::new(&engine);
         inert::add_to_linker(&mut linker)?;
         capability::add_to_linker(&mut linker)?;
@@ -165,12 +167,16 @@ impl Engine {
 /// Instances beside those of calls: one for what a registry lists, and one for a change of it.
 const SPARE: u32 = 2;
 
-/// An engine with a pool of instances, or without one if the address space is too small for it.
-fn engine() -> Result<wasmtime::Engine> {
+/// An engine with a pool of instances, or without one if the address space is too small for it. By
+/// default its code is a copy.
+fn engine(code_memory: Option<Arc<dyn CustomCodeMemory>>) -> Result<wasmtime::Engine> {
+    let with = |mut config: Config| {
+        wasmtime::Engine::new(config.with_custom_code_memory(code_memory.clone()))
+    };
     let pooled = agent_memory_image::pooled(Limits::CALLS_AT_ONCE as u32 + SPARE);
-    wasmtime::Engine::new(&pooled).or_else(|error| {
+    with(pooled).or_else(|error| {
         tracing::debug!(%error, "no pool of instances");
-        wasmtime::Engine::new(&agent_memory_image::engine_config())
+        with(agent_memory_image::engine_config())
     })
 }
 

@@ -3,15 +3,16 @@
 use crate::Limits;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use wasmtime::Engine;
+use wasmtime::{Engine, EngineWeak};
 
 /// Advances an engine's epoch once a [`Limits::TICK`] while calls are under way.
 ///
 /// It needs a thread of its own, because a component that loops never returns. A call starts the
-/// thread if there is none. The idle thread ends after a while, so that an idle host does not wake.
+/// thread if there is none. The idle thread ends after a while, so that an idle host does not wake. It
+/// keeps no engine: the machine code is free for the next one at once.
 #[derive(Clone)]
 pub(super) struct Ticker {
-    engine: Engine,
+    engine: EngineWeak,
     state: Arc<Mutex<State>>,
 }
 
@@ -26,7 +27,7 @@ const IDLE: u32 = 100;
 
 impl Ticker {
     pub(super) fn new(engine: &Engine) -> Ticker {
-        Ticker { engine: engine.clone(), state: Arc::default() }
+        Ticker { engine: engine.weak(), state: Arc::default() }
     }
 
     /// Advances the epoch until the returned guard is dropped.
@@ -51,7 +52,8 @@ impl Ticker {
         let mut idle = 0;
         loop {
             thread::sleep(Limits::TICK);
-            self.engine.increment_epoch();
+            let Some(engine) = self.engine.upgrade() else { return };
+            engine.increment_epoch();
             let ends = self.with(|state| {
                 idle = if state.calls == 0 { idle + 1 } else { 0 };
                 state.running = idle < IDLE;

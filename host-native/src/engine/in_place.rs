@@ -1,0 +1,71 @@
+//! Machine code that runs in the pages of the program's own file, where the system has mapped them. To
+//! load it neither reads nor copies it, and processes share its pages.
+
+use super::engine;
+use rustix::mm::{MprotectFlags, mprotect};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use wasmtime::component::Component;
+use wasmtime::{CustomCodeMemory, Engine, Result};
+
+/// The size of a page on most machines. The images are aligned to it.
+const PAGE: usize = 4096;
+
+/// Whether an engine runs code in place. Wasmtime finds the owner of code by its address, so a second
+/// engine needs a copy.
+static IS_CLAIMED: AtomicBool = AtomicBool::new(false);
+
+/// The claim of an engine on machine code. Wasmtime drops it with the engine and its components.
+pub(super) struct InPlace(&'static [u8]);
+
+impl InPlace {
+    /// Claims code that is a part of the program. None if it does not begin at a page, or if another
+    /// engine runs code in place.
+    pub(super) fn claim(code: &'static [u8]) -> Option<InPlace> {
+        let is_aligned = code.as_ptr().addr().is_multiple_of(PAGE);
+        (is_aligned && !IS_CLAIMED.swap(true, Ordering::AcqRel)).then_some(InPlace(code))
+    }
+
+    /// Loads the code in an engine of its own.
+    ///
+    /// # Errors
+    ///
+    /// As `Component::deserialize`, and if the machine has larger pages or a policy against it.
+    ///
+    /// # Safety
+    ///
+    /// The code comes from `agent_memory_image::precompile`.
+    pub(super) unsafe fn load(self) -> Result<(Engine, Component)> {
+        let code = NonNull::from(self.0);
+        let engine = engine(Some(Arc::new(self)))?;
+        // SAFETY: the caller vouches for the code, and nothing writes to a part of the program.
+        let component = unsafe { Component::deserialize_raw(&engine, code)? };
+        Ok((engine, component))
+    }
+}
+
+impl Drop for InPlace {
+    fn drop(&mut self) {
+        IS_CLAIMED.store(false, Ordering::Release);
+    }
+}
+
+impl CustomCodeMemory for InPlace {
+    fn required_alignment(&self) -> usize {
+        PAGE
+    }
+
+    fn publish_executable(&self, code: *const u8, length: usize) -> Result<()> {
+        // SAFETY: nothing writes to these pages, which hold the image's machine code.
+        unsafe {
+            mprotect(code.cast_mut().cast(), length, MprotectFlags::READ | MprotectFlags::EXEC)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves it executable for the next engine. It was never writable.
+    fn unpublish_executable(&self, _: *const u8, _: usize) -> Result<()> {
+        Ok(())
+    }
+}
