@@ -24,7 +24,9 @@ impl InPlace {
     /// engine runs code in place.
     pub(super) fn claim(code: &'static [u8]) -> Option<InPlace> {
         let is_aligned = code.as_ptr().addr().is_multiple_of(PAGE);
-        (is_aligned && !IS_CLAIMED.swap(true, Ordering::AcqRel)).then_some(InPlace(code))
+        let is_claimed = is_aligned && !IS_CLAIMED.swap(true, Ordering::AcqRel);
+        // Not `then_some`: the drop of a value that was not claimed would release the claim of another.
+        is_claimed.then(|| InPlace(code))
     }
 
     /// Loads the code in an engine of its own.
