@@ -286,8 +286,8 @@ pub(crate) struct Found {
     /// The days of the hits that the search would have without its dates, in words, if it has none.
     pub other_days: Option<String>,
     pub others: Vec<Owner>,
-    /// Of each summary that is shown only if it is asked for, the share of the query's terms that it
-    /// has.
+    /// Of each summary that is shown only if it is asked for, the share of the query's own terms
+    /// that it has.
     pub hidden: Vec<f64>,
     pub skipped: Vec<Skipped>,
     pub undated: Vec<Undated>,
@@ -410,7 +410,8 @@ impl<'a> Entries<'a> {
 
     /// Notes the document of an entry of the last owner, if it is left out because it has no date.
     fn note_undated(&mut self, entry: &Entry, counts: &Counts) {
-        if !counts.any() || !self.request.misses_date_of(entry) {
+        let has_word = counts.has_any(self.request.query.own_terms());
+        if !has_word || !self.request.misses_date_of(entry) {
             return;
         }
         let key = entry.unread.map(|unread| &self.documents[unread.document].key);
@@ -433,7 +434,7 @@ impl<'a> Entries<'a> {
 
     /// Notes a summary that matches and is shown only if it is asked for.
     pub fn hide(&mut self, counts: &Counts) {
-        self.hidden.push(counts.coverage(self.request.query.terms().len()));
+        self.hidden.push(counts.coverage(self.request.query.own_terms()));
     }
 
     /// Notes what was not read of an owner, because the work was used up.

@@ -136,3 +136,17 @@ fn wrong_options_are_named() {
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
 }
+
+#[test]
+fn a_switch_limits_a_search_to_the_words_of_the_query() {
+    let repository = Repository::new();
+    let record = json!({"agent_id": "ada", "type": "core", "content": "The physician is ill."});
+    call(&repository, "records", "store_memory", record);
+    let (status, found, _) = search(&repository, &["doctor"]);
+    assert_eq!(status, Some(0), "{found}");
+    assert!(found.contains(", found by meaning\n    The physician is ill."), "{found}");
+    let mut by_words = program(&repository);
+    by_words.env("AGENT_MEMORY_NO_THESAURUS", "true").args(["search", "doctor"]);
+    let output = by_words.output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}

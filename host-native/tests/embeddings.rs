@@ -135,8 +135,8 @@ fn a_new_memory_gets_its_vector_after_the_answer_and_a_query_finds_it_by_its_own
     assert_eq!(authorization, Some(&*format!("Bearer {KEY}")));
     records.wait_for_vectors(1);
 
-    let found = search(&mut client, "boats");
-    assert_eq!(texts(&server.request()), &json!(["boats"]));
+    let found = search(&mut client, "dinghies");
+    assert_eq!(texts(&server.request()), &json!(["dinghies"]));
     assert_eq!(passages(&found), [SLOOP]);
     assert!(client.end().1.success());
     let log = records.log();
@@ -162,7 +162,7 @@ fn a_search_answers_by_words_if_the_vector_of_its_query_is_wrong() {
     assert!(of_another_dimension.get("warnings").is_some(), "{of_another_dimension}");
     assert_eq!(passages(&search(&mut client, "ketches")), [""; 0]);
     assert!(records.log().contains("the vector of the query has only zeros"), "{}", records.log());
-    assert_eq!(passages(&search(&mut client, "boats")), [SLOOP]);
+    assert_eq!(passages(&search(&mut client, "dinghies")), [SLOOP]);
     assert!(client.end().1.success());
 }
 
@@ -179,7 +179,7 @@ fn searches_answer_by_words_and_do_not_ask_an_embedder_that_just_failed() {
         let mut client = records.client(&mut records.with("serve", &server));
         add(&mut client, SLOOP);
         records.wait_for_vectors(1);
-        for (query, found) in [("boats", &[][..]), ("ships", &[]), ("sloop", &[SLOOP])] {
+        for (query, found) in [("dinghies", &[][..]), ("yawls", &[]), ("sloop", &[SLOOP])] {
             assert_eq!(passages(&search(&mut client, query)), found, "{says}");
         }
         assert!(client.end().1.success());
@@ -199,7 +199,7 @@ fn an_embedder_that_fails_is_asked_again_by_a_later_process() {
     let mut client = records.client(serve.args(["--fixed-clock", "2025-01-20T10:00:00Z"]));
     add(&mut client, SLOOP);
     records.wait_for_log("vectors are left for later");
-    assert!(passages(&search(&mut client, "boats")).is_empty());
+    assert!(passages(&search(&mut client, "dinghies")).is_empty());
     assert!(client.end().1.success());
     assert_eq!(records.vectors(), 0);
     server.request();
@@ -284,7 +284,7 @@ fn a_command_waits_for_its_vectors_and_the_search_of_a_person_uses_them() {
     let called = call.args(["add_core_memory", &arguments]).output().expect("it runs");
     assert!(called.status.success(), "{}", text_of(&called));
     assert_eq!(records.vectors(), 1);
-    for arguments in [vec!["boats"], vec!["search_memory", "{\"query\": \"boats\"}"]] {
+    for arguments in [vec!["dinghies"], vec!["search_memory", "{\"query\": \"dinghies\"}"]] {
         let command = if arguments.len() == 1 { "search" } else { "call" };
         let output = records.with(command, &server).args(&arguments).output().expect("it runs");
         assert!(output.status.success(), "{}", text_of(&output));

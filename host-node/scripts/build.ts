@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toolsetTypes } from './toolset-types.ts'
@@ -23,6 +23,8 @@ writeFileSync(join(root, 'src/generated/toolsets.ts'), await toolsetTypes(descri
 rmSync(dist, { recursive: true, force: true })
 compile('.')
 cpSync(generated, join(dist, 'generated/component'), { recursive: true })
+// The component in the package has parts with terms of their own.
+for (const name of ['LICENSE', 'NOTICE']) copyFileSync(join(root, '..', name), join(dist, name))
 // The programs import the package, so they are compiled after it.
 compile('programs')
 

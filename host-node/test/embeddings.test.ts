@@ -54,8 +54,8 @@ test('the function gets new memories after the answer, and the query of a search
   const { followUps } = await add(memory, sloop)
   assert.deepEqual(followUps, [{ id: 'records/1', kind: 'embedding', payload: { models: ['local'] } }])
   await until(() => vectors(directory) === 1)
-  assert.deepEqual(await search(memory, 'boats'), [sloop])
-  assert.deepEqual(asked, [[sloop], ['boats']])
+  assert.deepEqual(await search(memory, 'dinghies'), [sloop])
+  assert.deepEqual(asked, [[sloop], ['dinghies']])
 })
 
 test('memories of a program without the function get their vectors when another one opens them', async () => {
@@ -66,7 +66,7 @@ test('memories of a program without the function get their vectors when another 
   }
   await using memory = await records(directory, { embed: (texts) => texts.map(() => [1]) })
   await until(() => vectors(directory) === 1)
-  assert.deepEqual(await search(memory, 'boats'), [sloop])
+  assert.deepEqual(await search(memory, 'dinghies'), [sloop])
 })
 
 const failures: [string, Embed, RegExp][] = [
@@ -95,8 +95,8 @@ test('a search answers by words if the vector of its query is wrong', async () =
   await using memory = await records(directory, { embed })
   await add(memory, sloop)
   await until(() => vectors(directory) === 1)
-  assert.deepEqual(await search(memory, 'boats'), [])
-  assert.deepEqual(await search(memory, 'boats'), [sloop])
+  assert.deepEqual(await search(memory, 'dinghies'), [])
+  assert.deepEqual(await search(memory, 'dinghies'), [sloop])
 })
 
 const queryFailures: [string, Embed, RegExp][] = [
@@ -122,10 +122,10 @@ for (const [what, ofQuery, says] of queryFailures) {
     await using memory = await records(directory, { embed })
     await add(memory, sloop)
     await until(() => vectors(directory) === 1)
-    assert.deepEqual(await search(memory, 'boats'), [])
+    assert.deepEqual(await search(memory, 'dinghies'), [])
     assert.deepEqual(await search(memory, 'ships'), [])
     assert.deepEqual(await search(memory, 'sloop'), [sloop])
-    assert.deepEqual([queries, messages.length], [['boats'], 1])
+    assert.deepEqual([queries, messages.length], [['dinghies'], 1])
     assert.match(messages[0]!, says)
   })
 }
@@ -135,10 +135,10 @@ test('the function is asked for a query again after its cool-down', async (conte
   const answers: Embed[] = [() => Promise.reject(new Error('no credit')), () => [[1]]]
   const embed: Embed = (texts, options) => answers.shift()!(texts, options)
   const queryVectors = new QueryVectors({ model: 'local', embed }, 20)
-  const ask = () => queryVectors.of({ model: 'local', text: 'boats', deadlineMs: 1_000 })
+  const ask = () => queryVectors.of({ model: 'local', text: 'dinghies', deadlineMs: 1_000 })
   assert.equal(await ask(), undefined)
   await sleep(100)
-  assert.deepEqual(await ask(), { text: 'boats', vector: [1] })
+  assert.deepEqual(await ask(), { text: 'dinghies', vector: [1] })
   assert.equal(messages.length, 1)
 })
 

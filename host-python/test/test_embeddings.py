@@ -27,7 +27,7 @@ class EmbeddingTest(ScratchTest):
         return outcome
 
     def search(self, memory: AgentMemory) -> list[str]:
-        return [hit["passage"] for hit in memory.call("search_memory", {"query": "boats"}).value["hits"]]
+        return [hit["passage"] for hit in memory.call("search_memory", {"query": "dinghies"}).value["hits"]]
 
     def search_until_found(self, memory: AgentMemory) -> list[str]:
         """The hits, once the memory has its vector."""
@@ -48,7 +48,7 @@ class EmbeddingTest(ScratchTest):
             [follow_up] = self.add(memory).follow_ups
             self.assertEqual((follow_up.id, follow_up.kind), ("records/1", "embedding"))
             self.assertEqual(self.search_until_found(memory), [SLOOP])
-        self.assertEqual(asked[:2], [[SLOOP], ["boats"]])
+        self.assertEqual(asked[:2], [[SLOOP], ["dinghies"]])
 
     def test_an_async_function_is_awaited(self) -> None:
         async def embed(request: EmbeddingRequest) -> list[tuple[float, ...]]:
@@ -74,7 +74,7 @@ class EmbeddingTest(ScratchTest):
                 while not queries and time.monotonic() < ends:
                     self.assertEqual(self.search(memory), [])
                 self.assertEqual(self.search(memory), [])
-        self.assertEqual(queries, ["boats"])
+        self.assertEqual(queries, ["dinghies"])
         [message] = [record.getMessage() for record in logged.records]
         self.assertRegex(message, "^searches go on without vectors for 30s: `local`: ValueError: no credit$")
 
@@ -114,12 +114,12 @@ class EmbeddingTest(ScratchTest):
             self.assertEqual(payload["texts"], [SLOOP])
             vectors = {"batch": payload["batch"], "model": "mine", "vectors": [[3, 4]]}
             self.assertEqual(memory.answer(follow_up.id, vectors).value, {"applied": True, "stored": 1})
-            outcome = memory.call("search_memory", {"query": "boats"})
+            outcome = memory.call("search_memory", {"query": "dinghies"})
             wanted = outcome.wants_vector
             assert wanted is not None
-            self.assertEqual((wanted.model, wanted.text, wanted.timeout), ("mine", "boats", 1.0))
+            self.assertEqual((wanted.model, wanted.text, wanted.timeout), ("mine", "dinghies", 1.0))
             self.assertEqual(outcome.value["hits"], [])
-            better = memory.call_with_vector("search_memory", {"query": "boats"}, wanted.text, [3, 4])
+            better = memory.call_with_vector("search_memory", {"query": "dinghies"}, wanted.text, [3, 4])
             self.assertEqual([hit["passage"] for hit in better.value["hits"]], [SLOOP])
 
     def test_a_function_without_the_name_of_its_model_is_an_error(self) -> None:

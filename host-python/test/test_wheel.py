@@ -12,8 +12,8 @@ from pathlib import Path
 
 from scratch import ROOT
 
-#: The aim is 9.9 MB; the size differs a little with the path of the build.
-MAX_BYTES = 9_950_000
+#: The aim is 10.2 MB; the size differs a little with the path of the build.
+MAX_BYTES = 10_250_000
 
 
 class WheelTest(unittest.TestCase):
@@ -30,6 +30,8 @@ class WheelTest(unittest.TestCase):
         self.assertIsNone(described["Requires-Dist"])
         for name in ("_calls.pyi", "_methods.pyi", "_native.pyi", "py.typed", "toolsets.py"):
             self.assertIn(f"agent_memory/{name}", names)
+        for name in ("LICENSE", "NOTICE"):
+            self.assertTrue(any(file.endswith(f".dist-info/licenses/{name}") for file in names), name)
 
     def test_it_installs_offline_in_a_new_environment_and_runs(self) -> None:
         with tempfile.TemporaryDirectory(prefix="agent-memory-") as directory:

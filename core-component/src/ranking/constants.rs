@@ -45,6 +45,13 @@ pub(super) const NAME: f64 = 1.2;
 /// A word in most entries keeps this share of the weight of a word in one.
 pub(super) const LEAST_WEIGHT: f64 = 0.25;
 
+/// What a word of the thesaurus counts that means the same as a word of the query.
+pub(super) const MEANING: f64 = 0.5;
+/// The most words of the thesaurus for a word of the query.
+pub(super) const NEIGHBOURS: usize = 8;
+/// The most of them in all.
+pub(super) const MAX_NEIGHBOURS: usize = 64;
+
 /// The most entries whose own words make themselves and their neighbours candidates.
 pub(crate) const MAX_MATCHES: usize = 500;
 

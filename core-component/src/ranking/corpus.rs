@@ -6,14 +6,17 @@ use super::constants::{
     AFTER, AROUND, BEFORE, COHERENT, MAX_MATCHES, NEEDS_CONTEXT, PART, REACH, WHOLE,
 };
 use super::counts::{Counts, Found};
+use super::matches::{FoundBy, Match, Value};
+use super::neighbours::Neighbour;
 use super::query::Query;
-use super::score::{Statistics, Weighted, length};
+use super::score::{Statistics, Weighted, Weights, length};
 
 /// Collects the entries of a search. Of an entry that cannot be a hit only numbers are kept, so that
 /// a search needs little memory.
 pub(crate) struct Corpus<T> {
-    /// What the query says of the weights of its terms.
+    /// What the query says of the weights of its own terms.
     of_query: Vec<f64>,
+    neighbours: Vec<Neighbour>,
     statistics: Statistics,
     rows: Vec<Row>,
     /// The lengths of all parts, and the terms that they have. The part of a [`Found`] is an index
@@ -39,27 +42,12 @@ struct Hit<T> {
     entry: T,
 }
 
-/// Which candidates an entry makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Match {
-    /// By its words: itself and its two neighbours.
-    Words,
-    /// By its vector: itself.
-    Vector,
-    None,
-}
-
-impl Match {
-    pub fn of_words(is_match: bool) -> Self {
-        if is_match { Self::Words } else { Self::None }
-    }
-}
-
 /// A candidate with its score.
 pub(crate) struct Ranked<T> {
     pub score: f64,
-    /// The share of the query's terms that the entry has, its neighbours left out: from 0 to 1.
+    /// The share of the query's own terms that the entry has, without those around it: from 0 to 1.
     pub coverage: f64,
+    pub found_by: FoundBy,
     pub entry: T,
 }
 
@@ -68,6 +56,7 @@ impl<T> Corpus<T> {
         let with_term = vec![0; query.terms().len()];
         Self {
             of_query: query.weights().to_vec(),
+            neighbours: query.neighbours().to_vec(),
             statistics: Statistics { entries: 0, with_term },
             rows: Vec::new(),
             lengths: Vec::new(),
@@ -100,9 +89,10 @@ impl<T> Corpus<T> {
         }
     }
 
-    /// Whether any entry, hit or not, has a term of the query.
+    /// Whether any entry, hit or not, has an own term of the query.
     pub fn has_any_term(&self) -> bool {
-        self.statistics.with_term.iter().any(|entries| *entries > 0)
+        let own = self.of_query.len();
+        self.statistics.with_term[..own].iter().any(|entries| *entries > 0)
     }
 
     /// Adds an entry that is counted already. Only a match makes candidates.
@@ -114,44 +104,80 @@ impl<T> Corpus<T> {
         let of_corpus = |found: &Found| Found { part: first_part + found.part, ..*found };
         self.found.extend(counts.found.iter().map(of_corpus));
         // The entry before is settled now.
-        self.hits.pop_if(|hit| hit.row + 1 == row && !is_near_match(&self.rows, hit.row));
+        let is_settled = |hit: &Hit<T>| hit.row + 1 == row;
+        if self.hits.last().is_some_and(|hit| is_settled(hit) && !self.is_near_match(hit.row)) {
+            self.hits.pop();
+        }
         self.hits.extend(entry.map(|entry| Hit { row, entry }));
     }
 
     /// The candidates in the order in which they were added, with their scores.
     pub fn ranked(mut self) -> Vec<Ranked<T>> {
         let hits = std::mem::take(&mut self.hits);
-        let weights = self.statistics.weights(&self.of_query);
+        let weights = Weights::new(&self.statistics, &self.of_query, &self.neighbours);
         let least = self.least_of_matches(&hits, &weights);
         let coherence = self.coherence();
-        let is_match = |row: usize| {
-            self.rows[row].matches == Match::Words && self.own_score(row, &weights) >= least
-        };
+        let is_match =
+            |row: usize| least.is_none_or(|least| self.value(row, &weights).is_at_least(least));
         let is_candidate = |row: usize| {
-            self.rows[row].matches == Match::Vector || near(&self.rows, row).any(is_match)
+            self.rows[row].matches == Match::Vector || self.matches_near(row).any(is_match)
         };
         let hits = hits.into_iter().filter(|hit| is_candidate(hit.row));
         let ranked = hits.map(|Hit { row, entry }| Ranked {
             score: self.score(row, coherence, &weights),
             coverage: self.coverage(row),
+            found_by: self.found_by(row),
             entry,
         });
         ranked.collect()
     }
 
-    /// The own score that an entry needs to make candidates, so that there are not too many.
-    fn least_of_matches(&self, hits: &[Hit<T>], weights: &[f64]) -> f64 {
-        let mut rows: Vec<usize> = hits.iter().flat_map(|hit| near(&self.rows, hit.row)).collect();
-        rows.dedup();
-        rows.retain(|row| self.rows[*row].matches == Match::Words);
+    /// The value that a match needs to make candidates, if there are too many.
+    fn least_of_matches(&self, hits: &[Hit<T>], weights: &Weights) -> Option<Value> {
+        let mut rows: Vec<usize> = hits.iter().flat_map(|hit| self.matches_near(hit.row)).collect();
         rows.sort_unstable();
         rows.dedup();
         if rows.len() <= MAX_MATCHES {
-            return 0.0;
+            return None;
         }
-        let mut scores: Vec<f64> = rows.iter().map(|row| self.own_score(*row, weights)).collect();
-        let (_, least, _) = scores.select_nth_unstable_by(MAX_MATCHES - 1, |a, b| b.total_cmp(a));
-        *least
+        let mut values: Vec<Value> = rows.iter().map(|row| self.value(*row, weights)).collect();
+        let (_, least, _) = values.select_nth_unstable_by(MAX_MATCHES - 1, |a, b| b.order(a));
+        Some(*least)
+    }
+
+    fn value(&self, row: usize, weights: &Weights) -> Value {
+        Value { has_own_term: self.has_own_term(row), score: self.own_score(row, weights) }
+    }
+
+    /// The matches that make an entry a candidate: itself, or those beside it with words of the query.
+    fn matches_near(&self, row: usize) -> impl Iterator<Item = usize> {
+        let near = row.saturating_sub(1)..(row + 2).min(self.rows.len());
+        near.filter(move |other| {
+            self.is_beside(row, *other)
+                && self.rows[*other].matches == Match::Words
+                && (*other == row || self.has_own_term(*other))
+        })
+    }
+
+    fn is_near_match(&self, row: usize) -> bool {
+        self.rows[row].matches == Match::Vector || self.matches_near(row).next().is_some()
+    }
+
+    fn has_own_term(&self, row: usize) -> bool {
+        self.found(row).iter().any(|found| self.is_own(found))
+    }
+
+    fn is_own(&self, found: &Found) -> bool {
+        (found.term as usize) < self.of_query.len()
+    }
+
+    fn found_by(&self, row: usize) -> FoundBy {
+        match self.has_own_term(row) {
+            true => FoundBy::Words,
+            _ if !self.found(row).is_empty() => FoundBy::Meaning,
+            _ if self.rows[row].matches == Match::Vector => FoundBy::Meaning,
+            _ => FoundBy::Context,
+        }
     }
 
     fn parts(&self, row: usize) -> Range<usize> {
@@ -177,10 +203,10 @@ impl<T> Corpus<T> {
     }
 
     /// The entry as a whole, without what is around it.
-    fn whole(&self, row: usize) -> Weighted {
+    fn whole(&self, row: usize, weights: &Weights) -> Weighted {
         let mut whole = self.none();
         whole.length = length(self.stems(row));
-        add(&mut whole, self.found(row), 1.0);
+        weights.add(&mut whole, self.found(row), 1.0);
         whole
     }
 
@@ -188,8 +214,8 @@ impl<T> Corpus<T> {
         Weighted::new(self.of_query.len())
     }
 
-    fn own_score(&self, row: usize, weights: &[f64]) -> f64 {
-        self.whole(row).score(&WHOLE, weights)
+    fn own_score(&self, row: usize, weights: &Weights) -> f64 {
+        self.whole(row, weights).score(&WHOLE, weights)
     }
 
     /// How much entries beside each other belong together, as far as the terms of the query show:
@@ -198,7 +224,7 @@ impl<T> Corpus<T> {
     fn coherence(&self) -> f64 {
         let mut with_term: Vec<Vec<usize>> = vec![Vec::new(); self.of_query.len()];
         for row in 0..self.rows.len() {
-            for found in self.found(row) {
+            for found in self.found(row).iter().filter(|found| self.is_own(found)) {
                 let rows = &mut with_term[found.term as usize];
                 if rows.last() != Some(&row) {
                     rows.push(row);
@@ -230,16 +256,16 @@ impl<T> Corpus<T> {
         ((ratio - COHERENT.none) / (COHERENT.full - COHERENT.none)).clamp(0.0, 1.0)
     }
 
-    fn score(&self, row: usize, coherence: f64, weights: &[f64]) -> f64 {
+    fn score(&self, row: usize, coherence: f64, weights: &Weights) -> f64 {
         let context = coherence * (NEEDS_CONTEXT / f64::from(self.stems(row).max(1))).min(1.0);
         let best = self.best_part(row, context, weights);
-        let around = self.around(row).score(&AROUND, weights);
+        let around = self.around(row, weights).score(&AROUND, weights);
         best + self.own_score(row, weights) + context * around
     }
 
     /// The score of the best part, where the first one is helped by the part before the entry, and
     /// the last one by the part after it.
-    fn best_part(&self, row: usize, context: f64, weights: &[f64]) -> f64 {
+    fn best_part(&self, row: usize, context: f64, weights: &Weights) -> f64 {
         let parts = self.parts(row);
         let before = self.beside(row, row.checked_sub(1)).map(|row| (row, self.parts(row).end - 1));
         let after = self.beside(row, Some(row + 1)).map(|row| (row, self.parts(row).start));
@@ -250,13 +276,13 @@ impl<T> Corpus<T> {
             }
             let mut weighted = self.none();
             weighted.length = length(self.lengths[part].into());
-            add(&mut weighted, own, 1.0);
+            weights.add(&mut weighted, own, 1.0);
             let before = before.filter(|_| part == parts.start).map(|near| (near, BEFORE));
             let after = after.filter(|_| part + 1 == parts.end).map(|near| (near, AFTER));
             for ((row, part), share) in before.into_iter().chain(after) {
                 weighted.length += share * context * length(self.lengths[part].into());
                 weighted.usual += share * context;
-                add(&mut weighted, self.found_in_part(row, part), share * context);
+                weights.add(&mut weighted, self.found_in_part(row, part), share * context);
             }
             weighted.score(&PART, weights)
         };
@@ -264,11 +290,11 @@ impl<T> Corpus<T> {
     }
 
     /// The parts around an entry.
-    fn around(&self, row: usize) -> Weighted {
+    fn around(&self, row: usize, weights: &Weights) -> Weighted {
         let mut around = self.none();
         let mut take = |row: usize, part: usize| {
             around.length += length(self.lengths[part].into());
-            add(&mut around, self.found_in_part(row, part), 1.0);
+            weights.add(&mut around, self.found_in_part(row, part), 1.0);
         };
         let back = (0..row).rev().take_while(|other| self.is_beside(row, *other));
         let back = back.flat_map(|row| self.parts(row).rev().map(move |part| (row, part)));
@@ -295,31 +321,18 @@ impl<T> Corpus<T> {
     }
 }
 
-fn add(weighted: &mut Weighted, found: &[Found], share: f64) {
-    for Found { term, count, .. } in found {
-        weighted.of_terms[*term as usize] += share * f64::from(*count);
-    }
-}
-
-/// An entry with its two neighbours.
-fn near(rows: &[Row], row: usize) -> impl Iterator<Item = usize> {
-    let near = row.saturating_sub(1)..(row + 2).min(rows.len());
-    near.filter(move |other| rows[row].run == rows[*other].run)
-}
-
-fn is_near_match(rows: &[Row], row: usize) -> bool {
-    rows[row].matches == Match::Vector
-        || near(rows, row).any(|row| rows[row].matches == Match::Words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// The entries as they rank, the best first. A blank text begins a run.
     fn rank<'t>(question: &str, texts: &[&'t str]) -> Vec<&'t str> {
-        let query = Query::of(question);
-        let mut corpus = Corpus::of(&query);
+        let ranked = ranked(&Query::of(question), texts);
+        ranked.into_iter().map(|ranked| ranked.entry).collect()
+    }
+
+    fn ranked<'t>(query: &Query, texts: &[&'t str]) -> Vec<Ranked<&'t str>> {
+        let mut corpus = Corpus::of(query);
         for text in texts {
             match *text {
                 "" => corpus.begin_run(),
@@ -328,7 +341,7 @@ mod tests {
         }
         let mut ranked = corpus.ranked();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
-        ranked.into_iter().map(|ranked| ranked.entry).collect()
+        ranked
     }
 
     #[test]
@@ -352,6 +365,40 @@ mod tests {
     #[test]
     fn entries_of_another_run_are_not_around_it() {
         assert_eq!(rank("passport", &["the passport", "", "in the drawer"]), ["the passport"]);
+    }
+
+    #[test]
+    fn a_hit_says_by_what_it_is_found() {
+        let texts = ["The physician is ill.", "so", "", "A doctor lives here.", "yes"];
+        let query = Query::of("doctor").with_thesaurus();
+        let mut found: Vec<_> = ranked(&query, &texts)
+            .iter()
+            .map(|one| (one.entry, one.found_by, one.coverage))
+            .collect();
+        found.sort_by_key(|(entry, ..)| *entry);
+        assert_eq!(
+            found,
+            [
+                ("A doctor lives here.", FoundBy::Words, 1.0),
+                ("The physician is ill.", FoundBy::Meaning, 0.0),
+                ("yes", FoundBy::Context, 0.0),
+            ],
+            "words of the thesaurus make no candidates of the entries beside them"
+        );
+    }
+
+    #[test]
+    fn matches_with_words_of_the_query_are_chosen_first() {
+        let query = Query::of("doctor").with_thesaurus();
+        let mut corpus = Corpus::of(&query);
+        for at in 0..2 * MAX_MATCHES {
+            corpus.begin_run();
+            let text = if at % 2 == 0 { "physician physician" } else { "a doctor of letters" };
+            corpus.add(&query.count([text]), Some(at));
+        }
+        let ranked = corpus.ranked();
+        assert_eq!(ranked.len(), MAX_MATCHES);
+        assert!(ranked.iter().all(|ranked| ranked.found_by == FoundBy::Words));
     }
 
     #[test]

@@ -42,12 +42,17 @@ impl Counts {
         self.found.iter().any(|found| found.term as usize == term)
     }
 
+    /// Whether the text has any of the first terms of the query.
+    pub fn has_any(&self, terms: usize) -> bool {
+        self.found.iter().any(|found| (found.term as usize) < terms)
+    }
+
     /// Whether the text has any term of the query.
     pub fn any(&self) -> bool {
         !self.found.is_empty()
     }
 
-    /// The share of a query's terms that the text has: from 0 to 1.
+    /// The share of the first terms of a query that the text has: from 0 to 1.
     pub fn coverage(&self, terms: usize) -> f64 {
         (0..terms).filter(|term| self.has(*term)).count() as f64 / terms as f64
     }

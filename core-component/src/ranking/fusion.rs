@@ -24,11 +24,17 @@ pub(crate) fn fuse<T>(candidates: &mut [Ranked<T>], similarity: impl Fn(&T) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranking::FoundBy;
 
     fn fused(candidates: &[(f64, Option<f64>)]) -> Vec<f64> {
         let candidates = candidates.iter();
         let mut candidates: Vec<_> = candidates
-            .map(|(score, similarity)| Ranked { score: *score, coverage: 0.0, entry: *similarity })
+            .map(|(score, similarity)| Ranked {
+                score: *score,
+                coverage: 0.0,
+                found_by: FoundBy::Words,
+                entry: *similarity,
+            })
             .collect();
         fuse(&mut candidates, |similarity| *similarity);
         candidates.into_iter().map(|ranked| ranked.score).collect()

@@ -13,6 +13,9 @@
 //! [`Corpus::begin_run`]. Document frequencies are those of the entries alone, over all sources. The
 //! lengths of usual texts are constants, see `constants.rs`.
 //!
+//! Words of a thesaurus stand for words of a question in English: an occurrence counts in part as one of
+//! the word itself, see `neighbours.rs`.
+//!
 //! Where entries and the query have vectors of one model, the similarity of the vectors is added to
 //! the score of the words, each divided by its maximum.
 //!
@@ -20,6 +23,7 @@
 //! same scores, bit for bit.
 
 mod asking;
+mod beginnings;
 mod constants;
 mod corpus;
 mod cost;
@@ -27,21 +31,26 @@ mod counts;
 mod fusion;
 mod irregular;
 mod language;
+mod matches;
+mod neighbours;
 mod parts;
 mod passage;
 mod query;
+mod question;
 mod score;
 #[cfg(test)]
 mod stems;
 mod stop_words;
+mod thesaurus;
 mod vector;
 
 pub(crate) use constants::REACH;
-pub(crate) use corpus::{Corpus, Match, Ranked};
+pub(crate) use corpus::{Corpus, Ranked};
 pub(crate) use cost::{MAX_COST, cost};
 pub(crate) use counts::{Counts, Found};
 pub(crate) use fusion::fuse;
 pub(crate) use language::Language;
+pub(crate) use matches::{FoundBy, Match};
 pub(crate) use parts::{Lengths, Parts};
 pub(crate) use passage::{Passage, passage};
 pub(crate) use query::Query;

@@ -39,7 +39,8 @@ pub(crate) fn passage(text: &str, query: &Query, most: usize) -> Passage {
     Passage { shown, start: begin + start }
 }
 
-/// The two neighbouring parts of a long text with the most terms, the first ones among equals.
+/// The two neighbouring parts of a long text with the most terms, the first ones among equals. Words of
+/// the thesaurus decide only among parts with as many own terms.
 fn telling_part(text: &str, language: Language, query: &Query) -> Range<usize> {
     let mut bounds = vec![0];
     while let Some(last) = bounds.last().copied().filter(|last| text.len() - last > TWO_PARTS) {
@@ -52,7 +53,8 @@ fn telling_part(text: &str, language: Language, query: &Query) -> Range<usize> {
         bounds.windows(2).map(|at| query.which(language, &text[at[0]..at[1]])).collect();
     let terms = |at: usize| {
         let has = |term: usize| (at..=at + 1).filter_map(|at| parts.get(at)).any(|part| part[term]);
-        (0..query.terms().len()).filter(|term| has(*term)).count()
+        let count = |terms: Range<usize>| terms.filter(|term| has(*term)).count();
+        (count(0..query.own_terms()), count(query.own_terms()..query.terms().len()))
     };
     let first = (0..parts.len()).rev().max_by_key(|at| terms(*at)).unwrap_or_default();
     bounds[first]..bounds[(first + 2).min(parts.len())]
@@ -72,7 +74,7 @@ fn passage_of(text: &str, language: Language, query: &Query, most: usize) -> Ran
     let bounds: Vec<usize> =
         text.split_word_bound_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let starts = matches(text, &bounds, language, query);
-    let start = best(&starts, query.terms().len(), back, forth);
+    let start = best(&starts, query, back, forth);
     let end = forth(start);
     let is_bound = |at: &&usize| text[..**at].ends_with(char::is_whitespace) || **at == 0;
     let cut_start = bounds.iter().find(|at| **at >= start && is_bound(at));
@@ -96,16 +98,17 @@ fn matches(text: &str, bounds: &[usize], language: Language, query: &Query) -> V
 }
 
 /// The start of the passage with the most terms, the first one among equals. Each match begins one.
+/// Words of the thesaurus decide only among passages with as many own terms.
 fn best(
     matches: &[Match],
-    terms: usize,
+    query: &Query,
     back: impl Fn(usize) -> usize,
     forth: impl Fn(usize) -> usize,
 ) -> usize {
     // The matches from `first` to `next` are in the passage.
     let (mut first, mut next) = (0, 0);
-    let mut held = vec![0; terms];
-    let (mut most, mut best) = (0, 0);
+    let mut held = vec![0; query.terms().len()];
+    let (mut most, mut best) = ((0, 0), 0);
     for (at, _) in matches {
         let start = back(*at);
         let end = forth(start);
@@ -117,7 +120,9 @@ fn best(
             held[*term] -= 1;
             first += 1;
         }
-        let distinct = held.iter().filter(|count| **count > 0).count();
+        let (own, others) = held.split_at(query.own_terms());
+        let count = |held: &[u32]| held.iter().filter(|count| **count > 0).count();
+        let distinct = (count(own), count(others));
         if distinct > most {
             (most, best) = (distinct, start);
         }
@@ -162,6 +167,16 @@ mod tests {
         let text = format!("red {gap}red kite {gap}kite red {gap}red");
         let found = shown(&text, &Query::of("red kites"), 60);
         assert!(found.contains("red kite") && !found.contains("kite red"), "{found}");
+    }
+
+    #[test]
+    fn words_of_the_thesaurus_choose_a_passage_where_no_word_of_the_query_is() {
+        let gap = "word ".repeat(40);
+        let query = Query::of("doctors").with_thesaurus();
+        let text = format!("first {gap}a physician came {gap}last");
+        assert!(shown(&text, &query, 60).contains("a physician came"));
+        let text = format!("a physician and his vaccine {gap}the doctor came {gap}last");
+        assert!(shown(&text, &query, 60).contains("the doctor came"));
     }
 
     #[test]

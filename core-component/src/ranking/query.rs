@@ -2,48 +2,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asking::is_asking;
-use super::constants::{ASKING, NAME};
+use super::beginnings::Beginnings;
 use super::counts::{Counts, Found};
-use super::irregular::stems_of_forms;
-use super::language::{FOREIGN, Language};
+use super::language::Language;
+use super::neighbours::{Neighbour, neighbours_of};
 use super::parts::Parts;
+use super::question::{Asked, asked_words};
 use super::stop_words::is_russian_stop_word;
-use crate::words::{Role, each_token, is_han, is_in_pairs, plain};
+use crate::words::each_token;
 
 /// The most terms of a query. Further ones are left out.
 const MAX_TERMS: usize = 32;
 
-/// The fewest parts of a compound whose parts are also looked for alone. A name of two parts, such as
-/// `JavaScript`, means none of them.
-const MIN_PARTS: usize = 3;
-
-/// The fewest letters of such a part.
-const MIN_LETTERS: usize = 3;
-
-/// The fewest characters of the beginning of an id that stand for the id.
-const MIN_BEGINNING: usize = 7;
-
-/// The distinct words of a query, in the byte order of their stems.
+/// The distinct words of a query, in the byte order of their stems, and after them the words of the
+/// thesaurus that stand for them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
     terms: Vec<Vec<String>>,
-    /// What each term weighs beside its rarity.
+    /// What each own term weighs beside its rarity.
     weights: Vec<f64>,
+    /// The own terms for which words of the thesaurus can stand.
+    common: Vec<usize>,
+    neighbours: Vec<Neighbour>,
     /// Each stem with the index of its term, in byte order.
     by_stem: Vec<(String, usize)>,
-    /// The bytes with which a stem begins.
-    begins: [bool; 256],
+    beginnings: Beginnings,
 }
 
-/// A word of a question.
-struct Asked {
-    word: String,
-    role: Role,
-    /// What it weighs beside its rarity.
+/// A term: the words of a question with one stem in the likeliest language.
+#[derive(Default)]
+struct Term {
+    stems: Vec<String>,
     weight: f64,
-    /// Its parts, and the beginnings of an id.
-    parts: Vec<(String, Role)>,
+    is_common: bool,
 }
 
 impl Query {
@@ -66,51 +57,75 @@ impl Query {
 
     /// Words with one stem in the first of the languages are one term. No stem is in two terms.
     fn new(asked: &[&Asked], languages: &[Language]) -> Self {
-        let mut seen = BTreeSet::new();
-        let mut terms: BTreeMap<String, Vec<&Asked>> = BTreeMap::new();
+        let mut terms: BTreeMap<String, Term> = BTreeMap::new();
         for asked in asked {
-            let stem = asked.first_stem(languages[0]);
-            if seen.len() < MAX_TERMS || seen.contains(&stem) {
-                seen.insert(stem.clone());
-                terms.entry(stem).or_default().push(asked);
+            let stems = asked.stems(languages);
+            if terms.len() < MAX_TERMS || terms.contains_key(&stems[0]) {
+                let term = terms.entry(stems[0].clone()).or_default();
+                term.stems.extend(stems);
+                term.weight = term.weight.max(asked.weight());
+                term.is_common |= asked.is_common();
             }
         }
-        let weight =
-            |asked: &Vec<&Asked>| asked.iter().map(|asked| asked.weight).fold(0.0, f64::max);
-        let weights = terms.values().map(weight).collect();
-        let stems = terms.into_iter().map(|(stem, asked)| {
-            let others = asked.into_iter().flat_map(|asked| asked.stems(languages));
-            [stem].into_iter().chain(others).collect::<Vec<String>>()
+        let is_english = languages[0] == Language::English;
+        let common = terms.values().enumerate().filter(|(_, term)| is_english && term.is_common);
+        let common = common.map(|(at, _)| at).collect();
+        let weights = terms.values().map(|term| term.weight).collect();
+        let mut taken: BTreeSet<String> = terms.keys().cloned().collect();
+        let terms = terms.into_iter().map(|(first, term)| {
+            let others = term.stems.into_iter().filter(|stem| taken.insert(stem.clone()));
+            [first].into_iter().chain(others).collect()
         });
-        let stems: Vec<Vec<String>> = stems.collect();
-        let mut taken: BTreeSet<String> = stems.iter().map(|stems| stems[0].clone()).collect();
-        let terms = stems.into_iter().map(|stems| {
-            let mut stems = stems.into_iter();
-            let first = stems.next();
-            first.into_iter().chain(stems.filter(|stem| taken.insert(stem.clone()))).collect()
-        });
-        let terms: Vec<Vec<String>> = terms.collect();
+        Self::with_terms(terms.collect(), weights, common, Vec::new())
+    }
+
+    fn with_terms(
+        terms: Vec<Vec<String>>,
+        weights: Vec<f64>,
+        common: Vec<usize>,
+        neighbours: Vec<Neighbour>,
+    ) -> Self {
         let stems = |(at, term): (usize, &Vec<String>)| {
             term.iter().map(move |stem| (stem.clone(), at)).collect::<Vec<_>>()
         };
         let mut by_stem: Vec<_> = terms.iter().enumerate().flat_map(stems).collect();
         by_stem.sort_unstable();
-        let mut begins = [false; 256];
-        let first = |(stem, _): &(String, usize)| stem.trim_start_matches(FOREIGN).bytes().next();
-        let first = by_stem.iter().filter_map(first);
-        first.for_each(|byte| begins[usize::from(byte)] = true);
-        Self { terms, weights, by_stem, begins }
+        let beginnings = Beginnings::new(by_stem.iter().map(|(stem, _)| stem.as_str()));
+        Self { terms, weights, common, neighbours, by_stem, beginnings }
     }
 
-    /// The terms. Each has the stems of its word in the languages that a text may be in, and those of
-    /// the word's irregular forms and of its parts: a text with any of them has the term.
+    /// The query with words of the thesaurus, if it is in English or too short to tell.
+    pub fn with_thesaurus(self) -> Self {
+        let common: Vec<(usize, &str)> =
+            self.common.iter().map(|at| (*at, self.terms[*at][0].as_str())).collect();
+        let is_own = |stem: &str| self.term_with(stem).is_some();
+        let (stems, neighbours) = neighbours_of(&common, self.terms.len(), is_own);
+        let mut terms = self.terms;
+        terms.extend(stems.into_iter().map(|stem| vec![stem]));
+        Self::with_terms(terms, self.weights, self.common, neighbours)
+    }
+
+    /// The terms: the query's own, and after them the stems of the thesaurus.
+    ///
+    /// An own term has the stems of its word in the languages that a text may be in, and those of the
+    /// word's irregular forms and of its parts: a text with any of them has the term.
     pub fn terms(&self) -> &[Vec<String>] {
         &self.terms
     }
 
-    /// What each term weighs beside its rarity.
+    /// The number of the query's own terms.
+    pub fn own_terms(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// What each own term weighs beside its rarity.
     pub(super) fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// For which own terms the other terms stand.
+    pub(super) fn neighbours(&self) -> &[Neighbour] {
+        &self.neighbours
     }
 
     /// Whether there is nothing to look for: the text has no letter and no digit.
@@ -145,83 +160,19 @@ impl Query {
 
     /// Calls `found` for each stem of a text, with the index of its term if it is of the query.
     fn each_term(&self, language: Language, text: &str, mut found: impl FnMut(Option<usize>)) {
-        let keeps_beginnings = language.keeps_beginnings();
         each_token(text, |word, role| {
-            // Most words begin with another letter than the stems of the query: their stems don't
-            // matter.
-            if keeps_beginnings && !self.begins[usize::from(word.as_bytes()[0])] {
+            if !self.beginnings.may_have(language, word) {
                 return found(None);
             }
-            let stem = language.stem(word, role);
-            let at = self.by_stem.binary_search_by(|one| one.0.as_str().cmp(&stem));
-            found(at.ok().map(|at| self.by_stem[at].1));
+            found(self.term_with(&language.stem(word, role)));
         });
     }
-}
 
-/// The words of a text that begin with a capital letter, without the first word.
-fn names(text: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for written in text.split_whitespace().skip(1) {
-        if written.chars().find(|c| c.is_alphabetic()).is_some_and(char::is_uppercase) {
-            each_token(written, |word, role| {
-                if role == Role::Word {
-                    names.insert(word.to_owned());
-                }
-            });
-        }
+    /// The index of the term with a stem.
+    fn term_with(&self, stem: &str) -> Option<usize> {
+        let at = self.by_stem.binary_search_by(|(other, _)| other.as_str().cmp(stem));
+        at.ok().map(|at| self.by_stem[at].1)
     }
-    names
-}
-
-/// The words of a question in order.
-fn asked_words(text: &str) -> Vec<Asked> {
-    let names = names(text);
-    let one = |word: &str, role| {
-        let name = if names.contains(word) { NAME } else { 1.0 };
-        let asking = if is_asking(&Language::English.stem(word, role)) { ASKING } else { 1.0 };
-        Asked { word: word.to_owned(), role, weight: name * asking, parts: Vec::new() }
-    };
-    let mut asked: Vec<Asked> = Vec::new();
-    each_token(text, |word, role| match (role, asked.last_mut()) {
-        (Role::Part | Role::Beginning, Some(last)) => last.parts.push((word.to_owned(), role)),
-        // `C++` is not `C`.
-        (Role::Signed, Some(last)) => *last = one(word, role),
-        (Role::Single, _) => {}
-        _ => asked.push(one(word, role)),
-    });
-    let single = |word: char| one(&word.to_string(), Role::Single);
-    asked.extend(single_words(text).into_iter().map(single));
-    asked
-}
-
-/// Characters of Chinese that are no part of another word.
-const PARTICLES: &str = "的了是在我你他她它们們这這那也都很吗嗎呢吧把被";
-
-/// Syllables of Korean that stand after a word.
-const ENDINGS: &str = "을를이가은는에의도로와과";
-
-/// Words of one character beside others: `猫` in `猫は`, `책` in `책을`.
-fn single_words(text: &str) -> Vec<char> {
-    if text.is_ascii() {
-        return Vec::new();
-    }
-    let is_hangul = |character: char| matches!(character, '\u{ac00}'..='\u{d7a3}');
-    let is_bound = |character: char| !is_han(character) || PARTICLES.contains(character);
-    // Two characters before and after each.
-    let characters: Vec<char> =
-        [' ', ' '].into_iter().chain(plain(text).chars()).chain([' ', ' ']).collect();
-    let singles = characters.windows(5).filter_map(|window| {
-        let [_, before, character, next, after] = window.try_into().expect("five characters");
-        let is_single = if is_hangul(character) {
-            !is_hangul(before) && ENDINGS.contains(next) && !is_hangul(after)
-        } else {
-            let is_beside = is_in_pairs(before) || is_in_pairs(next);
-            !is_bound(character) && is_beside && is_bound(before) && is_bound(next)
-        };
-        is_single.then_some(character)
-    });
-    singles.collect()
 }
 
 /// The languages in which the words of a question are stemmed, the likeliest first. A text that is too
@@ -233,50 +184,10 @@ fn stemming(of_question: &[Language]) -> Vec<Language> {
     of_question.iter().copied().chain([Language::English]).collect()
 }
 
-impl Asked {
-    /// The stem in a language, that of the base form if the forms are irregular.
-    fn first_stem(&self, language: Language) -> String {
-        let stem = language.stem(&self.word, self.role).into_owned();
-        let is_english = language == Language::English;
-        let forms = is_english.then(|| stems_of_forms(&self.word, &stem)).flatten();
-        forms.and_then(|forms| forms.into_iter().next()).unwrap_or(stem)
-    }
-
-    /// The stems by which a text has the word.
-    fn stems(&self, languages: &[Language]) -> Vec<String> {
-        let mut stems = Vec::new();
-        let is_english = languages[0] == Language::English;
-        for (word, role) in self.alternatives() {
-            let of_language =
-                languages.iter().map(|language| language.stem(word, role).into_owned());
-            stems.extend(of_language);
-            let english = Language::English.stem(word, role);
-            let forms = is_english.then(|| stems_of_forms(word, &english)).flatten();
-            stems.extend(forms.unwrap_or_default());
-        }
-        stems
-    }
-
-    /// The word itself, and what else stands for it.
-    fn alternatives(&self) -> impl Iterator<Item = (&str, Role)> {
-        let is_word = |word: &str| word.bytes().all(|byte| !byte.is_ascii_digit());
-        let has_digits = !is_word(&self.word);
-        let many = has_digits || self.parts.len() >= MIN_PARTS;
-        let parts = self.parts.iter().filter(move |(part, role)| match role {
-            Role::Beginning => part.len() >= MIN_BEGINNING,
-            _ => {
-                let is_telling = !Language::English.has_stop_word(part);
-                many && is_word(part) && part.chars().count() >= MIN_LETTERS && is_telling
-            }
-        });
-        let parts = parts.map(|(part, role)| (part.as_str(), *role));
-        [(self.word.as_str(), self.role)].into_iter().chain(parts)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranking::constants::MAX_NEIGHBOURS;
 
     #[test]
     fn a_question_is_the_stems_of_its_telling_words() {
@@ -319,6 +230,37 @@ mod tests {
         let query = Query::of("plane plan planes planen plans notes note not");
         let all: Vec<&String> = query.terms.iter().flatten().collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    }
+
+    #[test]
+    fn words_of_the_thesaurus_come_after_those_of_the_query() {
+        let query = Query::of("Which doctors drive a car?").with_thesaurus();
+        let terms: Vec<&str> = query.terms().iter().map(|term| term[0].as_str()).collect();
+        assert_eq!(terms[..3], ["car", "doctor", "drive"]);
+        assert_eq!(query.own_terms(), 3);
+        assert!(terms.contains(&"physician") && terms.contains(&"vehicl"), "{terms:?}");
+        assert_eq!(terms.iter().collect::<BTreeSet<_>>().len(), terms.len());
+        let counts = query.count(["The physician sold her vehicle."]);
+        assert!(counts.any() && !counts.has_any(query.own_terms()));
+    }
+
+    #[test]
+    fn no_words_stand_for_names_and_words_that_ask_or_in_another_language() {
+        for question in ["Who is the Doctor?", "mention", "Wo ist der doctor?", "猫", "v2"] {
+            let query = Query::of(question);
+            assert_eq!(query.clone().with_thesaurus(), query, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_long_question_has_no_more_words_of_the_thesaurus() {
+        let words = "car doctor movie child error job street illness house river money garden \
+                     kitchen winter teacher music letter animal doubt anger bread coffee dream \
+                     flower forest friend game hair hospital island journey knife lake meal";
+        let query = Query::of(words).with_thesaurus();
+        assert_eq!(query.own_terms(), MAX_TERMS);
+        let others = query.terms().len() - query.own_terms();
+        assert!((1..=MAX_NEIGHBOURS).contains(&others), "{others}");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The score of an entry.
 
 use super::constants::{K1, Kind, LEAST_LENGTH, LEAST_WEIGHT};
+use super::counts::Found;
+use super::neighbours::Neighbour;
 
-/// How often a text has each term of a query, in the order of its terms, and the text's length. Terms
-/// of other texts count in part.
+/// How often a text has each own term of a query, in the order of its terms, and the text's length.
+/// Terms of other texts and words of the thesaurus count in part.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weighted {
     pub of_terms: Vec<f64>,
@@ -18,11 +20,11 @@ impl Weighted {
     }
 
     /// The bm25 sum over the terms, by their weights.
-    pub fn score(&self, kind: &Kind, weights: &[f64]) -> f64 {
+    pub fn score(&self, kind: &Kind, weights: &Weights) -> f64 {
         let Kind { weight, b, usual } = kind;
         let slow = K1 * (1.0 - b + b * self.length / (usual * self.usual));
         let of_term = |(count, weight): (&f64, &f64)| weight * count * (K1 + 1.0) / (count + slow);
-        weight * self.of_terms.iter().zip(weights).map(of_term).sum::<f64>()
+        weight * self.of_terms.iter().zip(&weights.of_terms).map(of_term).sum::<f64>()
     }
 }
 
@@ -39,17 +41,83 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    /// The weight of each term: its inverse document frequency, times what the query says.
+    /// How much a term tells that so many entries have: its inverse document frequency.
     ///
     /// The logarithm is that of `libm`, since the systems' own differ in the last bit.
-    pub fn weights(&self, of_query: &[f64]) -> Vec<f64> {
+    fn rarity(&self, with: f64) -> f64 {
         let entries = self.entries as f64;
         let least = LEAST_WEIGHT * libm::log(1.0 + entries / 1.5);
-        let weight = |(with, of_query): (&u64, &f64)| {
-            let with = *with as f64;
-            let rarity = libm::log(1.0 + (entries - with + 0.5) / (with + 0.5));
-            of_query * rarity.max(least)
+        libm::log(1.0 + (entries - with + 0.5) / (with + 0.5)).max(least)
+    }
+}
+
+/// The weights of a query's terms among the entries of a search.
+pub(super) struct Weights {
+    /// Of each own term of the query.
+    pub of_terms: Vec<f64>,
+    /// What an occurrence of each further term counts, and as an occurrence of which own term.
+    neighbours: Vec<Vec<(usize, f64)>>,
+}
+
+impl Weights {
+    /// `of_query` has what the query says of the weight of each own term.
+    pub fn new(statistics: &Statistics, of_query: &[f64], neighbours: &[Neighbour]) -> Self {
+        let own = of_query.len();
+        let with = |term: usize| statistics.with_term[term] as f64;
+        let rarity = |term: usize| {
+            let with = match statistics.with_term[term] {
+                // Nothing but its neighbours tells how common a word is that no entry has.
+                0 => {
+                    let of_term = neighbours.iter().filter(|neighbour| neighbour.of == term);
+                    of_term.map(|neighbour| neighbour.weight * with(neighbour.term)).sum()
+                }
+                with => with as f64,
+            };
+            statistics.rarity(with)
         };
-        self.with_term.iter().zip(of_query).map(weight).collect()
+        let rarities: Vec<f64> = (0..own).map(rarity).collect();
+        let mut of_neighbours = vec![Vec::new(); statistics.with_term.len() - own];
+        for Neighbour { of, term, weight } in neighbours {
+            let common = (statistics.rarity(with(*term)) / rarities[*of]).min(1.0);
+            of_neighbours[term - own].push((*of, weight * common));
+        }
+        let of_terms = rarities.iter().zip(of_query).map(|(rarity, weight)| rarity * weight);
+        Self { of_terms: of_terms.collect(), neighbours: of_neighbours }
+    }
+
+    /// Adds the terms of a text, or a share of them.
+    pub fn add(&self, to: &mut Weighted, found: &[Found], share: f64) {
+        for Found { term, count, .. } in found {
+            let count = share * f64::from(*count);
+            match to.of_terms.get_mut(*term as usize) {
+                Some(of_term) => *of_term += count,
+                None => {
+                    for (of, weight) in &self.neighbours[*term as usize - to.of_terms.len()] {
+                        to.of_terms[*of] += count * weight;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_thesaurus_count_in_part_and_less_if_they_are_common() {
+        let statistics = Statistics { entries: 100, with_term: vec![0, 10, 40, 20, 2] };
+        let neighbour = |of, term, weight| Neighbour { of, term, weight };
+        let neighbours = [neighbour(0, 2, 0.5), neighbour(1, 3, 0.5), neighbour(1, 4, 0.25)];
+        let weights = Weights::new(&statistics, &[1.0, 2.0], &neighbours);
+        let as_rare_as = |with| statistics.rarity(with);
+        assert_eq!(weights.of_terms, [as_rare_as(20.0), 2.0 * as_rare_as(10.0)]);
+
+        let mut text = Weighted::new(2);
+        let found = |term, count| Found { part: 0, term, count };
+        weights.add(&mut text, &[found(1, 1), found(3, 1), found(4, 2)], 0.5);
+        let common = as_rare_as(20.0) / as_rare_as(10.0);
+        assert_eq!(text.of_terms, [0.0, 0.5 + 0.5 * 0.5 * common + 0.25]);
     }
 }

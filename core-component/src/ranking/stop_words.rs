@@ -1,42 +1,74 @@
 //! Words that say nothing of the subject of a question.
 
-use std::sync::LazyLock;
-
-/// Whether a plain word is in the list with this index in [`LISTS`].
-pub(super) fn is_in_list(list: usize, word: &str) -> bool {
-    LISTS[list].binary_search(&word).is_ok()
-}
-
 /// Each language has a bit: the one with the index of its list in [`LISTS`].
 pub(super) type Languages = u16;
 
 /// The languages of which a plain word is a stop word.
 pub(super) fn languages_of(word: &str) -> Languages {
-    static ALL: LazyLock<Vec<Vec<(&str, Languages)>>> = LazyLock::new(|| {
-        let mut all = vec![Vec::new(); BUCKETS];
-        for (at, list) in LISTS.into_iter().enumerate() {
-            for word in list {
-                let bucket: &mut Vec<(&str, Languages)> = &mut all[bucket(word)];
-                match bucket.iter_mut().find(|(known, _)| known == word) {
-                    Some((_, languages)) => *languages |= 1 << at,
-                    None => bucket.push((word, 1 << at)),
-                }
-            }
+    let mut slot = hash(word.as_bytes());
+    while !TABLE.words[slot].is_empty() {
+        if TABLE.words[slot] == word {
+            return TABLE.languages[slot];
         }
-        all
-    });
-    let found = ALL[bucket(word)].iter().find(|(known, _)| *known == word);
-    found.map_or(0, |(_, languages)| *languages)
+        slot = (slot + 1) % SLOTS;
+    }
+    0
 }
 
-/// Most words share theirs with few others.
-const BUCKETS: usize = 1_024;
+/// Twice the number of words, so that most are in the slot of their hash.
+const SLOTS: usize = 2_048;
 
-fn bucket(word: &str) -> usize {
-    let bytes = word.as_bytes();
-    let byte = |at: usize| usize::from(bytes.get(at).copied().unwrap_or_default());
-    let last = bytes.len().saturating_sub(1);
-    (byte(0) * 31 + byte(1) * 7 + byte(last) * 61 + bytes.len() * 5) % BUCKETS
+/// A hash table with linear probing. An empty word marks a free slot.
+struct Table {
+    words: [&'static str; SLOTS],
+    languages: [Languages; SLOTS],
+}
+
+/// The compiler fills it, since each call has a new instance of the component.
+static TABLE: Table = Table::new();
+
+impl Table {
+    const fn new() -> Self {
+        let mut table = Self { words: [""; SLOTS], languages: [0; SLOTS] };
+        let mut list = 0;
+        while list < LISTS.len() {
+            let mut at = 0;
+            while at < LISTS[list].len() {
+                let word = LISTS[list][at];
+                let mut slot = hash(word.as_bytes());
+                while !table.words[slot].is_empty() && !is_same(table.words[slot], word) {
+                    slot = (slot + 1) % SLOTS;
+                }
+                table.words[slot] = word;
+                table.languages[slot] |= 1 << list;
+                at += 1;
+            }
+            list += 1;
+        }
+        table
+    }
+}
+
+/// `==` is not there at compile time.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// Few bytes tell most words from each other.
+const fn hash(word: &[u8]) -> usize {
+    if word.is_empty() {
+        return 0;
+    }
+    let last = word.len() - 1;
+    let middle = word[word.len() / 2] as usize;
+    let second = word[if last > 0 { 1 } else { 0 }] as usize;
+    let letters = word[0] as usize * 31 + second * 1_009 + middle * 347 + word[last] as usize * 131;
+    (letters + word.len() * 613) % SLOTS
 }
 
 /// Whether a plain word is one of Russian, which its letters tell.
@@ -213,10 +245,19 @@ mod tests {
         assert_eq!(languages_of("the"), 1);
         assert_eq!(languages_of("kestrel") | languages_of(""), 0);
         for word in LISTS.into_iter().flatten() {
-            let lists = (0..LISTS.len()).filter(|list| is_in_list(*list, word));
+            let lists = (0..LISTS.len()).filter(|list| LISTS[*list].contains(word));
             let expected: Languages = lists.map(|list| 1 << list).sum();
             assert_eq!(languages_of(word), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn most_words_are_found_at_once() {
+        let words: Vec<&str> = TABLE.words.into_iter().filter(|word| !word.is_empty()).collect();
+        let at_once = words.iter().filter(|word| TABLE.words[hash(word.as_bytes())] == **word);
+        let (taken, at_once) = (words.len(), at_once.count());
+        assert!(taken * 2 < SLOTS, "{taken}");
+        assert!(at_once * 4 > taken * 3, "{at_once} of {taken}");
     }
 
     #[test]

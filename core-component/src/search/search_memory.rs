@@ -3,6 +3,7 @@ use std::cmp::Ordering;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use super::settings::SearchSettings;
 use super::skipped::not_read;
 use super::undated::without_date;
 use super::unread::{Changed, read_hits};
@@ -11,7 +12,7 @@ use crate::existing::{MAX_NAMES, days, did_you_mean};
 use crate::follow_up::WantedVector;
 use crate::names::AgentName;
 use crate::page::count;
-use crate::ranking::{Passage, Query, Ranked, Vector, fuse, passage};
+use crate::ranking::{self, Passage, Query, Ranked, Vector, fuse, passage};
 use crate::source::{
     DocumentKey, Entries, Entry, EntryId, Found, Owner, ReadCall, Request, Skipped, UnreadDocument,
 };
@@ -113,9 +114,29 @@ struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     date: Option<String>,
     passage: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_by: Option<FoundBy>,
     // The call that reads the rest, or the text around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<ReadCall>,
+}
+
+/// Only without a word of the query: it means nearly the same, or is beside an entry with a word.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum FoundBy {
+    Meaning,
+    Context,
+}
+
+impl FoundBy {
+    fn without_words(found_by: ranking::FoundBy) -> Option<Self> {
+        match found_by {
+            ranking::FoundBy::Words => None,
+            ranking::FoundBy::Meaning => Some(Self::Meaning),
+            ranking::FoundBy::Context => Some(Self::Context),
+        }
+    }
 }
 
 /// The schema of an id: a number in layers, a text elsewhere.
@@ -149,7 +170,7 @@ impl Tool for SearchMemory {
         let to = input.to_date.map(|text| Span::read(zone, &text, "to_date")).transpose()?;
         Span::check_order(from, to)?;
         let mut request = Request {
-            query: Query::of(&input.query),
+            query: query(call, &input.query),
             embedder: call.context.embedder.clone(),
             vector: vector(call, &input.query)?,
             from: from.map(|from| from.first),
@@ -184,6 +205,12 @@ impl Tool for SearchMemory {
         output(call, &request, found, limit)
             .map_err(|Changed| Error::internal("a hit was not read".to_owned()))
     }
+}
+
+/// The query for a question, with the words of the thesaurus unless the host wants none.
+fn query(call: &Call<'_>, question: &str) -> Query {
+    let query = Query::of(question);
+    if SearchSettings::new(call.context).no_thesaurus { query } else { query.with_thesaurus() }
 }
 
 /// The vector of the query, if the host brings it.
@@ -349,7 +376,7 @@ fn output(
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let note = (!parts.is_empty()).then(|| parts.join("; "));
     let mut room = MAX_PASSAGES;
-    let hits = candidates.into_iter().map(|Ranked { entry: (owner, entry), .. }| {
+    let hits = candidates.into_iter().map(|Ranked { entry: (owner, entry), found_by, .. }| {
         let most = MAX_PASSAGE.min(room).max(LEAST_PASSAGE);
         let Passage { shown: passage, start } = passage(&entry.text, &request.query, most);
         room = room.saturating_sub(passage.chars().count());
@@ -360,7 +387,8 @@ fn output(
         }
         let moment = created_at.map(|moment| moment.to_string());
         let date = day.map(|day| day.to_string()).or(moment);
-        Hit { owner, id, path, section, date, passage, read }
+        let found_by = FoundBy::without_words(found_by);
+        Hit { owner, id, path, section, date, passage, found_by, read }
     });
     let hits = hits.collect();
     let more = owners.len().saturating_sub(MAX_SEARCHED);

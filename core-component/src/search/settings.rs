@@ -2,25 +2,44 @@
 
 use serde::Deserialize;
 
+use crate::context::Context;
 use crate::toolset::{Setting, Takes};
 
 /// The name of the setting that leaves the toolset out.
 pub(super) const LEAVE_OUT: &str = "leave_out";
 
 /// How they are described to hosts.
-pub(super) const SETTINGS: &[Setting] = &[Setting {
-    name: LEAVE_OUT,
-    takes: Takes::Switch,
-    default_text: "",
-    help: "Leave out the tool that searches all mounted toolsets",
-    flag: "no-search",
-    environment: &[],
-}];
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: LEAVE_OUT,
+        takes: Takes::Switch,
+        default_text: "",
+        help: "Leave out the tool that searches all mounted toolsets",
+        flag: "no-search",
+        environment: &[],
+    },
+    Setting {
+        name: "no_thesaurus",
+        takes: Takes::Switch,
+        default_text: "",
+        help: "Find words of a question only, and no words that mean nearly the same",
+        flag: "no-thesaurus",
+        environment: &[],
+    },
+];
 
-/// The settings of a call: none, because the host leaves the toolset out.
+/// The settings of a call. The host alone leaves the toolset out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SearchSettings {
     #[allow(dead_code, reason = "a host that mounts the toolset sends it as it is")]
     leave_out: bool,
+    pub no_thesaurus: bool,
+}
+
+impl SearchSettings {
+    /// The settings of a call.
+    pub fn new(context: &Context) -> Self {
+        context.settings.of("search").expect("checked before the call")
+    }
 }

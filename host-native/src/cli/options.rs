@@ -13,9 +13,9 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::marker::PhantomData;
 
-/// Which toolsets' settings a command has as options.
+/// Which settings of toolsets a command has as options.
 pub(super) trait Choice: Clone {
-    fn has(toolset: &str) -> bool;
+    fn has(toolset: &Toolset, setting: &ToolsetSetting) -> bool;
 }
 
 /// The settings of all toolsets.
@@ -23,18 +23,18 @@ pub(super) trait Choice: Clone {
 pub(super) struct Every;
 
 impl Choice for Every {
-    fn has(_: &str) -> bool {
+    fn has(_: &Toolset, _: &ToolsetSetting) -> bool {
         true
     }
 }
 
-/// The settings of toolsets that can be left out, for commands that only list.
+/// The settings that leave out toolsets, for commands that only list.
 #[derive(Clone, Debug)]
 pub(super) struct LeavingOut;
 
 impl Choice for LeavingOut {
-    fn has(toolset: &str) -> bool {
-        description().toolset(toolset).is_ok_and(|toolset| toolset.left_out_by.is_some())
+    fn has(toolset: &Toolset, setting: &ToolsetSetting) -> bool {
+        toolset.left_out_by.as_ref() == Some(&setting.name)
     }
 }
 
@@ -46,8 +46,10 @@ pub(super) struct ToolsetOptions<C> {
 }
 
 fn chosen<C: Choice>() -> impl Iterator<Item = (&'static Toolset, &'static ToolsetSetting)> {
-    let toolsets = description().toolsets.iter().filter(|toolset| C::has(&toolset.name));
-    toolsets.flat_map(|toolset| toolset.settings.iter().map(move |setting| (toolset, setting)))
+    let all = description().toolsets.iter();
+    let all =
+        all.flat_map(|toolset| toolset.settings.iter().map(move |setting| (toolset, setting)));
+    all.filter(|(toolset, setting)| C::has(toolset, setting))
 }
 
 impl<C: Choice> Args for ToolsetOptions<C> {

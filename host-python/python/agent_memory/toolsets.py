@@ -2350,6 +2350,9 @@ class SearchMemoryOutputHits(_SearchMemoryOutputHits, total=False):
 
     date: str
 
+    #: Only without a word of the query: it means nearly the same, or is beside an entry with a word.
+    found_by: Literal["meaning", "context"]
+
     #: A call of a tool that reads what the toolset keeps.
     read: SearchMemoryOutputHitsRead
 
@@ -2429,6 +2432,9 @@ class SearchSettings(TypedDict, total=False):
 
     #: Leave out the tool that searches all mounted toolsets.
     leave_out: bool
+
+    #: Find words of a question only, and no words that mean nearly the same.
+    no_thesaurus: bool
 
 
 class ToolsetSettings(TypedDict, total=False):

@@ -51,6 +51,10 @@ pub fn files(directory: &str) -> Vec<String> {
             let entry = entry.expect("an entry");
             let (path, name) = (entry.path(), entry.file_name());
             let name = name.to_string_lossy();
+            if path.extension().is_some_and(|extension| extension == "bin") {
+                // A script makes it.
+                continue;
+            }
             if !path.is_dir() {
                 found.push(path);
             } else if !name.starts_with('.') && !MADE.contains(&&*name) {

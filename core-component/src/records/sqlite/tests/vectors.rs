@@ -53,13 +53,13 @@ impl Host {
 
     fn search(&self, context: &Context) -> Outcome {
         self.storage.begin_call();
-        let query = json!({"query": "boats"}).to_string();
+        let query = json!({"query": "dinghies"}).to_string();
         toolbox::call_tool(&self.storage, "search_memory", &query, context).expect("searched")
     }
 
     /// The number of hits of a search with a vector.
     fn hits(&self, embedder: &str, vector: &[f32]) -> usize {
-        let vector = EmbeddedText { text: "boats".to_owned(), vector: vector.to_vec() };
+        let vector = EmbeddedText { text: "dinghies".to_owned(), vector: vector.to_vec() };
         let outcome = self.search(&Context { vector: Some(vector), ..context(embedder) });
         let found: Json = serde_json::from_str(outcome.json()).expect("JSON");
         found["hits"].as_array().expect("hits").len()
@@ -79,11 +79,11 @@ fn a_search_wants_the_vector_of_its_query_only_where_vectors_of_the_model_are() 
     assert_eq!(host.search(&context("first")).wants_vector, None);
     host.embed("first", &[1.0, 0.0]);
     let wanted =
-        WantedVector { model: "first".to_owned(), text: "boats".to_owned(), deadline_ms: 1_000 };
+        WantedVector { model: "first".to_owned(), text: "dinghies".to_owned(), deadline_ms: 1_000 };
     assert_eq!(host.search(&context("first")).wants_vector, Some(wanted));
     assert_eq!(host.search(&context("second")).wants_vector, None);
     assert_eq!(host.hits("first", &[1.0, 0.0]), 1);
-    let of_another_text = EmbeddedText { text: "ships".to_owned(), vector: vec![1.0, 0.0] };
+    let of_another_text = EmbeddedText { text: "yawls".to_owned(), vector: vec![1.0, 0.0] };
     let outcome = host.search(&Context { vector: Some(of_another_text), ..context("first") });
     assert!(outcome.wants_vector.is_some(), "the vector is of another text");
 }

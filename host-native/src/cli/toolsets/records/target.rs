@@ -1,11 +1,11 @@
 //! The agent of a command, with its records open, and pages of them.
 
-use crate::AgentMemory;
 use crate::cli::Error;
 use crate::cli::answer::result_of;
 use crate::cli::options::{Choice, ToolsetOptions, Writing};
 use crate::cli::program::runtime;
 use crate::cli::settings::memory_of;
+use crate::{AgentMemory, Toolset, ToolsetSetting};
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -34,8 +34,8 @@ pub(super) const PLACE: &str = "records";
 struct RecordsOnly;
 
 impl Choice for RecordsOnly {
-    fn has(toolset: &str) -> bool {
-        toolset == TOOLSET
+    fn has(toolset: &Toolset, _: &ToolsetSetting) -> bool {
+        toolset.name == TOOLSET
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Hit {
     section: Option<String>,
     date: Option<String>,
     passage: String,
+    /// Why it is a hit, if it has no word of the query.
+    found_by: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -53,6 +55,7 @@ pub(super) fn readable(hit: &Hit, marks: Option<&Marks>) -> String {
             Id::Number(number) => format!("id {number}"),
             Id::Text(text) => format!("id {}", visible(text)),
         }),
+        labelled("found by ", &hit.found_by),
     ];
     let style = if marks.is_some() { AnsiColor::Cyan.on_default() } else { Style::new() };
     let place = place.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -94,6 +97,13 @@ mod tests {
             "records, agent ada, 2025-01-20 10:00 UTC, id 1-2\n    The tests\n\n    \
              run\\u{1b}[2J twice."
         );
+    }
+
+    #[test]
+    fn a_hit_without_a_word_of_the_query_says_by_what_it_is_found() {
+        let found_by = Some("meaning".to_owned());
+        let text = readable(&Hit { found_by, ..hit() }, None);
+        assert!(text.contains("id 1-2, found by meaning\n"), "{text}");
     }
 
     #[test]

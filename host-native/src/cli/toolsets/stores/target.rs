@@ -1,12 +1,12 @@
 //! The stores of a command, their registry, and calls of their tools.
 
-use crate::AgentMemory;
 use crate::cli::Error;
 use crate::cli::answer::result_of;
 use crate::cli::options::{Choice, ToolsetOptions, Writing};
 use crate::cli::program::runtime;
 use crate::cli::settings::{DataDirectory, memory_of};
 use crate::storage::{self, ErrorCode};
+use crate::{AgentMemory, Toolset, ToolsetSetting};
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -36,8 +36,8 @@ pub(super) const PLACE: &str = "stores";
 struct StoresOnly;
 
 impl Choice for StoresOnly {
-    fn has(toolset: &str) -> bool {
-        toolset == TOOLSET
+    fn has(toolset: &Toolset, _: &ToolsetSetting) -> bool {
+        toolset.name == TOOLSET
     }
 }
 

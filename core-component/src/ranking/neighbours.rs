@@ -1,0 +1,43 @@
+//! The words of a thesaurus that stand for words of a query.
+
+use std::collections::BTreeMap;
+
+use super::constants::{MAX_NEIGHBOURS, MEANING, NEIGHBOURS};
+use super::thesaurus::{LEAST_COSINE, neighbours};
+
+/// That a word of the thesaurus stands for a term of a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Neighbour {
+    /// The index of the term.
+    pub of: usize,
+    /// The index of the term that the word of the thesaurus is.
+    pub term: usize,
+    /// What an occurrence counts, if the word is not more common than that of the query.
+    pub weight: f64,
+}
+
+/// The stems that stand for terms, nearest first, and for which terms. A stem that is of the query
+/// already, or that `is_of_query` says so of, is none of them. The terms of stems begin with the index
+/// `first`.
+pub(super) fn neighbours_of(
+    terms: &[(usize, &str)],
+    first: usize,
+    is_of_query: impl Fn(&str) -> bool,
+) -> (Vec<String>, Vec<Neighbour>) {
+    let most = NEIGHBOURS.min(MAX_NEIGHBOURS / terms.len().max(1));
+    let mut stems = Vec::new();
+    let mut indexes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (of, stem) in terms {
+        let others = neighbours(stem).filter(|(stem, _)| !is_of_query(stem)).take(most);
+        for (stem, cosine) in others {
+            let term = *indexes.entry(stem).or_insert_with_key(|stem| {
+                stems.push(stem.clone());
+                first + stems.len() - 1
+            });
+            let weight = MEANING * (cosine - LEAST_COSINE) / (1.0 - LEAST_COSINE);
+            found.push(Neighbour { of: *of, term, weight });
+        }
+    }
+    (stems, found)
+}

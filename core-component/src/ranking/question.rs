@@ -1,0 +1,142 @@
+//! The words of a question.
+
+use std::collections::BTreeSet;
+
+use super::asking::is_asking;
+use super::constants::{ASKING, NAME};
+use super::irregular::stems_of_forms;
+use super::language::Language;
+use crate::words::{Role, each_token, is_han, is_in_pairs, plain};
+
+/// The fewest parts of a compound whose parts are also looked for alone. A name of two parts, such as
+/// `JavaScript`, means none of them.
+const MIN_PARTS: usize = 3;
+
+/// The fewest letters of such a part.
+const MIN_LETTERS: usize = 3;
+
+/// The fewest characters of the beginning of an id that stand for the id.
+const MIN_BEGINNING: usize = 7;
+
+/// A word of a question.
+pub(super) struct Asked {
+    pub word: String,
+    role: Role,
+    /// Whether it has a capital letter and is not the first word.
+    is_name: bool,
+    /// Whether it says what is asked for, and seldom what it is about.
+    is_asking: bool,
+    /// Its parts, and the beginnings of an id.
+    parts: Vec<(String, Role)>,
+}
+
+impl Asked {
+    fn new(word: &str, role: Role, names: &BTreeSet<String>) -> Self {
+        let is_name = names.contains(word);
+        let is_asking = is_asking(&Language::English.stem(word, role));
+        Self { word: word.to_owned(), role, is_name, is_asking, parts: Vec::new() }
+    }
+
+    /// The weight of the word, beside its rarity.
+    pub fn weight(&self) -> f64 {
+        let name = if self.is_name { NAME } else { 1.0 };
+        let asking = if self.is_asking { ASKING } else { 1.0 };
+        name * asking
+    }
+
+    /// Whether words that mean nearly the same can stand for it.
+    pub fn is_common(&self) -> bool {
+        self.role == Role::Word && !self.is_name && !self.is_asking
+    }
+
+    /// The stems by which a text has the word. The first one is the stem in the first language, or that
+    /// of the base form if the forms are irregular.
+    pub fn stems(&self, languages: &[Language]) -> Vec<String> {
+        let is_english = languages[0] == Language::English;
+        let mut all = Vec::new();
+        for (word, role) in self.alternatives() {
+            let stems = languages.iter().map(|language| language.stem(word, role).into_owned());
+            let stems: Vec<String> = stems.collect();
+            let forms = is_english.then(|| stems_of_forms(word, &stems[0])).flatten();
+            all.extend(forms.unwrap_or_default());
+            all.extend(stems);
+        }
+        all
+    }
+
+    /// The word itself, and what else stands for it.
+    fn alternatives(&self) -> impl Iterator<Item = (&str, Role)> {
+        let is_word = |word: &str| word.bytes().all(|byte| !byte.is_ascii_digit());
+        let has_digits = !is_word(&self.word);
+        let many = has_digits || self.parts.len() >= MIN_PARTS;
+        let parts = self.parts.iter().filter(move |(part, role)| match role {
+            Role::Beginning => part.len() >= MIN_BEGINNING,
+            _ => {
+                let is_telling = !Language::English.has_stop_word(part);
+                many && is_word(part) && part.chars().count() >= MIN_LETTERS && is_telling
+            }
+        });
+        let parts = parts.map(|(part, role)| (part.as_str(), *role));
+        [(self.word.as_str(), self.role)].into_iter().chain(parts)
+    }
+}
+
+/// The words of a question in order.
+pub(super) fn asked_words(text: &str) -> Vec<Asked> {
+    let names = names(text);
+    let mut asked: Vec<Asked> = Vec::new();
+    each_token(text, |word, role| match (role, asked.last_mut()) {
+        (Role::Part | Role::Beginning, Some(last)) => last.parts.push((word.to_owned(), role)),
+        // `C++` is not `C`.
+        (Role::Signed, Some(last)) => *last = Asked::new(word, role, &names),
+        (Role::Single, _) => {}
+        _ => asked.push(Asked::new(word, role, &names)),
+    });
+    let single = |word: char| Asked::new(&word.to_string(), Role::Single, &names);
+    asked.extend(single_words(text).into_iter().map(single));
+    asked
+}
+
+/// The words of a text that begin with a capital letter, without the first word.
+fn names(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for written in text.split_whitespace().skip(1) {
+        if written.chars().find(|c| c.is_alphabetic()).is_some_and(char::is_uppercase) {
+            each_token(written, |word, role| {
+                if role == Role::Word {
+                    names.insert(word.to_owned());
+                }
+            });
+        }
+    }
+    names
+}
+
+/// Characters of Chinese that are no part of another word.
+const PARTICLES: &str = "的了是在我你他她它们們这這那也都很吗嗎呢吧把被";
+
+/// Syllables of Korean that stand after a word.
+const ENDINGS: &str = "을를이가은는에의도로와과";
+
+/// Words of one character beside others: `猫` in `猫は`, `책` in `책을`.
+fn single_words(text: &str) -> Vec<char> {
+    if text.is_ascii() {
+        return Vec::new();
+    }
+    let is_hangul = |character: char| matches!(character, '\u{ac00}'..='\u{d7a3}');
+    let is_bound = |character: char| !is_han(character) || PARTICLES.contains(character);
+    // Two characters before and after each.
+    let characters: Vec<char> =
+        [' ', ' '].into_iter().chain(plain(text).chars()).chain([' ', ' ']).collect();
+    let singles = characters.windows(5).filter_map(|window| {
+        let [_, before, character, next, after] = window.try_into().expect("five characters");
+        let is_single = if is_hangul(character) {
+            !is_hangul(before) && ENDINGS.contains(next) && !is_hangul(after)
+        } else {
+            let is_beside = is_in_pairs(before) || is_in_pairs(next);
+            !is_bound(character) && is_beside && is_bound(before) && is_bound(next)
+        };
+        is_single.then_some(character)
+    });
+    singles.collect()
+}
