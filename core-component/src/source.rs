@@ -188,11 +188,14 @@ pub(crate) struct ReadEntries {
     pub entries: Vec<Entry>,
 }
 
+/// Of each document that was asked for; `None` if it is not there.
+pub(crate) type ReadDocuments = Vec<Option<ReadEntries>>;
+
 /// Reads documents by their paths, one after the other.
 pub(crate) fn read_paths<E>(
     keys: &[&DocumentKey],
     read: impl Fn(&str) -> Result<Option<ReadEntries>, E>,
-) -> Result<Vec<Option<ReadEntries>>, E> {
+) -> Result<ReadDocuments, E> {
     let read = |key: &&DocumentKey| match key {
         DocumentKey::Path(path) => read(path),
         DocumentKey::Row { .. } => Ok(None),

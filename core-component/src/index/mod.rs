@@ -178,7 +178,7 @@ impl<'a> Index<'a> {
 
     /// The counts of a row, which is one entry.
     pub fn counts(&self, row: Known) -> Counts {
-        let none = || Counts { lengths: vec![0].into(), found: Vec::new() };
+        let none = || Counts { lengths: vec![0], found: Vec::new() };
         self.entries(row).next().map_or_else(none, |(counts, _)| counts)
     }
 

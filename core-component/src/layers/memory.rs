@@ -81,18 +81,6 @@ pub(super) fn cut_to_seconds(moment: Timestamp) -> Timestamp {
     Timestamp::parse_stored(&column_text(moment)).unwrap_or(moment)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_holds_whole_seconds_in_utc() {
-        let moment = Timestamp::parse("2025-01-20T10:00:59.999+02:00").expect("a moment");
-        assert_eq!(column_text(moment), "2025-01-20 08:00:59");
-        assert_eq!(cut_to_seconds(moment).to_string(), "2025-01-20T08:00:59.000Z");
-    }
-}
-
 /// The warning about memories without a date that can be read, which dates leave out.
 pub(super) fn undated_warning(count: usize, one: &str, several: &str) -> Option<String> {
     let (memories, them) = match count {
@@ -104,4 +92,16 @@ pub(super) fn undated_warning(count: usize, one: &str, several: &str) -> Option<
         "{memories} no date that can be read, so `from_date` and `to_date` leave {them} out: search \
          without dates to find {them}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_holds_whole_seconds_in_utc() {
+        let moment = Timestamp::parse("2025-01-20T10:00:59.999+02:00").expect("a moment");
+        assert_eq!(column_text(moment), "2025-01-20 08:00:59");
+        assert_eq!(cut_to_seconds(moment).to_string(), "2025-01-20T08:00:59.000Z");
+    }
 }

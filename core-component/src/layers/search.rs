@@ -13,7 +13,8 @@ use crate::names::AgentName;
 use crate::ranking::cost;
 use crate::rows::Table;
 use crate::source::{
-    DocumentKey, Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadEntries,
+    DocumentKey, Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments,
+    ReadEntries,
 };
 use crate::time::Timestamp;
 use crate::tool::{Call, Checked, Source};
@@ -54,11 +55,7 @@ fn owner(agent: &str) -> Owner {
 }
 
 /// Reads episodes and summaries again.
-fn read(
-    call: &Call<'_>,
-    owner: &Owner,
-    keys: &[&DocumentKey],
-) -> Result<Vec<Option<ReadEntries>>, Error> {
+fn read(call: &Call<'_>, owner: &Owner, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> {
     let Some(name) = owner.agent.as_deref().and_then(AgentName::parse) else {
         return Ok(Vec::new());
     };

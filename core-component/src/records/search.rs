@@ -11,7 +11,7 @@ use crate::index::{self, Facts, Index, Written};
 use crate::names::AgentName;
 use crate::ranking::cost;
 use crate::source::{
-    DocumentKey, Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadEntries, Request,
+    DocumentKey, Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments, Request,
 };
 use crate::storage::Place;
 use crate::tool::{Call, Checked, Source};
@@ -84,11 +84,7 @@ fn add(agent: &Agent<'_>, entries: &mut Entries<'_>) -> Result<(), Error> {
 }
 
 /// Reads rows again.
-fn read(
-    call: &Call<'_>,
-    owner: &Owner,
-    keys: &[&DocumentKey],
-) -> Result<Vec<Option<ReadEntries>>, Error> {
+fn read(call: &Call<'_>, owner: &Owner, keys: &[&DocumentKey]) -> Result<ReadDocuments, Error> {
     let Some(name) = owner.agent.as_deref().and_then(AgentName::parse) else {
         return Ok(Vec::new());
     };

@@ -9,7 +9,7 @@ use super::query::{Page, Query};
 use super::search::Search;
 use super::stats::Stats;
 use crate::index::Index;
-use crate::source::{Entries, ReadEntries};
+use crate::source::{Entries, ReadDocuments};
 use crate::time::Timestamp;
 
 /// A memory that is imported or converted.
@@ -111,11 +111,7 @@ pub(super) trait View: Reader {
     ) -> Result<(), Error>;
 
     /// Reads hits by their keys in the index, in the order of the keys.
-    fn read_rows(
-        &self,
-        search: &Search<'_>,
-        keys: &[i64],
-    ) -> Result<Vec<Option<ReadEntries>>, Error>;
+    fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error>;
 }
 
 /// A change that is being made under the lock. Others see all of it or nothing. The fields that

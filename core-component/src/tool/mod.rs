@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::follow_up::{FollowUp, WantedVector};
-use crate::source::{DocumentKey, Entries, Owner, ReadEntries};
+use crate::source::{DocumentKey, Entries, Owner, ReadDocuments};
 use crate::storage::Storage;
 
 pub(crate) use check::Violation;
@@ -98,7 +98,7 @@ pub(crate) struct Source {
     pub collect: fn(&Call<'_>, &mut Entries<'_>) -> Checked<()>,
     /// Reads the entries of a document that an index brought, by its path. None if it has none any
     /// more.
-    pub read: fn(&Call<'_>, &Owner, &[&DocumentKey]) -> Checked<Vec<Option<ReadEntries>>>,
+    pub read: fn(&Call<'_>, &Owner, &[&DocumentKey]) -> Checked<ReadDocuments>,
 }
 
 /// The message for arguments that violate the schema.

@@ -13,7 +13,7 @@ use crate::index::{Facts, Index, Written, number_of};
 use crate::layers::error::Error;
 use crate::layers::place::LABEL;
 use crate::rows::{self, Similar, Sum, Table, add_rows};
-use crate::source::{Entries, Entry, ReadEntries, Request};
+use crate::source::{Entries, Entry, ReadDocuments, ReadEntries, Request};
 use crate::storage::Place;
 use crate::storage::database::Value;
 use crate::tool::Call;
@@ -51,7 +51,7 @@ impl<T: Searched> LayerRows<'_, T> {
     }
 
     /// Reads rows by their ids, in the order of the ids. `None` for a row that is not there.
-    pub fn read(&self, ids: &[i64]) -> Result<Vec<Option<ReadEntries>>, Error> {
+    pub fn read(&self, ids: &[i64]) -> Result<ReadDocuments, Error> {
         let mut descending = ids.to_vec();
         descending.sort_unstable_by(|a, b| b.cmp(a));
         let mut read = BTreeMap::new();

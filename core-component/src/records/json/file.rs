@@ -16,7 +16,7 @@ use crate::records::query::{Page, Query};
 use crate::records::search::Search;
 use crate::records::stats::Stats;
 use crate::records::store::{Imported, Newest, Reader, View, WithAnyTerm};
-use crate::source::{Entries, ReadEntries};
+use crate::source::{Entries, ReadDocuments};
 use crate::storage::{Area, Document, MAX_DOCUMENT_BYTES, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
@@ -464,11 +464,7 @@ impl View for JsonFile {
         Ok(())
     }
 
-    fn read_rows(
-        &self,
-        search: &Search<'_>,
-        keys: &[i64],
-    ) -> Result<Vec<Option<ReadEntries>>, Error> {
+    fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error> {
         Ok(Records::new(self, search).map_or_else(Vec::new, |records| records.read(keys)))
     }
 }

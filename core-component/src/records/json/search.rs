@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::records::memory::Memory;
 use crate::records::search::{Search, facts};
 use crate::rows::{Row, Similar, Sum, Table, add_rows};
-use crate::source::{Entries, ReadEntries};
+use crate::source::{Entries, ReadDocuments, ReadEntries};
 
 /// Members that an access changes. The index has nothing of them.
 const OF_ACCESS: [&str; 2] = ["accessed_at", "access_count"];
@@ -58,7 +58,7 @@ impl<'a> Records<'a> {
     }
 
     /// Reads records by their keys. `None` for one that is not there.
-    pub fn read(&self, keys: &[i64]) -> Vec<Option<ReadEntries>> {
+    pub fn read(&self, keys: &[i64]) -> ReadDocuments {
         let read = |key: &i64| {
             let memory = self.memory(*key).ok()?;
             Some(ReadEntries { version: VERSION, entries: vec![self.search.entry(memory)] })

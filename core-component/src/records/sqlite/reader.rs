@@ -17,7 +17,7 @@ use crate::records::query::{Page, Query, Sort};
 use crate::records::search::Search;
 use crate::records::stats::{Stats, TOP_TAGS};
 use crate::records::store::{Newest, Reader, View, WithAnyTerm};
-use crate::source::{Entries, ReadEntries};
+use crate::source::{Entries, ReadDocuments};
 use crate::storage;
 use crate::storage::database::{self, Connection, Statement, Transaction, Value};
 use crate::time::Timestamp;
@@ -335,11 +335,7 @@ impl View for SqliteReader<'_> {
         }
     }
 
-    fn read_rows(
-        &self,
-        search: &Search<'_>,
-        keys: &[i64],
-    ) -> Result<Vec<Option<ReadEntries>>, Error> {
+    fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error> {
         match self.agent {
             Some(agent) => {
                 Rows { view: self.view, agent, search, unreadable: &self.unreadable }.read(keys)

@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::records::error::Error;
 use crate::records::search::{Search, facts};
 use crate::rows::{self, Sum, Table, add_rows};
-use crate::source::{Entries, ReadEntries};
+use crate::source::{Entries, ReadDocuments, ReadEntries};
 use crate::storage::database::{Transaction, Value};
 
 /// The most rows that are read at once, and their most bytes, unless one alone has more.
@@ -44,7 +44,7 @@ impl Rows<'_> {
     }
 
     /// Reads rows by their keys, in the order of the keys. `None` for a row that is not there.
-    pub fn read(&self, keys: &[i64]) -> Result<Vec<Option<ReadEntries>>, Error> {
+    pub fn read(&self, keys: &[i64]) -> Result<ReadDocuments, Error> {
         let mut descending = keys.to_vec();
         descending.sort_unstable_by(|a, b| b.cmp(a));
         let mut read = BTreeMap::new();
