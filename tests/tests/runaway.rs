@@ -61,6 +61,7 @@ impl Scene {
                 .image(guests())
                 .allow(repository.path())
                 .limits(limits)
+                .lock_wait(Duration::from_secs(60))
                 .build()
                 .expect("the memory opens")
         };
