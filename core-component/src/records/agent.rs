@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 
 use super::agents::Files;
 use super::embedding::follow_up;
+use super::entries::forget;
 use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
-use super::search::forget;
 use super::settings::{RecordsFormat, RecordsSettings};
 use super::sqlite::{
     AgentRows, SqliteReader, SqliteWriter, StoredAgent, has_agent, has_agent_of_same_case, prepare,
@@ -162,7 +162,7 @@ impl<'a> Agent<'a> {
                 }
                 _ => ChangeError::Other(failed.into()),
             })?;
-            forget(self, &removed);
+            forget(self.call, self.name, &removed);
             self.note_change();
         }
         Ok(output)
@@ -181,7 +181,7 @@ impl<'a> Agent<'a> {
             let follow_up = self.follow_up(&writer)?;
             let removed = writer.removed().to_vec();
             transaction.commit().map_err(Error::of_commit)?;
-            forget(self, &removed);
+            forget(self.call, self.name, &removed);
             self.note_change();
             self.call.follow_ups.borrow_mut().extend(follow_up);
         }

@@ -3,11 +3,11 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{Agent, hidden_rows_message};
 use super::agents;
+use super::entries::forget_all;
 use super::error::{Code, Error};
 use super::input::WriteAgent;
 use super::json::file_path;
 use super::json::{JsonFile, limits};
-use super::search::forget_all;
 use super::settings::RecordsSettings;
 use super::sqlite::{AgentRows, StoredAgent, prepare};
 use super::store::Imported;
@@ -141,7 +141,7 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     agent.note_change();
     rows.delete(stored.key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
-    forget_all(agent);
+    forget_all(agent.call, agent.name);
     Ok(Output::new(true, records))
 }
 
@@ -168,7 +168,7 @@ fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
         prepare(&*transaction)?;
         if delete_copy(agent, &AgentRows::of(&*transaction, agent.name), file)? {
             transaction.commit().map_err(Error::of_commit)?;
-            forget_all(agent);
+            forget_all(agent.call, agent.name);
         }
     }
     Ok(Output::new(false, file.len() as u64))

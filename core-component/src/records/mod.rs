@@ -19,6 +19,7 @@ mod archive_memories;
 mod convert_records;
 mod delete_memory;
 mod embedding;
+mod entries;
 mod error;
 mod export_records;
 mod follow_ups;

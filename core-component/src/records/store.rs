@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use super::entries::Search;
 use super::error::Error;
 use super::memory::{Kind, Memory};
 use super::query::{Page, Query};
-use super::search::Search;
 use super::stats::Stats;
 use crate::index::Index;
 use crate::source::{Entries, ReadDocuments};

@@ -1,8 +1,8 @@
 //! The component's machine code and its description.
 
-use super::engine;
 #[cfg(target_os = "linux")]
 use super::in_place::InPlace;
+use super::pool::engine;
 use crate::description::Description;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};

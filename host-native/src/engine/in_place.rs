@@ -1,7 +1,7 @@
 //! Machine code that runs in the pages of the program's own file, where the system has mapped them. To
 //! load it neither reads nor copies it, and processes share its pages.
 
-use super::engine;
+use super::pool::engine;
 use rustix::mm::{MprotectFlags, mprotect};
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -5,6 +5,7 @@ mod image;
 #[cfg(target_os = "linux")]
 mod in_place;
 mod inert;
+mod pool;
 mod ticker;
 
 pub use image::Image;
@@ -14,10 +15,9 @@ use crate::capability::{self, MemoryPre, toolbox};
 use crate::completion::{Completion, Reference};
 use crate::outcome::{CallError, Reason};
 use serde_json::Value;
-use std::sync::Arc;
 use ticker::Ticker;
 use wasmtime::component::Linker;
-use wasmtime::{Config, CustomCodeMemory, Result, Store, UpdateDeadline};
+use wasmtime::{Result, Store, UpdateDeadline};
 
 /// The component, ready to be instantiated.
 pub(crate) struct Engine {
@@ -162,22 +162,6 @@ impl Engine {
         });
         store
     }
-}
-
-/// Instances beside those of calls: one for what a registry lists, and one for a change of it.
-const SPARE: u32 = 2;
-
-/// An engine with a pool of instances, or without one if the address space is too small for it. By
-/// default its code is a copy.
-fn engine(code_memory: Option<Arc<dyn CustomCodeMemory>>) -> Result<wasmtime::Engine> {
-    let with = |mut config: Config| {
-        wasmtime::Engine::new(config.with_custom_code_memory(code_memory.clone()))
-    };
-    let pooled = agent_memory_image::pooled(Limits::CALLS_AT_ONCE as u32 + SPARE);
-    with(pooled).or_else(|error| {
-        tracing::debug!(%error, "no pool of instances");
-        with(agent_memory_image::engine_config())
-    })
 }
 
 /// The answer of a toolbox function.

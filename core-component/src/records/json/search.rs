@@ -7,8 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::file::{JsonFile, RecordIndex};
 use super::record::{Record, RecordError};
 use crate::index::Index;
+use crate::records::entries::{Search, facts};
 use crate::records::memory::Memory;
-use crate::records::search::{Search, facts};
 use crate::rows::{Row, Similar, Sum, Table, add_rows};
 use crate::source::{Entries, ReadDocuments, ReadEntries};
 

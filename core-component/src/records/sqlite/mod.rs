@@ -8,6 +8,7 @@ mod schema;
 mod sql;
 #[cfg(test)]
 mod tests;
+mod unreadable;
 mod vectors;
 mod writer;
 

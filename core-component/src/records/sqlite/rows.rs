@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::reader::UnreadableRows;
 use super::row::COLUMNS;
 use super::sql::{integer, json, query_one, statement};
+use super::unreadable::UnreadableRows;
 use super::vectors::similarities;
 use crate::index::Index;
+use crate::records::entries::{Search, facts};
 use crate::records::error::Error;
-use crate::records::search::{Search, facts};
 use crate::rows::{self, Sum, Table, add_rows};
 use crate::source::{Entries, ReadDocuments, ReadEntries};
 use crate::storage::database::{Transaction, Value};

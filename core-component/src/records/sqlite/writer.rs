@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::reader::{SqliteReader, UnreadableRows, find_agent};
+use super::reader::{SqliteReader, find_agent};
 use super::row::{Row, VALUE_COLUMNS, folded, tags_text, values};
 use super::sql::{flag, integer, optional_text, query_one, statement, text};
+use super::unreadable::UnreadableRows;
 use super::vectors::{Vectors, delete_vectors, drop_vectors, see_again};
 use crate::context::Context;
 use crate::records::error::{Code, Error, RAISE_LIMITS};

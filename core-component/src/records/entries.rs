@@ -1,0 +1,122 @@
+//! Memories as entries of a search, and as rows of its index.
+
+use std::cmp::Reverse;
+
+use super::memory::{Kind, Memory};
+use super::place::LABEL;
+use crate::index::{self, Facts, Index, Written};
+use crate::ranking::cost;
+use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, Request};
+use crate::storage::Place;
+use crate::tool::Call;
+use crate::work::OF_ENTRY;
+
+/// Removes memories that were deleted for good from the index.
+pub(super) fn forget(call: &Call<'_>, agent: &str, keys: &[i64]) {
+    index::forget_rows(call.storage, &place(), agent, keys);
+}
+
+/// Removes all memories of an agent from the index.
+pub(super) fn forget_all(call: &Call<'_>, agent: &str) {
+    index::forget_all(call.storage, &place(), agent);
+}
+
+fn place() -> Place {
+    Place::named(LABEL)
+}
+
+/// What a search needs to make entries of an agent's memories. The agent's name is also that of its
+/// collection in the index.
+pub(super) struct Search<'a> {
+    pub call: &'a Call<'a>,
+    pub agent: &'a str,
+    /// The name of the tool that reads a memory.
+    tool: String,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(call: &'a Call<'a>, agent: &'a str) -> Self {
+        Self { call, agent, tool: call.listed("records", "query_memories") }
+    }
+
+    /// The index of the agent's memories.
+    pub fn index<'r>(&self, request: &'r Request) -> Index<'r>
+    where
+        'a: 'r,
+    {
+        let (storage, query) = (self.call.storage, request.indexed_query());
+        Index::open(storage, place(), self.agent, query, request.now, &request.work)
+    }
+
+    pub fn owner(&self) -> Owner {
+        owner(self.agent)
+    }
+
+    /// Adds all memories of a file that has a damaged one, without the index. The newest are taken first, as far as the work
+    /// of the search goes.
+    pub fn add_all(&self, mut memories: Vec<Memory>, entries: &mut Entries<'_>) {
+        memories.sort_by_key(|memory| memory.kind);
+        let mut newest: Vec<usize> = (0..memories.len()).collect();
+        newest.sort_by_key(|at| (Reverse(memories[*at].created_at), &memories[*at].id));
+        let work = &entries.request.work;
+        let of_entry = |at: &usize| {
+            let texts = memories[*at].searched_texts();
+            OF_ENTRY + texts.map(cost).sum::<u64>()
+        };
+        let taken = newest.iter().take_while(|at| work.take(of_entry(at))).count();
+        let skipped = newest.len() - taken;
+        let mut is_taken = vec![false; newest.len()];
+        newest[..taken].iter().for_each(|at| is_taken[*at] = true);
+        let mut kind: Option<Kind> = None;
+        for (memory, is_taken) in memories.into_iter().zip(is_taken) {
+            if !is_taken {
+                kind = None;
+                continue;
+            }
+            if kind.replace(memory.kind) != Some(memory.kind) {
+                entries.begin_run();
+            }
+            entries.add_in_time(self.entry(memory));
+        }
+        entries.skip_some(self.owner(), skipped as u64, "memory", "memories");
+    }
+
+    pub fn entry(&self, memory: Memory) -> Entry {
+        let arguments = ReadArguments {
+            agent_id: Some(self.agent.to_owned()),
+            ids: vec![memory.id.clone()],
+            archived: Some(memory.archived),
+            ..ReadArguments::default()
+        };
+        let about: Vec<&str> = memory.searched_texts().skip(1).collect();
+        Entry {
+            about: about.join("\n"),
+            created_at: Some(memory.created_at),
+            importance: importance(&memory),
+            is_archived: memory.archived,
+            read: Some(ReadCall { tool: self.tool.clone(), arguments }),
+            id: Some(EntryId::Text(memory.id)),
+            text: memory.content,
+            ..Entry::default()
+        }
+    }
+}
+
+/// What the index has of a memory beside its words. Those of one type follow one another.
+pub(super) fn facts(memory: &Memory) -> Facts {
+    Facts {
+        written: Some(Written::At(memory.created_at)),
+        importance: importance(memory),
+        is_archived: memory.archived,
+        group: memory.kind as u8,
+        ..Facts::default()
+    }
+}
+
+fn importance(memory: &Memory) -> i8 {
+    memory.importance as i8 - 1
+}
+
+pub(super) fn owner(agent: &str) -> Owner {
+    Owner { toolset: "records", agent: Some(agent.to_owned()), ..Owner::default() }
+}
