@@ -8,15 +8,11 @@ use super::layout::{record_text, without_byte_order_mark};
 use super::path::file_path;
 use super::record::{Record, RecordError};
 use super::scan::{Flaw, Member, Scanner, unquoted};
-use super::search::Records;
-use crate::index::Index;
-use crate::records::entries::Search;
 use crate::records::error::{Code, Error};
 use crate::records::memory::{Kind, Memory};
 use crate::records::query::{Page, Query};
 use crate::records::stats::Stats;
-use crate::records::store::{Imported, Newest, Reader, View, WithAnyTerm};
-use crate::source::{Entries, ReadDocuments};
+use crate::records::store::{Imported, Newest, Reader, WithAnyTerm};
 use crate::storage::{Area, Document, MAX_DOCUMENT_BYTES, Tree};
 use crate::text::line_of;
 use crate::time::Timestamp;
@@ -40,7 +36,7 @@ pub(in crate::records) struct JsonFile {
     id_index: OnceCell<BTreeMap<String, (RecordIndex, Option<RecordIndex>)>>,
     was_searched: Cell<bool>,
     /// The records that cannot be read, once all were looked at.
-    unreadable: OnceCell<Vec<Unreadable>>,
+    pub(super) unreadable: OnceCell<Vec<Unreadable>>,
 }
 
 /// The array of one type.
@@ -55,7 +51,7 @@ pub(super) struct Array {
 pub(super) type RecordIndex = (Kind, usize);
 
 /// A record that cannot be read, and why.
-type Unreadable = (RecordIndex, RecordError);
+pub(super) type Unreadable = (RecordIndex, RecordError);
 
 /// The reason of a record with a byte that is not UTF-8.
 const NOT_UTF8: &str = "not UTF-8";
@@ -320,7 +316,7 @@ impl JsonFile {
         RecordError { at: self.record(index).range.start, message: DUPLICATE_ID.to_owned() }
     }
 
-    fn memories(&self) -> Vec<Memory> {
+    pub(super) fn memories(&self) -> Vec<Memory> {
         self.readable().into_iter().map(|(_, memory)| memory).collect()
     }
 
@@ -445,26 +441,5 @@ impl Reader for JsonFile {
         limit: u32,
     ) -> Result<Vec<Memory>, Error> {
         Ok(unused(self.memories(), since, kind, limit))
-    }
-}
-
-impl View for JsonFile {
-    fn add_to(
-        &self,
-        search: &Search<'_>,
-        index: &mut Index<'_>,
-        entries: &mut Entries<'_>,
-    ) -> Result<(), Error> {
-        let by_index = Records::new(self, search).map(|records| records.add_to(index, entries));
-        match by_index {
-            Some(Ok(())) => drop(self.unreadable.get_or_init(Vec::new)),
-            // All records are read, to name those that are damaged.
-            Some(Err(_)) | None => search.add_all(self.memories(), entries),
-        }
-        Ok(())
-    }
-
-    fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error> {
-        Ok(Records::new(self, search).map_or_else(Vec::new, |records| records.read(keys)))
     }
 }

@@ -8,7 +8,9 @@ use super::file::{JsonFile, RecordIndex};
 use super::record::{Record, RecordError};
 use crate::index::Index;
 use crate::records::entries::{Search, facts};
+use crate::records::error::Error;
 use crate::records::memory::Memory;
+use crate::records::store::View;
 use crate::rows::{Row, Similar, Sum, Table, add_rows};
 use crate::source::{Entries, ReadDocuments, ReadEntries};
 
@@ -117,6 +119,27 @@ impl Table for Records<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl View for JsonFile {
+    fn add_to(
+        &self,
+        search: &Search<'_>,
+        index: &mut Index<'_>,
+        entries: &mut Entries<'_>,
+    ) -> Result<(), Error> {
+        let by_index = Records::new(self, search).map(|records| records.add_to(index, entries));
+        match by_index {
+            Some(Ok(())) => drop(self.unreadable.get_or_init(Vec::new)),
+            // All records are read, to name those that are damaged.
+            Some(Err(_)) | None => search.add_all(self.memories(), entries),
+        }
+        Ok(())
+    }
+
+    fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error> {
+        Ok(Records::new(self, search).map_or_else(Vec::new, |records| records.read(keys)))
     }
 }
 
