@@ -189,12 +189,12 @@ pub(super) fn update(
     transaction.commit()
 }
 
-/// Removes documents that were deleted for good, with their postings, from a collection.
+/// Removes documents that were deleted for good, by their keys, with their postings from a collection.
 pub(super) fn purge(
     storage: &dyn Storage,
     place: &Place,
     collection: &str,
-    keys: &BTreeSet<i64>,
+    is_deleted: impl Fn(i64) -> bool,
 ) -> Result<(), Error> {
     let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
     let transaction = connection.begin(Mode::Write(None))?;
@@ -202,15 +202,19 @@ pub(super) fn purge(
         return Err(damaged());
     }
     let mut segments = segments(&*transaction, collection)?;
-    segments.retain(|stored| stored.segment.documents.iter().any(|row| keys.contains(&row.key)));
+    segments.retain(|stored| stored.segment.documents.iter().any(|row| is_deleted(row.key)));
+    let mut keys = BTreeSet::new();
     for stored in &mut segments {
-        let of_key =
-            |(at, row): (usize, &super::segment::Row)| keys.contains(&row.key).then_some(at);
-        let documents: Vec<usize> =
-            stored.segment.documents.iter().enumerate().filter_map(of_key).collect();
+        let documents = stored.segment.documents.iter().enumerate();
+        let deleted: Vec<(usize, i64)> = documents
+            .filter(|(_, row)| is_deleted(row.key))
+            .map(|(at, row)| (at, row.key))
+            .collect();
+        let documents: Vec<usize> = deleted.iter().map(|(at, _)| *at).collect();
         strip(&*transaction, stored, &documents)?;
+        keys.extend(deleted.iter().map(|(_, key)| *key));
     }
-    note_gone(&*transaction, &mut segments, keys)?;
+    note_gone(&*transaction, &mut segments, &keys)?;
     transaction.commit()
 }
 

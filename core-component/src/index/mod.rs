@@ -55,9 +55,20 @@ pub(crate) fn forget(storage: &dyn Storage, place: &Place, collection: &str, key
 /// Removes rows that were deleted for good, as [`forget`] removes documents.
 pub(crate) fn forget_rows(storage: &dyn Storage, place: &Place, collection: &str, keys: &[i64]) {
     if !keys.is_empty() {
-        let keys = keys.iter().copied().collect();
-        let _ = database::purge(storage, place, collection, &keys);
+        let keys: BTreeSet<i64> = keys.iter().copied().collect();
+        let _ = database::purge(storage, place, collection, |key| keys.contains(&key));
     }
+}
+
+/// Removes all rows but these, also their earlier versions.
+pub(crate) fn forget_other_rows(
+    storage: &dyn Storage,
+    place: &Place,
+    collection: &str,
+    kept: &[i64],
+) {
+    let kept: BTreeSet<i64> = kept.iter().copied().collect();
+    let _ = database::purge(storage, place, collection, |key| !kept.contains(&key));
 }
 
 /// Removes all documents of a collection.

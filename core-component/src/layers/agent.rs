@@ -105,17 +105,21 @@ impl<'a> Agent<'a> {
         let writer = Writer::of(&*transaction, self.name, self.call.context.now);
         let mut writer = writer.map_err(|error| error.for_caller(self.call.context))?;
         let done = change(&mut writer)?;
-        if writer.has_changed() {
-            transaction.commit().map_err(Error::of_commit)?;
-            for (table, ids) in writer.forgotten() {
-                let collection = collection_of(self.name, table);
-                index::forget_rows(self.call.storage, &Place::named(LABEL), &collection, ids);
-            }
-            let (mut changed, uri) = (self.call.changed.borrow_mut(), summary_uri(self.name));
-            // A call may be two changes.
-            if !changed.contains(&uri) {
-                changed.push(uri);
-            }
+        if !writer.has_changed() {
+            return Ok(done);
+        }
+        let forgotten = std::mem::take(&mut writer.forgotten);
+        transaction.commit().map_err(Error::of_commit)?;
+        // A call has one transaction at a time, and the index needs one.
+        drop(transaction);
+        for (table, ids) in &forgotten {
+            let collection = collection_of(self.name, table);
+            index::forget_rows(self.call.storage, &Place::named(LABEL), &collection, ids);
+        }
+        let (mut changed, uri) = (self.call.changed.borrow_mut(), summary_uri(self.name));
+        // A call may be two changes.
+        if !changed.contains(&uri) {
+            changed.push(uri);
         }
         Ok(done)
     }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::agents::Files;
 use super::embedding::follow_up;
-use super::entries::forget;
+use super::entries::{forget, forget_others};
 use super::error::{Code, Error};
 use super::json::{JsonFile, JsonWriter, file_path};
 use super::place::{DATABASE, LABEL};
@@ -154,7 +154,7 @@ impl<'a> Agent<'a> {
         let mut writer = JsonWriter::of(file, self.call.context);
         let output = change(&mut writer).map_err(|error| self.with_backup_hint(error))?;
         if writer.has_changed() {
-            let removed = writer.removed_keys();
+            let kept = writer.keys_if_removed();
             let committed = lock.commit(&writer.into_changes(purpose));
             committed.map_err(|failed| match failed.error.code {
                 ErrorCode::VersionMismatch if failed.applied == 0 => {
@@ -162,7 +162,9 @@ impl<'a> Agent<'a> {
                 }
                 _ => ChangeError::Other(failed.into()),
             })?;
-            forget(self.call, self.name, &removed);
+            if let Some(kept) = kept {
+                forget_others(self.call, self.name, &kept);
+            }
             self.note_change();
         }
         Ok(output)
@@ -177,14 +179,17 @@ impl<'a> Agent<'a> {
         prepare(&*transaction)?;
         let mut writer = SqliteWriter::of(&*transaction, self.name, self.call.context)?;
         let output = change(&mut writer)?;
-        if writer.has_changed() {
-            let follow_up = self.follow_up(&writer)?;
-            let removed = writer.removed().to_vec();
-            transaction.commit().map_err(Error::of_commit)?;
-            forget(self.call, self.name, &removed);
-            self.note_change();
-            self.call.follow_ups.borrow_mut().extend(follow_up);
+        if !writer.has_changed() {
+            return Ok(output);
         }
+        let follow_up = self.follow_up(&writer)?;
+        let removed = writer.removed().to_vec();
+        transaction.commit().map_err(Error::of_commit)?;
+        // A call has one transaction at a time, and the index needs one.
+        drop(transaction);
+        forget(self.call, self.name, &removed);
+        self.note_change();
+        self.call.follow_ups.borrow_mut().extend(follow_up);
         Ok(output)
     }
 

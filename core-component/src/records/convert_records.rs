@@ -141,6 +141,7 @@ fn rows_to_file(agent: &Agent<'_>, lock: &dyn Writer) -> Result<Output, Error> {
     agent.note_change();
     rows.delete(stored.key).map_err(Error::after_change)?;
     transaction.commit().map_err(after_change)?;
+    drop(transaction);
     forget_all(agent.call, agent.name);
     Ok(Output::new(true, records))
 }
@@ -168,6 +169,7 @@ fn already_file(agent: &Agent<'_>, file: &JsonFile) -> Result<Output, Error> {
         prepare(&*transaction)?;
         if delete_copy(agent, &AgentRows::of(&*transaction, agent.name), file)? {
             transaction.commit().map_err(Error::of_commit)?;
+            drop(transaction);
             forget_all(agent.call, agent.name);
         }
     }

@@ -16,6 +16,11 @@ pub(super) fn forget(call: &Call<'_>, agent: &str, keys: &[i64]) {
     index::forget_rows(call.storage, &place(), agent, keys);
 }
 
+/// Removes all memories but these from the index.
+pub(super) fn forget_others(call: &Call<'_>, agent: &str, kept: &[i64]) {
+    index::forget_other_rows(call.storage, &place(), agent, kept);
+}
+
 /// Removes all memories of an agent from the index.
 pub(super) fn forget_all(call: &Call<'_>, agent: &str) {
     index::forget_all(call.storage, &place(), agent);

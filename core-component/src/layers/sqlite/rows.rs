@@ -79,17 +79,16 @@ impl<T: Searched> Table for LayerRows<'_, T> {
     const TELLS_ARCHIVED: bool = T::LAYER.is_archived;
 
     fn sum(&self, last: i64) -> Result<Sum, Error> {
-        let Layer { table, stamp, .. } = T::LAYER;
-        let has_many = self.has_many()?;
-        let stamps = if has_many { "0" } else { &format!("coalesce(sum({stamp}), 0)") };
-        let sql = format!(
-            "SELECT count(*), {stamps} FROM {table} AS m WHERE m.agent_id = ?1 AND m.id <= ?2"
-        );
+        let table = T::LAYER.table;
+        if !self.has_many()? {
+            // Another program may have changed rows so that the sum stays: each stamp is compared.
+            return Ok(Sum { rows: u64::MAX, stamps: Some(0) });
+        }
+        let sql = format!("SELECT count(*) FROM {table} WHERE agent_id = ?1 AND id <= ?2");
         let parameters = [text(self.reader.agent), Value::Integer(last)];
         let rows = self.reader.rows(table, &sql, parameters, 1)?;
-        let Some(row) = rows.first() else { return Ok(Sum { rows: 0, stamps: Some(0) }) };
-        let stamps = integer(&row[1])?;
-        Ok(Sum { rows: integer(&row[0])? as u64, stamps: (!has_many).then_some(stamps) })
+        let rows = rows.first().map_or(Ok(0), |row| integer(&row[0]))? as u64;
+        Ok(Sum { rows, stamps: None })
     }
 
     fn stamps(&self, mut after: i64) -> Result<Vec<(i64, i64)>, Error> {

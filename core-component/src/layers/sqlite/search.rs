@@ -14,8 +14,9 @@ use crate::words::has_all;
 /// How many rows are read at once where many of them do not match.
 const PAGE: u32 = 200;
 
-/// Up to this number of rows in a layer, a ranked search compares the lengths of their columns with
-/// those that the index has. So a change that another program made to a row shows at once.
+/// Up to this number of rows in a layer, a ranked search compares the lengths of their texts and their
+/// dates with those that the index has. So most changes that another program makes to a row show at
+/// once.
 pub(super) const LOOKED_AT: i64 = 1_000;
 
 /// Up to so many rows between two dates tell between which ids a search looks.
@@ -47,7 +48,7 @@ const EPISODES: Layer = Layer {
     text: "(CASE WHEN typeof(m.memory) = 'text' AND typeof(m.tags) <> 'blob' \
            THEN m.memory || char(10) || coalesce(m.tags, '') END)",
     stamp: "(octet_length(m.memory) * 65536 + octet_length(coalesce(m.tags, '')) * 256 \
-            + octet_length(coalesce(m.created_at, '')))",
+            + coalesce(unixepoch(m.created_at), 0))",
     moment: "m.created_at",
     has_index_of_moments: true,
     is_archived: false,
@@ -58,7 +59,7 @@ const COMPOST: Layer = Layer {
     table: "memory_compost",
     columns: "m.id, m.summary, m.original_count, m.archived_at",
     text: "(CASE WHEN typeof(m.summary) = 'text' THEN m.summary END)",
-    stamp: "(octet_length(m.summary) * 256 + octet_length(coalesce(m.archived_at, '')))",
+    stamp: "(octet_length(m.summary) * 256 + coalesce(unixepoch(m.archived_at), 0))",
     moment: "m.archived_at",
     has_index_of_moments: false,
     is_archived: true,

@@ -16,7 +16,7 @@ pub(in crate::layers) struct Writer<'a> {
     pub now: Timestamp,
     has_changed: bool,
     /// The rows whose old text was removed for good: their tables and ids.
-    pub(super) forgotten: Vec<(&'static str, Vec<i64>)>,
+    pub(in crate::layers) forgotten: Vec<(&'static str, Vec<i64>)>,
 }
 
 impl<'a> Writer<'a> {
@@ -37,11 +37,6 @@ impl<'a> Writer<'a> {
 
     pub fn reader(&self) -> &Reader<'a> {
         &self.reader
-    }
-
-    /// The rows whose old text was removed for good: their tables and ids.
-    pub fn forgotten(&self) -> &[(&'static str, Vec<i64>)] {
-        &self.forgotten
     }
 
     /// Whether there is anything to commit.

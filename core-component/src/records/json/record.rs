@@ -118,6 +118,12 @@ impl Record {
         })
     }
 
+    /// Whether the members that an access changes can be read.
+    pub fn has_readable_access(&self, text: &str) -> bool {
+        let count = self.field::<u64>(text, "access_count", "a whole number of 0 or more");
+        count.is_ok() && self.timestamp(text, "accessed_at").is_ok()
+    }
+
     /// Reads the type.
     pub fn kind(&self, text: &str) -> Result<Kind, RecordError> {
         let named: String = self.required(text, "type", "a string")?;

@@ -35,7 +35,7 @@ impl<'a> Records<'a> {
         let mut ids = BTreeSet::new();
         for (position, (index, record)) in file.records().enumerate() {
             let is_new = ids.insert(record.id(&file.text)?);
-            if record.flaw.is_some() || !is_new {
+            if record.flaw.is_some() || !is_new || !record.has_readable_access(&file.text) {
                 return None;
             }
             places.insert(key(record, index, &file.text), (position, index));

@@ -57,9 +57,13 @@ impl JsonWriter {
         }
     }
 
-    /// The keys in the index of the records that were removed.
-    pub fn removed_keys(&self) -> Vec<i64> {
-        self.removed.iter().map(|index| key_of(&self.file, *index)).collect()
+    /// The keys in the index of the records that stay as they are, if others were removed.
+    pub fn keys_if_removed(&self) -> Option<Vec<i64>> {
+        let stays = |index: &RecordIndex| {
+            !self.removed.contains(index) && !self.changed.contains_key(index)
+        };
+        let indexes = self.file.records().map(|(index, _)| index).filter(stays);
+        (!self.removed.is_empty()).then(|| indexes.map(|index| key_of(&self.file, index)).collect())
     }
 
     /// Whether there is anything to commit.
