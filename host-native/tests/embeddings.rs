@@ -157,7 +157,7 @@ fn a_search_answers_by_words_if_the_vector_of_its_query_is_wrong() {
     let mut client = records.client(&mut records.with("serve", &server));
     add(&mut client, SLOOP);
     records.wait_for_vectors(1);
-    let of_another_dimension = search(&mut client, "yachts");
+    let of_another_dimension = search(&mut client, "feluccas");
     assert_eq!(passages(&of_another_dimension), [""; 0]);
     assert!(of_another_dimension.get("warnings").is_some(), "{of_another_dimension}");
     assert_eq!(passages(&search(&mut client, "ketches")), [""; 0]);

@@ -11,7 +11,7 @@ use agent_memory_storage_lock::{IdleLocks, Request};
 fn what_is_in_the_way_of_the_lock_is_named_by_its_path() {
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path().canonicalize().unwrap();
-    let file = Layout::of_file(&directory, "agent_memory.db", "~/agent_memory.db", true).unwrap();
+    let file = Layout::of_file(&directory, "one.db", "~/one.db", true).unwrap();
     let notes = Layout::of_directory(&directory, "notes", false, &[]).unwrap();
     let own = directory.join(".agent-memory");
     fs::write(&own, "mine").unwrap();
@@ -24,9 +24,9 @@ fn what_is_in_the_way_of_the_lock_is_named_by_its_path() {
     }
     fs::remove_file(&own).unwrap();
     fs::create_dir(&own).unwrap();
-    fs::write(own.join("agent_memory.db"), "mine").unwrap();
+    fs::write(own.join("one.db"), "mine").unwrap();
     let refused = Request::open(&file, &Arc::default(), false).unwrap_err();
-    let expected = format!("`{}` is not a directory", own.join("agent_memory.db").display());
+    let expected = format!("`{}` is not a directory", own.join("one.db").display());
     assert!(refused.message.starts_with(&expected), "{refused}");
     fs::create_dir(own.join(owner::LOCK_FILE)).unwrap();
     let refused = Request::open(&notes, &Arc::<IdleLocks>::default(), false).unwrap_err();

@@ -402,9 +402,8 @@ fn a_search_of_all_toolsets_between_dates_says_what_has_no_date() {
         json!([
             "layers of agent `ada`: 2 episodes have no date that can be read, so `from_date` and \
              `to_date` leave them out: search without dates to find them",
-            "3 documents with words of the query have no date, so `from_date` and `to_date` leave \
-             them out: `core 1` of agent `ada` in layers, `episodic 2` of agent `ada` in layers, \
-             `episodic 3` of agent `ada` in layers; search without dates to find them",
+            "1 document with words of the query has no date, so `from_date` and `to_date` leave it \
+             out: `core 1` of agent `ada` in layers; search without dates to find it",
         ])
     );
     let undated = memory.call("search_memory", json!({"agent": "ada", "query": "parser"}));
