@@ -196,7 +196,6 @@ function makeUnobstructed(root: Root, durability: Durability): string {
   try {
     return makeDirectory(root, durability)
   } catch (error) {
-    if (!(error instanceof StorageError) || error.code !== 'invalid-path') throw error
     const paths = root.segments.map((_, index) => join(root.anchor, ...root.segments.slice(0, index + 1)))
     const obstacle = paths.find((path) => lstatIfExists(path)?.isDirectory() === false)
     if (obstacle === undefined) throw error
