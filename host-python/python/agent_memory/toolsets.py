@@ -1439,19 +1439,19 @@ class _SearchEpisodicMemoriesInput(_SearchEpisodicMemoriesInputFrom):
 class SearchEpisodicMemoriesInput(_SearchEpisodicMemoriesInput, total=False):
     """The input of `search_episodic_memories`."""
 
-    #: Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
+    #: One or two: each must occur in the memory or its tags, as a word or the beginning of one.
     keywords: str
 
     #: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
     from_date: str
 
-    #: The last day or moment. Without an offset it is in the caller's time zone.
+    #: The last one. Without an offset it is in the caller's time zone.
     to_date: str
 
-    #: How many at most.
+    #: At most.
     limit: int
 
-    #: Search summaries of recent memories, too.
+    #: Summaries of recent memories, too.
     include_compost: bool
 
 
