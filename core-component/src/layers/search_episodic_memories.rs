@@ -23,24 +23,24 @@ pub(super) struct SearchEpisodicMemories;
 pub(super) struct Input {
     /// The agent.
     agent_id: AgentName,
-    /// One or two: each must occur in the memory or its tags, as a word or the beginning of one.
+    /// Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
     #[schemars(length(min = 1, max = 200))]
     keywords: Option<String>,
     /// The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
     #[schemars(length(min = 1, max = 40))]
     from_date: Option<String>,
-    /// The last one. Without an offset it is in the caller's time zone.
+    /// The last day or moment. Without an offset it is in the caller's time zone.
     #[schemars(length(min = 1, max = 40))]
     to_date: Option<String>,
-    /// `next` of the answer before.
+    /// To go on: `next` of the answer before.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1_000_000))]
     from: u32,
-    /// At most.
+    /// How many at most.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     limit: u32,
-    /// Summaries of recent memories, too.
+    /// Search summaries of recent memories, too.
     #[serde(default)]
     include_compost: bool,
 }
@@ -54,7 +54,7 @@ fn default_limit() -> u32 {
 pub(super) struct Output {
     memories: Vec<Episode>,
     count: usize,
-    /// With `include_compost`; `limit` holds for it alone.
+    /// With `include_compost`.
     #[serde(skip_serializing_if = "Option::is_none")]
     compost: Option<Vec<Compost>>,
     // For `from`, to read on; absent on the last page.

@@ -539,12 +539,12 @@ class Layers(Toolset):
         Arguments:
 
         agent_id: The agent.
-        keywords: One or two: each must occur in the memory or its tags, as a word or the beginning of one.
+        keywords: Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
         from_date: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
-        to_date: The last one. Without an offset it is in the caller's time zone.
-        from_: `next` of the answer before.
-        limit: At most.
-        include_compost: Summaries of recent memories, too.
+        to_date: The last day or moment. Without an offset it is in the caller's time zone.
+        from_: To go on: `next` of the answer before.
+        limit: How many at most.
+        include_compost: Search summaries of recent memories, too.
         """
 
     def delete_core_memory(
@@ -1436,12 +1436,12 @@ class AsyncLayers(AsyncToolset):
         Arguments:
 
         agent_id: The agent.
-        keywords: One or two: each must occur in the memory or its tags, as a word or the beginning of one.
+        keywords: Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
         from_date: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
-        to_date: The last one. Without an offset it is in the caller's time zone.
-        from_: `next` of the answer before.
-        limit: At most.
-        include_compost: Summaries of recent memories, too.
+        to_date: The last day or moment. Without an offset it is in the caller's time zone.
+        from_: To go on: `next` of the answer before.
+        limit: How many at most.
+        include_compost: Search summaries of recent memories, too.
         """
 
     async def delete_core_memory(

@@ -1439,19 +1439,19 @@ class _SearchEpisodicMemoriesInput(_SearchEpisodicMemoriesInputFrom):
 class SearchEpisodicMemoriesInput(_SearchEpisodicMemoriesInput, total=False):
     """The input of `search_episodic_memories`."""
 
-    #: One or two: each must occur in the memory or its tags, as a word or the beginning of one.
+    #: Best one or two: each must occur in the memory or its tags, as a word or the beginning of one.
     keywords: str
 
     #: The first day or moment, such as `2025-01-20` or `2025-01-20T10:00:00Z`.
     from_date: str
 
-    #: The last one. Without an offset it is in the caller's time zone.
+    #: The last day or moment. Without an offset it is in the caller's time zone.
     to_date: str
 
-    #: At most.
+    #: How many at most.
     limit: int
 
-    #: Summaries of recent memories, too.
+    #: Search summaries of recent memories, too.
     include_compost: bool
 
 
@@ -1491,7 +1491,7 @@ class _SearchEpisodicMemoriesOutput(TypedDict):
 class SearchEpisodicMemoriesOutput(_SearchEpisodicMemoriesOutput, total=False):
     """The output of `search_episodic_memories`."""
 
-    #: With `include_compost`; `limit` holds for it alone.
+    #: With `include_compost`.
     compost: list[SearchEpisodicMemoriesOutputCompost]
 
     next: int
