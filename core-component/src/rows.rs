@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::index::{self, Facts, Index, Known};
 use crate::ranking::{Counts, REACH, cost};
-use crate::source::{Entries, Entry};
+use crate::source::{Entries, Entry, ReadDocuments, ReadEntries};
 use crate::work::{OF_ENTRY, OF_INDEXED_ROW};
 
 /// A table with rows of one agent.
@@ -21,9 +21,9 @@ pub(crate) trait Table {
     /// Whether a search tells of rows that match and are shown only if archived entries are asked for.
     const TELLS_ARCHIVED: bool = false;
 
-    /// The number of rows up to a key, and the sum of their stamps. If there is no sum, other programs
-    /// may change a row unseen.
-    fn sum(&self, last: i64) -> Result<Sum, Self::Error>;
+    /// The number of rows up to a key, and the sum of their stamps. `None` if each stamp has to be
+    /// compared.
+    fn sum(&self, last: i64) -> Result<Option<Sum>, Self::Error>;
 
     /// The keys of the rows after a key, ascending, with their stamps.
     fn stamps(&self, after: i64) -> Result<Vec<(i64, i64)>, Self::Error>;
@@ -39,7 +39,8 @@ pub(crate) trait Table {
         keys
     }
 
-    /// Calls `read` with these rows in this order, as long as it returns true. Leaves out what cannot
+    /// Calls `read` with these rows in the order of [`newest_first`](Self::newest_first), as long as it
+    /// returns true. Leaves out what cannot
     /// be read.
     fn each(&self, keys: &[i64], read: &mut dyn FnMut(i64, Row) -> bool)
     -> Result<(), Self::Error>;
@@ -49,6 +50,7 @@ pub(crate) trait Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub rows: u64,
+    /// `None` if stamps are not compared: then other programs may change a row unseen.
     pub stamps: Option<i64>,
 }
 
@@ -59,6 +61,19 @@ pub(crate) struct Row {
     pub stamp: i64,
     /// Another text or other facts have another version.
     pub version: i64,
+}
+
+/// Reads rows by their keys, in the order of the keys. `None` for a row that is not there or cannot be
+/// read.
+pub(crate) fn read_rows<T: Table>(table: &T, keys: &[i64]) -> Result<ReadDocuments, T::Error> {
+    let mut ascending = keys.to_vec();
+    ascending.sort_unstable();
+    let mut read = BTreeMap::new();
+    table.each(&table.newest_first(ascending), &mut |key, row| {
+        read.insert(key, ReadEntries { version: row.version, entries: vec![row.entry] });
+        true
+    })?;
+    Ok(keys.iter().map(|key| read.remove(key)).collect())
 }
 
 /// The rows that are similar to a query by their vectors.
@@ -131,7 +146,7 @@ pub(crate) fn add_rows<T: Table>(
     Ok(skipped as u64)
 }
 
-/// What has changed since an index was brought up to date.
+/// The changes since an index was brought up to date.
 struct Changes {
     /// The rows that the index knows, by key.
     known: Vec<(i64, Known)>,
@@ -147,11 +162,14 @@ impl Changes {
         let last = known.last().map_or(i64::MIN, |(key, _)| *key);
         let sum = table.sum(last)?;
         let stamps = known.iter().fold(0, |sum: i64, (_, known)| sum.wrapping_add(known.stamp));
-        let are_known = sum.rows == known.len() as u64;
-        if are_known && sum.stamps.is_none_or(|sum| sum == stamps) {
+        let is_same = |sum: &Sum| {
+            sum.rows == known.len() as u64 && sum.stamps.is_none_or(|sum| sum == stamps)
+        };
+        if sum.as_ref().is_some_and(is_same) {
             let new = table.stamps(last)?.into_iter().map(|(key, _)| key).collect();
             return Ok(Self { known, new, gone: BTreeSet::new() });
         }
+        let compares_stamps = sum.is_none_or(|sum| sum.stamps.is_some());
         let mut stamps: BTreeMap<i64, i64> = table.stamps(i64::MIN)?.into_iter().collect();
         let mut gone = BTreeSet::new();
         known.retain(|(key, known)| match stamps.get(key) {
@@ -159,7 +177,7 @@ impl Changes {
                 gone.insert(*key);
                 false
             }
-            Some(stamp) => sum.stamps.is_none() || *stamp == known.stamp,
+            Some(stamp) => !compares_stamps || *stamp == known.stamp,
         });
         for (key, _) in &known {
             stamps.remove(key);

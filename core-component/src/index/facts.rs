@@ -13,7 +13,7 @@ pub(crate) struct Facts {
     /// 1 for high, 0 for medium, -1 for low.
     pub importance: i8,
     pub is_archived: bool,
-    /// The number of its group in its collection. Those of one group follow one another.
+    /// The number of its group in its collection, such as a type. A run has documents of one group.
     pub group: u8,
 }
 

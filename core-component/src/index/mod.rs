@@ -1,8 +1,8 @@
 //! A derived index, so that a search computes scores without reading texts.
 //!
 //! The index has no text. It is made of documents in collections: the logs of an agent, the memories
-//! of a store, the rows of an agent in a table. Of each document it has the stamp, the version and some facts, the lengths of the parts
-//! of its entries, and postings by stem: which parts have it, and how often. A stem is a number. From
+//! of a store, the rows of an agent in a table. Of each document it has the stamp, the version and some
+//! facts, the lengths of the parts of its entries, and postings by stem: which parts have it, and how often. A stem is a number. From
 //! these, a search computes the same scores as from the texts.
 //!
 //! A search uses the index of a document whose stamp is still the same. It reads the others directly,

@@ -11,7 +11,7 @@ use super::sqlite::{LayerRows, Reader, Searched};
 use crate::index::Index;
 use crate::names::AgentName;
 use crate::ranking::cost;
-use crate::rows::Table;
+use crate::rows::{Table, read_rows};
 use crate::source::{
     DocumentKey, Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments,
     ReadEntries,
@@ -84,7 +84,7 @@ fn fill<T: Searched>(
         _ => None,
     };
     let (at, ids): (Vec<usize>, Vec<i64>) = keys.iter().enumerate().filter_map(id).unzip();
-    for (at, entries) in at.into_iter().zip(rows.read(&ids)?) {
+    for (at, entries) in at.into_iter().zip(read_rows(rows, &ids)?) {
         read[at] = entries;
     }
     Ok(())

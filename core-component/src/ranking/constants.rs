@@ -45,7 +45,7 @@ pub(super) const NAME: f64 = 1.2;
 /// A word in most entries keeps this share of the weight of a word in one.
 pub(super) const LEAST_WEIGHT: f64 = 0.25;
 
-/// What a word of the thesaurus counts that means the same as a word of the query.
+/// The weight of an occurrence of a word of the thesaurus that means the same as a word of the query.
 pub(super) const MEANING: f64 = 0.5;
 /// The most words of the thesaurus for a word of the query.
 pub(super) const NEIGHBOURS: usize = 8;

@@ -14,7 +14,7 @@ use super::score::{Statistics, Weighted, Weights, length};
 /// Collects the entries of a search. Of an entry that cannot be a hit only numbers are kept, so that
 /// a search needs little memory.
 pub(crate) struct Corpus<T> {
-    /// What the query says of the weights of its own terms.
+    /// The weights that the query gives its own terms.
     of_query: Vec<f64>,
     neighbours: Vec<Neighbour>,
     statistics: Statistics,

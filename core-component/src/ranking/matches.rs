@@ -1,4 +1,4 @@
-//! What makes an entry a hit, and which entries are looked at first.
+//! Why an entry is a hit, and which entries are looked at first.
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ impl Match {
     }
 }
 
-/// What shows that an entry answers a query.
+/// Why an entry is a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoundBy {
     /// It has a word of the query.

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::constants::{MAX_NEIGHBOURS, MEANING, NEIGHBOURS};
 use super::thesaurus::{LEAST_COSINE, neighbours};
 
-/// That a word of the thesaurus stands for a term of a query.
+/// A word of the thesaurus that stands for a term of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Neighbour {
     /// The index of the term.
     pub of: usize,
     /// The index of the term that the word of the thesaurus is.
     pub term: usize,
-    /// What an occurrence counts, if the word is not more common than that of the query.
+    /// The weight of an occurrence, if the word is not more common than that of the query.
     pub weight: f64,
 }
 

@@ -19,7 +19,7 @@ const MAX_TERMS: usize = 32;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
     terms: Vec<Vec<String>>,
-    /// What each own term weighs beside its rarity.
+    /// The weight of each own term beside its rarity.
     weights: Vec<f64>,
     /// The own terms for which words of the thesaurus can stand.
     common: Vec<usize>,
@@ -118,7 +118,7 @@ impl Query {
         self.weights.len()
     }
 
-    /// What each own term weighs beside its rarity.
+    /// The weight of each own term beside its rarity.
     pub(super) fn weights(&self) -> &[f64] {
         &self.weights
     }

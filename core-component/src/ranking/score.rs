@@ -55,7 +55,7 @@ impl Statistics {
 pub(super) struct Weights {
     /// Of each own term of the query.
     pub of_terms: Vec<f64>,
-    /// What an occurrence of each further term counts, and as an occurrence of which own term.
+    /// The weight of an occurrence of each further term, and the own term as which it counts.
     neighbours: Vec<Vec<(usize, f64)>>,
 }
 

@@ -51,7 +51,8 @@ impl Table {
 
 /// `==` is not there at compile time.
 const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let one = one.as_bytes();
+    let other = other.as_bytes();
     let mut at = 0;
     while at < one.len() && at < other.len() && one[at] == other[at] {
         at += 1;
@@ -255,7 +256,8 @@ mod tests {
     fn most_words_are_found_at_once() {
         let words: Vec<&str> = TABLE.words.into_iter().filter(|word| !word.is_empty()).collect();
         let at_once = words.iter().filter(|word| TABLE.words[hash(word.as_bytes())] == **word);
-        let (taken, at_once) = (words.len(), at_once.count());
+        let at_once = at_once.count();
+        let taken = words.len();
         assert!(taken * 2 < SLOTS, "{taken}");
         assert!(at_once * 4 > taken * 3, "{at_once} of {taken}");
     }

@@ -30,7 +30,7 @@ fn place() -> Place {
     Place::named(LABEL)
 }
 
-/// What a search needs to make entries of an agent's memories. The agent's name is also that of its
+/// Makes entries of an agent's memories for a search. The agent's name is also that of its
 /// collection in the index.
 pub(super) struct Search<'a> {
     pub call: &'a Call<'a>,
@@ -49,7 +49,8 @@ impl<'a> Search<'a> {
     where
         'a: 'r,
     {
-        let (storage, query) = (self.call.storage, request.indexed_query());
+        let storage = self.call.storage;
+        let query = request.indexed_query();
         Index::open(storage, place(), self.agent, query, request.now, &request.work)
     }
 
@@ -57,8 +58,8 @@ impl<'a> Search<'a> {
         owner(self.agent)
     }
 
-    /// Adds all memories of a file that has a damaged one, without the index. The newest are taken first, as far as the work
-    /// of the search goes.
+    /// Adds all memories of a file that has a damaged one, without the index. The newest are taken
+    /// first, as far as the work of the search goes.
     pub fn add_all(&self, mut memories: Vec<Memory>, entries: &mut Entries<'_>) {
         memories.sort_by_key(|memory| memory.kind);
         let mut newest: Vec<usize> = (0..memories.len()).collect();
@@ -107,7 +108,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What the index has of a memory beside its words. Those of one type follow one another.
+/// The facts that the index has of a memory. The memories of one type follow one another.
 pub(super) fn facts(memory: &Memory) -> Facts {
     Facts {
         written: Some(Written::At(memory.created_at)),

@@ -4,8 +4,6 @@
 //! columns show their changes. Among more rows, a change that keeps the number of rows shows once the
 //! row is a hit by its old text.
 
-use std::collections::BTreeMap;
-
 use super::reader::Reader;
 use super::search::{LOOKED_AT, Layer, Searched};
 use super::sql::{integer, text};
@@ -13,7 +11,7 @@ use crate::index::{Facts, Index, Written, number_of};
 use crate::layers::error::Error;
 use crate::layers::place::LABEL;
 use crate::rows::{self, Similar, Sum, Table, add_rows};
-use crate::source::{Entries, Entry, ReadDocuments, ReadEntries, Request};
+use crate::source::{Entries, Entry, Request};
 use crate::storage::Place;
 use crate::storage::database::Value;
 use crate::tool::Call;
@@ -50,18 +48,6 @@ impl<T: Searched> LayerRows<'_, T> {
         add_rows(self, index, &Similar::default(), entries)
     }
 
-    /// Reads rows by their ids, in the order of the ids. `None` for a row that is not there.
-    pub fn read(&self, ids: &[i64]) -> Result<ReadDocuments, Error> {
-        let mut descending = ids.to_vec();
-        descending.sort_unstable_by(|a, b| b.cmp(a));
-        let mut read = BTreeMap::new();
-        self.each(&descending, &mut |id, row| {
-            read.insert(id, ReadEntries { version: row.version, entries: vec![row.entry] });
-            true
-        })?;
-        Ok(ids.iter().map(|id| read.remove(id)).collect())
-    }
-
     /// Whether the layer has more rows than are looked at one by one.
     fn has_many(&self) -> Result<bool, Error> {
         let table = T::LAYER.table;
@@ -78,17 +64,17 @@ impl<T: Searched> Table for LayerRows<'_, T> {
 
     const TELLS_ARCHIVED: bool = T::LAYER.is_archived;
 
-    fn sum(&self, last: i64) -> Result<Sum, Error> {
+    fn sum(&self, last: i64) -> Result<Option<Sum>, Error> {
         let table = T::LAYER.table;
         if !self.has_many()? {
             // Another program may have changed rows so that the sum stays: each stamp is compared.
-            return Ok(Sum { rows: u64::MAX, stamps: Some(0) });
+            return Ok(None);
         }
         let sql = format!("SELECT count(*) FROM {table} WHERE agent_id = ?1 AND id <= ?2");
         let parameters = [text(self.reader.agent), Value::Integer(last)];
         let rows = self.reader.rows(table, &sql, parameters, 1)?;
         let rows = rows.first().map_or(Ok(0), |row| integer(&row[0]))? as u64;
-        Ok(Sum { rows, stamps: None })
+        Ok(Some(Sum { rows, stamps: None }))
     }
 
     fn stamps(&self, mut after: i64) -> Result<Vec<(i64, i64)>, Error> {
@@ -112,7 +98,6 @@ impl<T: Searched> Table for LayerRows<'_, T> {
         }
     }
 
-    /// The ids have to descend.
     fn each(&self, ids: &[i64], read: &mut dyn FnMut(i64, rows::Row) -> bool) -> Result<(), Error> {
         let Layer { table, columns, stamp, .. } = T::LAYER;
         let sql = format!(

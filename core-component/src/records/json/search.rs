@@ -11,8 +11,8 @@ use crate::records::entries::{Search, facts};
 use crate::records::error::Error;
 use crate::records::memory::Memory;
 use crate::records::store::View;
-use crate::rows::{Row, Similar, Sum, Table, add_rows};
-use crate::source::{Entries, ReadDocuments, ReadEntries};
+use crate::rows::{Row, Similar, Sum, Table, add_rows, read_rows};
+use crate::source::{Entries, ReadDocuments};
 
 /// Members that an access changes. The index has nothing of them.
 const OF_ACCESS: [&str; 2] = ["accessed_at", "access_count"];
@@ -59,15 +59,6 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Reads records by their keys. `None` for one that is not there.
-    pub fn read(&self, keys: &[i64]) -> ReadDocuments {
-        let read = |key: &i64| {
-            let memory = self.memory(*key).ok()?;
-            Some(ReadEntries { version: VERSION, entries: vec![self.search.entry(memory)] })
-        };
-        keys.iter().map(read).collect()
-    }
-
     fn memory(&self, key: i64) -> Result<Memory, RecordError> {
         let no_record = || RecordError { at: 0, message: "no record".to_owned() };
         let (_, index) = self.places.get(&key).ok_or_else(no_record)?;
@@ -88,8 +79,8 @@ impl Table for Records<'_> {
     const NUMBER: u8 = 0;
 
     /// The keys alone tell what has changed.
-    fn sum(&self, _last: i64) -> Result<Sum, RecordError> {
-        Ok(Sum { rows: u64::MAX, stamps: None })
+    fn sum(&self, _last: i64) -> Result<Option<Sum>, RecordError> {
+        Ok(None)
     }
 
     fn stamps(&self, after: i64) -> Result<Vec<(i64, i64)>, RecordError> {
@@ -139,7 +130,9 @@ impl View for JsonFile {
     }
 
     fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error> {
-        Ok(Records::new(self, search).map_or_else(Vec::new, |records| records.read(keys)))
+        // Of a damaged record there is no hit that the index brought.
+        let records = Records::new(self, search);
+        Ok(records.and_then(|records| read_rows(&records, keys).ok()).unwrap_or_default())
     }
 }
 

@@ -16,6 +16,7 @@ use crate::records::memory::{Importance, Kind, Memory};
 use crate::records::query::{Page, Query, Sort};
 use crate::records::stats::{Stats, TOP_TAGS};
 use crate::records::store::{Newest, Reader, View, WithAnyTerm};
+use crate::rows::read_rows;
 use crate::source::{Entries, ReadDocuments};
 use crate::storage;
 use crate::storage::database::{self, Connection, Statement, Transaction, Value};
@@ -292,7 +293,8 @@ impl View for SqliteReader<'_> {
     fn read_rows(&self, search: &Search<'_>, keys: &[i64]) -> Result<ReadDocuments, Error> {
         match self.agent {
             Some(agent) => {
-                Rows { view: self.view, agent, search, unreadable: &self.unreadable }.read(keys)
+                let unreadable = &self.unreadable;
+                read_rows(&Rows { view: self.view, agent, search, unreadable }, keys)
             }
             None => Ok(Vec::new()),
         }

@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::records::entries::{Search, facts};
 use crate::records::error::Error;
 use crate::rows::{self, Sum, Table, add_rows};
-use crate::source::{Entries, ReadDocuments, ReadEntries};
+use crate::source::Entries;
 use crate::storage::database::{Transaction, Value};
 
 /// The most rows that are read at once, and their most bytes, unless one alone has more.
@@ -43,18 +43,6 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Reads rows by their keys, in the order of the keys. `None` for a row that is not there.
-    pub fn read(&self, keys: &[i64]) -> Result<ReadDocuments, Error> {
-        let mut descending = keys.to_vec();
-        descending.sort_unstable_by(|a, b| b.cmp(a));
-        let mut read = BTreeMap::new();
-        self.each(&descending, &mut |key, row| {
-            read.insert(key, ReadEntries { version: row.version, entries: vec![row.entry] });
-            true
-        })?;
-        Ok(keys.iter().map(|key| read.remove(key)).collect())
-    }
-
     /// Divides keys into pages that are read at once.
     fn pages<'k>(&self, mut keys: &'k [i64]) -> Result<Vec<&'k [i64]>, Error> {
         let sql = "SELECT key, bytes + coalesce(octet_length(original), 0) FROM memories \
@@ -82,13 +70,13 @@ impl Table for Rows<'_> {
 
     const NUMBER: u8 = 0;
 
-    fn sum(&self, last: i64) -> Result<Sum, Error> {
+    fn sum(&self, last: i64) -> Result<Option<Sum>, Error> {
         let sql = "SELECT count(*), coalesce(sum(stamp), 0) FROM memories \
                    WHERE agent = ?1 AND key <= ?2";
         let parameters = [self.agent, last].map(Value::Integer);
         let row = query_one(self.view, statement(sql, parameters))?;
         let row = row.unwrap_or_else(|| vec![Value::Integer(0), Value::Integer(0)]);
-        Ok(Sum { rows: integer(&row[0])? as u64, stamps: Some(integer(&row[1])?) })
+        Ok(Some(Sum { rows: integer(&row[0])? as u64, stamps: Some(integer(&row[1])?) }))
     }
 
     fn stamps(&self, mut after: i64) -> Result<Vec<(i64, i64)>, Error> {
@@ -108,7 +96,6 @@ impl Table for Rows<'_> {
         }
     }
 
-    /// The keys have to descend.
     fn each(
         &self,
         keys: &[i64],
@@ -123,7 +110,8 @@ impl Table for Rows<'_> {
                 for row in self.view.query(&statement(&sql, [json(&keys)]), PAGE as u32)?.rows {
                     let key = integer(&row[0])?;
                     let Some(memory) = self.unreadable.memory(row)? else { continue };
-                    let (facts, stamp) = (facts(&memory), memory.stamp());
+                    let facts = facts(&memory);
+                    let stamp = memory.stamp();
                     let entry = self.search.entry(memory);
                     if !read(key, rows::Row { entry, facts, stamp, version: stamp }) {
                         return Ok(());
