@@ -251,7 +251,7 @@ pub(super) fn list_memories(
     if let Some(after) = after {
         let is_there = check_cursor(&after, &contents, category, recursive)?;
         // The first page has the warnings.
-        contents.warnings.clear();
+        let warnings = std::mem::take(&mut contents.warnings);
         match after.slug {
             None => contents.subcategories.retain(|found| found.path > after.category),
             Some(slug) => {
@@ -262,7 +262,11 @@ pub(super) fn list_memories(
         }
         // The item of a cursor may be deleted before the next page is asked for.
         if !is_there && contents.memories.is_empty() && contents.subcategories.is_empty() {
-            return Err(Error::invalid_cursor(cursor.unwrap_or_default()));
+            if warnings.is_empty() {
+                return Err(Error::invalid_cursor(cursor.unwrap_or_default()));
+            }
+            // Something was not read: the item may be there.
+            contents.warnings = warnings;
         }
     }
     let mut list =
