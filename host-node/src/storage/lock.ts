@@ -66,7 +66,7 @@ export class Lock {
         if (monotonic() >= wait.deadline) throw busyError(since)
       }
     } catch (error) {
-      throw lockError(error)
+      throw obstacleError(root) ?? lockError(error)
     }
   }
 
@@ -191,19 +191,23 @@ export function makeLockDirectory(root: Root, durability: Durability): string {
   return directory
 }
 
-/** Makes the directory of a lock. An error names what is in the way by its path, as the native host does. */
 function makeUnobstructed(root: Root, durability: Durability): string {
   try {
     return makeDirectory(root, durability)
   } catch (error) {
-    const paths = root.segments.map((_, index) => join(root.anchor, ...root.segments.slice(0, index + 1)))
-    const obstacle = paths.find((path) => lstatIfExists(path)?.isDirectory() === false)
-    if (obstacle === undefined) throw error
-    throw new StorageError(
-      'invalid-path',
-      `\`${obstacle}\` is not a directory (a symbolic link is not followed), but a lock needs one there: move it away`,
-    )
+    throw obstacleError(root) ?? error
   }
+}
+
+/** The error for what is in the way of the directory of a lock, by its path, as the native host names it. */
+function obstacleError(root: Root): StorageError | undefined {
+  const paths = root.segments.map((_, index) => join(root.anchor, ...root.segments.slice(0, index + 1)))
+  const obstacle = paths.find((path) => lstatIfExists(path)?.isDirectory() === false)
+  if (obstacle === undefined) return undefined
+  return new StorageError(
+    'invalid-path',
+    `\`${obstacle}\` is not a directory (a symbolic link is not followed), but a lock needs one there: move it away`,
+  )
 }
 
 function ignoreInGit(directory: string, { isPrivate = false }: Root): void {
