@@ -186,14 +186,18 @@ impl Changes {
     }
 }
 
-/// Adds the matches and the rows around them. The others only count.
+/// Adds the matches and the rows around them. The others only count. If the newest are asked for, each
+/// row is a match.
 fn add<T: Table>(
     candidates: Vec<Candidate>,
     index: &Index<'_>,
     similar: &Similar,
     entries: &mut Entries<'_>,
 ) {
-    let near = near_matches(&candidates, similar);
+    let near = match entries.request.is_for_newest() {
+        true => vec![true; candidates.len()],
+        false => near_matches(&candidates, similar),
+    };
     let mut group = None;
     let mut is_beside = false;
     let mut others = 0;

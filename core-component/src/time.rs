@@ -28,6 +28,36 @@ impl Date {
         civil::Date::new(year, month as i8, day as i8).ok().map(Self)
     }
 
+    /// A day of the years 0 to 9999. None if it does not exist.
+    pub(crate) fn of(year: i64, month: i64, day: i64) -> Option<Self> {
+        let (year, month, day) =
+            (year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?);
+        civil::Date::new(year, month, day).ok().filter(|date| date.year() >= 0).map(Self)
+    }
+
+    pub(crate) fn year(self) -> i64 {
+        self.0.year().into()
+    }
+
+    pub(crate) fn month(self) -> i64 {
+        self.0.month().into()
+    }
+
+    pub(crate) fn last_of_month(self) -> Self {
+        Self(self.0.last_of_month())
+    }
+
+    pub(crate) fn days_since_monday(self) -> i64 {
+        self.0.weekday().to_monday_zero_offset().into()
+    }
+
+    /// The day so many days later. None outside the years 0 to 9999.
+    pub(crate) fn plus_days(self, days: i64) -> Option<Self> {
+        let duration = SignedDuration::try_from_hours(days.checked_mul(24)?)?;
+        let date = self.0.checked_add(duration).ok()?;
+        (date.year() >= 0).then_some(Self(date))
+    }
+
     /// The next day. None after the year 9999.
     pub(crate) fn tomorrow(self) -> Option<Self> {
         self.0.tomorrow().ok().map(Self)

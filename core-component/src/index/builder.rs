@@ -42,8 +42,9 @@ pub(crate) struct Entry<'t> {
 }
 
 /// A segment that is being made.
-#[derive(Default)]
 pub(super) struct Builder {
+    /// The language of a text that does not tell its own.
+    pub usual: Language,
     pub segment: Segment,
     pub work: u64,
     /// The stem of each word in its language and role, as an index of `postings`.
@@ -53,6 +54,17 @@ pub(super) struct Builder {
 }
 
 impl Builder {
+    pub fn new(usual: Language) -> Self {
+        Self {
+            usual,
+            segment: Segment::default(),
+            work: 0,
+            stems: BTreeMap::new(),
+            of_stems: BTreeMap::new(),
+            postings: Vec::new(),
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.segment.documents.is_empty()
     }
@@ -74,7 +86,7 @@ impl Builder {
     fn add_entry(&mut self, Entry { texts, begins_run }: &Entry<'_>) {
         let (mut parts, mut found) = (Parts::default(), Vec::new());
         for text in texts {
-            let language = Language::of(text);
+            let language = Language::of(text, self.usual);
             for line in text.split('\n') {
                 each_token(line, |word, role| {
                     found.push((self.stem(language, word, role), parts.add_stem()));

@@ -8,7 +8,7 @@ use super::builder::Builder;
 use super::codes::{Codes, put};
 use super::postings::Postings;
 use super::segment::Segment;
-use crate::ranking::Found;
+use crate::ranking::{Found, Language};
 use crate::sql::{statement, text};
 use crate::storage::database::{Connection, Kind, Mode, Statement, Transaction, Value};
 use crate::storage::{Error, ErrorCode, Place, Storage};
@@ -17,7 +17,14 @@ const DATABASE: &str = "search.db";
 
 /// The version of the tables, of the stems, and of the texts that an entry is found by. An index of
 /// another version is built anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+
+/// The version of an index whose short texts have the stems of a language.
+fn version_of(usual: Language) -> i64 {
+    VERSION + OF_LANGUAGE * usual as i64
+}
+
+const OF_LANGUAGE: i64 = 1_000;
 
 /// The most segments of one size. With more, they are merged. A size is `SIZE` times the one below.
 const MAX_OF_SIZE: usize = 8;
@@ -64,11 +71,12 @@ impl Snapshot {
         storage: &dyn Storage,
         place: &Place,
         collection: &str,
+        usual: Language,
         terms: &[Vec<i64>],
     ) -> Result<Self, Error> {
         let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
         let transaction = connection.begin(Mode::Read)?;
-        if !is_current(&*transaction)? {
+        if version(&*transaction)? != Some(version_of(usual)) {
             return Err(damaged());
         }
         let segments = segments(&*transaction, collection)?;
@@ -168,11 +176,12 @@ pub(super) fn update(
     creates: bool,
 ) -> Result<(), Error> {
     let connection = storage.open_database(place, DATABASE, Kind::Derived, creates)?;
-    if !is_current_in(&*connection) {
-        create(&*connection)?;
+    let wanted = version_of(builder.usual);
+    if !is_of(wanted, &*connection) {
+        create(wanted, &*connection)?;
     }
     let transaction = connection.begin(Mode::Write(None))?;
-    if !is_current(&*transaction)? {
+    if version(&*transaction)? != Some(wanted) {
         return Err(damaged());
     }
     let replaced = builder.segment.documents.iter().map(|row| row.key);
@@ -198,7 +207,7 @@ pub(super) fn purge(
 ) -> Result<(), Error> {
     let connection = storage.open_database(place, DATABASE, Kind::Derived, false)?;
     let transaction = connection.begin(Mode::Write(None))?;
-    if !is_current(&*transaction)? {
+    if version(&*transaction)?.is_none_or(|version| version % OF_LANGUAGE != VERSION) {
         return Err(damaged());
     }
     let mut segments = segments(&*transaction, collection)?;
@@ -419,24 +428,29 @@ pub(super) fn delete(storage: &dyn Storage, place: &Place, collection: &str) -> 
     transaction.commit()
 }
 
-/// Makes an empty index of this version.
-fn create(connection: &dyn Connection) -> Result<(), Error> {
+/// Makes an empty index of a version.
+fn create(version: i64, connection: &dyn Connection) -> Result<(), Error> {
     let transaction = connection.begin(Mode::Write(None))?;
     let statements: Vec<Statement> = CREATE.iter().map(|sql| statement(sql, [])).collect();
     transaction.execute(&statements)?;
-    let version = statement("INSERT INTO version VALUES (?1)", [Value::Integer(VERSION)]);
+    let version = statement("INSERT INTO version VALUES (?1)", [Value::Integer(version)]);
     transaction.execute(&[version])?;
     transaction.commit()
 }
 
-/// Whether the database is an index of this version. Another program may have written it.
-fn is_current_in(connection: &dyn Connection) -> bool {
+/// Whether the database is an index of a version. Another program may have written it.
+fn is_of(version: i64, connection: &dyn Connection) -> bool {
     let found = connection.query(&select_version(), 1);
-    found.is_ok_and(|found| found.rows == [[Value::Integer(VERSION)]])
+    found.is_ok_and(|found| found.rows == [[Value::Integer(version)]])
 }
 
-fn is_current(transaction: &dyn Transaction) -> Result<bool, Error> {
-    Ok(transaction.query(&select_version(), 1)?.rows == [[Value::Integer(VERSION)]])
+/// The version of an index, if the database is one.
+fn version(transaction: &dyn Transaction) -> Result<Option<i64>, Error> {
+    let rows = transaction.query(&select_version(), 1)?.rows;
+    Ok(match rows.first().map(Vec::as_slice) {
+        Some([Value::Integer(version)]) => Some(*version),
+        _ => None,
+    })
 }
 
 fn select_version() -> Statement {

@@ -9,6 +9,8 @@ const DAY: i64 = 86_400_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub written: Option<Written>,
+    /// When it was last changed, if that is later.
+    pub updated_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
     /// 1 for high, 0 for medium, -1 for low.
     pub importance: i8,
@@ -32,7 +34,7 @@ const ARCHIVED: u8 = 8;
 const HIGH: u8 = 16;
 const LOW: u8 = 32;
 const GROUPED: u8 = 64;
-const ALL: u8 = 127;
+const UPDATED: u8 = 128;
 
 impl Facts {
     /// Appends the facts. `last` is the moment of the document before, from which the next one is
@@ -50,7 +52,8 @@ impl Facts {
                 | flag(self.is_archived, ARCHIVED)
                 | flag(self.importance > 0, HIGH)
                 | flag(self.importance < 0, LOW)
-                | flag(self.group > 0, GROUPED),
+                | flag(self.group > 0, GROUPED)
+                | flag(self.updated_at.is_some(), UPDATED),
         );
         if self.group > 0 {
             bytes.push(self.group);
@@ -65,13 +68,16 @@ impl Facts {
             }
             None => {}
         }
+        if let Some(moment) = self.updated_at {
+            put_signed(bytes, moment.milliseconds().wrapping_sub(*last));
+        }
         if let Some(moment) = self.expires_at {
             put_signed(bytes, moment.milliseconds());
         }
     }
 
     pub(super) fn read(codes: &mut Codes<'_>, last: &mut i64) -> Option<Self> {
-        let flags = codes.byte().filter(|flags| flags & !ALL == 0)?;
+        let flags = codes.byte()?;
         let has = |flag: u8| flags & flag != 0;
         let group = if has(GROUPED) { codes.byte()? } else { 0 };
         let written = match (has(AT), has(ON)) {
@@ -86,12 +92,17 @@ impl Facts {
             (false, false) => None,
             (true, true) => return None,
         };
+        let updated_at = match has(UPDATED) {
+            true => Some(Timestamp::from_milliseconds(last.wrapping_add(codes.signed()?))?),
+            false => None,
+        };
         let expires_at = match has(EXPIRES) {
             true => Some(Timestamp::from_milliseconds(codes.signed()?)?),
             false => None,
         };
         let importance = i8::from(has(HIGH)) - i8::from(has(LOW));
-        Some(Self { written, expires_at, importance, is_archived: has(ARCHIVED), group })
+        let is_archived = has(ARCHIVED);
+        Some(Self { written, updated_at, expires_at, importance, is_archived, group })
     }
 }
 
@@ -105,7 +116,12 @@ mod tests {
         let at = |text: &str| Some(Written::At(moment(text)));
         let facts = [
             Facts::default(),
-            Facts { written: at("2026-11-26T10:00:00.123Z"), importance: 1, ..Facts::default() },
+            Facts {
+                written: at("2026-11-26T10:00:00.123Z"),
+                updated_at: Some(moment("2026-11-27T10:00:00.000Z")),
+                importance: 1,
+                ..Facts::default()
+            },
             Facts {
                 written: at("1950-01-01T00:00:00.000Z"),
                 is_archived: true,
@@ -113,6 +129,7 @@ mod tests {
             },
             Facts {
                 written: Date::parse("1969-12-31").map(Written::On),
+                updated_at: Some(moment("2026-11-26T10:00:00.000Z")),
                 expires_at: Some(moment("2999-12-31T23:59:59.999Z")),
                 importance: -1,
                 is_archived: false,

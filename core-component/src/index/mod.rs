@@ -81,6 +81,16 @@ pub(crate) fn keep(storage: &dyn Storage, place: &Place, collections: &BTreeSet<
     let _ = database::keep(storage, place, collections);
 }
 
+/// A search, as an index sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct Search<'a> {
+    pub query: &'a Query,
+    /// Whether it reads all documents itself, and only brings the index up to date.
+    pub reads_all: bool,
+    pub now: Timestamp,
+    pub work: &'a Work,
+}
+
 /// The index of one collection, for one search.
 pub(crate) struct Index<'a> {
     storage: &'a dyn Storage,
@@ -112,19 +122,23 @@ pub(crate) struct Known {
 }
 
 impl<'a> Index<'a> {
-    /// Reads the index of a collection. Without a query it knows no document, but is brought up to date.
+    /// Reads the index of a collection.
     pub fn open(
         storage: &'a dyn Storage,
         place: Place,
         collection: &str,
-        query: Option<&Query>,
-        now: Timestamp,
-        work: &'a Work,
+        search: Search<'a>,
     ) -> Self {
-        let numbers = |term: &Vec<String>| term.iter().map(|stem| number_of(stem)).collect();
-        let terms = |query: &Query| query.terms().iter().map(numbers).collect::<Vec<Vec<i64>>>();
-        let snapshot =
-            query.and_then(|query| Snapshot::read(storage, &place, collection, &terms(query)).ok());
+        let Search { query, reads_all, now, work } = search;
+        let snapshot = match reads_all {
+            true => None,
+            false => {
+                let numbers =
+                    |term: &Vec<String>| term.iter().map(|stem| number_of(stem)).collect();
+                let terms: Vec<Vec<i64>> = query.terms().iter().map(numbers).collect();
+                Snapshot::read(storage, &place, collection, query.usual(), &terms).ok()
+            }
+        };
         let snapshot = snapshot.unwrap_or(Snapshot { segments: Vec::new(), found: Vec::new() });
         let mut documents = Vec::new();
         for (segment, stored) in snapshot.segments.iter().enumerate() {
@@ -146,7 +160,7 @@ impl<'a> Index<'a> {
             seen: BTreeSet::new(),
             gone: BTreeSet::new(),
             bytes: 0,
-            builder: Builder::default(),
+            builder: Builder::new(query.usual()),
         }
     }
 

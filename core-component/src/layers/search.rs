@@ -113,7 +113,9 @@ impl Layers<'_> {
         if let Some(task) = self.reader.task()? {
             let read = Some(self.read("get_current_task", ReadArguments::default()));
             let about = "current task".to_owned();
-            let entry = Entry { about, read, ..entry("task", task.task, task.started_at) };
+            let updated_at = task.updated_at.filter(|_| task.updated_at > task.started_at);
+            let entry =
+                Entry { about, updated_at, read, ..entry("task", task.task, task.started_at) };
             entries.begin_run();
             entries.add_in_time(entry);
         }

@@ -38,6 +38,20 @@ pub(crate) enum Language {
     Swedish,
 }
 
+/// The names of the languages in their order, each with a line of help.
+pub(crate) const LANGUAGES: &[(&str, &str)] = &[
+    ("english", "English"),
+    ("danish", "Danish"),
+    ("dutch", "Dutch"),
+    ("french", "French"),
+    ("german", "German"),
+    ("italian", "Italian"),
+    ("norwegian", "Norwegian"),
+    ("portuguese", "Portuguese"),
+    ("spanish", "Spanish"),
+    ("swedish", "Swedish"),
+];
+
 impl Language {
     pub const ALL: [Self; 10] = [
         Self::English,
@@ -52,16 +66,22 @@ impl Language {
         Self::Swedish,
     ];
 
-    /// The language of a text: the one with the most stop words at its beginning. English, if there
-    /// are too few to tell.
-    pub fn of(text: &str) -> Self {
+    /// The language of a text: the one with the most stop words at its beginning. The usual one, if
+    /// there are too few to tell.
+    pub fn of(text: &str, usual: Self) -> Self {
         let counts = Counts::of(text);
-        let [english, ..] = counts.0;
         let most = counts.most();
-        match Self::ALL.into_iter().find(|language| counts.0[*language as usize] == most) {
-            Some(language) if most > english && most >= MIN_STOP_WORDS => language,
-            _ => Self::English,
+        if most < MIN_STOP_WORDS || counts.0[usual as usize] == most {
+            return usual;
         }
+        let with_most = |language: &Self| counts.0[*language as usize] == most;
+        Self::ALL.into_iter().find(with_most).unwrap_or(usual)
+    }
+
+    /// The language with this name in lower case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let at = LANGUAGES.iter().position(|(known, _)| *known == name)?;
+        Some(Self::ALL[at])
     }
 
     /// The languages that a question may be in: those with the most stop words. All, if it has none.
@@ -236,10 +256,14 @@ mod tests {
             ("", Language::English),
             ("猫 ไทย", Language::English),
         ] {
-            assert_eq!(Language::of(text), language, "{text}");
+            assert_eq!(Language::of(text, Language::English), language, "{text}");
         }
+        assert_eq!(Language::of("Schlüssel Büro", Language::German), Language::German);
+        assert_eq!(Language::of("It is in the office.", Language::German), Language::English);
+        let names = LANGUAGES.iter().map(|(name, _)| Language::from_name(name));
+        assert!(names.eq(Language::ALL.map(Some)));
         let long = "key ".repeat(TOLD_BY) + &"der die das ".repeat(50);
-        assert_eq!(Language::of(&long), Language::English);
+        assert_eq!(Language::of(&long, Language::English), Language::English);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) struct Passage {
 /// terms, cut between words.
 pub(crate) fn passage(text: &str, query: &Query, most: usize) -> Passage {
     let begin = text.len() - text.trim_start().len();
-    let (whole, language) = (text.trim(), Language::of(text));
+    let (whole, language) = (text.trim(), Language::of(text, query.usual()));
     let part = match whole.len() {
         ..=TWO_PARTS => 0..whole.len(),
         _ => telling_part(whole, language, query),

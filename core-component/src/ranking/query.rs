@@ -18,6 +18,8 @@ const MAX_TERMS: usize = 32;
 /// thesaurus that stand for them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
+    /// The language of a text or question that does not tell its own.
+    usual: Language,
     terms: Vec<Vec<String>>,
     /// The weight of each own term beside its rarity.
     weights: Vec<f64>,
@@ -38,25 +40,35 @@ struct Term {
 }
 
 impl Query {
-    /// The query for a question. Stop words are left out, unless there is nothing else.
+    /// The query for a question, where texts are usually in English.
+    #[cfg(test)]
     pub fn of(text: &str) -> Self {
+        Self::in_language(text, Language::English)
+    }
+
+    /// The query for a question. Stop words are left out, unless there is nothing else. A text that does
+    /// not tell its language is in the usual one.
+    pub fn in_language(text: &str, usual: Language) -> Self {
         let languages = Language::all_of(text);
-        let is_stop_word = |word: &str| {
-            let of_question = languages.len() < Language::ALL.len();
-            let languages = languages.iter().filter(|_| of_question).chain([&Language::English]);
-            languages.copied().any(|language| language.has_stop_word(word))
-                || is_russian_stop_word(word)
-        };
         let asked = asked_words(text);
-        let telling = asked.iter().filter(|asked| !is_stop_word(&asked.word));
-        let has_telling = telling.clone().next().is_some();
-        let chosen: Vec<&Asked> =
-            if has_telling { telling.collect() } else { asked.iter().collect() };
-        Self::new(&chosen, &stemming(&languages))
+        let telling = telling(&asked, &languages);
+        let has_telling = !telling.is_empty();
+        let chosen = if has_telling { telling } else { asked.iter().collect() };
+        Self::new(&chosen, &stemming(&languages, usual), usual)
+    }
+
+    /// The language of a text that does not tell its own.
+    pub fn usual(&self) -> Language {
+        self.usual
+    }
+
+    /// Whether a question has a word that is no stop word.
+    pub fn is_telling(text: &str) -> bool {
+        !telling(&asked_words(text), &Language::all_of(text)).is_empty()
     }
 
     /// Words with one stem in the first of the languages are one term. No stem is in two terms.
-    fn new(asked: &[&Asked], languages: &[Language]) -> Self {
+    fn new(asked: &[&Asked], languages: &[Language], usual: Language) -> Self {
         let mut terms: BTreeMap<String, Term> = BTreeMap::new();
         for asked in asked {
             let stems = asked.stems(languages);
@@ -76,10 +88,11 @@ impl Query {
             let others = term.stems.into_iter().filter(|stem| taken.insert(stem.clone()));
             [first].into_iter().chain(others).collect()
         });
-        Self::with_terms(terms.collect(), weights, common, Vec::new())
+        Self::with_terms(usual, terms.collect(), weights, common, Vec::new())
     }
 
     fn with_terms(
+        usual: Language,
         terms: Vec<Vec<String>>,
         weights: Vec<f64>,
         common: Vec<usize>,
@@ -91,7 +104,7 @@ impl Query {
         let mut by_stem: Vec<_> = terms.iter().enumerate().flat_map(stems).collect();
         by_stem.sort_unstable();
         let beginnings = Beginnings::new(by_stem.iter().map(|(stem, _)| stem.as_str()));
-        Self { terms, weights, common, neighbours, by_stem, beginnings }
+        Self { usual, terms, weights, common, neighbours, by_stem, beginnings }
     }
 
     /// The query with words of the thesaurus, if it is in English or too short to tell.
@@ -102,7 +115,7 @@ impl Query {
         let (stems, neighbours) = neighbours_of(&common, self.terms.len(), is_own);
         let mut terms = self.terms;
         terms.extend(stems.into_iter().map(|stem| vec![stem]));
-        Self::with_terms(terms, self.weights, self.common, neighbours)
+        Self::with_terms(self.usual, terms, self.weights, self.common, neighbours)
     }
 
     /// The terms: the query's own, and after them the stems of the thesaurus.
@@ -137,7 +150,7 @@ impl Query {
     pub fn count<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Counts {
         let (mut parts, mut found) = (Parts::default(), Vec::new());
         for text in texts {
-            let language = Language::of(text);
+            let language = Language::of(text, self.usual);
             for line in text.split('\n') {
                 self.each_term(language, line, |term| {
                     let part = parts.add_stem();
@@ -175,13 +188,34 @@ impl Query {
     }
 }
 
+/// The words of a question that are no stop words of the languages that it may be in.
+fn telling<'a>(asked: &'a [Asked], languages: &[Language]) -> Vec<&'a Asked> {
+    let is_stop_word = |word: &str| {
+        let of_question = languages.len() < Language::ALL.len();
+        let languages = languages.iter().filter(|_| of_question).chain([&Language::English]);
+        languages.copied().any(|language| language.has_stop_word(word))
+            || is_russian_stop_word(word)
+    };
+    asked.iter().filter(|asked| !is_stop_word(&asked.word)).collect()
+}
+
 /// The languages in which the words of a question are stemmed, the likeliest first. A text that is too
-/// short to tell its language has stems of English, so English is among them.
-fn stemming(of_question: &[Language]) -> Vec<Language> {
-    if of_question.contains(&Language::English) {
-        return Language::ALL.to_vec();
+/// short to tell its language has stems of the usual one, so that is among them.
+fn stemming(of_question: &[Language], usual: Language) -> Vec<Language> {
+    let languages = match of_question.contains(&usual) || of_question.contains(&Language::English) {
+        true => &Language::ALL[..],
+        false => of_question,
+    };
+    let is_told = !of_question.contains(&usual);
+    let first = if is_told { of_question[0] } else { usual };
+    let mut stemming = vec![first];
+    let others = languages.iter().copied().chain([usual, Language::English]);
+    for language in others {
+        if !stemming.contains(&language) {
+            stemming.push(language);
+        }
     }
-    of_question.iter().copied().chain([Language::English]).collect()
+    stemming
 }
 
 #[cfg(test)]
@@ -223,6 +257,17 @@ mod tests {
         };
         assert!(has("getUserName", "user") && has("python3", "python"));
         assert!(!has("JavaScript", "java") && !has("C#", "c"));
+    }
+
+    #[test]
+    fn texts_that_do_not_tell_their_language_are_in_the_usual_one() {
+        let query = Query::in_language("Haus", Language::German);
+        assert!(query.count(["alte Häuser streichen"]).any());
+        assert!(query.count(["the house, das Haus"]).any());
+        assert!(!Query::of("Haus").count(["alte Häuser streichen"]).any());
+        let query = Query::in_language("Which walls do we paint?", Language::German);
+        assert!(query.count(["paint the wall that is next to the house"]).any());
+        assert!(query.count(["paint wall"]).any(), "stems of German for an English word");
     }
 
     #[test]

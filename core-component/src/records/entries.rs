@@ -8,6 +8,7 @@ use crate::index::{self, Facts, Index, Written};
 use crate::ranking::cost;
 use crate::source::{Entries, Entry, EntryId, Owner, ReadArguments, ReadCall, Request};
 use crate::storage::Place;
+use crate::time::Timestamp;
 use crate::tool::Call;
 use crate::work::OF_ENTRY;
 
@@ -49,9 +50,7 @@ impl<'a> Search<'a> {
     where
         'a: 'r,
     {
-        let storage = self.call.storage;
-        let query = request.indexed_query();
-        Index::open(storage, place(), self.agent, query, request.now, &request.work)
+        Index::open(self.call.storage, place(), self.agent, request.for_index())
     }
 
     pub fn owner(&self) -> Owner {
@@ -98,6 +97,7 @@ impl<'a> Search<'a> {
         Entry {
             about: about.join("\n"),
             created_at: Some(memory.created_at),
+            updated_at: updated_at(&memory),
             importance: importance(&memory),
             is_archived: memory.archived,
             read: Some(ReadCall { tool: self.tool.clone(), arguments }),
@@ -112,11 +112,17 @@ impl<'a> Search<'a> {
 pub(super) fn facts(memory: &Memory) -> Facts {
     Facts {
         written: Some(Written::At(memory.created_at)),
+        updated_at: updated_at(memory),
         importance: importance(memory),
         is_archived: memory.archived,
         group: memory.kind as u8,
         ..Facts::default()
     }
+}
+
+/// When a memory was changed, if it was.
+fn updated_at(memory: &Memory) -> Option<Timestamp> {
+    Some(memory.updated_at).filter(|updated_at| *updated_at > memory.created_at)
 }
 
 fn importance(memory: &Memory) -> i8 {

@@ -4,6 +4,7 @@
 //! Each toolset brings its entries, see [`Entries`](crate::source::Entries). The ranking is in
 //! [`ranking`](crate::ranking).
 
+mod asked_days;
 mod search_memory;
 mod settings;
 mod skipped;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::context::Context;
+use crate::ranking::{LANGUAGES, Language};
 use crate::toolset::{Setting, Takes};
 
 /// The name of the setting that leaves the toolset out.
@@ -26,6 +27,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         flag: "no-thesaurus",
         environment: &[],
     },
+    Setting {
+        name: "language",
+        takes: Takes::OneOf(LANGUAGES),
+        default_text: "",
+        help: "The language of a text that is too short to tell its own",
+        flag: "language",
+        environment: &[],
+    },
 ];
 
 /// The settings of a call. The host alone leaves the toolset out.
@@ -35,11 +44,18 @@ pub(super) struct SearchSettings {
     #[allow(dead_code, reason = "a host that mounts the toolset sends it as it is")]
     leave_out: bool,
     pub no_thesaurus: bool,
+    language: Option<String>,
 }
 
 impl SearchSettings {
     /// The settings of a call.
     pub fn new(context: &Context) -> Self {
         context.settings.of("search").expect("checked before the call")
+    }
+
+    /// The language of a text that does not tell its own.
+    pub fn usual_language(&self) -> Language {
+        let named = self.language.as_deref().and_then(Language::from_name);
+        named.unwrap_or(Language::English)
     }
 }

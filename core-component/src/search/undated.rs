@@ -1,13 +1,17 @@
 //! The documents without a date that a search between dates leaves out, in words.
 
 use super::skipped::name;
-use crate::source::{Owner, Undated};
+use crate::source::{Owner, Request, Undated};
 
 /// The most documents that are named.
 const MAX_NAMED: usize = 10;
 
 /// Says which documents were left out, and how to find them.
-pub(super) fn without_date(owners: &[(Owner, u64)], undated: &[Undated]) -> Option<String> {
+pub(super) fn without_date(
+    request: &Request,
+    owners: &[(Owner, u64)],
+    undated: &[Undated],
+) -> Option<String> {
     if undated.is_empty() {
         return None;
     }
@@ -25,8 +29,9 @@ pub(super) fn without_date(owners: &[(Owner, u64)], undated: &[Undated]) -> Opti
         1 => ("1 document".to_owned(), "has", "it"),
         many => (format!("{many} documents"), "have", "them"),
     };
+    let with_words = if request.is_for_newest() { "" } else { " with words of the query" };
     Some(format!(
-        "{count} with words of the query {have} no date, so `from_date` and `to_date` leave {them} \
+        "{count}{with_words} {have} no date, so `from_date` and `to_date` leave {them} \
          out: {names}; search without dates to find {them}"
     ))
 }

@@ -149,9 +149,8 @@ impl Agent<'_> {
     /// Adds the summary and the logs, the newest first. Returns how many were skipped.
     fn add_documents(&self, entries: &mut Entries<'_>) -> Result<u64, Error> {
         let request = entries.request;
-        let (place, query) = (Place::repository(self.root), request.indexed_query());
-        let mut index =
-            Index::open(self.call.storage, place, self.name, query, request.now, &request.work);
+        let place = Place::repository(self.root);
+        let mut index = Index::open(self.call.storage, place, self.name, request.for_index());
         let mut skipped = u64::from(self.add_summary(entries)? == Added::Skipped);
         for (log, status) in self.logs(entries)?.iter().rev() {
             let added = self.add_log(log, status, entries, &mut index)?;

@@ -73,8 +73,7 @@ fn add(
     let request = entries.request;
     let work = &request.work;
     let place = Place::of_family(LABEL, store.name);
-    let mut index =
-        Index::open(call.storage, place, COLLECTION, request.indexed_query(), request.now, work);
+    let mut index = Index::open(call.storage, place, COLLECTION, request.for_index());
     let (mut to_read, mut skipped) = (Vec::new(), 0);
     let Files { files, warnings } = files(store)?;
     for warning in warnings {
@@ -150,8 +149,9 @@ fn read(call: &Call<'_>, owner: &Owner, path: &str) -> Result<Option<ReadEntries
 }
 
 fn facts(metadata: &Metadata) -> Facts {
-    let Metadata { written, expires_at, .. } = metadata;
-    Facts { written: *written, expires_at: *expires_at, ..Facts::default() }
+    let Metadata { written, created_at, updated_at, expires_at, .. } = metadata;
+    let updated_at = updated_at.filter(|updated_at| created_at.is_some_and(|at| at < *updated_at));
+    Facts { written: *written, updated_at, expires_at: *expires_at, ..Facts::default() }
 }
 
 /// The order in which files are read. If there may be too little work left for all of them, those

@@ -334,7 +334,7 @@ class Calls:
     def call(
         self,
         name: Literal["search_memory"],
-        arguments: toolsets.SearchMemoryInput,
+        arguments: toolsets.SearchMemoryInput = ...,
     ) -> Outcome[toolsets.SearchMemoryOutput]: ...
     def call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...
 
@@ -666,6 +666,6 @@ class AsyncCalls:
     async def call(
         self,
         name: Literal["search_memory"],
-        arguments: toolsets.SearchMemoryInput,
+        arguments: toolsets.SearchMemoryInput = ...,
     ) -> Outcome[toolsets.SearchMemoryOutput]: ...
     async def call_by_name(self, name: str, arguments: Mapping[str, Any] | None = ...) -> Outcome[Any]: ...

@@ -2253,15 +2253,11 @@ class ImportMemoriesOutput(TypedDict):
     warnings: list[str]
 
 
-class _SearchMemoryInput(TypedDict):
+class SearchMemoryInput(TypedDict, total=False):
     """The input of `search_memory`."""
 
     #: A question or some words.
     query: str
-
-
-class SearchMemoryInput(_SearchMemoryInput, total=False):
-    """The input of `search_memory`."""
 
     #: Only what this agent kept, and all stores. Layers are searched only with it.
     agent: str
@@ -2272,10 +2268,10 @@ class SearchMemoryInput(_SearchMemoryInput, total=False):
     #: Only these toolsets.
     toolsets: list[str]
 
-    #: Created on this day or later: a date or a timestamp.
+    #: Created or changed on this day or later: a date or a timestamp.
     from_date: str
 
-    #: Created on this day or earlier.
+    #: Created or changed on this day or earlier.
     to_date: str
 
     #: Also archived and expired entries, and summaries of recent ones.
@@ -2349,6 +2345,8 @@ class SearchMemoryOutputHits(_SearchMemoryOutputHits, total=False):
     section: str
 
     date: str
+
+    updated_at: str
 
     #: Only without a word of the query: it means nearly the same, or is beside an entry with a word.
     found_by: Literal["meaning", "context"]
@@ -2435,6 +2433,9 @@ class SearchSettings(TypedDict, total=False):
 
     #: Find words of a question only, and no words that mean nearly the same.
     no_thesaurus: bool
+
+    #: The language of a text that is too short to tell its own.
+    language: Literal["english", "danish", "dutch", "french", "german", "italian", "norwegian", "portuguese", "spanish", "swedish"]
 
 
 class ToolsetSettings(TypedDict, total=False):

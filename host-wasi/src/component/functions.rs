@@ -32,6 +32,6 @@ export_tools! {
         reindex_store = "stores_reindex_store" (store: String, cursor: Option<String>);
     }
     search {
-        search_memory = "search_search_memory" (query: String, agent: Option<String>, repo_root: Option<String>, toolsets: Option<Vec<String>>, from_date: Option<String>, to_date: Option<String>, include_archived: Option<bool>, limit: Option<i64>);
+        search_memory = "search_search_memory" (query: Option<String>, agent: Option<String>, repo_root: Option<String>, toolsets: Option<Vec<String>>, from_date: Option<String>, to_date: Option<String>, include_archived: Option<bool>, limit: Option<i64>);
     }
 }

@@ -39,8 +39,7 @@ impl<T: Searched> LayerRows<'_, T> {
     pub fn index<'r>(call: &Call<'r>, agent: &str, request: &'r Request) -> Index<'r> {
         let collection = collection_of(agent, T::LAYER.table);
         let place = Place::named(LABEL);
-        let query = request.indexed_query();
-        Index::open(call.storage, place, &collection, query, request.now, &request.work)
+        Index::open(call.storage, place, &collection, request.for_index())
     }
 
     /// Adds the rows to those of the last owner. Returns how many were not looked at.

@@ -1,0 +1,269 @@
+//! Collecting the entries of all sources.
+
+use super::entry::{DocumentKey, Entry, Owner, Unread, UnreadDocument};
+use super::newest::Newest;
+use super::request::Request;
+use crate::index::{Index, Known};
+use crate::ranking::{Corpus, Counts, Match, Ranked};
+use crate::time::Timestamp;
+
+/// Entries that were kept within this time of each other belong together, in milliseconds.
+const MAX_GAP: i64 = 30 * 60 * 1_000;
+
+/// Collects the entries of all sources.
+pub(crate) struct Entries<'a> {
+    pub request: &'a Request,
+    corpus: Corpus<(usize, Entry)>,
+    owners: Vec<(Owner, u64)>,
+    documents: Vec<UnreadDocument>,
+    /// The moment of the last entry of the run.
+    last: Option<Timestamp>,
+    /// The owners that a search for one agent leaves out.
+    others: Vec<Owner>,
+    hidden: Vec<f64>,
+    skipped: Vec<Skipped>,
+    undated: Vec<Undated>,
+    warnings: Vec<String>,
+    wants_vector: bool,
+    newest: Newest,
+}
+
+/// A document with words of the query that a range of time leaves out, because it has no date.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Undated {
+    /// The index of its owner.
+    pub owner: usize,
+    pub path: String,
+}
+
+/// What a search did not read, because its work was used up.
+pub(crate) struct Skipped {
+    pub owner: Owner,
+    /// Such as `12 logs`.
+    pub what: String,
+}
+
+/// The entries of a search, with the score of each candidate.
+pub(crate) struct Found {
+    pub candidates: Vec<Ranked<(usize, Entry)>>,
+    /// The owners with the numbers of their entries.
+    pub owners: Vec<(Owner, u64)>,
+    pub documents: Vec<UnreadDocument>,
+    /// Whether any entry has a word of the query, also one that the request does not admit. True if the
+    /// request is for the newest entries.
+    pub has_word: bool,
+    /// The days of the hits that the search would have without its dates, in words, if it has none.
+    pub other_days: Option<String>,
+    pub others: Vec<Owner>,
+    /// Of each summary that is shown only if it is asked for, the share of the query's own terms
+    /// that it has.
+    pub hidden: Vec<f64>,
+    pub skipped: Vec<Skipped>,
+    pub undated: Vec<Undated>,
+    pub warnings: Vec<String>,
+    /// Whether entries have vectors and the request has none.
+    pub wants_vector: bool,
+    /// Whether no source could be searched.
+    pub is_unsearched: bool,
+}
+
+impl<'a> Entries<'a> {
+    pub fn of(request: &'a Request) -> Self {
+        let corpus = Corpus::of(&request.query);
+        let (owners, documents, others) = (Vec::new(), Vec::new(), Vec::new());
+        let (hidden, skipped, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            request,
+            corpus,
+            owners,
+            documents,
+            last: None,
+            others,
+            hidden,
+            skipped,
+            undated: Vec::new(),
+            warnings,
+            wants_vector: false,
+            newest: Newest::default(),
+        }
+    }
+
+    /// Begins the entries of an owner.
+    pub fn begin(&mut self, owner: Owner) {
+        self.begin_run();
+        self.owners.push((owner, 0));
+    }
+
+    /// Begins a run of entries that belong together: those around an entry count for its rank.
+    pub fn begin_run(&mut self) {
+        self.corpus.begin_run();
+        self.last = None;
+    }
+
+    /// Adds an entry of the last owner. If it was kept long after the entry before, or before it, it
+    /// begins a run.
+    pub fn add_in_time(&mut self, entry: Entry) {
+        self.go_on_to(entry.created_at);
+        self.add(entry);
+    }
+
+    /// Counts entries of the last owner without a term of the query.
+    pub fn count(&mut self, entries: u64) {
+        let owner = self.owners.len() - 1;
+        self.owners[owner].1 += entries;
+        self.corpus.count(entries, &[]);
+    }
+
+    /// Adds a row of the last owner, as [`add_in_time`](Self::add_in_time) adds an entry. A row that
+    /// `is_similar` is a match even if it has no term of the query.
+    pub fn add_row(&mut self, entry: Entry, counts: &Counts, is_similar: bool) {
+        self.go_on_to(entry.created_at);
+        if counts.any() || !is_similar {
+            return self.add_with(entry, counts);
+        }
+        self.count(1);
+        let owner = self.owners.len() - 1;
+        let can_be_hit = self.request.admits_entry(&entry);
+        self.corpus.add_counted(counts, Match::Vector, can_be_hit.then_some((owner, entry)));
+    }
+
+    /// Notes a row of the last owner that is to be read if it is a hit.
+    pub fn unread_row(&mut self, table: u8, key: i64, version: i64) -> Unread {
+        let owner = self.owners.len() - 1;
+        let key = DocumentKey::Row { table, key };
+        self.documents.push(UnreadDocument { owner, key, version });
+        Unread { document: self.documents.len() - 1, at: 0 }
+    }
+
+    /// Begins a run if the next entry was kept long after the last one, or before it.
+    fn go_on_to(&mut self, created_at: Option<Timestamp>) {
+        let moments = self.last.zip(created_at);
+        let gap = moments.map(|(last, moment)| moment.milliseconds() - last.milliseconds());
+        if gap.is_some_and(|gap| !(0..=MAX_GAP).contains(&gap)) {
+            self.begin_run();
+        }
+        self.last = created_at;
+    }
+
+    /// Adds an entry of the last owner.
+    pub fn add(&mut self, entry: Entry) {
+        let counts = self.request.query.count(entry.texts());
+        self.note_undated(&entry, &counts);
+        self.add_with(entry, &counts);
+    }
+
+    fn add_with(&mut self, entry: Entry, counts: &Counts) {
+        let owner = self.owners.len() - 1;
+        self.owners[owner].1 += 1;
+        let can_be_hit = self.request.admits_entry(&entry);
+        if self.request.is_for_newest() {
+            if can_be_hit {
+                let moment = self.request.moment_of(&entry);
+                self.newest.add(moment, owner, entry, &self.documents);
+            }
+            return;
+        }
+        self.corpus.add(counts, can_be_hit.then_some((owner, entry)));
+    }
+
+    /// Adds the entries of a document of the last owner as an index has them.
+    pub fn add_known(&mut self, path: String, index: &Index<'_>, known: Known) {
+        if !index.has_match(known) && !self.request.is_for_newest() {
+            return self.count(index.number_of_entries(known) as u64);
+        }
+        let (document, owner) = (self.documents.len(), self.owners.len() - 1);
+        let key = DocumentKey::Path(path);
+        self.documents.push(UnreadDocument { owner, key, version: known.version });
+        let facts = Entry::of(known.facts, &self.request.zone, self.request.now);
+        for (at, (counts, begins_run)) in index.entries(known).enumerate() {
+            if begins_run {
+                self.begin_run();
+            }
+            let entry = Entry { unread: Some(Unread { document, at }), ..facts.clone() };
+            self.note_undated(&entry, &counts);
+            self.add_with(entry, &counts);
+        }
+    }
+
+    /// Notes the document of an entry of the last owner, if it is left out because it has no date.
+    fn note_undated(&mut self, entry: &Entry, counts: &Counts) {
+        let has_word = counts.has_any(self.request.query.own_terms());
+        if !(has_word || self.request.is_for_newest()) || !self.request.misses_date_of(entry) {
+            return;
+        }
+        let path = entry.path_among(&self.documents).map(str::to_owned);
+        let name = || entry.unread.is_none().then(|| entry.name()).flatten();
+        let Some(path) = path.or_else(name) else { return };
+        let undated = Undated { owner: self.owners.len() - 1, path };
+        if self.undated.last() != Some(&undated) {
+            self.undated.push(undated);
+        }
+    }
+
+    /// Notes an owner that the search leaves out because of its `agent`.
+    pub fn leave_out(&mut self, owner: Owner) {
+        self.others.push(owner);
+    }
+
+    /// Notes a summary that matches and is shown only if it is asked for.
+    pub fn hide(&mut self, counts: &Counts) {
+        self.hidden.push(counts.coverage(self.request.query.own_terms()));
+    }
+
+    /// Notes what was not read of an owner, because the work was used up.
+    pub fn skip(&mut self, owner: Owner, what: &str) {
+        self.skipped.push(Skipped { owner, what: what.to_owned() });
+    }
+
+    /// Notes how many documents or memories of an owner were not read, if there are any.
+    pub fn skip_some(&mut self, owner: Owner, count: u64, one: &str, many: &str) {
+        match count {
+            0 => {}
+            1 => self.skip(owner, &format!("1 {one}")),
+            _ => self.skip(owner, &format!("{count} {many}")),
+        }
+    }
+
+    /// Notes that a vector of the query could be compared, which the request does not have.
+    pub fn want_vector(&mut self) {
+        self.wants_vector = true;
+    }
+
+    /// Notes what could not be searched.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    pub fn found(self) -> Found {
+        let Self {
+            corpus,
+            owners,
+            documents,
+            others,
+            hidden,
+            skipped,
+            undated,
+            warnings,
+            wants_vector,
+            request,
+            newest,
+            ..
+        } = self;
+        let is_for_newest = request.is_for_newest();
+        let has_word = is_for_newest || corpus.has_any_term();
+        Found {
+            candidates: if is_for_newest { newest.ranked() } else { corpus.ranked() },
+            owners,
+            documents,
+            has_word,
+            other_days: None,
+            others,
+            hidden,
+            skipped,
+            undated,
+            warnings,
+            wants_vector,
+            is_unsearched: false,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What is searched, and what may be a hit.
+
+use serde::Serialize;
+
+use crate::index::{Facts, Written};
+use crate::time::{Date, Timestamp};
+use crate::zone::Zone;
+
+/// A group of entries with one owner.
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Owner {
+    pub toolset: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo_root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// The id of an entry, in the form that the tools of its toolset take.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(untagged)]
+pub(crate) enum EntryId {
+    Number(i64),
+    Text(String),
+}
+
+/// An entry of a source.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entry {
+    /// Its id or its path, unless other fields say where it is.
+    pub id: Option<EntryId>,
+    pub path: Option<String>,
+    pub section: Option<String>,
+    pub created_at: Option<Timestamp>,
+    /// When it was last changed, if that is later.
+    pub updated_at: Option<Timestamp>,
+    /// The day, if nothing more is known of the moment.
+    pub day: Option<Date>,
+    pub text: String,
+    /// Words that an entry is found by, too, such as its tags or the heading above it.
+    pub about: String,
+    /// 1 for high, 0 for medium, -1 for low.
+    pub importance: i8,
+    /// Whether it is shown only if archived entries are asked for.
+    pub is_archived: bool,
+    /// How similar its vector is to that of the query, if both have one.
+    pub similarity: Option<f64>,
+    /// The call that reads the rest, or what stands around it.
+    pub read: Option<ReadCall>,
+    /// Whether that call begins at the passage that a hit shows.
+    pub is_read_from_passage: bool,
+    /// Where the entry is, if it comes from an index. Then only the moments and the day, the
+    /// importance and whether it is archived are set here.
+    pub unread: Option<Unread>,
+}
+
+impl Entry {
+    /// The name of an entry that has no path, in a message: its section and its id.
+    pub(super) fn name(&self) -> Option<String> {
+        let section = self.section.as_ref()?;
+        Some(match &self.id {
+            Some(EntryId::Number(id)) => format!("{section} {id}"),
+            Some(EntryId::Text(id)) => format!("{section} {id}"),
+            None => section.clone(),
+        })
+    }
+
+    /// What the facts of its document say of an entry.
+    pub fn of(facts: Facts, zone: &Zone, now: Timestamp) -> Self {
+        let Facts { written, updated_at, expires_at, importance, is_archived, .. } = facts;
+        let (created_at, day) = match written {
+            Some(Written::At(moment)) => (Some(moment), None),
+            Some(Written::On(day)) => (Some(zone.start_of(day)), Some(day)),
+            None => (None, None),
+        };
+        let is_expired = expires_at.is_some_and(|expires_at| expires_at <= now);
+        let is_archived = is_archived || is_expired;
+        Self { created_at, updated_at, day, importance, is_archived, ..Self::default() }
+    }
+
+    /// Its path, where it may still be unread.
+    pub fn path_among<'a>(&'a self, documents: &'a [UnreadDocument]) -> Option<&'a str> {
+        match self.unread.map(|unread| &documents[unread.document].key) {
+            Some(DocumentKey::Path(path)) => Some(path),
+            Some(DocumentKey::Row { .. }) => None,
+            None => self.path.as_deref(),
+        }
+    }
+
+    /// When it was kept or last changed.
+    pub fn moment(&self) -> Option<Timestamp> {
+        self.updated_at.or(self.created_at)
+    }
+
+    /// The texts that it is found by.
+    pub fn texts(&self) -> [&str; 2] {
+        [&self.about, &self.text]
+    }
+}
+
+/// An entry that is still to be read: its document, and its index among the document's entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unread {
+    pub document: usize,
+    pub at: usize,
+}
+
+/// A document of entries that are still to be read.
+pub(crate) struct UnreadDocument {
+    /// The index of its owner.
+    pub owner: usize,
+    pub key: DocumentKey,
+    /// The number of the version that the index has.
+    pub version: i64,
+}
+
+/// What a document is read by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum DocumentKey {
+    /// The path as a hit shows it.
+    Path(String),
+    /// The key of a row, and the number of its table among those of its toolset.
+    Row { table: u8, key: i64 },
+}
+
+/// The entries of a document in order, with the number of its version.
+pub(crate) struct ReadEntries {
+    pub version: i64,
+    pub entries: Vec<Entry>,
+}
+
+/// Of each document that was asked for; `None` if it is not there.
+pub(crate) type ReadDocuments = Vec<Option<ReadEntries>>;
+
+/// Reads documents by their paths, one after the other.
+pub(crate) fn read_paths<E>(
+    keys: &[&DocumentKey],
+    read: impl Fn(&str) -> Result<Option<ReadEntries>, E>,
+) -> Result<ReadDocuments, E> {
+    let read = |key: &&DocumentKey| match key {
+        DocumentKey::Path(path) => read(path),
+        DocumentKey::Row { .. } => Ok(None),
+    };
+    keys.iter().map(read).collect()
+}
+
+/// A call of a tool that reads what the toolset keeps.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadCall {
+    pub tool: String,
+    pub arguments: ReadArguments,
+}
+
+/// Arguments of such a call. Each toolset gives those of its own tool.
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadArguments {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo_root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_expired: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_compost: Option<bool>,
+}

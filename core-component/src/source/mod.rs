@@ -1,0 +1,14 @@
+//! The entries that a search looks through. Each toolset brings its own, see
+//! [`Source`](crate::tool::Source).
+
+mod entries;
+mod entry;
+mod newest;
+mod request;
+
+pub(crate) use self::entries::{Entries, Found, Skipped, Undated};
+pub(crate) use self::entry::{
+    DocumentKey, Entry, EntryId, Owner, ReadArguments, ReadCall, ReadDocuments, ReadEntries,
+    UnreadDocument, read_paths,
+};
+pub(crate) use self::request::Request;

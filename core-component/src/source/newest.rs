@@ -1,0 +1,57 @@
+//! The newest entries, for a search that asks for no word.
+
+use std::cmp::Reverse;
+
+use super::entry::{Entry, UnreadDocument};
+use crate::ranking::{FoundBy, Ranked};
+use crate::time::Timestamp;
+
+/// The most entries that are kept: an answer has no more hits.
+const MOST: usize = 50;
+
+/// Keeps the newest of the entries that it is given. Which ones these are does not depend on the order
+/// of the documents, since some are read and others come from an index.
+#[derive(Default)]
+pub(super) struct Newest {
+    entries: Vec<(Key, Entry)>,
+    added: usize,
+}
+
+/// The newest first, then by owner and path. In a document, what stands later is newer.
+type Key = (Reverse<Option<Timestamp>>, usize, Option<String>, Reverse<usize>);
+
+impl Newest {
+    /// Adds an entry of an owner with its moment.
+    pub fn add(
+        &mut self,
+        moment: Option<Timestamp>,
+        owner: usize,
+        entry: Entry,
+        documents: &[UnreadDocument],
+    ) {
+        let path = entry.path_among(documents).map(str::to_owned);
+        self.added += 1;
+        let key = (Reverse(moment), owner, path, Reverse(self.added));
+        self.entries.push((key, entry));
+        if self.entries.len() >= 2 * MOST {
+            self.keep_newest();
+        }
+    }
+
+    fn keep_newest(&mut self) {
+        self.entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        self.entries.truncate(MOST);
+    }
+
+    /// The newest entries with their owners, as candidates that are all alike, the newest first.
+    pub fn ranked(mut self) -> Vec<Ranked<(usize, Entry)>> {
+        self.keep_newest();
+        let ranked = self.entries.into_iter().map(|((_, owner, ..), entry)| Ranked {
+            score: 0.0,
+            coverage: 1.0,
+            found_by: FoundBy::Words,
+            entry: (owner, entry),
+        });
+        ranked.collect()
+    }
+}
