@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -101,6 +102,8 @@ pub struct Client {
     lines: BufReader<ChildStdout>,
     version: ProtocolVersion,
     last: u64,
+    /// Requests of the server that came before the answer to one of the client.
+    early: VecDeque<Value>,
 }
 
 impl Client {
@@ -132,6 +135,7 @@ impl Client {
             server,
             version,
             last: 0,
+            early: VecDeque::new(),
         }
     }
 
@@ -174,6 +178,10 @@ impl Client {
 
     /// The next message. Every line that the server prints has to be one.
     pub fn receive(&mut self) -> Value {
+        self.early.pop_front().unwrap_or_else(|| self.read())
+    }
+
+    fn read(&mut self) -> Value {
         let mut line = String::new();
         self.lines.read_line(&mut line).expect("its output");
         read_message(&line)
@@ -188,7 +196,11 @@ impl Client {
 
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params);
-        let answer = self.receive();
+        let mut answer = self.read();
+        while answer["method"].is_string() && !answer["id"].is_null() {
+            self.early.push_back(answer);
+            answer = self.read();
+        }
         assert_eq!(answer["id"], id, "the answer to `{method}`: {answer}");
         answer
     }
