@@ -1,8 +1,9 @@
-import { Client as ClientV2 } from "@modelcontextprotocol/client";
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as TransportV2 } from "@modelcontextprotocol/client/stdio";
 import { AjvJsonSchemaValidator as ValidatorV2 } from "@modelcontextprotocol/client/validators/ajv";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator as ValidatorV1 } from "@modelcontextprotocol/sdk/validation/ajv";
 import assert from "node:assert/strict";
@@ -12,6 +13,7 @@ import { workplace } from "./server.mjs";
 const v1 = {
   Client: ClientV1,
   Transport: TransportV1,
+  HttpTransport: HttpV1,
   Validator: ValidatorV1,
   rootsRequest: ListRootsRequestSchema,
   options: {},
@@ -20,21 +22,27 @@ const v1 = {
 const v2 = (mode) => ({
   Client: ClientV2,
   Transport: TransportV2,
+  HttpTransport: HttpV2,
   Validator: ValidatorV2,
   rootsRequest: "roots/list",
   options: { versionNegotiation: { mode } },
 });
 
-/**
- * The clients of the TypeScript SDKs. `protocolEra` is the SDKs' name for the protocol versions that they negotiate:
- * `legacy` up to 2025-11-25, `modern` from 2026-07-28 on.
- */
-export const clients = [
+const sdks = [
   { name: "SDK v1", protocolEra: "legacy", ...v1 },
   { name: "SDK v2 as `legacy`", protocolEra: "legacy", ...v2("legacy") },
   { name: "SDK v2 as `auto`", protocolEra: "modern", ...v2("auto") },
   { name: "SDK v2 pinned to 2026-07-28", protocolEra: "modern", ...v2({ pin: "2026-07-28" }) },
 ];
+
+/**
+ * The clients of the TypeScript SDKs, each over standard input and output and over HTTP. `protocolEra` is the SDKs' name
+ * for the protocol versions that they negotiate: `legacy` up to 2025-11-25, `modern` from 2026-07-28 on.
+ */
+export const clients = sdks.flatMap((sdk) => [
+  { ...sdk, overHttp: false },
+  { ...sdk, name: `${sdk.name} over HTTP`, overHttp: true },
+]);
 
 /**
  * Connects to a new server, runs `use` and disconnects. Checks that the server has then ended with status 0.
@@ -59,7 +67,8 @@ export async function withClient(kind, use, { throughRoots = false } = {}) {
       return { roots: [{ uri: pathToFileURL(place.repository).href }] };
     });
   }
-  await client.connect(new kind.Transport(place.server));
+  const http = kind.overHttp ? await place.serveHttp() : undefined;
+  await client.connect(http ? new kind.HttpTransport(http.url) : new kind.Transport(place.server));
   try {
     // SDK v1 has no such function, because it supports only older protocol versions.
     assert.equal(client.getProtocolEra?.() ?? "legacy", kind.protocolEra);
@@ -67,7 +76,8 @@ export async function withClient(kind, use, { throughRoots = false } = {}) {
   } finally {
     await client.close();
   }
-  assert.equal(await place.exitStatus(), "0", "the server's exit status");
+  const status = http ? await http.stop() : await place.exitStatus();
+  assert.equal(status, "0", "the server's exit status");
 }
 
 /** A validator of output that counts its checks: a client may decide not to validate. */

@@ -63,7 +63,7 @@ for (const kind of clients) {
         await assert.rejects(call, { code: -32602, message: /forget_everything/ });
       }));
 
-    if (kind.protocolEra === "legacy") {
+    if (kind.protocolEra === "legacy" && !kind.overHttp) {
       it("is asked for its roots once, and they are granted", () =>
         withClient(
           kind,
@@ -91,6 +91,9 @@ for (const kind of clients) {
           { throughRoots: true },
         ));
 
+    }
+
+    if (kind.protocolEra === "modern") {
       it("disconnects while a subscription is open", () =>
         withClient(kind, async ({ client }) => {
           await client.listen({ toolsListChanged: true });

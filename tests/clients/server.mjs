@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -20,7 +21,7 @@ export async function componentTools() {
 
 /**
  * A new directory with an empty repository, and the command that starts a server there. With `granted: false`, the
- * command line does not grant the repository.
+ * command line does not grant the repository. `serveHttp` starts a server over HTTP.
  *
  * Clients do not give the exit status of a server. So a shell runs the server and writes the status to a file. A client
  * kills the shell 2 s after it has closed the input, and then there is no file.
@@ -42,10 +43,26 @@ export async function workplace({ granted = true } = {}) {
       args: ["-c", '"$@"; echo $? >"$0"', exitStatus, ...serve, ...grant],
       cwd: directory,
     },
+    serveHttp: () => serveHttp(["serve", "--http", "127.0.0.1:0", ...serve.slice(2), ...grant], directory),
     exitStatus: async () => {
       const status = await readFile(exitStatus, "utf8").catch(() => "none: the client killed the server");
       return status.trim();
     },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
+  };
+}
+
+/** Starts a server over HTTP. `stop` asks it to stop, and resolves to its exit status. */
+async function serveHttp(args, cwd) {
+  const server = spawn(binary, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(server, "exit");
+  const [url] = await Promise.race([once(server.stdout.setEncoding("utf8"), "data"), ended]);
+  return {
+    url: new URL(url),
+    stop: async () => {
+      server.kill("SIGTERM");
+      const [status] = await ended;
+      return String(status);
+    },
   };
 }

@@ -4,6 +4,7 @@
 //! The suite itself is the crate `agent-memory-conformance`, in `tests/conformance/`.
 
 pub mod cut_disk;
+pub mod http_server;
 pub mod images;
 pub mod markdown;
 pub mod medium;

@@ -23,6 +23,7 @@ const RUNNERS: &[(&str, &str, Start)] = &[
     ("component", "component", ComponentSession::start),
     ("mcp-2025", "mcp", |case| McpSession::start(case, ProtocolVersion::Initialize)),
     ("mcp-2026", "mcp", |case| McpSession::start(case, ProtocolVersion::Stateless)),
+    ("http", "http", McpSession::start_http),
 ];
 
 fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -> Report {

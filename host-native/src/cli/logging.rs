@@ -8,7 +8,12 @@ use tracing_subscriber::{fmt, registry};
 pub(super) fn start(level: LevelFilter) {
     // At INFO `rmcp` logs details that only its developers need.
     let protocol = if level > LevelFilter::INFO { level } else { level.min(LevelFilter::ERROR) };
-    let targets = Targets::new().with_default(level).with_target("rmcp", protocol);
+    // It is no error that a client hangs up before its answer.
+    let answers = if level > LevelFilter::INFO { level } else { LevelFilter::OFF };
+    let targets = Targets::new()
+        .with_default(level)
+        .with_target("rmcp", protocol)
+        .with_target("rmcp::service", answers);
     let lines = fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(false)

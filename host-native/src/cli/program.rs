@@ -52,6 +52,14 @@ pub(super) fn builder() -> Builder {
     AgentMemory::builder().image(component().clone())
 }
 
+/// The runtime of a server with many clients.
+pub(super) fn runtime_of_server() -> Result<tokio::runtime::Runtime, Error> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::storage(format!("the runtime cannot start: {error}")))
+}
+
 /// A runtime on this thread, which starts fast. Calls get threads of their own when they run.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     tokio::runtime::Builder::new_current_thread()

@@ -1,14 +1,17 @@
 use super::embedder::EmbedderOptions;
 use super::models::Models;
 use super::settings::Settings;
-use super::{Error, help, program};
-use crate::mcp;
+use super::{Error, help, output, program};
+use crate::mcp::ServeError;
+use crate::{AgentMemory, mcp};
 use clap::Args;
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::net::TcpListener;
 
-/// Serve the tools over MCP, on standard input and output.
+/// Serve the tools over MCP, on standard input and output or over HTTP.
 ///
 /// The tools may use the repository around the working directory or around `CLAUDE_PROJECT_DIR`,
 /// the directories given with `--allow`, and the roots of older clients. Logs go to standard error.
@@ -19,6 +22,16 @@ use std::time::Duration;
     include_str!("help/serve-status.txt"),
 ]))]
 pub struct Serve {
+    /// Serve the programs of this machine over HTTP, such as at `127.0.0.1:8080`, until Ctrl-C.
+    /// Standard output then has the server's URL. The port 0 stands for any that is free.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
+
+    /// Let the web pages of this origin call the server, such as `http://localhost:3000`.
+    /// May be given several times.
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    allow_origin: Vec<mcp::Origin>,
+
     #[command(flatten)]
     settings: Settings,
 
@@ -34,6 +47,9 @@ impl Serve {
         let builder = self.models.add(&self.settings, self.settings.builder()?)?;
         let builder = self.embedder.add(builder)?;
         let memory = builder.build().map_err(Error::usage)?;
+        if let Some(address) = self.http {
+            return serve_http(memory, address, self.allow_origin);
+        }
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             tools = mcp::for_models(&memory).count(),
@@ -45,7 +61,7 @@ impl Serve {
             );
         }
         let runtime = program::runtime()?;
-        let served = runtime.block_on(mcp::serve_stdio(memory, stop_signal()));
+        let served = runtime.block_on(async { mcp::serve_stdio(memory, stop_signal()).await });
         // A pending read of standard input cannot be interrupted, so do not wait for it.
         runtime.shutdown_timeout(Duration::from_millis(200));
         served.map_err(Error::usage)?;
@@ -53,19 +69,54 @@ impl Serve {
     }
 }
 
-/// Ready when the terminal or the system asks the program to stop.
-async fn stop_signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
+fn serve_http(
+    memory: AgentMemory,
+    address: SocketAddr,
+    allowed_origins: Vec<mcp::Origin>,
+) -> Result<ExitCode, Error> {
+    if !mcp::is_local(address) {
+        return Err(Error::usage(ServeError::Exposed(address)));
+    }
+    let tools = mcp::for_models(&memory).count();
+    let runtime = program::runtime_of_server()?;
+    let served = runtime.block_on(async {
+        let listener = TcpListener::bind(address)
+            .await
+            .map_err(|error| Error::storage(format!("cannot listen at `{address}`: {error}")))?;
+        let address = listener.local_addr().map_err(Error::storage)?;
+        let url = format!("http://{address}{}", mcp::HTTP_PATH);
+        tracing::info!(version = env!("CARGO_PKG_VERSION"), tools, url, "serving MCP over HTTP");
+        let options = mcp::HttpOptions { allowed_origins };
+        let stop = stop_signal();
+        output::print(&url)?;
+        mcp::serve_http(memory, listener, options, stop).await.map_err(Error::usage)
+    });
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    served?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ready when the terminal or the system asks the program to stop, from now on.
+#[cfg(unix)]
+fn stop_signal() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    async move {
+        match signals {
+            (Ok(mut interrupt), Ok(mut terminate)) => {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
             }
-            return;
+            _ => std::future::pending().await,
         }
     }
+}
+
+/// Ready when the terminal asks the program to stop.
+#[cfg(not(unix))]
+async fn stop_signal() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending().await
     }

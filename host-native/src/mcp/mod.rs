@@ -21,6 +21,8 @@
 mod answer;
 mod batches;
 mod error;
+#[cfg(feature = "http")]
+mod http;
 mod intake;
 mod lines;
 mod prompts;
@@ -28,10 +30,15 @@ mod resources;
 mod roots;
 mod sampling;
 mod server;
+mod serving;
 mod subscriptions;
 mod version;
 
 use crate::{AgentMemory, Caller};
+#[cfg(feature = "http")]
+pub(crate) use http::is_local;
+#[cfg(feature = "http")]
+pub use http::{HTTP_PATH, HttpOptions, Origin, serve_http};
 use intake::Intake;
 use lines::Lines;
 use rmcp::ServiceExt;
@@ -39,24 +46,11 @@ use rmcp::service::{QuitReason, RoleServer, ServerInitializeError};
 use rmcp::transport::{Transport, stdio_pipes};
 use server::Server;
 pub(crate) use server::for_models;
+use serving::CLOSING;
+pub use serving::ServeError;
 use std::pin::pin;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
-
-/// How long calls in progress may take to end after the input has ended, and then the summaries.
-const CLOSING: Duration = Duration::from_secs(5);
-
-/// Why serving ended before the client did.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The client's first message does not begin a session of any protocol version.
-    #[error("the client's first message does not begin an MCP session: {0}")]
-    Opening(String),
-    /// The server itself failed: an error in this program.
-    #[error("the server failed: {0}")]
-    Broken(String),
-}
 
 /// Serves over standard input and output, as [`serve`] does. Nothing else may write to standard
 /// output while it serves.
@@ -109,7 +103,7 @@ where
 {
     let end = CancellationToken::new();
     let intake = Intake::new(Lines::new(reader, writer), memory.clone(), end.clone());
-    let server = Server::new(memory, end.clone());
+    let server = Server::new(memory, end.clone(), server::Transport::Stdio);
     let mut session = pin!(run(server, intake));
     tokio::select! {
         result = &mut session => return result,

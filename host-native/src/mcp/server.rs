@@ -20,14 +20,27 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler, model};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 type Request = RequestContext<RoleServer>;
 
-/// The MCP handler of one client.
+/// How messages come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// One connection for all messages of one client.
+    Stdio,
+    /// Requests that stand alone: before 2026-07-28, a client gets nothing but their answers.
+    #[cfg(feature = "http")]
+    Http,
+}
+
+/// The MCP handler of one client; over HTTP, of one request.
+#[derive(Clone)]
 pub(super) struct Server {
     memory: AgentMemory,
-    tools: Vec<model::Tool>,
+    transport: Transport,
+    tools: Arc<[model::Tool]>,
     known_roots: KnownRoots,
     subscriptions: Subscriptions,
     /// Cancelled when the input has ended.
@@ -35,10 +48,15 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(memory: AgentMemory, end: CancellationToken) -> Self {
+    pub(super) fn new(memory: AgentMemory, end: CancellationToken, transport: Transport) -> Self {
         let tools = for_models(&memory).map(listed).collect();
         let (known_roots, subscriptions) = (KnownRoots::default(), Subscriptions::default());
-        Server { memory, tools, known_roots, subscriptions, end }
+        Server { memory, transport, tools, known_roots, subscriptions, end }
+    }
+
+    /// Whether a client that began with `initialize` hears of changes.
+    fn can_notify(&self) -> bool {
+        self.transport == Transport::Stdio
     }
 
     fn has_resources(&self) -> bool {
@@ -89,7 +107,7 @@ impl Server {
         request: &Request,
     ) -> Result<(), ErrorData> {
         let version = Version::of(request);
-        if !self.has_resources() || version == Version::Stateless {
+        if !self.has_resources() || version == Version::Stateless || !self.can_notify() {
             return Err(unknown_method(method));
         }
         is_resource(&self.memory, uri).then_some(()).ok_or_else(|| resources::unknown(uri, version))
@@ -168,11 +186,15 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         // In a session that began with `initialize`, `rmcp` has stored the client before. A
         // stateless session has none, and takes no `initialize`.
-        if request.peer.peer_info().is_none() {
+        if self.transport == Transport::Stdio && request.peer.peer_info().is_none() {
             return Err(unknown_method("initialize"));
         }
         request.peer.set_peer_info(params.clone());
-        self.negotiate_initialize(&params)
+        let mut result = self.negotiate_initialize(&params)?;
+        if let Some(resources) = &mut result.capabilities.resources {
+            resources.subscribe = self.can_notify().then_some(true);
+        }
+        Ok(result)
     }
 
     async fn list_tools(
@@ -181,7 +203,7 @@ impl ServerHandler for Server {
         request: Request,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(page)?;
-        let mut result = ListToolsResult::with_all_items(self.tools.clone());
+        let mut result = ListToolsResult::with_all_items(self.tools.to_vec());
         result.meta = name_in_result(&request);
         Ok(result)
     }
@@ -195,14 +217,15 @@ impl ServerHandler for Server {
         call: CallToolRequestParams,
         request: Request,
     ) -> Result<CallToolResponse, ErrorData> {
+        // Calls are numbered as they arrive, also those that are refused.
+        let arrival =
+            intake::arrival(&request.extensions).unwrap_or_else(|| self.memory.arrive(&call.name));
         if !self.has_tool(&call.name) {
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`: `tools/list` names them all", call.name),
                 None,
             ));
         }
-        let arrival =
-            intake::arrival(&request.extensions).unwrap_or_else(|| self.memory.arrive(&call.name));
         let arguments = serde_json::Value::Object(call.arguments.unwrap_or_default()).to_string();
         let caller = self.caller(&request);
         let outcome = tokio::select! {

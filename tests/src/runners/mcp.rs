@@ -1,11 +1,12 @@
-//! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions.
-//! Each case has a process of its own.
+//! The built binary over MCP: JSON lines on its standard input and output, in both protocol versions, or
+//! stateless requests over HTTP. Each case has a process of its own.
 
 use agent_memory_conformance::case::{Case, CaseClock, Completed, Documents, Places, Request};
 use agent_memory_conformance::core_runner::resource_answer;
 use agent_memory_conformance::runner::{Answer, Session};
 use agent_memory_host::Image;
 use serde_json::{Value, json};
+use std::path::Path;
 
 use crate::runners::left_out;
 use crate::runners::mcp_client::{Client, ProtocolVersion};
@@ -18,8 +19,20 @@ pub struct McpSession {
 }
 
 impl McpSession {
-    /// Starts a case.
+    /// Starts a case over standard input and output.
     pub fn start(case: &Case, version: ProtocolVersion) -> Result<Box<dyn Session>, String> {
+        Self::with(case, |arguments, directory| Client::start(arguments, directory, version))
+    }
+
+    /// Starts a case over HTTP.
+    pub fn start_http(case: &Case) -> Result<Box<dyn Session>, String> {
+        Self::with(case, |arguments, directory| Ok(Client::start_http(arguments, directory)))
+    }
+
+    fn with(
+        case: &Case,
+        start: impl FnOnce(&[String], &Path) -> Result<Client, String>,
+    ) -> Result<Box<dyn Session>, String> {
         let scratch = Scratch::of(case);
         let clock = &case.text.clock;
         let repo = scratch.places().repo;
@@ -33,7 +46,7 @@ impl McpSession {
         ];
         arguments.extend(options(case, &scratch)?);
         arguments.extend(left_out()?.into_iter().map(|(_, setting)| format!("--{}", setting.flag)));
-        let client = Client::start(&arguments, &scratch.elsewhere(), version)?;
+        let client = start(&arguments, &scratch.elsewhere())?;
         Ok(Box::new(Self { scratch, client }))
     }
 }

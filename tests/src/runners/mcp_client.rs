@@ -1,4 +1,5 @@
-//! A small MCP client: one server process, one request at a time.
+//! A small MCP client: one server process, one request at a time, over standard input and output or
+//! over HTTP.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::TIMEOUT;
+use crate::http_server::HttpServer;
 use crate::product::program;
 
 /// The kinds of protocol versions.
@@ -21,14 +23,27 @@ pub enum ProtocolVersion {
     Stateless,
 }
 
-/// A running `agent-memory serve`, with its unread output.
+/// A running `agent-memory serve`.
 #[derive(Debug)]
 pub struct Client {
+    connection: Connection,
+    version: ProtocolVersion,
+    questions: u64,
+}
+
+#[derive(Debug)]
+enum Connection {
+    Stdio(Process),
+    /// Requests are stateless.
+    Http(HttpServer),
+}
+
+/// A server with its unread output.
+#[derive(Debug)]
+struct Process {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    version: ProtocolVersion,
-    questions: u64,
 }
 
 impl Client {
@@ -59,7 +74,8 @@ impl Client {
             let lines = BufReader::new(output).lines().map_while(Result::ok);
             lines.into_iter().try_for_each(|line| sender.send(line))
         });
-        let mut client = Self { child, input, lines, version, questions: 0 };
+        let connection = Connection::Stdio(Process { child, input, lines });
+        let mut client = Self { connection, version, questions: 0 };
         if version == ProtocolVersion::Initialize {
             let hello = json!({
                 "protocolVersion": "2025-06-18",
@@ -67,26 +83,39 @@ impl Client {
                 "clientInfo": {"name": "conformance", "version": "1"},
             });
             client.ask("initialize", hello)?;
-            client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+            if let Connection::Stdio(process) = &mut client.connection {
+                let method = "notifications/initialized";
+                process.send(&json!({"jsonrpc": "2.0", "method": method}))?;
+            }
         }
         Ok(client)
+    }
+
+    /// Starts the built binary with stateless requests over HTTP.
+    pub fn start_http(arguments: &[String], directory: &Path) -> Self {
+        let connection = Connection::Http(HttpServer::start(arguments, directory));
+        Self { connection, version: ProtocolVersion::Stateless, questions: 0 }
     }
 
     /// Sends a request and returns the whole response.
     pub fn ask(&mut self, method: &str, parameters: Value) -> Result<Value, String> {
         self.questions += 1;
         let id = self.questions;
+        let process = match &mut self.connection {
+            Connection::Stdio(process) => process,
+            Connection::Http(server) => return server.stateless(method, parameters).message(),
+        };
         let message = match self.version {
             ProtocolVersion::Initialize => {
                 json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})
             }
             ProtocolVersion::Stateless => stateless(id, method, parameters),
         };
-        self.send(&message)?;
+        process.send(&message)?;
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let line = self
+            let line = process
                 .lines
                 .recv_timeout(left)
                 .map_err(|error| format!("no answer to `{method}`: {error}"))?;
@@ -98,8 +127,17 @@ impl Client {
         }
     }
 
-    /// Closes the input and waits for the process to end with success.
-    pub fn end(mut self) -> Result<(), String> {
+    /// Ends the server: closes the input, or asks it to stop. Waits for it to end with success.
+    pub fn end(self) -> Result<(), String> {
+        match self.connection {
+            Connection::Stdio(process) => process.end(),
+            Connection::Http(server) => server.end(),
+        }
+    }
+}
+
+impl Process {
+    fn end(mut self) -> Result<(), String> {
         self.input = None;
         let deadline = Instant::now() + TIMEOUT;
         loop {
@@ -130,7 +168,7 @@ pub fn stateless(id: u64, method: &str, mut parameters: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})
 }
 
-impl Drop for Client {
+impl Drop for Process {
     fn drop(&mut self) {
         // Both fail if the process has ended already.
         let _ = self.child.kill();

@@ -1,0 +1,311 @@
+//! The tools over HTTP: MCP's Streamable HTTP, where each request stands alone.
+
+use super::server::{Server, Transport};
+use super::serving::{CLOSING, ServeError};
+use crate::{AgentMemory, Caller};
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post_service};
+use axum::{Json, Router};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+/// Where the tools are served.
+pub const HTTP_PATH: &str = "/mcp";
+
+/// The longest request, in bytes: the longest document with what JSON adds to it.
+const MAX_REQUEST: usize = 20 << 20;
+
+/// How long a client may take to send a request, and the tools to answer it.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How long open connections may take to end after the last answer.
+const HANGING_UP: Duration = Duration::from_secs(1);
+
+/// The most bytes of a refusal's text.
+const MAX_REFUSAL: usize = 64 << 10;
+
+/// How to serve over HTTP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// The origins whose pages may call the server. Requests with another `Origin` are refused with
+    /// status 403.
+    pub allowed_origins: Vec<Origin>,
+}
+
+/// The origin of web pages, such as `https://example.com` or `http://localhost:3000`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(HeaderValue);
+
+impl FromStr for Origin {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str = "an origin is `http` or `https`, a host and perhaps a port, such as \
+                            `http://localhost:3000`";
+        let uri = Uri::from_str(text).map_err(|_| FORM)?;
+        let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"));
+        let host = uri.host().filter(|host| !host.is_empty() && !host.contains('*'));
+        let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
+        let origin = format!("{}://{}{port}", scheme.ok_or(FORM)?, host.ok_or(FORM)?);
+        let value = HeaderValue::from_str(text).map_err(|_| FORM)?;
+        (origin == text).then_some(Self(value)).ok_or(FORM)
+    }
+}
+
+/// Serves over HTTP until `stop` is ready. Only clients of this machine are served: the listener has to
+/// be on a loopback address, and a request for another `Host` is refused with status 403, so that no
+/// page reaches the server by a name of its own.
+///
+/// Besides [`HTTP_PATH`] there are `/healthz`, which answers while the program runs, and `/readyz`,
+/// which answers 503 once it stops. Then new requests get 503, too. Those in progress are finished
+/// within 5 s, and open subscriptions end at once.
+///
+/// # Errors
+///
+/// [`ServeError::Exposed`] for a listener on another address; [`ServeError::Broken`] if the listener
+/// fails.
+///
+/// # Example
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use agent_memory_host::{AgentMemory, mcp};
+///
+/// let memory = AgentMemory::builder().allow("/srv/repository").build()?;
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+/// mcp::serve_http(memory, listener, mcp::HttpOptions::default(), std::future::pending()).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn serve_http(
+    memory: AgentMemory,
+    listener: TcpListener,
+    options: HttpOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let broken = |error: std::io::Error| ServeError::Broken(error.to_string());
+    let address = listener.local_addr().map_err(broken)?;
+    if !is_local(address) {
+        return Err(ServeError::Exposed(address));
+    }
+    memory.resume(Caller::default());
+    let requests = Requests::default();
+    let hang_up = CancellationToken::new();
+    let app = app(&memory, &requests, address, &hang_up, options);
+    let served =
+        axum::serve(listener, app).with_graceful_shutdown(hang_up.clone().cancelled_owned());
+    let mut served = tokio::spawn(served.into_future());
+    let result = tokio::select! {
+        ended = &mut served => ended.map_or_else(|error| Err(broken(error.into())), |ended| ended.map_err(broken)),
+        () = stop => {
+            requests.finish().await;
+            hang_up.cancel();
+            // A client may keep its connection open for as long as it likes.
+            let _ = tokio::time::timeout(HANGING_UP, &mut served).await;
+            served.abort();
+            Ok(())
+        }
+    };
+    memory.close(CLOSING).await;
+    result
+}
+
+/// Whether only programs of this machine reach an address.
+pub(crate) fn is_local(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+/// The requests in progress.
+#[derive(Clone, Default)]
+struct Requests {
+    running: TaskTracker,
+    /// Cancelled when no further request is taken.
+    end: CancellationToken,
+}
+
+impl Requests {
+    /// Takes no further request, and waits for those in progress.
+    async fn finish(&self) {
+        self.end.cancel();
+        self.running.close();
+        if tokio::time::timeout(CLOSING, self.running.wait()).await.is_err() {
+            tracing::warn!("requests that had not ended after {CLOSING:?} were cancelled");
+        }
+    }
+}
+
+/// `cut` is cancelled when requests in progress are given up.
+fn app(
+    memory: &AgentMemory,
+    requests: &Requests,
+    address: SocketAddr,
+    cut: &CancellationToken,
+    HttpOptions { allowed_origins }: HttpOptions,
+) -> Router {
+    let hosts = ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+    let origins: Vec<HeaderValue> =
+        allowed_origins.into_iter().map(|Origin(value)| value).collect();
+    // rmcp lets an origin without a port stand for each port.
+    let with_port = |origin: &HeaderValue| {
+        let origin = origin.to_str().unwrap_or_default();
+        let has_port = origin.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let usual = if origin.starts_with("https") { ":443" } else { ":80" };
+        format!("{origin}{}", if has_port { "" } else { usual })
+    };
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_allowed_hosts(hosts.into_iter().chain([address.ip().to_string()]))
+        .with_allowed_origins(origins.iter().map(with_port))
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(MAX_REQUEST)
+        .with_cancellation_token(cut.clone());
+    let server = Server::new(memory.clone(), requests.end.clone(), Transport::Http);
+    let service = StreamableHttpService::new(
+        move || Ok(server.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
+    let tools = post_service(service).layer(from_fn_with_state(requests.clone(), request));
+    let app = Router::new()
+        .route(HTTP_PATH, tools)
+        .route("/healthz", get(async || "ok\n"))
+        .route("/readyz", get(ready).with_state(requests.clone()))
+        .fallback(async || {
+            refusal(StatusCode::NOT_FOUND, "there is nothing here: the tools are at `/mcp`")
+        })
+        .method_not_allowed_fallback(async || {
+            refusal(StatusCode::METHOD_NOT_ALLOWED, "each request stands alone: send it by POST")
+        });
+    if origins.is_empty() {
+        return app;
+    }
+    let fields = ["accept", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version"];
+    let cors = CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::POST])
+        .allow_headers(fields.map(HeaderName::from_static));
+    // A layer wraps what is there: also the answer to a page that asks before it sends.
+    app.layer(cors)
+}
+
+/// Passes a request on, unless the server is stopping.
+async fn request(State(requests): State<Requests>, request: Request, next: Next) -> Response {
+    if requests.end.is_cancelled() {
+        return stopping();
+    }
+    let _running = requests.running.token();
+    let is_json = has_type(request.headers(), "application/json");
+    let Ok(mut response) = tokio::time::timeout(TIMEOUT, next.run(request)).await else {
+        return refusal(StatusCode::REQUEST_TIMEOUT, "the request took longer than 120 s");
+    };
+    if has_type(response.headers(), "text/event-stream") {
+        // Else some proxies keep events back.
+        let buffering = HeaderName::from_static("x-accel-buffering");
+        response.headers_mut().insert(buffering, HeaderValue::from_static("no"));
+    }
+    let status = response.status();
+    let is_refused = status.is_client_error() || status.is_server_error();
+    if !is_refused || has_type(response.headers(), "application/json") {
+        return response;
+    }
+    if status.is_server_error() && requests.end.is_cancelled() {
+        return stopping();
+    }
+    let text = to_bytes(response.into_body(), MAX_REFUSAL).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+        return parse_error(&text);
+    }
+    refusal(status, &text)
+}
+
+fn has_type(fields: &HeaderMap, wanted: &str) -> bool {
+    let given = fields.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    given.is_some_and(|given| given.split(';').next().unwrap_or_default().trim() == wanted)
+}
+
+/// The answer to a body that is no message, as over standard input.
+fn parse_error(reason: &str) -> Response {
+    let error = json!({ "code": -32700, "message": format!("the body is no message: {reason}") });
+    let message = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+    (StatusCode::BAD_REQUEST, Json(message)).into_response()
+}
+
+async fn ready(State(requests): State<Requests>) -> Response {
+    if requests.end.is_cancelled() { stopping() } else { "ready\n".into_response() }
+}
+
+fn stopping() -> Response {
+    let mut response =
+        refusal(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping: try again");
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
+    response
+}
+
+/// A refusal as JSON: clients that look for documents about authorization take no other 404.
+fn refusal(status: StatusCode, message: &str) -> Response {
+    (status, Json(json!({ "error": message }))).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_written_as_browsers_send_it() {
+        for text in ["http://localhost:3000", "https://app.example", "http://[::1]:8080"] {
+            assert!(Origin::from_str(text).is_ok(), "{text}");
+        }
+        for text in [
+            "",
+            "*",
+            "null",
+            "localhost",
+            "localhost:3000",
+            "http://",
+            "file://",
+            "https://*.a.example",
+            "https://a b",
+            "http://a,http://b",
+            "http://a/",
+            "http://a/x",
+            "http://a?x",
+            "http://u@a",
+            "ftp://a",
+            "HTTP://a",
+        ] {
+            assert!(Origin::from_str(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_loopback_addresses_are_local() {
+        for (address, local) in [
+            ("127.0.0.1:1", true),
+            ("127.9.9.9:1", true),
+            ("[::1]:1", true),
+            ("[::ffff:127.0.0.1]:1", true),
+            ("0.0.0.0:1", false),
+            ("[::]:1", false),
+            ("192.168.0.1:1", false),
+            ("[::ffff:10.0.0.1]:1", false),
+        ] {
+            assert_eq!(is_local(address.parse().expect(address)), local, "{address}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+use std::time::Duration;
+
+/// How long calls in progress may take to end after the input has ended, and then the summaries.
+pub(super) const CLOSING: Duration = Duration::from_secs(5);
+
+/// Why serving ended before the client did.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The client's first message does not begin a session of any protocol version.
+    #[error("the client's first message does not begin an MCP session: {0}")]
+    Opening(String),
+    /// The listener is reached from other machines.
+    #[cfg(feature = "http")]
+    #[error(
+        "`{0}` is reached from other machines, whose users cannot be told apart: listen on `127.0.0.1`"
+    )]
+    Exposed(std::net::SocketAddr),
+    /// The server itself failed: an error in this program.
+    #[error("the server failed: {0}")]
+    Broken(String),
+}
