@@ -1,7 +1,8 @@
 //! The tools as an MCP server: the only place that knows MCP.
 //!
 //! One server speaks all protocol versions: 2026-07-28, where requests are stateless, and
-//! 2024-11-05 to 2025-11-25, where a session begins with `initialize`. It lists the component's
+//! 2024-11-05 to 2025-11-25, where a client begins with `initialize`. Over standard input and output
+//! that begins a session; over HTTP each request stands alone. It lists the component's
 //! tools for models unchanged, in the component's order.
 //!
 //! A tool's error is a result with `isError` and the error's JSON as text, so that a model can

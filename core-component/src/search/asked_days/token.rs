@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::words::plain;
 
-/// Other numbers are no years.
+/// The numbers that are read as years.
 pub(super) const YEARS: RangeInclusive<i64> = 1900..=2200;
 
 /// A word or a number, without case and marks.
