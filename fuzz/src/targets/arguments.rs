@@ -88,7 +88,8 @@ pub fn run(input: &[u8]) {
 }
 
 /// The arguments as a client means them: without optional ones that are null, or empty where the schema
-/// refuses that, and with the values of other types that texts stand for.
+/// refuses that, with the values of other types that texts stand for, and dates without space around
+/// them.
 fn meant(schema: &Value, fields: &Map<String, Value>) -> Map<String, Value> {
     let mut meant = Map::new();
     for (name, value) in fields {
@@ -110,6 +111,7 @@ fn meant(schema: &Value, fields: &Map<String, Value>) -> Map<String, Value> {
 fn value_of(property: &Value, value: &Value) -> Value {
     let kind = property["type"].as_str().unwrap_or_default();
     let parsed = match value {
+        Value::String(text) if property.get("format").is_some() => return text.trim().into(),
         Value::String(text) if kind == "boolean" => {
             serde_json::from_str(&text.trim().to_ascii_lowercase()).ok()
         }
