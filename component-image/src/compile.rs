@@ -1,5 +1,6 @@
 //! For build scripts: builds a package as a component, and compiles a component to machine code.
 
+use crate::config::engine_config_of;
 use crate::engine_config;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -117,7 +118,7 @@ pub fn precompile(component: &Path, triple: &str) -> Result<Compiled, CompileErr
         CompileError(format!("cannot compile `{}`: {what}", component.display()))
     };
     let wasm = std::fs::read(component).map_err(|error| explain(&error))?;
-    let mut config = engine_config();
+    let mut config = engine_config_of(triple.contains("windows"));
     config.target(triple).map_err(|error| explain(&error))?;
     for flag in X86_64_V2.into_iter().filter(|_| triple.starts_with("x86_64")) {
         // SAFETY: the host checks that its processor has all of them before it loads the code.

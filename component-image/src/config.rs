@@ -11,6 +11,11 @@ const GIB: u64 = 1 << 30;
 /// It sets every option whose default depends on wasmtime's cargo features or on the machine:
 /// compiler and host have different features and may run on different machines.
 pub fn engine_config() -> Config {
+    engine_config_of(cfg!(windows))
+}
+
+/// The same for code that runs on Windows, or elsewhere.
+pub(crate) fn engine_config_of(windows: bool) -> Config {
     let mut config = Config::new();
     config
         // The component has one thread, no exceptions and no garbage collector.
@@ -39,7 +44,8 @@ pub fn engine_config() -> Config {
         // No source positions, so that the image is small. A panic message has its position anyway.
         .debug_info(false)
         .generate_address_map(false)
-        .native_unwind_info(false)
+        // Windows finds the frames of a trap with it.
+        .native_unwind_info(windows)
         .wasm_backtrace_max_frames(None);
     config
 }

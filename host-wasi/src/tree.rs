@@ -8,9 +8,8 @@ use agent_memory_storage::{
     Area, Change, CommitError, Document, Documents, Entry, Error, ErrorCode, Status, Tree, Writer,
 };
 use agent_memory_storage_files::{
-    self as files, Durability, Layout, Lease, lock_directory_error, owner,
+    self as files, Durability, Errno, Layout, Lease, lock_directory_error, owner,
 };
-use rustix::io::Errno;
 
 /// The documents of one place.
 #[derive(Debug)]

@@ -22,6 +22,7 @@ pub mod skip;
 pub mod stored_records;
 pub mod syscalls;
 pub mod traced;
+pub mod wine;
 
 /// How long a test waits for a lock or an answer before it fails. It is much longer than one sync may
 /// take on a busy disk.

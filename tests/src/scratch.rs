@@ -16,6 +16,8 @@ use tempfile::TempDir;
 pub struct Scratch {
     directory: TempDir,
     kept: Kept,
+    /// What stands before each path that the program gets: for Windows, a drive.
+    drive: &'static str,
 }
 
 /// The place with the data of a case.
@@ -41,12 +43,18 @@ impl Scratch {
 
     /// The place of a case's toolset, with the documents or the database that the case gives.
     pub fn of(case: &Case) -> Self {
-        match case.toolset() {
+        Self::of_drive(case, "")
+    }
+
+    /// The same for a program that finds the file system on a drive.
+    pub fn of_drive(case: &Case, drive: &'static str) -> Self {
+        let scratch = match case.toolset() {
             "records" => Self::of_records(&case.given()),
             "layers" => Self::of_layers(case.given_sql()),
-            "stores" => Self::of_stores(&case.given_stores(), &case.given()),
+            "stores" => Self::of_stores(&case.given_stores(), &case.given(), drive),
             _ => Self::new(&case.given()),
-        }
+        };
+        Self { drive, ..scratch }
     }
 
     fn of_records(given: &Documents) -> Self {
@@ -74,7 +82,7 @@ impl Scratch {
     }
 
     /// The stores are where the host would create them.
-    fn of_stores(names: &[&str], given: &Documents) -> Self {
+    fn of_stores(names: &[&str], given: &Documents, drive: &str) -> Self {
         let scratch = Self { kept: Kept::Stores, ..Self::new(&Documents::new()) };
         if names.is_empty() {
             return scratch;
@@ -86,7 +94,7 @@ impl Scratch {
             let directory = scratch.stores_dir().join(name);
             create_private(&directory);
             registry += &format!(
-                "  {name}:\n    kind: filesystem\n    properties:\n      path: {}\n",
+                "  {name}:\n    kind: filesystem\n    properties:\n      path: {drive}{}\n",
                 directory.display()
             );
         }
@@ -103,7 +111,7 @@ impl Scratch {
 
     /// A repository with these documents, in the given directory.
     pub fn within(directory: TempDir, documents: &Documents) -> Self {
-        let scratch = Self { directory, kept: Kept::Repository };
+        let scratch = Self { directory, kept: Kept::Repository, drive: "" };
         fs::create_dir_all(scratch.elsewhere()).expect("a scratch directory");
         fs::create_dir_all(scratch.repo().join(".git")).expect("a scratch directory");
         fs::write(scratch.repo().join(".git/HEAD"), "ref: refs/heads/main\n").expect("a file");
@@ -150,7 +158,7 @@ impl Scratch {
 
     /// The settings of a case, with the paths of its places: of which toolset, the name, the value.
     pub fn settings(&self, case: &Case) -> Vec<(String, String, Value)> {
-        let path = |path: PathBuf| Value::from(path.to_str().expect("scratch paths are UTF-8"));
+        let path = |path: PathBuf| Value::from(self.shown(&path));
         let toolset = match case.toolset() {
             "search" => "records",
             toolset => toolset,
@@ -172,12 +180,16 @@ impl Scratch {
 
     /// The values of a case's placeholders.
     pub fn places(&self) -> Places {
-        let text = |path: PathBuf| path.to_str().expect("scratch paths are UTF-8").to_owned();
         Places {
-            repo: text(self.repo()),
-            elsewhere: text(self.elsewhere()),
-            stores: text(self.stores_dir()),
+            repo: self.shown(&self.repo()),
+            elsewhere: self.shown(&self.elsewhere()),
+            stores: self.shown(&self.stores_dir()),
         }
+    }
+
+    /// A path as the program finds it.
+    pub fn shown(&self, path: &Path) -> String {
+        format!("{}{}", self.drive, path.to_str().expect("scratch paths are UTF-8"))
     }
 
     /// All documents.
@@ -225,8 +237,11 @@ impl Scratch {
             return Err(format!("these are left in the repository: {}", strays.join(", ")));
         }
         let mut open = Vec::new();
+        let is_unix = self.drive.is_empty();
         for private in [self.memory_dir(), self.repo().with_file_name("layers"), self.data_dir()] {
-            find_open(&private, &mut open).map_err(|error| error.to_string())?;
+            if is_unix {
+                find_open(&private, &mut open).map_err(|error| error.to_string())?;
+            }
         }
         if !open.is_empty() {
             return Err(format!("these are not for their owner alone: {}", open.join(", ")));

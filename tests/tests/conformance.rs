@@ -6,15 +6,12 @@ use std::thread::{self, ScopedJoinHandle};
 use agent_memory_conformance::case::{Case, load_all};
 use agent_memory_conformance::core_runner::{CoreSession, listed, tools};
 use agent_memory_conformance::expectations::Expectations;
-use agent_memory_conformance::report::{CaseReport, Report, Table, differences, write_overview};
-use agent_memory_conformance::runner::{Session, run};
+use agent_memory_conformance::report::{Report, Table, differences, write_overview};
 use agent_memory_tests::runners::component::ComponentSession;
 use agent_memory_tests::runners::mcp::McpSession;
 use agent_memory_tests::runners::mcp_client::ProtocolVersion;
-use agent_memory_tests::runners::{node, plugin, python};
+use agent_memory_tests::runners::{Start, for_people, node, plugin, python, report};
 use serde_json::Value;
-
-type Start = fn(&Case) -> Result<Box<dyn Session>, String>;
 
 /// The runners in Rust: the name in the report, the name in the expectations, and the start of a
 /// case. The Node host, the Python package and the plugin have runners of their own.
@@ -25,22 +22,6 @@ const RUNNERS: &[(&str, &str, Start)] = &[
     ("mcp-2026", "mcp", |case| McpSession::start(case, ProtocolVersion::Stateless)),
     ("http", "http", McpSession::start_http),
 ];
-
-fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -> Report {
-    let for_people = for_people();
-    let run_case = |case: &Case| match expected.skip(case, &for_people) {
-        Some(reason) => CaseReport::skipped(reason),
-        None => match start(case) {
-            Ok(session) => {
-                let ended = run(case, session, runner == "core");
-                CaseReport::ran(ended.error, &ended.documents)
-            }
-            Err(error) => CaseReport::ran(Some(error), &BTreeMap::new()),
-        },
-    };
-    let cases = cases.iter().map(|case| (case.name.clone(), run_case(case))).collect();
-    Report { runner: runner.to_owned(), tools: Vec::new(), cases }
-}
 
 #[test]
 fn every_case_holds_on_every_runner_with_the_same_documents() {
@@ -93,13 +74,6 @@ fn every_case_holds_on_every_runner_with_the_same_documents() {
     write_overview(&reports);
     println!("{}", Table(&reports));
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
-}
-
-/// The names of the tools for people.
-fn for_people() -> Vec<String> {
-    let tools = tools();
-    let for_people = tools.iter().filter(|tool| tool["audience"] == "person");
-    for_people.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }
 
 /// The host's list of tools, if it differs from the core's. It is compared as text, so that the order

@@ -2,7 +2,7 @@ use super::output::print;
 use super::{Error, help};
 use crate::storage::ErrorCode;
 use agent_memory_storage_files::{
-    Directory, Grant, Layout, Lease, OWN, Repository, errno_error, has_lease, owner,
+    Directory, Grant, Layout, Lease, OWN, Repository, canonical, errno_error, has_lease, owner,
 };
 use agent_memory_storage_lock::{PlaceLock, Progress, Request};
 use clap::{Args, ValueEnum, ValueHint};
@@ -142,7 +142,7 @@ fn registry(path: &Path) -> Result<Layout, crate::storage::Error> {
         let message = format!("`{shown}` is no registry that was written to: give the path of one");
         crate::storage::Error::new(ErrorCode::NotFound, message)
     };
-    let path = path.canonicalize().map_err(|_| no_registry())?;
+    let path = canonical(path).map_err(|_| no_registry())?;
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(no_registry());
     };

@@ -2,7 +2,6 @@
 //! load it neither reads nor copies it, and processes share its pages.
 
 use super::pool::engine;
-use rustix::mm::{MprotectFlags, mprotect};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,14 +59,41 @@ impl CustomCodeMemory for InPlace {
 
     fn publish_executable(&self, code: *const u8, length: usize) -> Result<()> {
         // SAFETY: nothing writes to these pages, which hold the image's machine code.
-        unsafe {
-            mprotect(code.cast_mut().cast(), length, MprotectFlags::READ | MprotectFlags::EXEC)?;
-        }
+        unsafe { make_executable(code, length)? };
         Ok(())
     }
 
     /// Leaves it executable for the next engine. It was never writable.
     fn unpublish_executable(&self, _: *const u8, _: usize) -> Result<()> {
         Ok(())
+    }
+}
+
+/// Makes pages of the program readable and executable.
+///
+/// # Safety
+///
+/// They hold machine code that nothing writes to.
+#[cfg(not(windows))]
+unsafe fn make_executable(code: *const u8, length: usize) -> std::io::Result<()> {
+    use rustix::mm::{MprotectFlags, mprotect};
+    let flags = MprotectFlags::READ | MprotectFlags::EXEC;
+    // SAFETY: the caller vouches for the pages.
+    Ok(unsafe { mprotect(code.cast_mut().cast(), length, flags)? })
+}
+
+/// Makes pages of the program readable and executable.
+///
+/// # Safety
+///
+/// They hold machine code that nothing writes to.
+#[cfg(windows)]
+unsafe fn make_executable(code: *const u8, length: usize) -> std::io::Result<()> {
+    use windows_sys::Win32::System::Memory::{PAGE_EXECUTE_READ, VirtualProtect};
+    let mut before = 0;
+    // SAFETY: the caller vouches for the pages.
+    match unsafe { VirtualProtect(code.cast(), length, PAGE_EXECUTE_READ, &mut before) } {
+        0 => Err(std::io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }

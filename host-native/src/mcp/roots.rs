@@ -94,15 +94,22 @@ impl Question {
 
 /// The directory that a `file://` URI names on this machine.
 fn directory(uri: &str) -> Option<PathBuf> {
+    named(uri, cfg!(windows)).map(PathBuf::from)
+}
+
+/// The path that a `file://` URI names. On Windows `file:///C:/work` names `C:/work`, and
+/// `file://server/share` names `//server/share`.
+fn named(uri: &str, on_windows: bool) -> Option<String> {
     let path = uri.strip_prefix("file://")?;
     let path = path.strip_prefix("localhost").unwrap_or(path);
-    if !path.starts_with('/') {
-        return None;
-    }
     let path = String::from_utf8(percent_decoded(path)?).ok()?;
-    // `file:///C:/work` names `C:/work`.
-    let drive = path.as_bytes().get(2) == Some(&b':');
-    Some(PathBuf::from(if cfg!(windows) && drive { &path[1..] } else { &path }))
+    let is_drive = path.as_bytes().get(2) == Some(&b':');
+    match (path.strip_prefix('/'), on_windows) {
+        (Some(drive), true) if is_drive => Some(drive.to_owned()),
+        (Some(_), _) => Some(path),
+        (None, true) if path.contains('/') => Some(format!("//{path}")),
+        (None, _) => None,
+    }
 }
 
 fn percent_decoded(text: &str) -> Option<Vec<u8>> {
@@ -124,8 +131,8 @@ fn percent_decoded(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KnownRoots, directory};
-    use std::path::{Path, PathBuf};
+    use super::{KnownRoots, named};
+    use std::path::PathBuf;
     use tokio::sync::oneshot;
 
     #[tokio::test]
@@ -153,12 +160,22 @@ mod tests {
 
     #[test]
     fn a_root_is_a_percent_encoded_file_uri_of_this_machine() {
-        let named = |uri| directory(uri);
-        assert_eq!(named("file:///a/b").as_deref(), Some(Path::new("/a/b")));
-        assert_eq!(named("file:///a%20b/%C3%A9").as_deref(), Some(Path::new("/a b/é")));
-        assert_eq!(named("file://localhost/a").as_deref(), Some(Path::new("/a")));
-        for other in ["https://a/b", "file://elsewhere/a", "file:///a%2", "file:///%zz", "/a", ""] {
-            assert_eq!(named(other), None, "{other}");
+        for (uri, path, on_windows) in [
+            ("file:///a/b", Some("/a/b"), Some("/a/b")),
+            ("file:///a%20b/%C3%A9", Some("/a b/é"), Some("/a b/é")),
+            ("file://localhost/a", Some("/a"), Some("/a")),
+            ("file:///C:/a", Some("/C:/a"), Some("C:/a")),
+            ("file:///c%3A/a", Some("/c:/a"), Some("c:/a")),
+            ("file://server/share/a", None, Some("//server/share/a")),
+            ("file://", None, None),
+            ("file:///a%2", None, None),
+            ("file:///%zz", None, None),
+            ("https://a/b", None, None),
+            ("/a", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!(named(uri, false).as_deref(), path, "{uri}");
+            assert_eq!(named(uri, true).as_deref(), on_windows, "{uri}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! the places of a family, and the location of its registry.
 
 use agent_memory_storage::{Error, ErrorCode};
-use agent_memory_storage_files::{Layout, OWN, io_error};
+use agent_memory_storage_files::{Layout, OWN, canonical, display, io_error};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -66,7 +66,7 @@ impl GrantedPlace {
 
     /// A place of a family, by its canonical directory.
     pub fn of_family(directory: PathBuf, is_private: bool, databases: Vec<String>) -> Self {
-        let location = directory.to_string_lossy().into_owned();
+        let location = display(&directory);
         GrantedPlace { directory, file: None, location, is_private, databases, hides_lock: true }
     }
 
@@ -141,9 +141,10 @@ impl NewPath<'_> {
 
     /// The path as it was given, for messages.
     fn location(&self) -> Result<String, Error> {
-        let Some(location) = self.path.to_str().filter(|path| !path.contains('\0')) else {
+        if self.path.to_str().is_none_or(|path| path.contains('\0')) {
             return Err(self.refused("its path is not UTF-8, or has a NUL character"));
-        };
+        }
+        let location = display(self.path);
         let trimmed = location.trim_end_matches('/');
         Ok(if trimmed.is_empty() { "/" } else { trimmed }.to_owned())
     }
@@ -151,7 +152,7 @@ impl NewPath<'_> {
     /// The canonical path of a directory, as far as it exists.
     fn directory(&self, absolute: &Path) -> Result<PathBuf, Error> {
         for above in absolute.ancestors() {
-            let canonical = match above.canonicalize() {
+            let canonical = match canonical(above) {
                 Ok(canonical) => canonical,
                 Err(error) if is_missing(error.kind()) => continue,
                 Err(error) => return Err(self.failed(&error)),
@@ -175,13 +176,14 @@ impl NewPath<'_> {
 
     /// The canonical directory of a file and its name. If the file exists, links are followed.
     fn file(&self, absolute: &Path) -> Result<(PathBuf, String), Error> {
-        let is_directory = absolute.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let last = absolute.as_os_str().as_encoded_bytes().last();
+        let is_directory = last.is_some_and(|&last| std::path::is_separator(last.into()));
         let (Some(parent), Some(name), false) =
             (absolute.parent(), absolute.file_name(), is_directory)
         else {
             return Err(self.refused("it is the path of a directory: name a file in it"));
         };
-        let (directory, name) = match absolute.canonicalize() {
+        let (directory, name) = match canonical(absolute) {
             Ok(canonical) if !canonical.is_file() => {
                 let reason = "something other than a file stands there: move it away";
                 return Err(self.occupied(reason, "EISDIR"));

@@ -104,7 +104,9 @@ export function makeUnlessExists(make: () => void): boolean {
 
 /** Syncs a directory: the names that were created, renamed and removed in it survive a loss of power. */
 export function syncDirectory(directory: string): void {
-  const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+  // Windows syncs a directory only if it is open for writing.
+  const { O_RDONLY, O_RDWR, O_DIRECTORY } = constants
+  const descriptor = openSync(directory, process.platform === 'win32' ? O_RDWR : O_RDONLY | O_DIRECTORY)
   try {
     fsyncSync(descriptor)
   } finally {

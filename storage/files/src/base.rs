@@ -1,9 +1,9 @@
 //! Directories that may not exist yet.
 
 use agent_memory_storage::{Error, ErrorCode};
-use rustix::io::Errno;
 
 use super::directory::Directory;
+use super::errno::Errno;
 use super::error::errno_error;
 
 /// An existing directory, and the names from there to a directory that may not exist yet.

@@ -13,11 +13,11 @@ use agent_memory_storage::{
     Area, Change, CommitError, EntryKind, Error, ErrorCode, MAX_CHANGES, MAX_DOCUMENT_BYTES,
     check_consistent,
 };
-use rustix::io::Errno;
 
 use super::base::obstacle;
 use super::directory::{Directory, Found, Metadata};
 use super::durability::Durability;
+use super::errno::Errno;
 use super::error::{errno_error, io_error};
 use super::lease::Lease;
 use super::path;

@@ -1,7 +1,8 @@
 //! The operating system's errors as errors of storage.
 
 use agent_memory_storage::{Error, ErrorCode};
-use rustix::io::Errno;
+
+use super::errno::Errno;
 
 /// The error for a failed attempt, such as "read `a.md`".
 ///
@@ -18,6 +19,9 @@ pub fn errno_error(errno: Errno, attempt: &str) -> Error {
             ErrorCode::InvalidPath,
             "something else stands there, or the medium takes no such name",
         ),
+        Errno::BUSY => {
+            (ErrorCode::Io, "it is in use: close it in the other program, or try again in a moment")
+        }
         // In WASI, names that are not UTF-8 cannot be listed.
         Errno::ILSEQ => (ErrorCode::InvalidPath, "a name there is not UTF-8: rename it"),
         _ => (ErrorCode::Io, "the medium reports an error"),

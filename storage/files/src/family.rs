@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use agent_memory_storage::{Error, ErrorCode};
 
+use super::canonical::canonical;
 use super::error::io_error;
 use super::layout::OWN;
 
@@ -36,7 +37,10 @@ pub struct FamilyBase {
 impl FamilyBase {
     /// Follows the symbolic links of both directories.
     pub fn new(home: Option<&Path>, data_directory: Option<&Path>) -> Self {
-        FamilyBase { home: home.map(canonical), data_directory: data_directory.map(canonical) }
+        FamilyBase {
+            home: home.map(as_far_as_it_exists),
+            data_directory: data_directory.map(as_far_as_it_exists),
+        }
     }
 
     /// The directory of a place that a call creates. None without a data directory.
@@ -131,7 +135,7 @@ pub(crate) fn check_links(directory: &Path) -> Result<bool, Error> {
         let shown = path.display();
         match path.symlink_metadata() {
             Ok(found) if found.is_symlink() => {
-                return refused(match path.canonicalize() {
+                return refused(match canonical(path) {
                     Ok(target) => format!(
                         "`{shown}` is a symbolic link: register the path that it leads to, `{}`",
                         target.display()
@@ -182,9 +186,9 @@ impl Directories {
 }
 
 /// The canonical path, as far as it exists.
-fn canonical(path: &Path) -> PathBuf {
+fn as_far_as_it_exists(path: &Path) -> PathBuf {
     for above in path.ancestors() {
-        if let (Ok(canonical), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+        if let (Ok(canonical), Ok(rest)) = (canonical(above), path.strip_prefix(above)) {
             return canonical.join(rest);
         }
     }
@@ -197,19 +201,22 @@ mod tests {
 
     #[test]
     fn a_directory_of_the_system_is_a_place_only_below_the_home_or_the_data_directory() {
+        let (drive, system) = if cfg!(windows) { ("C:", "windows") } else { ("", "usr") };
+        let at = |path: &str| format!("{drive}{}", path.replace("SYSTEM", system));
         let base = |home: &str| FamilyBase {
-            home: Some(home.into()),
-            data_directory: Some("/etc/agents/data".into()),
+            home: Some(at(home).into()),
+            data_directory: Some(at("/SYSTEM/agents/data").into()),
         };
-        let usr = base("/usr/home/ada");
-        for good in ["/usr/home/ada/notes", "/etc/agents/data/stores/team", "/srv/notes"] {
-            assert_eq!(usr.directory(good), Ok(good.into()));
+        let own = base("/SYSTEM/home/ada");
+        for good in ["/SYSTEM/home/ada/notes", "/SYSTEM/agents/data/stores/team", "/srv/notes"] {
+            assert_eq!(own.directory(&at(good)), Ok(at(good).into()));
         }
-        for bad in ["/usr/home/bob/notes", "/etc/agents/notes", "/srv"] {
-            assert!(usr.directory(bad).is_err(), "{bad}");
+        for bad in ["/SYSTEM/home/bob/notes", "/SYSTEM/agents/notes", "/srv"] {
+            assert!(own.directory(&at(bad)).is_err(), "{bad}");
         }
-        assert!(base("/").directory("/etc/notes").is_err());
-        assert_eq!(base("/root").directory("/root/notes"), Ok("/root/notes".into()));
+        assert!(base("/").directory(&at("/SYSTEM/notes")).is_err());
+        let root = base("/root").directory(&at("/root/notes"));
+        assert_eq!(root, Ok(at("/root/notes").into()));
     }
 
     #[test]

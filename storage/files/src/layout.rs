@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use agent_memory_storage::{Area, EntryKind, Error, ErrorCode};
-use rustix::io::Errno;
 
 use super::base::Base;
 use super::directory::{Directory, Metadata};
+use super::errno::{Errno, errno_of};
 use super::error::errno_error;
 use super::repository::Repository;
 
@@ -204,8 +204,7 @@ impl Layout {
         if self.hides_lock && directory.metadata(".gitignore")?.is_none_or(is_empty) {
             let mode = if self.is_private { 0o600 } else { 0o666 };
             let mut file = directory.overwrite_file(".gitignore", mode)?;
-            file.write_all(b"*\n")
-                .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            file.write_all(b"*\n").map_err(|error| errno_of(&error))?;
         }
         Ok(directory)
     }

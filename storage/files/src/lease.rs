@@ -16,9 +16,9 @@ use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agent_memory_storage::{Error, ErrorCode};
-use rustix::io::Errno;
 
 use super::directory::Directory;
+use super::errno::{Errno, errno_of};
 use super::error::errno_error;
 
 /// How long a lease lasts. No call of a plugin takes so long.
@@ -223,7 +223,7 @@ fn read(directory: &Directory, number: u64) -> Result<Contents, Errno> {
 fn write(directory: &Directory, number: u64, start: &str) -> Result<(), Errno> {
     let mut file = directory.overwrite_file(&name(number), 0o666)?;
     let written = file.write_all(start.as_bytes());
-    written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    written.map_err(|error| errno_of(&error))
 }
 
 /// The first line of a lease. All have the same length, so one replaces another.

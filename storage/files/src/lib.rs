@@ -26,9 +26,11 @@
 
 mod base;
 mod cache;
+mod canonical;
 mod commit;
 mod directory;
 mod durability;
+mod errno;
 mod error;
 mod family;
 mod git_config;
@@ -42,8 +44,12 @@ mod tree;
 
 pub use base::{Base, obstacle};
 pub use cache::Cache;
+pub use canonical::{canonical, display};
+#[cfg(windows)]
+pub use canonical::{is_at, verbatim};
 pub use directory::{Directory, Metadata};
 pub use durability::Durability;
+pub use errno::Errno;
 pub use error::{errno_error, io_error};
 pub use family::{Directories, FamilyBase};
 pub use layout::{BESIDE_DATABASE, Layout, OWN, lock_directory_error};

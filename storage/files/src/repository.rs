@@ -6,9 +6,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use agent_memory_storage::{Error, ErrorCode};
-use rustix::io::Errno;
 
+use super::canonical::canonical;
 use super::directory::{Directory, Found};
+use super::errno::Errno;
 use super::error::{errno_error, io_error};
 use super::git_config;
 
@@ -145,24 +146,6 @@ impl Repository {
     pub fn lock_directory(&self) -> PathBuf {
         self.lock_parent.join(self.lock_name)
     }
-}
-
-/// The canonical path of something that exists.
-#[cfg(not(target_os = "wasi"))]
-fn canonical(path: &Path) -> io::Result<PathBuf> {
-    path.canonicalize()
-}
-
-/// The path of something that exists. WASI cannot resolve links, so a path with a link is refused.
-#[cfg(target_os = "wasi")]
-fn canonical(path: &Path) -> io::Result<PathBuf> {
-    let has_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let has_parent = path.components().any(|part| part == std::path::Component::ParentDir);
-    if has_parent || path.ancestors().any(has_link) {
-        return Err(Errno::LOOP.into());
-    }
-    path.symlink_metadata()?;
-    Ok(path.components().collect())
 }
 
 fn covers(grants: &[Grant], canonical: &Path) -> bool {

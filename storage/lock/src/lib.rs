@@ -10,6 +10,8 @@
 
 mod lock_file;
 mod request;
+mod system;
 
-pub use lock_file::{IdleLocks, is_busy, is_in_place, result_code};
+pub use lock_file::{IdleLocks, is_busy, result_code};
 pub use request::{PlaceLock, Progress, Request};
+pub use system::{KEEPS_IDLE, is_in_place, open};

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_memory_storage::{Error, ErrorCode};
-use rusqlite::{Connection, FileControl, OpenFlags, ffi};
+use rusqlite::{Connection, OpenFlags, ffi};
+
+use super::system::{self, is_in_place};
 
 /// The maximum number of lock files that stay open between uses.
 const MAX_IDLE: usize = 64;
@@ -22,6 +24,9 @@ impl IdleLocks {
     }
 
     fn give_back(&self, path: PathBuf, connection: Connection) {
+        if !system::KEEPS_IDLE {
+            return;
+        }
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() >= MAX_IDLE {
             idle.clear();
@@ -101,18 +106,11 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-/// Whether the open file is still the one at its path.
-pub fn is_in_place(connection: &Connection) -> bool {
-    let mut moved = 0;
-    connection.file_control(None::<&str>, FileControl::HasMoved(&mut moved)).is_ok() && moved == 0
-}
-
 pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let connection = Connection::open_with_flags(path, flags)?;
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = system::open(path, flags)?;
     connection.busy_timeout(Duration::ZERO)?;
     // `BEGIN IMMEDIATE` prepares the first page of an empty file. This must not create a journal.
     connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;

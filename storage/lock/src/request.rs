@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_memory_storage::{EntryKind, Error, ErrorCode};
-use agent_memory_storage_files::{Directory, Layout, errno_error, lock_directory_error, owner};
-use rustix::io::Errno;
+use agent_memory_storage_files::{
+    Directory, Errno, Layout, errno_error, lock_directory_error, owner,
+};
 
 use super::lock_file::{IdleLocks, LockFile, cannot_write, connect, lock_error};
 

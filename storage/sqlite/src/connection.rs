@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agent_memory_storage_lock::{is_in_place, result_code};
+use agent_memory_storage_lock::{KEEPS_IDLE, is_in_place, result_code};
 
 use super::authoriser::Authoriser;
 use super::error::{StatementError, not_granted};
@@ -127,7 +127,7 @@ impl IdleConnections {
     }
 
     pub(super) fn give_back(&self, path: PathBuf, connection: Connection) {
-        if connection.immutable.is_some() || connection.is_in_transaction() {
+        if !KEEPS_IDLE || connection.immutable.is_some() || connection.is_in_transaction() {
             return;
         }
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use agent_memory_storage_files::{Directory, Metadata};
-use rustix::io::Errno;
+use agent_memory_storage_files::{Directory, Errno, Metadata};
 
 /// The suffixes of SQLite's files with changes that are not yet in the database file.
 const JOURNALS: [&str; 2] = ["-wal", "-journal"];
@@ -41,7 +40,8 @@ pub(super) fn journal_of(
 
 /// The path as a URI with SQLite's `immutable` option.
 pub(super) fn immutable_uri(path: &Path) -> String {
-    let mut uri = "file:".to_owned();
+    // After an empty host, `C:/notes` needs a `/` in front of it.
+    let mut uri = if cfg!(windows) { "file:///" } else { "file:" }.to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             uri.push(byte as char);

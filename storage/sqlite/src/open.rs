@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use agent_memory_storage::database::Kind;
 use agent_memory_storage::{EntryKind, Error, ErrorCode};
-use agent_memory_storage_files::{BESIDE_DATABASE, Directory, Durability, errno_error};
+use agent_memory_storage_files::{BESIDE_DATABASE, Directory, Durability, Errno, errno_error};
 use agent_memory_storage_lock::result_code;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{OpenFlags, ffi};
-use rustix::io::Errno;
 
 use super::authoriser::Authoriser;
 use super::busy::poll;
@@ -91,12 +90,15 @@ impl Session {
     /// Opens a connection. With `immutable`, SQLite assumes that the file does not change.
     fn connect_with(&self, immutable: Option<ImmutableFile>) -> Result<Connection, StatementError> {
         let path = &self.path;
-        let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = if immutable.is_some() {
-            let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            let flags = flags
+                | OpenFlags::SQLITE_OPEN_READ_ONLY
+                | OpenFlags::SQLITE_OPEN_URI
+                | OpenFlags::SQLITE_OPEN_NOFOLLOW;
             rusqlite::Connection::open_with_flags(immutable_uri(path), flags)?
         } else {
-            rusqlite::Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?
+            agent_memory_storage_lock::open(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?
         };
         // Callers poll instead, to be fair to others and to stop at their deadline.
         connection.busy_timeout(Duration::ZERO)?;
@@ -105,7 +107,13 @@ impl Session {
             (Kind::Kept, Durability::Relaxed) => "NORMAL",
             (Kind::Derived, _) => "OFF",
         };
-        let settings = format!("PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON");
+        // On macOS a sync does not reach the medium otherwise.
+        let full = match cfg!(target_os = "macos") {
+            true => "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;",
+            false => "",
+        };
+        let settings =
+            format!("{full} PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON");
         connection.execute_batch(&settings)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

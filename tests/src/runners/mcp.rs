@@ -11,6 +11,7 @@ use std::path::Path;
 use crate::runners::left_out;
 use crate::runners::mcp_client::{Client, ProtocolVersion};
 use crate::scratch::Scratch;
+use crate::wine;
 
 /// A case over MCP.
 pub struct McpSession {
@@ -21,19 +22,27 @@ pub struct McpSession {
 impl McpSession {
     /// Starts a case over standard input and output.
     pub fn start(case: &Case, version: ProtocolVersion) -> Result<Box<dyn Session>, String> {
-        Self::with(case, |arguments, directory| Client::start(arguments, directory, version))
+        Self::with(case, "", |arguments, directory| Client::start(arguments, directory, version))
+    }
+
+    /// Starts a case with the program for Windows, under Wine.
+    pub fn start_in_wine(case: &Case) -> Result<Box<dyn Session>, String> {
+        Self::with(case, wine::DRIVE, |arguments, directory| {
+            Client::start_command(wine::command(), arguments, directory, ProtocolVersion::Stateless)
+        })
     }
 
     /// Starts a case over HTTP.
     pub fn start_http(case: &Case) -> Result<Box<dyn Session>, String> {
-        Self::with(case, |arguments, directory| Ok(Client::start_http(arguments, directory)))
+        Self::with(case, "", |arguments, directory| Ok(Client::start_http(arguments, directory)))
     }
 
     fn with(
         case: &Case,
+        drive: &'static str,
         start: impl FnOnce(&[String], &Path) -> Result<Client, String>,
     ) -> Result<Box<dyn Session>, String> {
-        let scratch = Scratch::of(case);
+        let scratch = Scratch::of_drive(case, drive);
         let clock = &case.text.clock;
         let repo = scratch.places().repo;
         let mut arguments = vec![
@@ -42,7 +51,7 @@ impl McpSession {
             format!("--fixed-random={}", case.text.seed),
             zone_option(clock),
             format!("--allow={repo}"),
-            format!("--data-dir={}", scratch.data_dir().display()),
+            format!("--data-dir={}", scratch.shown(&scratch.data_dir())),
         ];
         arguments.extend(options(case, &scratch)?);
         arguments.extend(left_out()?.into_iter().map(|(_, setting)| format!("--{}", setting.flag)));

@@ -64,7 +64,18 @@ impl Client {
         version: ProtocolVersion,
     ) -> Result<Self, String> {
         let mut command = Command::new(program);
-        command.arg("serve").args(arguments).current_dir(directory).env_clear();
+        command.env_clear();
+        Self::start_command(command, arguments, directory, version)
+    }
+
+    /// Like [`start`](Client::start), with a command that begins the program.
+    pub fn start_command(
+        mut command: Command,
+        arguments: &[String],
+        directory: &Path,
+        version: ProtocolVersion,
+    ) -> Result<Self, String> {
+        command.arg("serve").args(arguments).current_dir(directory);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let input = child.stdin.take();
@@ -125,6 +136,15 @@ impl Client {
                 return Ok(message);
             }
         }
+    }
+
+    /// Sends a request, and kills the server before it answers.
+    pub fn kill_during(mut self, method: &str, parameters: Value) -> Result<(), String> {
+        let Connection::Stdio(process) = &mut self.connection else {
+            return Err("only a server over standard input is killed".into());
+        };
+        // The drop kills it.
+        process.send(&stateless(self.questions + 1, method, parameters))
     }
 
     /// Ends the server: closes the input, or asks it to stop. Waits for it to end with success.

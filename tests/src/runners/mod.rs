@@ -7,6 +7,13 @@ pub mod node;
 pub mod plugin;
 pub mod python;
 
+use std::collections::BTreeMap;
+
+use agent_memory_conformance::case::Case;
+use agent_memory_conformance::core_runner::tools;
+use agent_memory_conformance::expectations::Expectations;
+use agent_memory_conformance::report::{CaseReport, Report};
+use agent_memory_conformance::runner::{Session, run};
 use agent_memory_host::{Image, Toolset, ToolsetSetting};
 
 /// The toolsets that a host mounts unless they are left out, each with the setting that does that.
@@ -19,4 +26,31 @@ fn left_out() -> Result<Vec<(String, ToolsetSetting)>, String> {
         Some(setting.map(|setting| (toolset.name.clone(), setting.clone())))
     };
     description.toolsets.iter().filter_map(setting).collect()
+}
+
+/// Starts a host for a case.
+pub type Start = fn(&Case) -> Result<Box<dyn Session>, String>;
+
+/// Runs cases, one after the other.
+pub fn report(runner: &str, start: Start, expected: &Expectations, cases: &[Case]) -> Report {
+    let for_people = for_people();
+    let run_case = |case: &Case| match expected.skip(case, &for_people) {
+        Some(reason) => CaseReport::skipped(reason),
+        None => match start(case) {
+            Ok(session) => {
+                let ended = run(case, session, runner == "core");
+                CaseReport::ran(ended.error, &ended.documents)
+            }
+            Err(error) => CaseReport::ran(Some(error), &BTreeMap::new()),
+        },
+    };
+    let cases = cases.iter().map(|case| (case.name.clone(), run_case(case))).collect();
+    Report { runner: runner.to_owned(), tools: Vec::new(), cases }
+}
+
+/// The names of the tools for people.
+pub fn for_people() -> Vec<String> {
+    let tools = tools();
+    let for_people = tools.iter().filter(|tool| tool["audience"] == "person");
+    for_people.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }

@@ -5,13 +5,13 @@ use std::io::{self, Read, Write};
 use std::thread;
 
 use agent_memory_storage::{Change, Error, MAX_DOCUMENT_BYTES, Splice, hexadecimal, version_of};
-use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::{Attempt, Step, check_size, version_mismatch};
 use crate::cache::LONG;
 use crate::directory::set_mode;
 use crate::durability::Durability;
+use crate::errno::Errno;
 use crate::error::{errno_error, io_error};
 
 impl Attempt<'_> {

@@ -1,6 +1,7 @@
 //! The destination of an export: standard output, a file, a pipe or a device.
 
 use crate::cli::Error;
+use agent_memory_storage_files::canonical;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -45,7 +46,7 @@ impl Destination {
         let shown = format!("`{}`", name.display());
         match fs::metadata(name) {
             Ok(found) if found.is_file() && !names.iter().any(|name| is_descriptor(name)) => {
-                let path = name.canonicalize().map_err(|error| failed(&shown, &error))?;
+                let path = canonical(name).map_err(|error| failed(&shown, &error))?;
                 new(path, Some(found.permissions()))
             }
             Ok(found) if found.is_dir() => {
@@ -54,7 +55,7 @@ impl Destination {
             Ok(found) => {
                 let opened = OpenOptions::new().append(true).open(name);
                 let to = Box::new(opened.map_err(|error| failed(&shown, &error))?);
-                let file = if found.is_file() { name.canonicalize().ok() } else { None };
+                let file = if found.is_file() { canonical(name).ok() } else { None };
                 Ok(Destination::Stream { name: shown, to, file })
             }
             Err(error) if error.kind() == ErrorKind::NotFound => match name.read_link() {

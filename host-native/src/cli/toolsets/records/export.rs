@@ -3,6 +3,7 @@ use super::target::{PLACE, Target, records};
 use crate::cli::output::print_note;
 use crate::cli::progress::Progress;
 use crate::cli::{Error, help};
+use agent_memory_storage_files::canonical;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Deserialize;
 use serde_json::json;
@@ -91,8 +92,8 @@ impl Export {
 fn check_place(file: &Path, memory_dir: Option<PathBuf>) -> Result<(), Error> {
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     // If one of the directories does not exist, no file in it can be replaced.
-    let directory = directory.unwrap_or(Path::new(".")).canonicalize();
-    let memory_dir = memory_dir.map(|memory_dir| memory_dir.canonicalize());
+    let directory = canonical(directory.unwrap_or(Path::new(".")));
+    let memory_dir = memory_dir.map(|memory_dir| canonical(&memory_dir));
     match (directory, memory_dir) {
         (Ok(directory), Some(Ok(kept_in))) if directory.starts_with(&kept_in) => {
             Err(Error::usage(format!(

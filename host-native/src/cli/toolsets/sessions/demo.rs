@@ -1,5 +1,6 @@
 use crate::cli::output::print;
 use crate::cli::{Error, help, program};
+use agent_memory_storage_files::{canonical, display};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fs;
@@ -24,7 +25,7 @@ const AGENT: &str = "aristotle";
 impl Demo {
     pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
         let scratch = Scratch::new(self.keep).map_err(failed("the scratch repository"))?;
-        let root = scratch.root.display().to_string();
+        let root = display(&scratch.root);
         print(&format!("A scratch repository: {root}"))?;
         let mut server = Server::start(&scratch.root).map_err(failed("the server"))?;
         print("A server, started in it: agent-memory serve\n")?;
@@ -47,7 +48,7 @@ impl Demo {
         print("\nThe repository now holds:")?;
         for file in files(&scratch.root.join(".github")).map_err(failed("the repository"))? {
             let shown = file.strip_prefix(&scratch.root).unwrap_or(&file);
-            print(&format!("  {}", shown.display()))?;
+            print(&format!("  {}", display(shown)))?;
         }
         if let Some(log) = started["session_file"].as_str() {
             let text = fs::read_to_string(scratch.root.join(log)).map_err(failed("the log"))?;
@@ -75,7 +76,7 @@ struct Scratch {
 
 impl Scratch {
     fn new(keep: bool) -> io::Result<Scratch> {
-        let parent = std::env::temp_dir().canonicalize()?;
+        let parent = canonical(&std::env::temp_dir())?;
         let root = parent.join(format!("agent-memory-demo-{}", std::process::id()));
         fs::create_dir(&root)?;
         let scratch = Scratch { root, keep };

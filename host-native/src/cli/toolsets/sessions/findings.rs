@@ -1,6 +1,7 @@
 //! The findings in a repository, as lines, as a summary and as JSON.
 
 use crate::cli::terminal::{self, visible};
+use agent_memory_storage_files::{canonical, display};
 use clap::builder::styling::{AnsiColor, Style};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ pub(super) struct Findings {
 
 impl Findings {
     pub(super) fn of(repository: &Path) -> Findings {
-        let here = std::env::current_dir().and_then(|here| here.canonicalize());
+        let here = std::env::current_dir().and_then(|here| canonical(&here));
         let prefix =
             here.map_or_else(|_| repository.to_owned(), |here| path_from(&here, repository));
         let colours = terminal::has_colours(&std::io::stdout());
@@ -44,13 +45,13 @@ impl Findings {
     /// The findings in the form of compilers: `file:line: error: message`.
     pub(super) fn lines(&self, findings: &[Finding]) -> String {
         let lines = findings.iter().map(|finding| {
-            let file = self.prefix.join(&finding.file);
+            let file = display(&self.prefix.join(&finding.file));
             let (severity, style) = match finding.severity {
                 Severity::Error => ("error", AnsiColor::Red.on_default().bold()),
                 Severity::Warning => ("warning", AnsiColor::Yellow.on_default().bold()),
             };
             let style = if self.colours { style } else { Style::new() };
-            let (file, message) = (visible(&file.to_string_lossy()), visible(&finding.message));
+            let (file, message) = (visible(&file), visible(&finding.message));
             format!("{file}:{}: {style}{severity}:{style:#} {message}", finding.line)
         });
         lines.collect::<Vec<_>>().join("\n")

@@ -5,6 +5,7 @@ use crate::cli::progress::Progress;
 use crate::cli::{Error, help};
 use crate::enclosing_repository::{repository_around, top_level};
 use crate::{AgentMemory, CallError};
+use agent_memory_storage_files::canonical;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Deserialize;
 use serde_json::json;
@@ -109,7 +110,7 @@ impl Validate {
             });
         };
         let wrong = |why: &str| Error::usage(format!("cannot check `{}`: {why}", given.display()));
-        let directory = given.canonicalize().map_err(|error| wrong(&error.to_string()))?;
+        let directory = canonical(given).map_err(|error| wrong(&error.to_string()))?;
         if !directory.is_dir() {
             return Err(wrong("it is not a directory"));
         }

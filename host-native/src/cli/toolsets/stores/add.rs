@@ -2,6 +2,7 @@ use super::target::Target;
 use crate::cli::output::print;
 use crate::cli::{Error, help};
 use agent_memory_setting_values::path_mistake;
+use agent_memory_storage_files::display;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -41,14 +42,14 @@ impl Add {
             false => std::path::absolute(&self.directory)
                 .map_err(|error| Error::usage(format!("`{shown}` is no directory: {error}")))?,
         };
-        let Some(path) = absolute.to_str() else {
+        if absolute.to_str().is_none() {
             return Err(Error::usage(format!("`{shown}` is not UTF-8: rename the directory")));
-        };
+        }
         let description = self.description.as_deref();
         let registered = self
             .target
             .open()?
-            .change(|registry| registry.register(&self.name, path, description))?;
+            .change(|registry| registry.register(&self.name, &display(&absolute), description))?;
         print(&registered.to_string_lossy())
     }
 }

@@ -89,6 +89,7 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
 fn private_directory() -> io::Result<PathBuf> {
     let number = getrandom::u64().map_err(io::Error::other)?;
     let directory = std::env::temp_dir().join(format!("agent-memory-{number:016x}"));
+    #[cfg_attr(not(unix), allow(unused_mut, reason = "only Unix has modes"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

@@ -1,0 +1,14 @@
+//! The operating system's errors by the names of POSIX, which all hosts show.
+
+#[cfg(not(windows))]
+pub use rustix::io::Errno;
+
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub use windows::Errno;
+
+/// The error of the operating system in an error of the standard library.
+pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}

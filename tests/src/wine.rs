@@ -1,0 +1,40 @@
+//! The program for Windows, which runs under Wine here.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use agent_memory_conformance::workspace::target_directory;
+
+/// The variable with which `scripts/windows` runs the tests under Wine: the path of Wine.
+pub const WINE: &str = "AGENT_MEMORY_WINE";
+
+/// The drive on which Wine shows the whole file system.
+pub const DRIVE: &str = "Z:";
+
+/// Whether the tests under Wine are asked for.
+pub fn is_asked_for() -> bool {
+    std::env::var_os(WINE).is_some()
+}
+
+/// A command that begins with the program; it needs arguments.
+///
+/// # Panics
+///
+/// If the program is not built, or Wine is not asked for.
+pub fn command() -> Command {
+    let wine = std::env::var_os(WINE).expect(WINE);
+    let program = program();
+    assert!(program.is_file(), "`{}` is not built: run `scripts/windows`", program.display());
+    let mut command = Command::new(wine);
+    command.env_clear().arg(program);
+    for name in ["HOME", "PATH", "WINEDEBUG", "WINEPATH", "WINEPREFIX"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+fn program() -> PathBuf {
+    target_directory().join("x86_64-pc-windows-gnu/release/agent-memory.exe")
+}
