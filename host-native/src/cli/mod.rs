@@ -7,6 +7,7 @@ mod embedder;
 mod error;
 mod hand_over;
 mod help;
+mod install;
 mod logging;
 mod man;
 mod models;
@@ -60,6 +61,8 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Serve(serve::Serve),
+    Install(install::Install),
+    Uninstall(install::Uninstall),
     Call(call::Call),
     Tools(tools::Tools),
     Prompt(prompt::Prompt),
@@ -83,6 +86,8 @@ impl Command {
     pub fn run(self) -> Result<ExitCode, Error> {
         match self {
             Command::Serve(serve) => serve.run(),
+            Command::Install(install) => install.run(),
+            Command::Uninstall(uninstall) => uninstall.run(),
             Command::Call(call) => call.run(),
             Command::Tools(tools) => tools.run(),
             Command::Prompt(prompt) => prompt.run(),

@@ -38,6 +38,15 @@ pub(super) fn again() -> Command {
     command
 }
 
+/// The command line that starts the program, without its arguments.
+///
+/// # Panics
+///
+/// If the program is not running.
+pub(super) fn start() -> impl Iterator<Item = &'static OsString> {
+    START.get().expect("the program is running").iter()
+}
+
 fn component() -> &'static Image {
     COMPONENT.get_or_init(Image::embedded)
 }

@@ -1,0 +1,187 @@
+//! The clients: their names, their files, and where their servers stand in them.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Directories, Error};
+
+/// An MCP client with a configuration file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    /// Claude Code, the command line.
+    ClaudeCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Codex: the command line, and its extension for editors.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Gemini CLI.
+    Gemini,
+    /// opencode.
+    Opencode,
+    /// Visual Studio Code.
+    VsCode,
+    /// Windsurf.
+    Windsurf,
+    /// Zed.
+    Zed,
+    /// Any other with `mcpServers` in a file.
+    Other,
+}
+
+/// For whom a server is added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// For all projects of the user.
+    #[default]
+    User,
+    /// For one project, in a file that others of the project may share.
+    Project,
+}
+
+/// The grammar of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grammar {
+    /// JSON, with comments and trailing commas.
+    Json,
+    Toml,
+}
+
+impl Client {
+    /// All clients whose files are known.
+    pub const ALL: [Client; 9] = [
+        Client::ClaudeCode,
+        Client::ClaudeDesktop,
+        Client::Codex,
+        Client::Cursor,
+        Client::Gemini,
+        Client::Opencode,
+        Client::VsCode,
+        Client::Windsurf,
+        Client::Zed,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::ClaudeCode => "claude-code",
+            Client::ClaudeDesktop => "claude-desktop",
+            Client::Codex => "codex",
+            Client::Cursor => "cursor",
+            Client::Gemini => "gemini",
+            Client::Opencode => "opencode",
+            Client::VsCode => "vscode",
+            Client::Windsurf => "windsurf",
+            Client::Zed => "zed",
+            Client::Other => "other",
+        }
+    }
+
+    /// The name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Client::ClaudeCode => "Claude Code",
+            Client::ClaudeDesktop => "Claude Desktop",
+            Client::Codex => "Codex",
+            Client::Cursor => "Cursor",
+            Client::Gemini => "Gemini CLI",
+            Client::Opencode => "opencode",
+            Client::VsCode => "VS Code",
+            Client::Windsurf => "Windsurf",
+            Client::Zed => "Zed",
+            Client::Other => "the client",
+        }
+    }
+
+    /// The file in which the client keeps its servers. It need not exist.
+    ///
+    /// # Errors
+    ///
+    /// If the client has none for this scope, or there is no project.
+    pub fn file(self, scope: Scope, directories: &Directories) -> Result<PathBuf, Error> {
+        match scope {
+            Scope::User => self.file_of_user(directories),
+            Scope::Project => {
+                let Some(file) = self.file_of_project() else {
+                    let title = self.title();
+                    return Err(Error::NoFile(format!(
+                        "{title} has no servers of a project: leave `--scope project` out"
+                    )));
+                };
+                let project = directories.project().ok_or_else(|| {
+                    Error::NoFile("there is no project here: run this in its directory".to_owned())
+                })?;
+                Ok(project.join(file))
+            }
+        }
+    }
+
+    fn file_of_user(self, directories: &Directories) -> Result<PathBuf, Error> {
+        let home = &directories.home;
+        Ok(match self {
+            Client::ClaudeCode => home.join(".claude.json"),
+            Client::ClaudeDesktop => {
+                directories.of_windowed().join("Claude/claude_desktop_config.json")
+            }
+            Client::Codex => {
+                let own = directories.codex.clone();
+                own.unwrap_or_else(|| home.join(".codex")).join("config.toml")
+            }
+            Client::Cursor => home.join(".cursor/mcp.json"),
+            Client::Gemini => home.join(".gemini/settings.json"),
+            Client::Opencode => {
+                either(&directories.config().join("opencode"), "opencode.jsonc", "opencode.json")
+            }
+            Client::VsCode => directories.of_windowed().join("Code/User/mcp.json"),
+            Client::Windsurf => home.join(".codeium/windsurf/mcp_config.json"),
+            Client::Zed if cfg!(windows) => directories.of_windowed().join("Zed/settings.json"),
+            Client::Zed => directories.config().join("zed/settings.json"),
+            Client::Other => {
+                let message = "name the file with `--file`, such as `--file ~/.client/mcp.json`";
+                return Err(Error::NoFile(message.to_owned()));
+            }
+        })
+    }
+
+    fn file_of_project(self) -> Option<&'static str> {
+        Some(match self {
+            Client::ClaudeCode => ".mcp.json",
+            Client::Codex => ".codex/config.toml",
+            Client::Cursor => ".cursor/mcp.json",
+            Client::Gemini => ".gemini/settings.json",
+            Client::Opencode => "opencode.json",
+            Client::VsCode => ".vscode/mcp.json",
+            Client::Zed => ".zed/settings.json",
+            Client::ClaudeDesktop | Client::Windsurf | Client::Other => return None,
+        })
+    }
+
+    /// The key of the object with the servers, at the top level.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Client::VsCode => "servers",
+            Client::Zed => "context_servers",
+            Client::Opencode => "mcp",
+            Client::Codex => "mcp_servers",
+            _ => "mcpServers",
+        }
+    }
+
+    pub(crate) fn grammar(self) -> Grammar {
+        if self == Client::Codex { Grammar::Toml } else { Grammar::Json }
+    }
+
+    /// Whether the client seems to be here: its file, or the directory that it keeps it in, exists.
+    pub fn is_found(self, directories: &Directories) -> bool {
+        let Ok(file) = self.file_of_user(directories) else { return false };
+        // `~/.claude.json` is in the home directory, which everybody has.
+        let own = file.parent().filter(|parent| *parent != directories.home);
+        file.exists() || own.is_some_and(Path::exists)
+    }
+}
+
+/// The first of two files that exists, or the second.
+fn either(directory: &Path, first: &str, second: &str) -> PathBuf {
+    let first = directory.join(first);
+    if first.exists() { first } else { directory.join(second) }
+}

@@ -1,0 +1,59 @@
+//! The directories below which clients keep their files.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// The directories below which clients keep their files.
+#[derive(Clone, Debug)]
+pub struct Directories {
+    /// The home directory.
+    pub home: PathBuf,
+    /// `CODEX_HOME`, the directory of Codex; `.codex` in the home directory by default.
+    pub codex: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`; `.config` in the home directory by default. Not on Windows and macOS.
+    pub xdg_config: Option<PathBuf>,
+    /// `%APPDATA%` of Windows.
+    pub app_data: Option<PathBuf>,
+    /// The project: the top level of a repository, or the working directory.
+    pub project: Option<PathBuf>,
+}
+
+impl Directories {
+    /// Those of the environment, without a project.
+    ///
+    /// # Errors
+    ///
+    /// If there is no home directory.
+    pub fn of_system() -> Result<Self, Error> {
+        let absolute =
+            |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let Some(home) = env::home_dir().filter(|home| home.is_absolute()) else {
+            return Err(Error::NoFile("there is no home directory: set `HOME`".to_owned()));
+        };
+        let [codex, xdg_config, app_data] =
+            ["CODEX_HOME", "XDG_CONFIG_HOME", "APPDATA"].map(absolute);
+        Ok(Directories { home, codex, xdg_config, app_data, project: None })
+    }
+
+    /// The directory for the configuration of programs without windows.
+    pub(crate) fn config(&self) -> PathBuf {
+        self.xdg_config.clone().unwrap_or_else(|| self.home.join(".config"))
+    }
+
+    /// The directory for the configuration of programs with windows.
+    pub(crate) fn of_windowed(&self) -> PathBuf {
+        if cfg!(target_os = "macos") {
+            self.home.join("Library/Application Support")
+        } else if cfg!(windows) {
+            self.app_data.clone().unwrap_or_else(|| self.home.join("AppData/Roaming"))
+        } else {
+            self.config()
+        }
+    }
+
+    pub(crate) fn project(&self) -> Option<&Path> {
+        self.project.as_deref()
+    }
+}

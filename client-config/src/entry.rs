@@ -1,0 +1,59 @@
+//! The entry of this program in a client's list of servers.
+
+use serde_json::{Value, json};
+
+use crate::{Client, Error};
+
+/// The name of the entry.
+pub const NAME: &str = "agent-memory";
+
+/// What a client starts, or reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Server {
+    /// A program that speaks MCP over standard input and output.
+    Command {
+        /// Its absolute path: programs with windows have no `PATH` of a shell.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+    },
+    /// A server over HTTP.
+    Url(String),
+}
+
+impl Client {
+    /// The entry of a server, in the form that the client reads.
+    ///
+    /// # Errors
+    ///
+    /// If the client reaches no server over HTTP by its configuration file.
+    pub(crate) fn entry(self, server: &Server) -> Result<Value, Error> {
+        Ok(match server {
+            Server::Command { program, arguments } => match self {
+                Client::ClaudeCode | Client::VsCode => {
+                    json!({"type": "stdio", "command": program, "args": arguments})
+                }
+                Client::Zed => json!({
+                    "source": "custom", "command": program, "args": arguments, "env": {},
+                }),
+                Client::Opencode => {
+                    let command: Vec<&String> = [program].into_iter().chain(arguments).collect();
+                    json!({"type": "local", "command": command, "enabled": true})
+                }
+                _ => json!({"command": program, "args": arguments}),
+            },
+            Server::Url(url) => match self {
+                Client::ClaudeCode | Client::VsCode => json!({"type": "http", "url": url}),
+                Client::Gemini => json!({"httpUrl": url}),
+                Client::Windsurf => json!({"serverUrl": url}),
+                Client::Opencode => json!({"type": "remote", "url": url, "enabled": true}),
+                Client::ClaudeDesktop => {
+                    let message = "Claude Desktop starts servers itself: leave `--http` out, or add \
+                                   the URL as a connector in its settings";
+                    return Err(Error::Unsupported(message.to_owned()));
+                }
+                _ => json!({"url": url}),
+            },
+        })
+    }
+}

@@ -1,0 +1,33 @@
+//! The errors of this crate, which say what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a configuration file is left as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The client has no such file.
+    #[error("{0}")]
+    NoFile(String),
+    /// The client cannot use such a server.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The file is not what its client reads.
+    #[error("`{}` is left as it is: {reason}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
+    /// The system refuses.
+    #[error("cannot {attempt} `{}`: {error}", .path.display())]
+    Io {
+        /// What was tried, as a verb.
+        attempt: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+}

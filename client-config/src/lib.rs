@@ -1,0 +1,37 @@
+//! The configuration files of MCP clients: where each client keeps its servers, how an entry looks
+//! there, and how it is added and taken out without a change of anything else.
+//!
+//! A file is read by its own grammar, JSON with comments or TOML, and edited in place: comments, order,
+//! indentation, line ends, a byte order mark and every other entry stay. A file that cannot be read is
+//! refused. The state before stands beside the file, so that taking the entry out gives back its bytes.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use agent_memory_client_config::{Client, Directories, Plan, Scope, Server};
+//!
+//! # let home = tempfile::tempdir()?;
+//! let directories = Directories { home: home.path().into(), ..Directories::of_system()? };
+//! let file = Client::Cursor.file(Scope::User, &directories)?;
+//! let program = "/usr/local/bin/agent-memory".to_owned();
+//! let server = Server::Command { program, arguments: vec!["serve".to_owned()] };
+//! let plan = Plan::install(&file, Client::Cursor, &server)?;
+//! assert!(plan.diff().contains("+"), "people see the change before it is made");
+//! plan.carry_out()?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod client;
+mod diff;
+mod directories;
+mod entry;
+mod error;
+mod json;
+mod plan;
+mod toml;
+
+pub use client::{Client, Scope};
+pub use directories::Directories;
+pub use entry::{NAME, Server};
+pub use error::Error;
+pub use plan::Plan;

@@ -1,0 +1,341 @@
+//! Files of all kinds: an entry is added and taken out again, and nothing else changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agent_memory_client_config::{Client, Directories, Error, NAME, Plan, Scope, Server};
+
+/// Files that their clients read.
+const GOOD: [(Client, &str); 36] = [
+    (Client::Cursor, ""),
+    (Client::Cursor, "\n"),
+    (Client::Cursor, "{}"),
+    (Client::Cursor, "{}\n"),
+    (Client::Cursor, "{\n}\n"),
+    (Client::Cursor, "{ \"mcpServers\": {} }"),
+    (Client::Cursor, "{\n  \"mcpServers\": {}\n}\n"),
+    (Client::Cursor, "{\n  \"mcpServers\": {\n  }\n}\n"),
+    (Client::Cursor, "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"),
+    (Client::Cursor, "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }\n  }\n}\n"),
+    (Client::Cursor, "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" },\n  },\n}\n"),
+    (Client::Cursor, "{\n\t\"mcpServers\": {\n\t\t\"a\": { \"command\": \"a\" }\n\t}\n}\n"),
+    (
+        Client::Cursor,
+        "{\n    \"mcpServers\": {\n        \"a\": {\n            \"command\": \"a\"\n        }\n    }\n}\n",
+    ),
+    (
+        Client::Cursor,
+        "{\r\n  \"mcpServers\": {\r\n    \"a\": { \"command\": \"a\" }\r\n  }\r\n}\r\n",
+    ),
+    (Client::Cursor, "\u{feff}{\n  \"mcpServers\": {}\n}\n"),
+    (Client::Cursor, "\u{feff}{\r\n\t\"other\": 1\r\n}"),
+    (
+        Client::Cursor,
+        "// servers\n{\n  /* mine */ \"mcpServers\": {\n    // first\n    \"a\": { \"command\": \"a\" } // last\n    // end\n  }\n}\n// bye\n",
+    ),
+    (Client::Cursor, "// nothing yet\n"),
+    (
+        Client::Cursor,
+        "{\n  \"mcpServers\": {\n    \"agent-memory-of-others\": { \"command\": \"a\" }\n  }\n}\n",
+    ),
+    (
+        Client::Cursor,
+        "{\n  \"z\": [1, 2.50, 1e5, \"\\u00e9\\/\"],\n  \"a\": null,\n  \"mcpServers\": { \"x y\": {} },\n  \"b\": {}\n}\n",
+    ),
+    (Client::Cursor, "{ \"a\": 1, \"a\": 2, \"mcpServers\": {} }\n"),
+    (
+        Client::ClaudeCode,
+        "{\n  \"numStartups\": 12,\n  \"projects\": { \"/a\": { \"mcpServers\": { \"agent-memory\": {} } } }\n}\n",
+    ),
+    (Client::ClaudeDesktop, "{\n  \"globalShortcut\": \"Ctrl+Space\"\n}\n"),
+    (
+        Client::VsCode,
+        "{\n  // See the documentation\n  \"inputs\": [{ \"id\": \"token\" }],\n  \"servers\": {},\n}\n",
+    ),
+    (
+        Client::Zed,
+        "// Zed settings\n//\n// For information, see the documentation.\n{\n  \"theme\": \"One\",\n  \"context_servers\": {\n    \"a\": { \"source\": \"extension\" },\n  },\n  \"vim_mode\": true, // please\n}\n",
+    ),
+    (
+        Client::Gemini,
+        "{\n  \"ui\": { \"theme\": \"Default\" },\n  \"mcpServers\": { \"a\": { \"httpUrl\": \"http://127.0.0.1:1\" } }\n}\n",
+    ),
+    (Client::Windsurf, "{ \"mcpServers\": { } }\n"),
+    (
+        Client::Opencode,
+        "{\n  \"$schema\": \"config.json\",\n  \"mcp\": { \"a\": { \"type\": \"local\", \"command\": [\"a\"] } }\n}\n",
+    ),
+    (Client::Opencode, "{\n  \"$schema\": \"config.json\"\n}"),
+    (Client::Codex, ""),
+    (
+        Client::Codex,
+        "# mine\nmodel = \"o3\" # the best\n\n[mcp_servers.a]\ncommand = \"a\"\nargs = ['x']\n\n[tui]\ntheme = 'dark'\n",
+    ),
+    (Client::Codex, "model = \"o3\"\r\n\r\n[tui]\r\ntheme = 'dark'\r\n"),
+    (Client::Codex, "mcp_servers = { a = { command = \"a\" } }\n"),
+    (Client::Codex, "[mcp_servers]\na = { command = \"a\" } # inline\n"),
+    (Client::Codex, "\u{feff}model = \"o3\"\n"),
+    (Client::Codex, "[profiles.x]\nmodel = 'y'\n# the end"),
+];
+
+/// Files that are refused, and a part of the reason.
+const BAD: [(Client, &str, &str); 12] = [
+    (Client::Cursor, "{", "it is not JSON"),
+    (Client::Cursor, "{\"mcpServers\": {}", "it is not JSON"),
+    (Client::Cursor, "{\"a\": 1 \"b\": 2}", "it is not JSON"),
+    (Client::Cursor, "{'a': 1}", "it is not JSON"),
+    (Client::Cursor, "{a: 1}", "it is not JSON"),
+    (Client::Cursor, "[]", "it holds no object"),
+    (Client::Cursor, "null", "it holds no object"),
+    (Client::Cursor, "{\"mcpServers\": []}", "`mcpServers` is no object"),
+    (Client::VsCode, "{\"servers\": null}", "`servers` is no object"),
+    (Client::Codex, "[a", "it is not TOML"),
+    (Client::Codex, "mcp_servers = 1", "`mcp_servers` is no table"),
+    (Client::Codex, "[[mcp_servers]]\na = 1\n", "`mcp_servers` is no table"),
+];
+
+fn server() -> Server {
+    let program = "/opt/agent memory/bin/agent-memory".to_owned();
+    Server::Command { program, arguments: vec!["serve".into(), "--toolset=all".into()] }
+}
+
+struct Scene {
+    directory: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Scene { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.directory.path().join("settings")
+    }
+
+    fn with(bytes: &[u8]) -> Self {
+        let scene = Scene::new();
+        fs::write(scene.file(), bytes).unwrap();
+        scene
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.file()).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.directory.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn install(client: Client, file: &Path) -> Result<Plan, Error> {
+    let plan = Plan::install(file, client, &server())?;
+    plan.carry_out()?;
+    Ok(plan)
+}
+
+fn uninstall(client: Client, file: &Path) -> Result<Plan, Error> {
+    let plan = Plan::uninstall(file, client)?;
+    plan.carry_out()?;
+    Ok(plan)
+}
+
+/// The lines without commas, since the line before the new entry may get one.
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.replace(',', "")).collect()
+}
+
+/// Whether all lines are in the other text, in their order.
+fn are_within(part: &[String], whole: &[String]) -> bool {
+    let mut whole = whole.iter();
+    part.iter().all(|line| whole.any(|other| other == line))
+}
+
+#[test]
+fn an_entry_is_added_once_and_taken_out_to_the_byte() {
+    for (client, before) in GOOD {
+        let scene = Scene::with(before.as_bytes());
+        let file = scene.file();
+        let plan = install(client, &file).unwrap_or_else(|error| panic!("{before:?}: {error}"));
+        let after = scene.text();
+        assert!(!plan.is_done() && plan.diff().contains("+ "), "{before:?}");
+        assert!(after.contains("\"serve\""), "{before:?}: {after}");
+        assert_eq!(scene.names(), ["settings", "settings.agent-memory-backup"], "{before:?}");
+
+        let again = install(client, &file).unwrap();
+        assert!(again.is_done() && again.diff().is_empty(), "{before:?}");
+        assert_eq!(scene.text(), after);
+
+        uninstall(client, &file).unwrap();
+        assert_eq!(scene.text(), before, "after {after:?}");
+        assert_eq!(scene.names(), ["settings"], "{before:?}");
+        assert!(uninstall(client, &file).unwrap().is_done());
+    }
+}
+
+#[test]
+fn nothing_else_changes() {
+    for (client, before) in GOOD {
+        let scene = Scene::with(before.as_bytes());
+        install(client, &scene.file()).unwrap();
+        let after = scene.text();
+        // What stands on one line with the servers is on a line that changes.
+        if before.lines().count() > 2 {
+            let mut kept = lines(before);
+            let opens = |line: &String| line.contains("{}") || line.contains("{ }");
+            kept.retain(|line| !opens(line) && !line.contains("} }"));
+            assert!(are_within(&kept, &lines(&after)), "{before:?}\n{after}");
+        }
+        assert_eq!(before.starts_with('\u{feff}'), after.starts_with('\u{feff}'), "{before:?}");
+        assert_eq!(before.matches("//").count(), after.matches("//").count(), "{before:?}");
+        if before.contains("\r\n") {
+            assert_eq!(after.matches('\n').count(), after.matches("\r\n").count(), "{after:?}");
+        } else {
+            assert!(!after.contains('\r'), "{after:?}");
+        }
+        if before.contains('\t') {
+            assert!(after.contains("\t\t"), "{after:?}");
+        }
+    }
+}
+
+#[test]
+fn without_the_state_before_the_entry_alone_is_taken_out() {
+    for (client, before) in GOOD {
+        let scene = Scene::with(before.as_bytes());
+        let file = scene.file();
+        install(client, &file).unwrap();
+        // Another program edits the file: its bytes from before are not what people expect any more.
+        fs::remove_file(file.with_file_name("settings.agent-memory-backup")).unwrap();
+        let comment = if client == Client::Codex { "\n# later\n" } else { "\n// later\n" };
+        fs::write(&file, scene.text() + comment).unwrap();
+        uninstall(client, &file).unwrap();
+        let after = scene.text();
+        assert!(after.ends_with(comment), "{before:?}: {after}");
+        assert!(!after.contains("opt/agent memory"), "{before:?}: {after}");
+        for word in ["\"a\"", "theme", "vim_mode", "please", "$schema", "numStartups", "mine"] {
+            assert_eq!(
+                before.contains(word),
+                after.contains(word),
+                "{word} of {before:?}: {after}"
+            );
+        }
+        Plan::install(&file, client, &server()).expect("it is still read");
+    }
+}
+
+#[test]
+fn a_change_of_our_entry_keeps_the_state_before_it() {
+    for (client, before) in GOOD {
+        let scene = Scene::with(before.as_bytes());
+        let file = scene.file();
+        install(client, &file).unwrap();
+        if client != Client::ClaudeDesktop {
+            let url = Server::Url("http://127.0.0.1:8080/mcp".to_owned());
+            let plan = Plan::install(&file, client, &url).unwrap();
+            assert!(!plan.is_done(), "{before:?}");
+            plan.carry_out().unwrap();
+            assert!(scene.text().contains("http://127.0.0.1:8080/mcp"), "{before:?}");
+            assert!(!scene.text().contains("opt/agent memory"), "{before:?}");
+        }
+        install(client, &file).unwrap();
+        uninstall(client, &file).unwrap();
+        assert_eq!(scene.text(), before);
+    }
+}
+
+#[test]
+fn what_no_client_reads_is_refused_and_left_as_it_is() {
+    for (client, before, reason) in BAD {
+        let scene = Scene::with(before.as_bytes());
+        let refused = [
+            Plan::install(&scene.file(), client, &server()),
+            Plan::uninstall(&scene.file(), client),
+        ];
+        for refused in refused {
+            let error = refused.expect_err(before).to_string();
+            assert!(error.contains(reason) && error.contains("settings"), "{before:?}: {error}");
+        }
+        assert_eq!(scene.text(), before);
+        assert_eq!(scene.names(), ["settings"]);
+    }
+    let scene = Scene::with(b"{\"a\": \"\xff\"}");
+    let error = Plan::install(&scene.file(), Client::Cursor, &server()).unwrap_err();
+    assert!(error.to_string().contains("it is not UTF-8"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_missing_is_made_and_removed() {
+    for client in Client::ALL {
+        let scene = Scene::new();
+        let file = scene.directory.path().join("a/b/settings");
+        install(client, &file).unwrap();
+        assert!(fs::read_to_string(&file).unwrap().contains(NAME), "{client:?}");
+        assert!(!file.with_file_name("settings.agent-memory-backup").exists());
+        uninstall(client, &file).unwrap();
+        assert!(!file.exists(), "{client:?}");
+    }
+}
+
+#[test]
+fn a_change_that_another_program_makes_meanwhile_is_not_lost() {
+    let scene = Scene::with(b"{}\n");
+    let plan = Plan::install(&scene.file(), Client::Cursor, &server()).unwrap();
+    fs::write(scene.file(), "{ \"mine\": 1 }\n").unwrap();
+    let error = plan.carry_out().unwrap_err();
+    assert!(error.to_string().contains("run the command again"), "{error}");
+    assert_eq!(scene.text(), "{ \"mine\": 1 }\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_modes_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let scene = Scene::with(b"{}\n");
+    fs::set_permissions(scene.file(), PermissionsExt::from_mode(0o640)).unwrap();
+    let link = scene.directory.path().join("link");
+    symlink("settings", &link).unwrap();
+    install(Client::Cursor, &link).unwrap();
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert!(scene.text().contains(NAME));
+    for file in ["settings", "settings.agent-memory-backup"] {
+        let mode = fs::metadata(scene.directory.path().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640, "{file}");
+    }
+    uninstall(Client::Cursor, &link).unwrap();
+    assert_eq!(scene.text(), "{}\n");
+
+    fs::set_permissions(scene.file(), PermissionsExt::from_mode(0o440)).unwrap();
+    let error = install(Client::Cursor, &link).unwrap_err();
+    assert!(error.to_string().contains("read-only"), "{error}");
+    assert_eq!(scene.text(), "{}\n");
+}
+
+#[test]
+fn each_client_has_its_file() {
+    let home = tempfile::tempdir().unwrap();
+    let directories = Directories {
+        home: home.path().into(),
+        codex: None,
+        xdg_config: None,
+        app_data: None,
+        project: Some("/project".into()),
+    };
+    for client in Client::ALL {
+        let file = client.file(Scope::User, &directories).unwrap();
+        assert!(file.starts_with(home.path()), "{client:?}: {}", file.display());
+        assert!(!client.is_found(&directories), "{client:?}");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "{}").unwrap();
+        assert!(client.is_found(&directories), "{client:?}");
+        match client.file(Scope::Project, &directories) {
+            Ok(file) => assert!(file.starts_with("/project"), "{client:?}"),
+            Err(error) => assert!(error.to_string().contains("leave `--scope project` out")),
+        }
+    }
+    assert!(Client::Other.file(Scope::User, &directories).is_err());
+}

@@ -1,0 +1,197 @@
+//! `install` and `uninstall`: the entry of this program in the configuration of MCP clients.
+
+mod own_command;
+mod target;
+
+use super::output::{print, print_note};
+use super::{Error, help, program};
+use agent_memory_client_config::{Client, Directories, Plan, Scope, Server};
+use clap::Args;
+use own_command::OwnCommand;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use target::Target;
+
+/// Add this program to an MCP client, as the server `agent-memory`.
+///
+/// The change of the client's configuration file is shown, then made. Comments, order and all other
+/// entries stay, the state before is kept beside the file, and `uninstall` gives it back. Without a
+/// client, those that are found are listed, and nothing is changed.
+#[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("../help/install.txt")]))]
+pub struct Install {
+    #[command(flatten)]
+    target: Target,
+
+    /// Toolsets that the client gets, such as `sessions,records`, or `all`
+    ///
+    /// By default `sessions`, in the repository where the client works; for Claude Desktop, which
+    /// works in none, `records,stores`.
+    #[arg(long, value_name = "NAMES")]
+    toolset: Option<String>,
+
+    /// Let the client reach a server over HTTP at this URL, instead of starting one
+    #[arg(long, value_name = "URL", conflicts_with_all = ["toolset", "arguments"])]
+    http: Option<String>,
+
+    /// Show the change, and do not make it
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Further arguments of `agent-memory serve`, after `--`
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<String>,
+}
+
+/// Take this program out of an MCP client.
+///
+/// The configuration file gets the bytes that it had before `install`. If somebody has changed it
+/// since, the entry alone is taken out. What agents have stored stays.
+#[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[include_str!("../help/uninstall.txt")]))]
+pub struct Uninstall {
+    #[command(flatten)]
+    target: Target,
+
+    /// Show the change, and do not make it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Install {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
+        let directories = target::directories()?;
+        let Some(client) = self.target.client() else { return list(&directories) };
+        let server = self.server(client)?;
+        let file = self.target.file(client, &directories)?;
+        let plan = Plan::install(&file, client, &server).map_err(failed)?;
+        let title = client.title();
+        if plan.is_done() {
+            print(&format!("{title} has agent-memory already, in `{}`", plan.file().display()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let own = self.own_command(client);
+        show(&plan)?;
+        if self.dry_run {
+            return Ok(ExitCode::SUCCESS);
+        }
+        match own {
+            Some(own) => own.install(&file, &server)?,
+            None => plan.carry_out().map_err(failed)?,
+        }
+        if let Some(backup) = plan.backup().filter(|backup| backup.exists()) {
+            print_note(&format!("kept the state before in `{}`", backup.display()));
+        }
+        print_note(&format!(
+            "start {title} anew to use it. What agents store stays on this machine, unless a model \
+             or an embedder is configured; `agent-memory uninstall {}` takes it out again",
+            client.name()
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// What the client starts or reaches.
+    fn server(&self, client: Client) -> Result<Server, Error> {
+        if let Some(url) = &self.http {
+            let is_url = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+            if !is_url {
+                let what = "is no URL: write it as in `http://127.0.0.1:8080/mcp`";
+                return Err(Error::usage(format!("`{url}` {what}")));
+            }
+            return Ok(Server::Url(url.clone()));
+        }
+        let mut arguments = vec!["serve".to_owned()];
+        let default = (client == Client::ClaudeDesktop && self.arguments.is_empty())
+            .then(|| "records,stores".to_owned());
+        let toolset = self.toolset.clone().or(default);
+        arguments.extend(toolset.map(|toolset| format!("--toolset={toolset}")));
+        arguments.extend(self.arguments.iter().cloned());
+        check(&arguments)?;
+        let start = program::start().map(|part| {
+            part.to_str().map(str::to_owned).ok_or_else(|| {
+                let shown = part.to_string_lossy().into_owned();
+                Error::usage(format!("the path `{shown}` is not UTF-8: move the program"))
+            })
+        });
+        let mut start = start.collect::<Result<Vec<String>, Error>>()?.into_iter();
+        let program = start.next().unwrap_or_default();
+        Ok(Server::Command { program, arguments: start.chain(arguments).collect() })
+    }
+
+    fn own_command(&self, client: Client) -> Option<OwnCommand> {
+        self.target.may_use_own_command().then(|| OwnCommand::of(client)).flatten()
+    }
+}
+
+impl Uninstall {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
+        let directories = target::directories()?;
+        let Some(client) = self.target.client() else { return list(&directories) };
+        let file = self.target.file(client, &directories)?;
+        let plan = Plan::uninstall(&file, client).map_err(failed)?;
+        if plan.is_done() {
+            let title = client.title();
+            print(&format!("{title} has no agent-memory, in `{}`", plan.file().display()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        show(&plan)?;
+        if !self.dry_run {
+            let own = self.target.may_use_own_command().then(|| OwnCommand::of(client)).flatten();
+            match own {
+                Some(own) => own.uninstall(&file)?,
+                None => plan.carry_out().map_err(failed)?,
+            }
+            print_note("what agents have stored is kept");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Checks the arguments of `serve`: a client would only say that the server does not start.
+fn check(arguments: &[String]) -> Result<(), Error> {
+    let line = [program::NAME.to_owned()].into_iter().chain(arguments.iter().cloned());
+    match super::command().try_get_matches_from(line.map(OsString::from)) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let message = error.render().to_string();
+            let first = message.lines().next().unwrap_or_default();
+            let reason = first.strip_prefix("error: ").unwrap_or(first);
+            Err(Error::usage(format!("`agent-memory serve` would not start: {reason}")))
+        }
+    }
+}
+
+fn show(plan: &Plan) -> Result<(), Error> {
+    print(&format!("{}:", plan.file().display()))?;
+    print(plan.diff().trim_end())
+}
+
+/// The clients that are found, and whether they have this program.
+fn list(directories: &Directories) -> Result<ExitCode, Error> {
+    let found: Vec<Client> =
+        Client::ALL.into_iter().filter(|client| client.is_found(directories)).collect();
+    if found.is_empty() {
+        print("No client is found. These are known:")?;
+    } else {
+        print("Clients on this machine:")?;
+    }
+    let all = if found.is_empty() { &Client::ALL[..] } else { &found };
+    for client in all {
+        let file = client.file(Scope::User, directories).map_err(failed)?;
+        let state = match Plan::uninstall(&file, *client) {
+            Ok(plan) if plan.is_done() => "has no agent-memory".to_owned(),
+            Ok(_) => "has agent-memory".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        print(&format!("  {:<15} {state}: {}", client.name(), file.display()))?;
+    }
+    print("Nothing was changed. Name one: `agent-memory install CLIENT`")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: agent_memory_client_config::Error) -> Error {
+    match error {
+        agent_memory_client_config::Error::Io { .. } => Error::storage(error),
+        _ => Error::usage(error),
+    }
+}

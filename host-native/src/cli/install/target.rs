@@ -1,0 +1,94 @@
+use super::failed;
+use crate::cli::Error;
+use crate::enclosing_repository::repository_around;
+use agent_memory_client_config::{Client, Directories, Scope};
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+// The client, and which of its files.
+#[derive(Debug, Args)]
+pub(super) struct Target {
+    /// Client; without one, those that are found are listed
+    #[arg(value_name = "CLIENT")]
+    client: Option<Named>,
+
+    /// For all projects of the user, or for this project alone
+    #[arg(long, value_enum, default_value = "user")]
+    scope: NamedScope,
+
+    /// Configuration file, instead of the one where the client usually has it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    file: Option<PathBuf>,
+}
+
+/// A client by its name on the command line.
+#[derive(Clone, Copy, Debug)]
+struct Named(Client);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum NamedScope {
+    /// All projects of the user
+    User,
+    /// This project alone; others of the project may share the file
+    Project,
+}
+
+/// All clients, and the one that stands for the rest.
+const NAMED: [Named; Client::ALL.len() + 1] = {
+    let mut named = [Named(Client::Other); Client::ALL.len() + 1];
+    let mut at = 0;
+    while at < Client::ALL.len() {
+        named[at] = Named(Client::ALL[at]);
+        at += 1;
+    }
+    named
+};
+
+impl ValueEnum for Named {
+    fn value_variants<'a>() -> &'a [Self] {
+        &NAMED
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self.0 {
+            Client::Other => "Any other that has `mcpServers` in the file given with `--file`",
+            client => client.title(),
+        };
+        Some(PossibleValue::new(self.0.name()).help(help))
+    }
+}
+
+impl Target {
+    pub(super) fn client(&self) -> Option<Client> {
+        self.client.map(|Named(client)| client)
+    }
+
+    pub(super) fn file(&self, client: Client, directories: &Directories) -> Result<PathBuf, Error> {
+        match &self.file {
+            Some(file) => std::path::absolute(file)
+                .map_err(|error| Error::usage(format!("`{}`: {error}", file.display()))),
+            None => {
+                let scope = match self.scope {
+                    NamedScope::User => Scope::User,
+                    NamedScope::Project => Scope::Project,
+                };
+                client.file(scope, directories).map_err(failed)
+            }
+        }
+    }
+
+    /// Whether the client's own command would change the same file.
+    pub(super) fn may_use_own_command(&self) -> bool {
+        self.file.is_none() && self.scope == NamedScope::User
+    }
+}
+
+/// The directories of the system, with the repository around the working directory as the project, or
+/// the working directory itself.
+pub(super) fn directories() -> Result<Directories, Error> {
+    let here = std::env::current_dir().ok();
+    let project = here.as_deref().and_then(repository_around).or(here);
+    let directories = Directories::of_system().map_err(failed)?;
+    Ok(Directories { project, ..directories })
+}
