@@ -43,10 +43,22 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub(super) fn run(self) -> Result<ExitCode, Error> {
+    /// Checks the arguments as far as a server does before it serves.
+    ///
+    /// # Errors
+    ///
+    /// The error with which the server would end.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.memory().map(drop)
+    }
+
+    fn memory(&self) -> Result<AgentMemory, Error> {
         let builder = self.models.add(&self.settings, self.settings.builder()?)?;
-        let builder = self.embedder.add(builder)?;
-        let memory = builder.build().map_err(Error::usage)?;
+        self.embedder.add(builder)?.build().map_err(Error::usage)
+    }
+
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
+        let memory = self.memory()?;
         if let Some(address) = self.http {
             return serve_http(memory, address, self.allow_origin);
         }

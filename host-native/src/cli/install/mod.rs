@@ -4,9 +4,9 @@ mod own_command;
 mod target;
 
 use super::output::{print, print_note};
-use super::{Error, help, program};
-use agent_memory_client_config::{Client, Directories, Plan, Scope, Server};
-use clap::Args;
+use super::{Cli, Command, Error, help, program};
+use agent_memory_client_config::{Client, Directories, Error as ConfigError, Plan, Scope, Server};
+use clap::{Args, Parser};
 use own_command::OwnCommand;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -61,7 +61,7 @@ pub struct Uninstall {
 impl Install {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
         let directories = target::directories()?;
-        let Some(client) = self.target.client() else { return list(&directories) };
+        let Some(client) = self.target.client() else { return list(&directories, "install") };
         let server = self.server(client)?;
         let file = self.target.file(client, &directories)?;
         let plan = Plan::install(&file, client, &server).map_err(failed)?;
@@ -126,7 +126,7 @@ impl Install {
 impl Uninstall {
     pub(super) fn run(self) -> Result<ExitCode, Error> {
         let directories = target::directories()?;
-        let Some(client) = self.target.client() else { return list(&directories) };
+        let Some(client) = self.target.client() else { return list(&directories, "uninstall") };
         let file = self.target.file(client, &directories)?;
         let plan = Plan::uninstall(&file, client).map_err(failed)?;
         if plan.is_done() {
@@ -150,15 +150,17 @@ impl Uninstall {
 /// Checks the arguments of `serve`: a client would only say that the server does not start.
 fn check(arguments: &[String]) -> Result<(), Error> {
     let line = [program::NAME.to_owned()].into_iter().chain(arguments.iter().cloned());
-    match super::command().try_get_matches_from(line.map(OsString::from)) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let message = error.render().to_string();
-            let first = message.lines().next().unwrap_or_default();
-            let reason = first.strip_prefix("error: ").unwrap_or(first);
-            Err(Error::usage(format!("`agent-memory serve` would not start: {reason}")))
-        }
-    }
+    let parsed = Cli::try_parse_from(line.map(OsString::from)).map_err(|error| {
+        let message = error.render().to_string();
+        let first = message.lines().next().unwrap_or_default();
+        first.strip_prefix("error: ").unwrap_or(first).to_owned()
+    });
+    let checked = parsed.and_then(|parsed| match parsed.command {
+        Command::Serve(serve) => serve.check().map_err(|error| error.to_string()),
+        _ => Err("the arguments are of another command".to_owned()),
+    });
+    checked
+        .map_err(|reason| Error::usage(format!("`agent-memory serve` would not start: {reason}")))
 }
 
 fn show(plan: &Plan) -> Result<(), Error> {
@@ -167,7 +169,7 @@ fn show(plan: &Plan) -> Result<(), Error> {
 }
 
 /// The clients that are found, and whether they have this program.
-fn list(directories: &Directories) -> Result<ExitCode, Error> {
+fn list(directories: &Directories, command: &str) -> Result<ExitCode, Error> {
     let found: Vec<Client> =
         Client::ALL.into_iter().filter(|client| client.is_found(directories)).collect();
     if found.is_empty() {
@@ -181,17 +183,18 @@ fn list(directories: &Directories) -> Result<ExitCode, Error> {
         let state = match Plan::uninstall(&file, *client) {
             Ok(plan) if plan.is_done() => "has no agent-memory".to_owned(),
             Ok(_) => "has agent-memory".to_owned(),
+            Err(ConfigError::Unreadable { reason, .. }) => format!("cannot be read ({reason})"),
             Err(error) => error.to_string(),
         };
         print(&format!("  {:<15} {state}: {}", client.name(), file.display()))?;
     }
-    print("Nothing was changed. Name one: `agent-memory install CLIENT`")?;
+    print(&format!("Nothing was changed. Name one: `agent-memory {command} CLIENT`"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn failed(error: agent_memory_client_config::Error) -> Error {
+fn failed(error: ConfigError) -> Error {
     match error {
-        agent_memory_client_config::Error::Io { .. } => Error::storage(error),
+        ConfigError::Io { .. } => Error::storage(error),
         _ => Error::usage(error),
     }
 }

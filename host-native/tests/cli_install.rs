@@ -1,0 +1,210 @@
+//! `agent-memory install` and `uninstall`: what they say, their exit status, and a server that starts as
+//! the client's file says.
+
+mod process;
+
+use process::{Repository, agent_memory};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-memory");
+
+/// A home directory, and a repository in which the commands run.
+struct Scene {
+    home: tempfile::TempDir,
+    repository: Repository,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Scene { home: tempfile::tempdir().expect("a home"), repository: Repository::new() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        fs::write(path, text).expect("a file");
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = agent_memory(&self.repository.root());
+        command.env("HOME", self.home.path()).env("PATH", self.path("bin"));
+        for name in ["APPDATA", "CODEX_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        command.args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("it runs")
+    }
+
+    #[track_caller]
+    fn succeeds(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    #[track_caller]
+    fn fails(&self, status: i32, arguments: &[&str], part: &str) {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn without_a_client_those_that_are_found_are_listed() {
+    let scene = Scene::new();
+    let none = scene.succeeds(&["install"]);
+    assert!(none.starts_with("No client is found."), "{none}");
+    assert!(none.contains("  cursor "), "{none}");
+
+    scene.write(".cursor/mcp.json", "{}");
+    scene.write(".config/zed/settings.json", "{");
+    scene.succeeds(&["install", "cursor"]);
+    let listed = scene.succeeds(&["install"]);
+    assert!(listed.contains("cursor          has agent-memory: "), "{listed}");
+    assert!(listed.contains("zed             cannot be read (it is not JSON"), "{listed}");
+    assert!(!listed.contains("codex"), "{listed}");
+    assert_eq!(scene.text(".config/zed/settings.json"), "{");
+}
+
+#[test]
+fn the_client_starts_the_server_that_its_file_names() {
+    let scene = Scene::new();
+    scene.write(".cursor/mcp.json", "{\n  // mine\n  \"mcpServers\": {}\n}\n");
+    let shown = scene.succeeds(&["install", "cursor", "--toolset", "sessions,records"]);
+    assert!(shown.contains("+     \"agent-memory\": {"), "{shown}");
+    let text = scene.text(".cursor/mcp.json").replace("// mine", "");
+    let servers: Value = serde_json::from_str(&text).expect("JSON");
+    let entry = &servers["mcpServers"]["agent-memory"];
+    assert_eq!(
+        *entry,
+        json!({"command": PROGRAM, "args": ["serve", "--toolset=sessions,records"]})
+    );
+
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "cursor", "version": "1"},
+    }});
+    let mut command = Command::new(entry["command"].as_str().expect("a path"));
+    let arguments = entry["args"].as_array().expect("a list");
+    command.args(arguments.iter().filter_map(Value::as_str));
+    command.current_dir(scene.repository.root()).env("HOME", scene.home.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut server = command.spawn().expect("it starts");
+    let mut input = server.stdin.take().expect("piped");
+    writeln!(input, "{request}").expect("it reads");
+    drop(input);
+    let output = server.wait_with_output().expect("it ends");
+    let answer = String::from_utf8(output.stdout).expect("UTF-8");
+    let answer: Value = serde_json::from_str(answer.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(answer["result"]["serverInfo"]["name"], "agent-memory", "{answer}");
+}
+
+#[test]
+fn twice_is_once_and_out_again_gives_back_the_bytes() {
+    let scene = Scene::new();
+    let before = "# mine\nmodel = 'x'\n";
+    scene.write(".codex/config.toml", before);
+    scene.succeeds(&["install", "codex"]);
+    let after = scene.text(".codex/config.toml");
+    assert!(after.starts_with(before) && after.contains("[mcp_servers.agent-memory]"), "{after}");
+    let again = scene.succeeds(&["install", "codex"]);
+    assert!(again.starts_with("Codex has agent-memory already"), "{again}");
+    assert_eq!(scene.text(".codex/config.toml"), after);
+    let shown = scene.succeeds(&["uninstall", "codex", "--dry-run"]);
+    assert!(shown.contains("- [mcp_servers.agent-memory]"), "{shown}");
+    assert_eq!(scene.text(".codex/config.toml"), after);
+    scene.succeeds(&["uninstall", "codex"]);
+    assert_eq!(scene.text(".codex/config.toml"), before);
+    assert!(!scene.path(".codex/config.toml.agent-memory-backup").exists());
+    let none = scene.succeeds(&["uninstall", "codex"]);
+    assert!(none.starts_with("Codex has no agent-memory"), "{none}");
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let scene = Scene::new();
+    let shown = scene.succeeds(&["install", "vscode", "--scope", "project", "--dry-run"]);
+    assert!(shown.contains(".vscode/mcp.json") && shown.contains("\"servers\""), "{shown}");
+    assert!(!scene.repository.root().join(".vscode").exists());
+}
+
+#[test]
+fn a_project_has_a_file_of_its_own() {
+    let scene = Scene::new();
+    scene.succeeds(&["install", "claude-code", "--scope", "project"]);
+    assert!(scene.repository.root().join(".mcp.json").is_file());
+    assert!(!scene.path(".claude.json").exists());
+    scene.fails(2, &["install", "windsurf", "--scope", "project"], "leave `--scope project` out");
+}
+
+#[test]
+fn what_cannot_work_is_refused_before_anything_is_written() {
+    let scene = Scene::new();
+    let file = scene.path("servers.json");
+    let file = file.to_str().expect("UTF-8");
+    scene.fails(2, &["install", "cursor", "--", "--bogus"], "would not start: unexpected argument");
+    scene.fails(2, &["install", "cursor", "--toolset", "nothing"], "would not start: ");
+    scene.fails(2, &["install", "cursor", "--http", "localhost"], "is no URL");
+    scene.fails(2, &["install", "claude-desktop", "--http", "http://localhost/mcp"], "connector");
+    scene.fails(2, &["install", "other"], "`--file`");
+    assert_eq!(fs::read_dir(scene.home.path()).expect("a home").count(), 0);
+    scene.succeeds(&["install", "other", "--file", file]);
+    assert!(scene.text("servers.json").contains("mcpServers"));
+    scene.succeeds(&["uninstall", "other", "--file", file]);
+    assert!(!Path::new(file).exists());
+}
+
+/// A stand-in for the command of Claude Code, which edits its file with `sed`-like means of the shell.
+#[cfg(unix)]
+#[test]
+fn claude_code_changes_its_file_itself() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let scene = Scene::new();
+    scene.write(
+        "bin/claude",
+        "#!/bin/sh\n\
+         echo \"$*\" >>\"$HOME/calls\"\n\
+         case \"$2\" in\n\
+         add-json) printf '{\"mcpServers\": {\"%s\": %s}}\\n' \"$5\" \"$6\" >\"$HOME/.claude.json\" ;;\n\
+         remove) printf '{\"mcpServers\": {}}\\n' >\"$HOME/.claude.json\" ;;\n\
+         esac\n",
+    );
+    let program = scene.path("bin/claude");
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("a mode");
+    scene.succeeds(&["install", "claude-code"]);
+    let servers: Value = serde_json::from_str(&scene.text(".claude.json")).expect("JSON");
+    let entry = json!({"type": "stdio", "command": PROGRAM, "args": ["serve"]});
+    assert_eq!(servers["mcpServers"]["agent-memory"], entry);
+    scene.succeeds(&["install", "claude-code"]);
+    scene.succeeds(&["install", "claude-code", "--http", "http://127.0.0.1:8080/mcp"]);
+    scene.succeeds(&["uninstall", "claude-code"]);
+    let calls = scene.text("calls");
+    let calls: Vec<&str> = calls.lines().map(|call| call.split(" {").next().unwrap()).collect();
+    let add = "mcp add-json --scope user agent-memory";
+    let remove = "mcp remove --scope user agent-memory";
+    assert_eq!(calls, [add, remove, add, remove]);
+
+    fs::write(&program, "#!/bin/sh\necho 'not today' >&2; exit 1\n").expect("a script");
+    scene.fails(3, &["install", "claude-code"], "not today");
+    fs::write(&program, "#!/bin/sh\n").expect("a script");
+    scene.fails(3, &["install", "claude-code"], "is not as it should be");
+}
