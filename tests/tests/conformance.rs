@@ -1,6 +1,5 @@
 //! The conformance suite on all runners, with one report of the cases that each has run.
 
-use std::collections::BTreeMap;
 use std::thread::{self, ScopedJoinHandle};
 
 use agent_memory_conformance::case::{Case, load_all};

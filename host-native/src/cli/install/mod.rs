@@ -23,10 +23,10 @@ pub struct Install {
     #[command(flatten)]
     target: Target,
 
-    /// Toolsets that the client gets, such as `sessions,records`, or `all`
+    /// Toolsets that the client gets, as a comma list, or `all`
     ///
-    /// By default `sessions`, in the repository where the client works; for Claude Desktop, which
-    /// works in none, `records,stores`.
+    /// By default those of `serve`, in the repository where the client works. For Claude Desktop,
+    /// which works in none, those whose data is in no repository.
     #[arg(long, value_name = "NAMES")]
     toolset: Option<String>,
 
@@ -101,9 +101,8 @@ impl Install {
             return Ok(Server::Url(url.clone()));
         }
         let mut arguments = vec!["serve".to_owned()];
-        let default = (client == Client::ClaudeDesktop && self.arguments.is_empty())
-            .then(|| "records,stores".to_owned());
-        let toolset = self.toolset.clone().or(default);
+        let default = client == Client::ClaudeDesktop && self.arguments.is_empty();
+        let toolset = self.toolset.clone().or_else(|| default.then(outside_of_repositories));
         arguments.extend(toolset.map(|toolset| format!("--toolset={toolset}")));
         arguments.extend(self.arguments.iter().cloned());
         check(&arguments)?;
@@ -145,6 +144,13 @@ impl Uninstall {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The toolsets with places of their own, as a comma list.
+fn outside_of_repositories() -> String {
+    let toolsets = program::description().toolsets.iter();
+    let names = toolsets.filter(|toolset| !toolset.places.is_empty());
+    names.map(|toolset| toolset.name.as_str()).collect::<Vec<_>>().join(",")
 }
 
 /// Checks the arguments of `serve`: a client would only say that the server does not start.
