@@ -21,6 +21,30 @@ pub enum Server {
     Url(String),
 }
 
+impl Server {
+    /// What an entry of any client starts or reaches, as far as it says so.
+    pub(crate) fn of(entry: &Value) -> Self {
+        let url = ["url", "httpUrl", "serverUrl"].iter().find_map(|name| entry[name].as_str());
+        if let Some(url) = url {
+            return Server::Url(url.to_owned());
+        }
+        let texts = |value: &Value| -> Vec<String> {
+            let items = value.as_array().into_iter().flatten();
+            items.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let mut command = match entry["command"].as_str() {
+            Some(program) => vec![program.to_owned()],
+            None => texts(&entry["command"]),
+        };
+        command.extend(texts(&entry["args"]));
+        let mut command = command.into_iter();
+        Server::Command {
+            program: command.next().unwrap_or_default(),
+            arguments: command.collect(),
+        }
+    }
+}
+
 impl Client {
     /// The entry of a server, in the form that the client reads.
     ///

@@ -34,4 +34,4 @@ pub use client::{Client, Scope};
 pub use directories::Directories;
 pub use entry::{NAME, Server};
 pub use error::Error;
-pub use plan::Plan;
+pub use plan::{Plan, installed};

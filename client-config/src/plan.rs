@@ -157,6 +157,18 @@ impl Plan {
     }
 }
 
+/// What a client's file starts or reaches under our name; none if it has no such entry.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn installed(file: &Path, client: Client) -> Result<Option<Server>, Error> {
+    let file = behind_links(file);
+    let text = read(&file)?.unwrap_or_default();
+    let entry = client.found(&text).map_err(|reason| unreadable(&file, reason))?;
+    Ok(entry.map(|entry| Server::of(&entry)))
+}
+
 impl Client {
     /// Its entry of this program in a text.
     fn found(self, text: &str) -> Result<Option<Value>, String> {

@@ -184,6 +184,31 @@ impl AgentMemory {
         on_a_blocking_thread(move || database.query(&statement, max_rows)).await
     }
 
+    /// Runs SQLite's own check on a kept database of the place that is granted under a label: what it
+    /// complains about, at most twenty complaints. Empty if the database is sound.
+    ///
+    /// # Errors
+    ///
+    /// `not-granted` if no such place or database is granted; `not-found` if there is no database yet;
+    /// `corrupted` if the file cannot be read at all; `busy`, `cancelled`, `io`.
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](AgentMemory::call).
+    pub async fn check_database(
+        &self,
+        label: &str,
+        database: &str,
+    ) -> Result<Vec<String>, storage::Error> {
+        let (memory, name) = (self.0.clone(), database.to_owned());
+        let place = storage::Place::named(label);
+        on_a_blocking_thread(move || {
+            let place = memory.storage.open(&place, &[])?;
+            place.open_database(&name, DatabaseKind::Kept, false)?.check()
+        })
+        .await
+    }
+
     /// The changes that calls make to resources from now on.
     pub fn changes(&self) -> Changes {
         self.0.notifier.subscribe()

@@ -3,6 +3,7 @@
 mod answer;
 mod call;
 mod completions;
+mod doctor;
 mod embedder;
 mod error;
 mod hand_over;
@@ -63,6 +64,7 @@ pub enum Command {
     Serve(serve::Serve),
     Install(install::Install),
     Uninstall(install::Uninstall),
+    Doctor(doctor::Doctor),
     Call(call::Call),
     Tools(tools::Tools),
     Prompt(prompt::Prompt),
@@ -88,6 +90,7 @@ impl Command {
             Command::Serve(serve) => serve.run(),
             Command::Install(install) => install.run(),
             Command::Uninstall(uninstall) => uninstall.run(),
+            Command::Doctor(doctor) => doctor.run(),
             Command::Call(call) => call.run(),
             Command::Tools(tools) => tools.run(),
             Command::Prompt(prompt) => prompt.run(),

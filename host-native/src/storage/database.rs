@@ -55,6 +55,15 @@ impl Database {
         self.sqlite.query(statement, max_rows)
     }
 
+    /// SQLite's own check of the whole file: what it complains about.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sqlite::Database::check`].
+    pub fn check(&self) -> Result<Vec<String>, Error> {
+        self.sqlite.check()
+    }
+
     /// Begins a transaction. There is at most one at a time.
     ///
     /// A transaction that writes to a kept database joins the queue for the lock of its place now.

@@ -63,6 +63,15 @@ impl Connection {
         })
     }
 
+    /// The rows of SQLite's check.
+    pub fn complaints(&self) -> rusqlite::Result<Vec<String>> {
+        self.as_host(|| {
+            let mut statement = self.sqlite.prepare("PRAGMA quick_check(20)")?;
+            let rows = statement.query_map([], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
     pub fn as_host<T>(&self, work: impl FnOnce() -> T) -> T {
         self.interrupt.start_own();
         self.authoriser.as_host(work)

@@ -58,6 +58,23 @@ impl Database {
         self.0.retry(|| statement::query(&connection, statement, max_rows, Mode::Read))
     }
 
+    /// SQLite's own check of the whole file: what it complains about, at most twenty complaints. Empty
+    /// if the file is sound.
+    ///
+    /// # Errors
+    ///
+    /// `nested` during a transaction; `corrupted` if the file cannot be read at all; `busy`,
+    /// `cancelled`, `io`.
+    pub fn check(&self) -> Result<Vec<String>, Error> {
+        let connection = self.0.connection()?;
+        if connection.is_in_transaction() {
+            return Err(nested());
+        }
+        let mut complaints = self.0.retry(|| Ok(connection.complaints()?))?;
+        complaints.retain(|complaint| complaint != "ok");
+        Ok(complaints)
+    }
+
     /// Begins a transaction. There is at most one at a time. `None` if another program has the
     /// database locked.
     ///

@@ -58,6 +58,21 @@ struct Page {
     cursor: Option<String>,
 }
 
+/// The findings in a repository in one line, and whether there are errors among them.
+pub(in crate::cli) fn summary_of(repository: &Path) -> Result<(String, bool), Error> {
+    let memory = builder().toolsets([TOOLSET]).allow(repository).build().map_err(Error::usage)?;
+    let runtime = runtime()?;
+    let (mut findings, mut cursor) = (Findings::of(repository), None);
+    loop {
+        let page = runtime.block_on(page(&memory, repository, cursor.as_deref()))?;
+        findings.add(page.findings);
+        cursor = page.cursor;
+        if cursor.is_none() {
+            return Ok((findings.summary(page.total), findings.fail(false)));
+        }
+    }
+}
+
 impl Validate {
     pub(in crate::cli) fn run(self) -> Result<ExitCode, Error> {
         let repository = self.repository()?;

@@ -1,0 +1,94 @@
+//! `doctor`: looks at everything that the memory needs, and says what to do.
+
+mod clients;
+mod finding;
+mod locks;
+mod places;
+
+use super::output::{print, print_json, print_note};
+use super::program::{builder, runtime};
+use super::settings::Reach;
+use super::toolsets::{search, sessions};
+use super::{Error, help};
+use crate::AgentMemory;
+use crate::enclosing_repository::repository_around;
+use clap::Args;
+use finding::{Finding, Findings};
+use std::process::ExitCode;
+
+/// Look at everything that the memory needs, and say what to do.
+///
+/// It looks at the clients and what they start, the settings, the directories and their modes, the
+/// locks and who holds them, the databases, the registries, the files that cannot be read, and the
+/// repository around the working directory. It changes nothing, unless `--repair` is given.
+#[derive(Debug, Args)]
+#[command(after_long_help = help::sections(&[
+    include_str!("../help/doctor.txt"),
+    include_str!("../help/settings.txt"),
+]))]
+pub struct Doctor {
+    /// Make the repairs that need no decision, and name each
+    #[arg(long)]
+    repair: bool,
+
+    /// Print the findings as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    reach: Reach,
+}
+
+impl Doctor {
+    pub(super) fn run(self) -> Result<ExitCode, Error> {
+        let mut findings = Findings::default();
+        findings.add(program());
+        findings.extend(clients::findings());
+        match self.reach.memory(builder().toolsets(["all", search::TOOLSET])) {
+            Ok(memory) => self.look(&memory, &mut findings)?,
+            Err(error) => findings.add(Finding::error("settings", error)),
+        }
+        match self.json {
+            true => print_json(&findings.document().to_string())?,
+            false => {
+                print(&findings.lines())?;
+                print_note(&findings.summary());
+            }
+        }
+        Ok(if findings.has_errors() { Error::TOOL.into() } else { ExitCode::SUCCESS })
+    }
+
+    fn look(&self, memory: &AgentMemory, findings: &mut Findings) -> Result<(), Error> {
+        let repository = std::env::current_dir().ok().and_then(|here| repository_around(&here));
+        // The lock files are looked at before this process has a lock of its own.
+        findings.extend(locks::findings(memory, repository.as_deref()));
+        let runtime = runtime()?;
+        findings.extend(places::findings(memory, &runtime, self.repair));
+        match search::warnings(memory, &runtime) {
+            Ok(warnings) => {
+                let warnings = warnings.into_iter();
+                findings.extend(warnings.map(|warning| Finding::warning("search", warning)));
+            }
+            Err(error) => findings.add(Finding::error("search", error)),
+        }
+        let Some(repository) = repository else {
+            findings.add(Finding::good("repository", "there is none around the working directory"));
+            return Ok(());
+        };
+        let shown = repository.display();
+        findings.add(match sessions::validate::summary_of(&repository) {
+            Ok((summary, true)) => Finding::error("repository", format!("`{shown}`: {summary}"))
+                .advise("see them with `agent-memory validate`"),
+            Ok((summary, false)) => Finding::good("repository", format!("`{shown}`: {summary}")),
+            Err(error) => Finding::error("repository", error),
+        });
+        Ok(())
+    }
+}
+
+/// The program itself.
+fn program() -> Finding {
+    let path = std::env::current_exe().map(|path| format!(": {}", path.display()));
+    let (version, path) = (env!("CARGO_PKG_VERSION"), path.unwrap_or_default());
+    Finding::good("program", format!("agent-memory {version}{path}"))
+}

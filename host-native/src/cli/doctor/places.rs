@@ -1,0 +1,109 @@
+//! The places of the toolsets: their directories, their databases, and what their registries list.
+
+use super::Finding;
+use crate::cli::program::description;
+use crate::storage::ErrorCode;
+use crate::{AgentMemory, PlaceDescription};
+use std::fs;
+use std::path::Path;
+use tokio::runtime::Runtime;
+
+pub(super) fn findings(memory: &AgentMemory, runtime: &Runtime, repair: bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for place in description().toolsets.iter().flat_map(|toolset| &toolset.places) {
+        if place.kind == "family" {
+            findings.extend(of_family(memory, place));
+            continue;
+        }
+        let Some(directory) = memory.place_directory(&place.label) else { continue };
+        findings.extend(of_directory(place, &directory, repair));
+        for database in &place.databases {
+            findings.extend(of_database(memory, runtime, place, &database.name));
+        }
+    }
+    findings
+}
+
+fn of_directory(place: &PlaceDescription, directory: &Path, repair: bool) -> Vec<Finding> {
+    let (title, shown) = (&place.title, directory.display());
+    let about = "directory";
+    let Ok(found) = fs::metadata(directory) else {
+        let message = format!("{title}: nothing is kept in `{shown}` yet");
+        return vec![Finding::good(about, message)];
+    };
+    let open = mode(&found) & 0o077;
+    if !place.is_private || open == 0 {
+        return vec![Finding::good(about, format!("{title}: `{shown}`"))];
+    }
+    let message = format!("{title}: others may reach into `{shown}` (mode {:o})", mode(&found));
+    if !repair {
+        let advice = format!("run `agent-memory doctor --repair`, or `chmod 700 {shown}`");
+        return vec![Finding::warning(about, message).advise(advice)];
+    }
+    vec![match restrict(directory, found) {
+        Ok(()) => Finding::good(about, format!("{message}: repaired, now 700")),
+        Err(error) => Finding::error(about, format!("{message}: cannot be repaired: {error}")),
+    }]
+}
+
+/// The permission bits. Windows has none.
+fn mode(found: &fs::Metadata) -> u32 {
+    #[cfg(unix)]
+    return std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777;
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        0o700
+    }
+}
+
+fn restrict(directory: &Path, found: fs::Metadata) -> std::io::Result<()> {
+    #[cfg_attr(not(unix), allow(unused_mut, reason = "only Unix has modes"))]
+    let mut permissions = found.permissions();
+    #[cfg(unix)]
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o700);
+    fs::set_permissions(directory, permissions)
+}
+
+fn of_database(
+    memory: &AgentMemory,
+    runtime: &Runtime,
+    place: &PlaceDescription,
+    name: &str,
+) -> Option<Finding> {
+    let title = &place.title;
+    let about = "database";
+    Some(match runtime.block_on(memory.check_database(&place.label, name)) {
+        Ok(complaints) if complaints.is_empty() => {
+            Finding::good(about, format!("{title}: `{name}` is sound"))
+        }
+        Ok(complaints) => {
+            let message = format!("{title}: `{name}` is damaged: {}", complaints.join("; "));
+            let advice = "end all servers and restore it from a backup, or bring out what can be \
+                          read with `sqlite3 FILE .recover`";
+            Finding::error(about, message).advise(advice)
+        }
+        Err(error) if error.code == ErrorCode::NotFound => return None,
+        Err(error) => Finding::error(about, format!("{title}: {}", error.message)),
+    })
+}
+
+fn of_family(memory: &AgentMemory, place: &PlaceDescription) -> Vec<Finding> {
+    let title = &place.title;
+    let about = "registry";
+    let listed = match memory.registered(&place.label) {
+        Ok(listed) => listed,
+        Err(error) if error.code == ErrorCode::NotFound => return Vec::new(),
+        Err(error) => return vec![Finding::error(about, error.message)],
+    };
+    let mut findings = vec![Finding::good(about, format!("{title}: {} listed", listed.len()))];
+    for (name, entry) in listed {
+        if let Some(reason) = entry.unusable {
+            findings.push(Finding::error(about, format!("`{name}` cannot be used: {reason}")));
+        }
+        let warnings = entry.warnings.iter();
+        let warning = |text: &String| Finding::warning(about, format!("`{name}`: {text}"));
+        findings.extend(warnings.map(warning));
+    }
+    findings
+}

@@ -1,0 +1,159 @@
+//! `agent-memory doctor`: what it finds, its exit status, and that it changes nothing by itself.
+
+mod process;
+
+use agent_memory_host::storage::{LockTimeout, Place, Storage, StorageOptions};
+use process::{Repository, agent_memory};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+use std::time::Duration;
+
+/// A home directory, and a repository in which the command runs.
+struct Scene {
+    home: tempfile::TempDir,
+    repository: Repository,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Scene { home: tempfile::tempdir().expect("a home"), repository: Repository::new() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = agent_memory(&self.repository.root());
+        command.env("HOME", self.home.path());
+        for name in ["APPDATA", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+            command.env_remove(name);
+        }
+        let memories = format!("--memory-dir={}", self.path("memories").display());
+        let data = format!("--data-dir={}", self.path("data").display());
+        command.args(arguments).args([memories, data]).output().expect("it runs")
+    }
+
+    /// Standard output of `doctor`, which ends with this status.
+    #[track_caller]
+    fn doctor(&self, arguments: &[&str], status: i32) -> String {
+        let output = self.run(&[&["doctor"], arguments].concat());
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    fn remember(&self) {
+        let memory = json!({"type": "preference", "content": "tabs"}).to_string();
+        let settings = ["--toolset=records", "--records-format=sqlite"];
+        let output = self.run(&[&["call", "store_memory", &memory], &settings[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
+/// The line with a text.
+#[track_caller]
+fn line<'a>(report: &'a str, text: &str) -> &'a str {
+    let line = report.lines().find(|line| line.contains(text));
+    line.unwrap_or_else(|| panic!("no line with {text:?}:\n{report}"))
+}
+
+#[test]
+fn on_a_new_machine_all_is_well_and_nothing_is_made() {
+    let scene = Scene::new();
+    let report = scene.doctor(&[], 0);
+    assert!(line(&report, "agent-memory 0.").starts_with("ok "), "{report}");
+    assert!(!report.contains("error "), "{report}");
+    assert_eq!(fs::read_dir(scene.home.path()).expect("a home").count(), 0);
+    let json: Value = serde_json::from_str(&scene.doctor(&["--json"], 0)).expect("JSON");
+    assert_eq!(json["errors"], 0);
+    assert_eq!(json["findings"][0]["about"], "program");
+}
+
+#[test]
+fn a_damaged_database_is_an_error_and_a_sound_one_is_not() {
+    let scene = Scene::new();
+    scene.remember();
+    let sound = scene.doctor(&[], 0);
+    assert!(line(&sound, "is sound").starts_with("ok "), "{sound}");
+    let database = scene.path("memories/memories.db");
+    let mut bytes = fs::read(&database).expect("a database");
+    // All pages but the first, which has the schema.
+    bytes[4096..].fill(0x55);
+    fs::write(&database, &bytes).expect("a database");
+    let damaged = scene.doctor(&[], 1);
+    assert!(line(&damaged, "database").starts_with("error "), "{damaged}");
+    assert_eq!(fs::read(&database).expect("a database"), bytes, "it is left as it is");
+}
+
+#[cfg(unix)]
+#[test]
+fn rights_of_others_are_taken_away_only_when_asked() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let scene = Scene::new();
+    scene.remember();
+    let directory = scene.path("memories");
+    let mode = || fs::metadata(&directory).expect("it is there").permissions().mode() & 0o777;
+    fs::set_permissions(&directory, PermissionsExt::from_mode(0o755)).expect("a mode");
+    let report = scene.doctor(&[], 0);
+    let told = line(&report, "(mode 755)");
+    assert!(told.starts_with("warning ") && told.contains("--repair"), "{report}");
+    assert_eq!(mode(), 0o755);
+    let report = scene.doctor(&["--repair"], 0);
+    assert!(line(&report, "repaired, now 700").starts_with("ok "), "{report}");
+    assert_eq!(mode(), 0o700);
+}
+
+#[test]
+fn a_client_whose_program_is_gone_is_an_error() {
+    let scene = Scene::new();
+    fs::create_dir(scene.path(".cursor")).expect("a directory");
+    let write = |servers: Value| {
+        let text = json!({"mcpServers": servers}).to_string();
+        fs::write(scene.path(".cursor/mcp.json"), text).expect("a file");
+    };
+    write(json!({"agent-memory": {"command": "/nowhere/agent-memory", "args": ["serve"]}}));
+    let report = scene.doctor(&[], 1);
+    let told = line(&report, "/nowhere/agent-memory");
+    assert!(told.contains("run `agent-memory install cursor`"), "{report}");
+
+    let own = env!("CARGO_BIN_EXE_agent-memory");
+    write(json!({"agent-memory": {"command": own, "args": ["serve"]}}));
+    assert!(line(&scene.doctor(&[], 0), own).starts_with("ok "));
+    write(json!({"agent-memory": {"command": own, "args": ["serve", "--allow=${workspace}"]}}));
+    assert!(line(&scene.doctor(&[], 0), "${workspace}").starts_with("warning "));
+    fs::write(scene.path(".cursor/mcp.json"), "{").expect("a file");
+    assert!(line(&scene.doctor(&[], 0), "it is not JSON").starts_with("warning "));
+}
+
+#[test]
+fn an_invalid_log_of_the_repository_is_an_error() {
+    let scene = Scene::new();
+    let logs = scene.repository.root().join(".github/agent-memory/aristotle/logs");
+    fs::create_dir_all(&logs).expect("directories");
+    fs::write(logs.join("2025-01-20.md"), "no log\n").expect("a file");
+    let report = scene.doctor(&[], 1);
+    let told = line(&report, "repository");
+    assert!(told.starts_with("error ") && told.contains("agent-memory validate"), "{report}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_process_that_holds_a_lock_is_named() {
+    let scene = Scene::new();
+    let root = scene.repository.root();
+    let storage = Storage::new(StorageOptions::default());
+    storage.grant(&root).expect("it can be granted");
+    let place = Place::repository(root.to_str().expect("UTF-8"));
+    let tree = storage.open(&place, &[]).expect("it opens");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let lock = tree.lock(LockTimeout::new(Duration::from_secs(60)));
+    let held = runtime.expect("a runtime").block_on(lock).expect("it is free");
+    let report = scene.doctor(&[], 0);
+    let holder = format!("process {}", std::process::id());
+    assert!(line(&report, &holder).starts_with("warning "), "{report}");
+    drop(held);
+    assert!(!scene.doctor(&[], 0).contains(&holder));
+}
