@@ -45,7 +45,7 @@ impl Scene {
     }
 
     fn remember(&self) {
-        let memory = json!({"type": "preference", "content": "tabs"}).to_string();
+        let memory = json!({"type": "core", "content": "tabs"}).to_string();
         let settings = ["--toolset=records", "--records-format=sqlite"];
         let output = self.run(&[&["call", "store_memory", &memory], &settings[..]].concat());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
